@@ -19,7 +19,7 @@ import (
 
 // agentsKind is sessions of agents: trees of requests that share prefixes of exact lengths.
 type agentsKind struct {
-	replay *Replay
+	Common
 	timing string
 }
 
@@ -29,30 +29,28 @@ const (
 	turnRecorded = "recorded"
 )
 
-func (k *agentsKind) Name() string { return "agents" }
-
 func (k *agentsKind) Define(group func(string) Flags) {
-	group(TraceHeading).StringVar(&k.timing, "turn-timing", turnDelays,
+	group(TraceHeading).StringVar(&k.timing, "turn-timing", k.timing,
 		"agents: start requests after the recorded delays behind the answers that they wait for (delays), or not before their recorded times (recorded)")
 }
 
-func (k *agentsKind) Needs(Common) Needs {
+func (k agentsKind) needs() Needs {
 	return Needs{File: RequiredFile, Forms: AsTokenIDs | AsText, Ends: true, AllRows: true, FullLength: true, OwnOutputLens: true, Sessions: true, Shares: true}
 }
 
-func (k *agentsKind) Validate(c Common) error {
+func (k agentsKind) check() error {
 	p := &problems{}
-	p.path(c.Path, "the sessions")
 	if k.timing != turnDelays && k.timing != turnRecorded {
 		p.add("--turn-timing %s: use %s or %s", usage.Quote(k.timing), turnDelays, turnRecorded)
 	}
 	return p.of("agents")
 }
 
-// Open reads the sessions. Their prompts are made when they are sent.
-func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
+// open reads the sessions. Their prompts are made when they are sent.
+func (k agentsKind) open(ctx context.Context, t Tools) (Flow, error) {
+	c := k.Common
 	d := &sessionPrompts{common: c, timed: k.timing == turnRecorded}
-	all, err := textfile.Read(c.Path, "sessions, one on each line", func(r io.Reader) ([]*agents.Session, error) { return k.read(ctx, r, c.Seed) })
+	all, err := textfile.Read(c.Path, "sessions, one on each line", func(r io.Reader) ([]*agents.Session, error) { return k.read(ctx, r) })
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("no session is in the part that was asked for; recordings of other formats become sessions with 'benchtop import'")
 	}
@@ -60,7 +58,7 @@ func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) 
 		return Flow{}, inFile("agents", c.Path, err)
 	}
 	if c.SelfTimed {
-		if err := inOrder(all, *k.replay); err != nil {
+		if err := inOrder(all, c.Replay); err != nil {
 			return Flow{}, inFile("agents", c.Path, err)
 		}
 	} else if !c.DisableShuffle {
@@ -84,7 +82,7 @@ func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) 
 	if d.text, assumed, err = newBlockText(ctx, c, t); err != nil {
 		return Flow{}, inDataset("agents", err)
 	}
-	d.describe(k.replay, assumed)
+	d.describe(assumed)
 	return Flow{Next: d.take, Len: d.want, Turns: d.turns(), Times: d.times, About: d.about}, nil
 }
 
@@ -137,13 +135,13 @@ const longestSessionName = 200
 // sessionSeed sets the order of sessions apart from other draws of the same seed.
 const sessionSeed = 0xa9e7
 
-func (k *agentsKind) read(ctx context.Context, r io.Reader, seed int64) (all []*agents.Session, err error) {
-	wanted := k.replay.sampler(seed)
+func (k agentsKind) read(ctx context.Context, r io.Reader) (all []*agents.Session, err error) {
+	wanted := k.Replay.sampler(k.Seed)
 	err = agents.Read(ctx, r, func(s *agents.Session) error {
 		if !wanted() {
 			return nil
 		}
-		if s = k.replay.Session(s); s != nil {
+		if s = k.Replay.Session(s); s != nil {
 			all = append(all, s)
 		}
 		return nil
@@ -166,7 +164,7 @@ type sessionPrompts struct {
 }
 
 // describe sums the sessions up.
-func (d *sessionPrompts) describe(r *Replay, assumed bool) {
+func (d *sessionPrompts) describe(assumed bool) {
 	turns, agentRequests := 0, 0
 	for _, s := range d.all {
 		turns += len(s.Requests)
@@ -195,7 +193,7 @@ func (d *sessionPrompts) describe(r *Replay, assumed bool) {
 	default:
 		d.about += ", as words that are tokens"
 	}
-	if d.about += r.String(); d.want > len(d.all) {
+	if d.about += d.common.Replay.String(); d.want > len(d.all) {
 		d.about += fmt.Sprintf("; repeated with other tokens to make %d", d.want)
 	}
 }

@@ -20,12 +20,7 @@ func openAgents(t *testing.T, content string, c Common, tok tokenizer.Tokenizer,
 	t.Helper()
 	c.Path = filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, c.Path, content)
-	replay := c.Replay
-	source, err := (&agentsKind{&replay, timing}).Open(t.Context(), c, toyTools{tok, new([]string)})
-	if err != nil {
-		return Flow{}, err
-	}
-	return source, nil
+	return agentsKind{c, timing}.open(t.Context(), toyTools{tok, new([]string)})
 }
 
 // prompted are the requests of all conversations in order, each with its prompt.
@@ -42,10 +37,7 @@ func TestAgents(t *testing.T) {
 	const content = `{"session":"a","block_size":16,"requests":[{"in":40,"out":7,"blocks":[[1,2]]},{"in":60,"out":0,"blocks":[[1,3]],"after":[],"delay_ms":500,"at_ms":400},` +
 		`{"in":80,"out":5,"blocks":[[1,3],[9,1]],"after":[0,1],"at_ms":900}]}`
 	for _, timing := range []string{turnDelays, turnRecorded} {
-		d, err := openAgents(t, content, Common{IDPrefix: "p-", DisableShuffle: true}, nil, timing)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(openAgents(t, content, Common{IDPrefix: "p-", DisableShuffle: true}, nil, timing))
 		all := drain(t, d)
 		c := all[0]
 		if len(all) != 1 || c.Session != "a" || c.ID != "p-a" || c.Timed != (timing == turnRecorded) || d.Turns != 3 {
@@ -102,10 +94,7 @@ func TestAgentsShare(t *testing.T) {
 			{"shared", session("a", `,"shared":true`, size) + session("b", `,"shared":true`, size), 2, []int{0, 3, 3, 4}},
 			{"repeated", session("a", `,"shared":true`, size), 2, []int{0, 3, 0, 3}},
 		} {
-			d, err := openAgents(t, c.content, Common{Prompts: c.n, Asked: true, DisableShuffle: true}, nil, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must(openAgents(t, c.content, Common{Prompts: c.n, Asked: true, DisableShuffle: true}, nil, ""))
 			turns := prompted(t, drain(t, d))
 			checkIdeal(t, turns, size)
 			var got []int
@@ -123,10 +112,7 @@ func TestAgentsShare(t *testing.T) {
 		}
 	}
 	mixed := session("a", `,"shared":true`, 16) + session("b", `,"shared":true`, 32)
-	d, err := openAgents(t, mixed, Common{DisableShuffle: true}, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(openAgents(t, mixed, Common{DisableShuffle: true}, nil, ""))
 	if turns := prompted(t, drain(t, d)); turns[2].IdealTokens != 0 || common(turns[0].TokenIDs, turns[2].TokenIDs) > 0 {
 		t.Error("blocks of several sizes mean the same")
 	}
@@ -139,10 +125,7 @@ func TestAgentsSeed(t *testing.T) {
 		fmt.Fprintf(&content, `{"session":"%d","block_size":4,"requests":[{"in":9,"out":1,"blocks":[[1,2]]}]}`+"\n", i)
 	}
 	draw := func(seed int64) (names []string, tokens []int) {
-		d, err := openAgents(t, content.String(), Common{Seed: seed}, nil, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(openAgents(t, content.String(), Common{Seed: seed}, nil, ""))
 		for _, c := range drain(t, d) {
 			names = append(names, c.Session)
 			tokens = append(tokens, sent(t, c, "")[0].TokenIDs...)
@@ -183,10 +166,7 @@ func FuzzAgents(f *testing.F) {
 		if len(content) == 0 {
 			return
 		}
-		d, err := openAgents(t, string(content), Common{Prompts: 12, Asked: true}, nil, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(openAgents(t, string(content), Common{Prompts: 12, Asked: true}, nil, ""))
 		checkIdeal(t, prompted(t, drain(t, d)), 1+int(size%32))
 	})
 }
@@ -199,10 +179,7 @@ func TestSessionNames(t *testing.T) {
 	for _, name := range names {
 		fmt.Fprintf(&content, `{"session":%q`+one, name)
 	}
-	d, err := openAgents(t, strings.ReplaceAll(content.String(), `\x7f`, `\u007f`), Common{Prompts: 3 * len(names), Asked: true, DisableShuffle: true}, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(openAgents(t, strings.ReplaceAll(content.String(), `\x7f`, `\u007f`), Common{Prompts: 3 * len(names), Asked: true, DisableShuffle: true}, nil, ""))
 	seen := map[string]bool{}
 	for _, c := range drain(t, d) {
 		header := http.Header{}
@@ -246,10 +223,7 @@ func TestAgentsSelfTimed(t *testing.T) {
 		return `{"session":"` + name + `"` + start + `,"block_size":1,"requests":[{"in":1,"out":0}]}` + "\n"
 	}
 	c := Common{Prompts: 9, Asked: true, SelfTimed: true, Replay: Replay{MaxGap: 30 * time.Second, Scale: 2}}
-	d, err := openAgents(t, one("b", `,"start_ms":4000`)+one("c", `,"start_ms":100000`)+one("a", `,"start_ms":2000`), c, nil, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(openAgents(t, one("b", `,"start_ms":4000`)+one("c", `,"start_ms":100000`)+one("a", `,"start_ms":2000`), c, nil, ""))
 	var got []string
 	for _, c := range drain(t, d) {
 		got = append(got, fmt.Sprint(c.Session, " ", c.At))
@@ -258,8 +232,6 @@ func TestAgentsSelfTimed(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || !slices.Equal(d.Times(), []time.Duration{0, time.Second, 16 * time.Second}) {
 		t.Errorf("%v %s", d.Times(), diff)
 	}
-	_, err = openAgents(t, one("a", "")+one("b", ""), c, nil, "")
-	complains(t, err, "agents: ", "no session says when it starts (start_ms); leave out --self-timed")
-	_, err = openAgents(t, one("a", ""), Common{Replay: Replay{From: time.Hour}}, nil, "")
-	complains(t, err, "no session is in the part that was asked for")
+	complains(t, failure(openAgents(t, one("a", "")+one("b", ""), c, nil, "")), "agents: ", "no session says when it starts (start_ms); leave out --self-timed")
+	complains(t, failure(openAgents(t, one("a", ""), Common{Replay: Replay{From: time.Hour}}, nil, "")), "no session is in the part that was asked for")
 }

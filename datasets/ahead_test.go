@@ -69,10 +69,7 @@ func (c crowded) Concurrency() int { return c.calls }
 
 func compareWithOneByOne(t *testing.T, o RandomOptions, tok tokenizer.Tokenizer) {
 	t.Helper()
-	r, err := startRandom(o, tok)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(startRandom(o, tok))
 	f := r.flow()
 	batch := Turn{}
 	number := 0
@@ -86,10 +83,7 @@ func compareWithOneByOne(t *testing.T, o RandomOptions, tok tokenizer.Tokenizer)
 			}
 			want, batch = batch, Turn{}
 		}
-		got, err := f.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(f.Next())
 		if c := (Conversation{ID: fmt.Sprint("p", number), Turns: []Turn{want}}); !reflect.DeepEqual(c, got) {
 			t.Fatalf("%+v, request %d: want -, got +\n%s", o, number, cmp.Diff(c, got))
 		}
@@ -151,10 +145,7 @@ func TestAheadKeepsManyCallsInFlight(t *testing.T) {
 		tok := distant{newToy(t, "identity", 997, nil, 0), new(atomic.Int64), new(atomic.Int64)}
 		o := RandomDefaults()
 		o.Prompts, o.InputLen = 640, 20
-		r, err := NewRandom(o, tok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(NewRandom(o, tok))
 		start := time.Now()
 		same(t, "requests", len(drain(t, r)), 640)
 		same(t, "time for 640 calls of 10 ms", time.Since(start), 100*time.Millisecond)
@@ -182,26 +173,17 @@ func TestAheadFails(t *testing.T) {
 	o := RandomDefaults()
 	o.Prompts, o.InputLen = 500, 3
 	healthy := newToy(t, "identity", 100_000, nil, 0)
-	r, err := NewRandom(o, healthy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(NewRandom(o, healthy))
 	all := drain(t, r)
 	const bad = 5
 	calls := new(atomic.Int64)
-	if r, err = NewRandom(o, failing{healthy, parseIDs(all[bad].Turns[0].Text)[0], calls}); err != nil {
-		t.Fatal(err)
-	}
+	r = must(NewRandom(o, failing{healthy, parseIDs(all[bad].Turns[0].Text)[0], calls}))
 	for i := range bad {
-		got, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(r.Next())
 		same(t, "prompt before the failure", got, all[i])
 	}
 	for range 2 {
-		_, err = r.Next()
-		complains(t, err, "dataset random, prompt 5: no server")
+		complains(t, failure(r.Next()), "dataset random, prompt 5: no server")
 	}
 	if most := int64(windowPrompts * runtime.GOMAXPROCS(0)); calls.Load() > max(most, bad+1) {
 		t.Errorf("got %d calls, want no more than the window of %d", calls.Load(), most)
@@ -229,10 +211,7 @@ func BenchmarkAhead(b *testing.B) {
 	for _, calls := range []int{1, 2, 4} {
 		b.Run(fmt.Sprint("calls=", calls), func(b *testing.B) {
 			for b.Loop() {
-				r, err := NewRandom(RandomDefaults(), crowded{tok, calls})
-				if err != nil {
-					b.Fatal(err)
-				}
+				r := must(NewRandom(RandomDefaults(), crowded{tok, calls}))
 				for range r.Len {
 					if _, err := r.Next(); err != nil {
 						b.Fatal(err)

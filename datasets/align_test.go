@@ -117,10 +117,7 @@ func TestAlign(t *testing.T) {
 			}
 			server := &halves{}
 			var warned []string
-			got, err := Align(t.Context(), list, server, func(line string) { warned = append(warned, line) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must(Align(t.Context(), list, server, func(line string) { warned = append(warned, line) }))
 			if (got.Failure != nil) != (got.Failed > 0) {
 				t.Errorf("got %d failures, the first %v", got.Failed, got.Failure)
 			}

@@ -20,19 +20,16 @@ import (
 // BFCLRepository is the name of the Berkeley Function Calling Leaderboard on the Hugging Face hub.
 const BFCLRepository = "gorilla-llm/Berkeley-Function-Calling-Leaderboard"
 
-// BFCLOptions selects prompts from the Berkeley Function Calling Leaderboard: questions with tools to answer them. Only
+// bfcl selects prompts from the Berkeley Function Calling Leaderboard: questions with tools to answer them. Only
 // chat back ends can send them.
-type BFCLOptions struct {
-	Common // its Path is a directory with the files BFCL_v3_<category>.json, the hub's cache, or BFCLRepository
-
-	Categories []string `json:"categories"` // of questions, taken in turn
-	OutputLen  int      `json:"output_len"` // tokens
+type bfcl struct {
+	Common              // its Path is a directory of files BFCL_v3_<category>.json, the hub's cache, or BFCLRepository
+	Categories []string // of questions, taken in turn
+	OutputLen  int      // tokens
 }
 
-// Validate reports every problem with the options, without looking at the files.
-func (o BFCLOptions) Validate() error {
+func (o bfcl) check() error {
 	p := &problems{}
-	p.path(o.Path, "the directory of its files")
 	if len(o.Categories) == 0 {
 		p.add("no category is given; give --bfcl-categories, such as simple,multiple")
 	}
@@ -62,7 +59,7 @@ type bfclRow struct {
 // open reads the files of the categories and picks questions, as vLLM picks them for the same seed. Each conversation is its messages,
 // and overrides that offer the tools; its Text is what the last message says. The Python generator stays as it is unless
 // prompts have to be repeated.
-func (o BFCLOptions) open(ctx context.Context, t Tools) (Flow, error) {
+func (o bfcl) open(ctx context.Context, t Tools) (Flow, error) {
 	text := t.Text()
 	if text.Counter == nil {
 		return Flow{}, noCounter("bfcl")
@@ -76,7 +73,7 @@ func (o BFCLOptions) open(ctx context.Context, t Tools) (Flow, error) {
 }
 
 // rows are the questions of all categories, one of each in turn.
-func (o BFCLOptions) rows(ctx context.Context, h *hub.Hub) ([]bfclRow, error) {
+func (o bfcl) rows(ctx context.Context, h *hub.Hub) ([]bfclRow, error) {
 	dir, err := o.directory()
 	if err != nil {
 		return nil, inFile("bfcl", o.Path, err)
@@ -123,7 +120,7 @@ func readBFCL(r io.Reader, path string) ([]bfclRow, error) {
 }
 
 // sample makes requests of the first rows that can be used and repeats some if there are too few.
-func (o BFCLOptions) sample(ctx context.Context, rows []bfclRow, text Text, py *numpy.Python) (Flow, error) {
+func (o bfcl) sample(ctx context.Context, rows []bfclRow, text Text, py *numpy.Python) (Flow, error) {
 	var turns []Turn
 	total := 0
 	for _, row := range rows {
@@ -156,7 +153,7 @@ func (o BFCLOptions) sample(ctx context.Context, rows []bfclRow, text Text, py *
 	return list, inDataset("bfcl", err)
 }
 
-func (o BFCLOptions) turn(row bfclRow) Turn {
+func (o bfcl) turn(row bfclRow) Turn {
 	said := contents(row.messages)
 	return Turn{Text: said[len(said)-1], MaxTokens: o.OutputLen, Messages: row.messages,
 		Overrides: fmt.Appendf(nil, `{"tools":%s,"tool_choice":"auto"}`, row.tools)}

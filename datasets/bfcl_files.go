@@ -24,7 +24,7 @@ const (
 )
 
 // directory is where the categories' files are, "" where they have to be fetched.
-func (o BFCLOptions) directory() (string, error) {
+func (o bfcl) directory() (string, error) {
 	info, err := os.Stat(o.Path)
 	switch {
 	case err == nil && info.IsDir():
@@ -71,7 +71,7 @@ func checkBFCL(r io.Reader) error {
 }
 
 // file is where the file of a category lies.
-func (o BFCLOptions) file(ctx context.Context, h *hub.Hub, dir, category string) (string, error) {
+func (o bfcl) file(ctx context.Context, h *hub.Hub, dir, category string) (string, error) {
 	name := bfclPrefix + category + bfclSuffix
 	if dir == "" {
 		path, err := fetchBFCL(ctx, name, h)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -28,27 +27,6 @@ type bfclCase struct {
 	}
 }
 
-func (c bfclCase) options(t *testing.T) BFCLOptions {
-	t.Helper()
-	o := BFCLDefaults()
-	o.Path, o.Prompts, o.Seed, o.IDPrefix = "testdata", c.Prompts, c.Seed, "bf-"
-	for i := 0; i < len(c.Flags); i++ {
-		switch c.Flags[i] {
-		case "--disable-shuffle":
-			o.DisableShuffle = true
-		case "--bfcl-categories":
-			i++
-			o.Categories = strings.Split(c.Flags[i], ",")
-		case "--hf-output-len":
-			i++
-			o.OutputLen, _ = strconv.Atoi(c.Flags[i])
-		default:
-			t.Fatalf("unknown flag %s", c.Flags[i])
-		}
-	}
-	return o
-}
-
 func TestBFCLGolden(t *testing.T) {
 	var file struct {
 		Files []string
@@ -66,10 +44,10 @@ func TestBFCLGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			s := numpy.NewStreams(7)
-			list, err := NewBFCL(t.Context(), c.options(t), Text{Counter: byWords{}, Template: roleTags{}}, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			common := Common{Path: "testdata", Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "bf-", Forms: AsMessages}
+			flags := common.flagsOf(c.Flags)
+			flags["hf-name"] = BFCLRepository
+			list := must(opened(t, "hf", common, flags, testTools{toyTools{}, Text{Counter: byWords{}, Template: roleTags{}}, s}))
 			got := drain(t, list)
 			if len(got) != len(c.Requests) {
 				t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
@@ -91,30 +69,41 @@ func TestBFCLGolden(t *testing.T) {
 	}
 }
 
+func bfclDefaults() bfcl {
+	o := defaults[hf]("hf").bfcl
+	o.Path, o.Prompts = BFCLRepository, 1000
+	return o
+}
+
 // bfclIn makes a directory whose category simple holds the lines.
-func bfclIn(t *testing.T, lines ...string) BFCLOptions {
+func bfclIn(t *testing.T, lines ...string) bfcl {
 	t.Helper()
-	o := BFCLDefaults()
+	o := bfclDefaults()
 	o.Path, o.Categories, o.Prompts, o.DisableShuffle, o.NoOversample = t.TempDir(), []string{"simple"}, 10, true, true
 	write(t, filepath.Join(o.Path, "BFCL_v3_simple.json"), strings.Join(lines, "\n"))
 	return o
 }
 
+func TestBFCLNeeds(t *testing.T) {
+	complains(t, failure(made(t.Context(), bfclDefaults(), Text{}, numpy.NewStreams(0))), "dataset bfcl: needs a tokenizer")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := made(ctx, bfclIn(t, bfclGood), Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want that of the context", err)
+	}
+}
+
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 func TestBFCLKeepsWhatItTranslates(t *testing.T) {
 	function := `{"z": 1e999, "type": "dict", "a": [{"type": "any"}, 12345678901234567890, "dict", {"type": ["dict"]}], "z": NaN, "type": "float"}`
 	question := `[[{"role": "user", "name": "x", "content": "é <b>", "role": "system"}, {"content": [1]}]]`
 	o := bfclIn(t, `{"function": `+function+`, "question": `+question+`}`)
-	list, err := NewBFCL(t.Context(), o, Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(made(t.Context(), o, Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0)))
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "overrides", string(turn.Overrides), `{"tools":[{"type":"function","function":{"z":null,"type":"number",`+
 		`"a":[{"type":"string"},12345678901234567890,"dict",{"type":["dict"]}]}}],"tool_choice":"auto"}`)
@@ -126,9 +115,7 @@ func TestBFCLKeepsWhatItTranslates(t *testing.T) {
 
 func mkdir(t *testing.T, path string) {
 	t.Helper()
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, os.MkdirAll(path, 0o700))
 }
 
 const bfclGood = `{"question": [[{"role": "user", "content": "what"}]], "function": {"name": "f"}}`
@@ -145,18 +132,16 @@ func TestBFCLBadRows(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			o := bfclIn(t, bfclGood, test.row)
 			text := Text{Counter: byWords{}, Template: roleTags{}}
-			_, err := NewBFCL(t.Context(), o, text, numpy.NewStreams(0))
-			complains(t, err, "dataset bfcl: ", "BFCL_v3_simple.json, "+test.want)
+			complains(t, failure(made(t.Context(), o, text, numpy.NewStreams(0))), "dataset bfcl: ", "BFCL_v3_simple.json, "+test.want)
 			o.Prompts = 1 // the bad row is not reached
-			if _, err = NewBFCL(t.Context(), o, text, numpy.NewStreams(0)); err != nil {
+			if _, err := made(t.Context(), o, text, numpy.NewStreams(0)); err != nil {
 				t.Errorf("without the bad row: got error %v", err)
 			}
 		})
 	}
 	o := bfclIn(t, `{"question": [], "function": {"name": "f"}}`, `{"question": [[]], "function": {"name": "f"}}`,
 		`{"question": ["x"], "function": {"name": "f"}}`, `{"question": [[{}]]}`, `{"question": [[{}]], "function": null}`)
-	_, err := NewBFCL(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
-	complains(t, err, "no question of simple has messages and functions")
+	complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))), "no question of simple has messages and functions")
 }
 
 func TestBFCLFindsItsFiles(t *testing.T) {
@@ -182,28 +167,14 @@ func TestBFCLFindsItsFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			o := BFCLDefaults()
+			o := bfclDefaults()
 			o.Path, o.Categories, o.Prompts = test.path, []string{test.category}, 1
-			_, err := NewBFCL(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
+			_, err := made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
 			if test.want != "" {
 				complains(t, err, "dataset bfcl: ", test.want)
 			} else if err != nil {
 				t.Errorf("got error %v", err)
 			}
 		})
-	}
-}
-
-func TestBFCLOptions(t *testing.T) {
-	err := BFCLOptions{Categories: []string{"", "../simple", "a/b"}}.Validate()
-	complains(t, err, "path", `"" is not a category`, `"../simple" is not a category`, `"a/b" is not a category`, "prompts 0", "output length 0")
-	complains(t, BFCLOptions{}.Validate(), "no category")
-	_, err = NewBFCL(t.Context(), BFCLDefaults(), Text{}, numpy.NewStreams(0))
-	complains(t, err, "dataset bfcl: needs a tokenizer")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = NewBFCL(ctx, bfclIn(t, bfclGood), Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want that of the context", err)
 	}
 }

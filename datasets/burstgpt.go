@@ -15,58 +15,45 @@ import (
 	"benchtop/internal/hf/tokenizer"
 )
 
-// BurstGPTOptions selects prompts from a table of recorded requests.
-type BurstGPTOptions struct {
-	Common
+// burstGPT selects prompts from a table of recorded requests.
+type burstGPT struct{ Common }
 
-	// Vocabulary is used when the tokenizer does not know its own, or there is none.
-	Vocabulary Vocabulary `json:"vocabulary"`
-}
-
-// Validate reports every problem with the options, without looking at the file.
-func (o BurstGPTOptions) Validate() error {
+func (o burstGPT) check() error {
 	p := &problems{}
-	p.path(o.Path, "the CSV file")
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	if o.Seed < 0 || o.Seed > math.MaxUint32 {
 		p.add("seed %d must be between 0 and %d", o.Seed, uint32(math.MaxUint32))
 	}
-	p.vocabulary(o.Vocabulary)
 	return p.of("burstgpt")
 }
 
-type burstGPTKind struct{}
+func (o burstGPT) Define(func(string) Flags) {}
 
-func (k *burstGPTKind) Name() string              { return "burstgpt" }
-func (k *burstGPTKind) Define(func(string) Flags) {}
-
-func (k *burstGPTKind) Needs(Common) Needs {
+func (o burstGPT) needs() Needs {
 	return Needs{File: RequiredFile, Forms: AsText | AsTokenIDs, Ends: true, OwnOutputLens: true}
 }
 
-func (k *burstGPTKind) Validate(c Common) error { return BurstGPTOptions{Common: c}.Validate() }
-
-func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
-	o, ids := BurstGPTOptions{Common: c}, c.Forms.Overlap(AsTokenIDs)
+func (o burstGPT) open(_ context.Context, t Tools) (Flow, error) {
+	ids := o.Forms.Overlap(AsTokenIDs)
 	switch local := t.Local(); {
-	case local != nil && (c.VocabSize == 0 || !ids):
-		return newBurstGPT(o, local)
+	case local != nil && (o.VocabSize == 0 || !ids):
+		return o.make(local, Vocabulary{})
 	case ids:
-		o.Vocabulary = t.TokenIDs()
-		return newBurstGPT(o, nil)
+		return o.make(nil, t.TokenIDs())
 	}
 	tok, err := t.RoughMaker()
 	if err != nil {
 		return Flow{}, inDataset("burstgpt", err)
 	}
-	return newBurstGPT(o, tok)
+	return o.make(tok, Vocabulary{})
 }
 
-// newBurstGPT makes prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same
+// make makes prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same
 // seed. Their text is ids in a row, starting from the number of the prompt; they are made as they are asked for. It
-// draws from a generator of its own. tok may be nil: prompts are then ids of o.Vocabulary, sent as they are.
-func newBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (Flow, error) {
-	vocab, own := o.Vocabulary, tok != nil && tok.VocabSize() > 0
+// draws from a generator of its own. The vocabulary is used when the tokenizer does not know its own, or is nil: prompts
+// are then ids, sent as they are.
+func (o burstGPT) make(tok tokenizer.Tokenizer, vocab Vocabulary) (Flow, error) {
+	given, own := vocab.Known(), tok != nil && tok.VocabSize() > 0
 	switch {
 	case own:
 		vocab = Vocabulary{Size: tok.VocabSize()} // special ids have no exception here
@@ -84,7 +71,7 @@ func newBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	for _, i := range sampleRows(len(rows), o.Prompts, uint32(o.Seed)) {
 		picked = append(picked, rows[i])
 	}
-	form := vocab.described(o.Vocabulary.Known())
+	form := vocab.described(given)
 	switch {
 	case own:
 		form = "text"

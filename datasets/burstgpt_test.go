@@ -1,16 +1,9 @@
 package datasets
 
 import (
-	"bytes"
-	"encoding/csv"
-	"fmt"
-	"io"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"benchtop/datasets/textfile"
 )
@@ -39,11 +32,8 @@ func TestBurstGPTGolden(t *testing.T) {
 	goldenCases(t, "burstgpt.json", &file)
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			o := BurstGPTOptions{Common: Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "bg-"}}
-			d, err := NewBurstGPT(o, newToy(t, "identity", file.Vocab, nil, 0))
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := burstGPT{Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "bg-"}}
+			d := must(o.make(newToy(t, "identity", file.Vocab, nil, 0), Vocabulary{}))
 			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
 			for i, want := range c.Requests {
@@ -63,10 +53,7 @@ func TestBurstGPTGolden(t *testing.T) {
 
 // checkRows holds the rows that count and those that are picked to the file's own numbers.
 func (c burstCase) checkRows(t *testing.T, path string) {
-	file, err := textfile.Open(path, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must(textfile.Open(path, ""))
 	defer file.Close()
 	var kept, picked, want []int
 	if _, err := readBurstGPT(file, func(_ burstRow, line int) { kept = append(kept, line-2) }); err != nil {
@@ -80,47 +67,35 @@ func (c burstCase) checkRows(t *testing.T, path string) {
 }
 
 func TestBurstGPTWithoutVocabulary(t *testing.T) {
-	o := BurstGPTOptions{Common: Common{Path: "testdata/burstgpt_small.csv", Prompts: 3, Seed: 0}}
+	o := burstGPT{Common{Path: "testdata/burstgpt_small.csv", Prompts: 3}}
 	about := "burstgpt: 3 prompts as long as those of 33 requests to GPT-4 in testdata/burstgpt_small.csv, as "
-	d, err := NewBurstGPT(o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(o.make(nil, Vocabulary{}))
 	same(t, "description", d.About, about+"token ids 1000 to 31999 (assumed: the model's vocabulary is not known)")
 	same(t, "second prompt", drain(t, d)[1], Conversation{ID: "1",
 		Turns: []Turn{{TokenIDs: []int{1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008}, InputTokens: 8, MaxTokens: 200}}})
 
-	o.Vocabulary = Vocabulary{First: 10, Size: 4, Special: []int{11}}
-	if d, err = NewBurstGPT(o, nil); err != nil {
-		t.Fatal(err)
-	}
+	given := Vocabulary{First: 10, Size: 4, Special: []int{11}}
+	d = must(o.make(nil, given))
 	same(t, "description", d.About, about+"token ids 10 to 13")
 	same(t, "second prompt", drain(t, d)[1].Turns[0].TokenIDs, []int{12, 13, 10, 12, 13, 10, 12, 13})
 
 	// A server's tokenizer makes text, but does not say of what.
-	if d, err = NewBurstGPT(o, newToy(t, "identity", 0, nil, 0)); err != nil {
-		t.Fatal(err)
-	}
+	d = must(o.make(newToy(t, "identity", 0, nil, 0), given))
 	same(t, "description", d.About, about+"text of token ids 10 to 13")
 	same(t, "second prompt", drain(t, d)[1].Turns[0].Text, "12 13 10 12 13 10 12 13")
 
-	if d, err = NewBurstGPT(o, newToy(t, "identity", 1000, nil, 0)); err != nil {
-		t.Fatal(err)
-	}
+	d = must(o.make(newToy(t, "identity", 1000, nil, 0), given))
 	same(t, "description", d.About, about+"text")
-	if d, err = NewBurstGPT(o, brokenToy{newToy(t, "identity", 1000, nil, 0)}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = d.Next()
-	complains(t, err, "dataset burstgpt, prompt 0: no server")
+	d = must(o.make(brokenToy{newToy(t, "identity", 1000, nil, 0)}, given))
+	complains(t, failure(d.Next()), "dataset burstgpt, prompt 0: no server")
 }
 
 const burstHeader = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
 
 func burst(t *testing.T, content string) (Flow, error) {
-	o := burstGPTDefaults()
+	o := burstGPT{Common{Prompts: 1000}}
 	o.Path, o.Prompts = poemFile(t, content), 1
-	return NewBurstGPT(o, nil)
+	return o.make(nil, Vocabulary{})
 }
 
 func TestBurstGPTOddButGoodFiles(t *testing.T) {
@@ -144,16 +119,10 @@ func TestBurstGPTOddButGoodFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d, err := burst(t, test.content)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must(burst(t, test.content))
 			turn := drain(t, d)[0].Turns[0]
 			same(t, "lengths", [2]int{turn.InputTokens, turn.MaxTokens}, test.want)
-			total, err := readBurstGPT(strings.NewReader(test.content), func(burstRow, int) {})
-			if err != nil {
-				t.Fatal(err)
-			}
+			total := must(readBurstGPT(strings.NewReader(test.content), func(burstRow, int) {}))
 			same(t, "rows", total, test.total)
 		})
 	}
@@ -165,8 +134,6 @@ func TestBurstGPTBadFiles(t *testing.T) {
 		name, content string
 		want          []string
 	}{
-		{"empty", "", []string{"f.txt: the file is empty; expected a CSV file in BurstGPT's format"}},
-		{"blank", "\n \n", []string{"the file is empty"}},
 		{"another table", "TIMESTAMP,ContextTokens,GeneratedTokens\n2023,4808,10\n",
 			[]string{"line 1: " + burstForm, `; got "TIMESTAMP", "ContextTokens", "GeneratedTokens"`}},
 		{"no table", "\n\n{a}\n", []string{"line 3: " + burstForm, `got "{a}"`}},
@@ -191,9 +158,6 @@ func TestBurstGPTBadFiles(t *testing.T) {
 		{"a stray quote", row("3\",5"), []string{"line 3: not CSV: bare"}},
 		{"an open quote", row("\"3,5\n\n"), []string{"line 3: not CSV: a quote that opens here goes wrong in line 5"}},
 		{"an open quote in a long file", row("\"3,5\n" + strings.Repeat(burstHeader, 20000)), []string{"line 2: a row is larger than 1024 KiB; is a quote never closed?"}},
-		{"gzip", "\x1f\x8brest", []string{"gzip -d"}},
-		{"UTF-16", "\xff\xfeT\x00", []string{"UTF-16"}},
-		{"Latin-1", row("3,5,8,Entr\xe9e"), []string{"f.txt, line 3: the text is not UTF-8"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -204,54 +168,4 @@ func TestBurstGPTBadFiles(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestBurstGPTOptions(t *testing.T) {
-	err := BurstGPTOptions{Common: Common{Seed: 1 << 32}, Vocabulary: Vocabulary{Size: -1}}.Validate()
-	complains(t, err, "dataset burstgpt: ", "a path to the CSV file", "prompts 0", "seed 4294967296", "vocabulary size -1")
-	o := burstGPTDefaults()
-	o.Path = "testdata/none.csv"
-	_, err = NewBurstGPT(o, nil)
-	complains(t, err, "dataset burstgpt: testdata/none.csv: file does not exist; give the path of a CSV file")
-	o.Path = "testdata"
-	_, err = NewBurstGPT(o, nil)
-	complains(t, err, "testdata: this is a directory")
-}
-
-// FuzzReadBurstGPT holds the reader to what the plain way makes of a table that it accepts, however it is cut up.
-func FuzzReadBurstGPT(f *testing.F) {
-	for _, rows := range []string{"", "5,GPT-4,34,1,35,API log\n", "\"a\"\"\",GPT-4,3.0,1e1\r\n\n5,GPT-4,,\n", "5,\"GPT-4\n", "\xff", ",,,,,,,,"} {
-		f.Add([]byte(burstHeader + rows))
-	}
-	f.Add([]byte("\ufeffa,Model,b,Response tokens\n,GPT-4,1,2"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		read := func(r io.Reader) (string, error) {
-			var out strings.Builder
-			total, err := readBurstGPT(r, func(row burstRow, line int) { fmt.Fprintln(&out, row, line) })
-			return out.String() + strconv.Itoa(total), err
-		}
-		got, err := read(bytes.NewReader(data))
-		slow, slowErr := read(iotest.OneByteReader(bytes.NewReader(data)))
-		if (err == nil) != (slowErr == nil) || err == nil && got != slow {
-			t.Fatalf("at once %s, %v; byte by byte %s, %v", got, err, slow, slowErr)
-		}
-		if err != nil {
-			return
-		}
-		plain := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
-		plain.FieldsPerRecord = -1
-		all, err := plain.ReadAll()
-		if err != nil {
-			t.Fatalf("accepted what is not CSV: %v", err)
-		}
-		named := 0
-		for _, row := range all {
-			if slices.Contains(row, "GPT-4") {
-				named++
-			}
-		}
-		if kept := strings.Count(got, "\n"); kept > named {
-			t.Errorf("kept %d rows of %d that name GPT-4", kept, named)
-		}
-	})
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -138,6 +139,11 @@ func (t *Turn) AddClass(name string) {
 		name = t.Class + ", " + name
 	}
 	t.Class = name
+}
+
+// AddHeader adds a header field to the request, and leaves the header of other turns alone.
+func (t *Turn) AddHeader(name, value string) {
+	t.Headers = append(slices.Clip(t.Headers), [2]string{name, value})
 }
 
 // AddField adds a member to the request's body. value is JSON.

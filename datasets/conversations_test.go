@@ -10,13 +10,9 @@ import (
 )
 
 // openKind opens a data set with flags, and a toy tokenizer.
-func openKind(t *testing.T, name string, c Common, flags flagDefaults) (Flow, error) {
+func openKind(t *testing.T, name string, c Common, flags given) (Flow, error) {
 	t.Helper()
-	replay := c.Replay
-	kinds := Kinds(&c)
-	Define(kinds, func(string) Flags { return flags })
-	c.Replay = replay
-	return Named(kinds, name).Open(t.Context(), c, toyTools{newToy(t, "identity", 997, nil, 0), new([]string)})
+	return opened(t, name, c, flags, toyTools{newToy(t, "identity", 997, nil, 0), new([]string)})
 }
 
 // recordedFile has conversations of 1, 2, 3 and 4 turns of one word each, answered by two.
@@ -65,10 +61,11 @@ func TestOpenConversations(t *testing.T) {
 		{"not repeated", 5, MultiTurn{Min: 4}, true, []string{"c0 4.0*4"}},
 	} {
 		c.multi.On = true
-		source, err := openKind(t, "sharegpt", Common{Path: path, Prompts: c.n, IDPrefix: "c", DisableShuffle: true, NoOversample: c.no, MultiTurn: c.multi, Forms: AsTokenIDs}, nil)
-		if err != nil {
-			t.Fatal(err)
+		dataset := "sharegpt"
+		if c.n == 0 { // all of them
+			dataset = "custom"
 		}
+		source := must(openKind(t, dataset, Common{Path: path, Prompts: c.n, IDPrefix: "c", DisableShuffle: true, NoOversample: c.no, MultiTurn: c.multi, Forms: AsTokenIDs}, nil))
 		all, turns := drain(t, source), 0
 		for _, conversation := range all {
 			turns += len(conversation.Turns)
@@ -83,17 +80,13 @@ func TestOpenConversations(t *testing.T) {
 		}
 	}
 	draw := func(seed int64) string {
-		source, err := openKind(t, "custom", Common{Path: path, Prompts: 30, Seed: seed, MultiTurn: MultiTurn{On: true}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must(openKind(t, "custom", Common{Path: path, Prompts: 30, Seed: seed, MultiTurn: MultiTurn{On: true}}, nil))
 		return strings.Join(shapes(drain(t, source)), "\n")
 	}
 	if one := draw(1); one != draw(1) || one == draw(2) {
 		t.Error("the order does not follow the seed")
 	}
-	_, err := openKind(t, "sharegpt", Common{Path: path, MultiTurn: MultiTurn{On: true, Min: 9}}, nil)
-	complains(t, err, "none of its 4 conversations has 9 turns; lower --multi-turn-min-turns")
+	complains(t, failure(openKind(t, "custom", Common{Path: path, MultiTurn: MultiTurn{On: true, Min: 9}}, nil)), "none of its 4 conversations has 9 turns; lower --multi-turn-min-turns")
 }
 
 // The length of an answer is that of the flag, else of the file, else of the recorded answer, else the data set's own.
@@ -101,10 +94,7 @@ func TestLengthsOfRecordedAnswers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.jsonl")
 	write(t, path, `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"A A A"},{"role":"user","content":"b"},{"role":"assistant","content":"B","output_tokens":9},{"role":"user","content":"c"}]}`)
 	for flag, want := range map[int][]int{0: {3, 9, 256}, 5: {5, 5, 5}} {
-		source, err := openKind(t, "custom", Common{Path: path, SharedOutputLen: flag, MultiTurn: MultiTurn{On: true}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must(openKind(t, "custom", Common{Path: path, SharedOutputLen: flag, MultiTurn: MultiTurn{On: true}}, nil))
 		var got []int
 		for _, turn := range drain(t, source)[0].Turns {
 			got = append(got, turn.MaxTokens)

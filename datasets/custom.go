@@ -10,7 +10,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"benchtop/datasets/textfile"
 	"benchtop/internal/hf/chattemplate"
@@ -23,58 +22,51 @@ import (
 // OutputFromFile, as a number of output tokens, takes the one that the file gives for each prompt.
 const OutputFromFile = -1
 
-// CustomOptions selects prompts from a file of prompts in JSON lines.
-type CustomOptions struct {
-	Common // its Path is a .jsonl file
-
-	OutputLen int `json:"output_len"` // tokens, or OutputFromFile
+// custom selects prompts from a file of prompts in JSON lines, whose name ends in .jsonl.
+type custom struct {
+	Common
+	*customFlags
 }
 
-// Validate reports every problem with the options, without looking at the file.
-func (o CustomOptions) Validate() error { return o.problems().of("custom") }
+// customFlags are those that custom, custom_image and custom_audio share.
+type customFlags struct {
+	OutputLen int // tokens, or OutputFromFile
+}
 
-func (o CustomOptions) problems() *problems {
+// length is the number of tokens asked for, which may be OutputFromFile.
+func (o custom) length() int { return o.outputLen(o.OutputLen) }
+
+func (o custom) check() error { return o.problems().of("custom") }
+
+func (o custom) problems() *problems {
 	p := &problems{}
 	if !o.MultiTurn.On {
 		p.jsonLines(o.Path)
 	}
-	if o.OutputLen != OutputFromFile && o.OutputLen < 1 {
-		p.add("output length %d must be at least 1, or %d to take each from the file", o.OutputLen, OutputFromFile)
+	if n := o.length(); n != OutputFromFile && n < 1 {
+		p.add("output length %d must be at least 1, or %d to take each from the file", n, OutputFromFile)
 	}
 	p.templateArgs(o.TemplateArgs)
 	return p
 }
 
-// customFlags are those that custom, custom_image and custom_audio share.
-type customFlags struct{ outputLen int }
-
-type customKind struct{ *customFlags }
-
-func (k *customKind) Name() string { return "custom" }
-
-func (k *customKind) Define(group func(string) Flags) {
-	group(filesHeading).IntVar(&k.outputLen, "custom-output-len", 256, "custom, custom_image, custom_audio: output length in tokens; -1 takes output_tokens from the file")
+func (o custom) Define(group func(string) Flags) {
+	group(filesHeading).IntVar(&o.OutputLen, "custom-output-len", o.OutputLen, "custom, custom_image, custom_audio: output length in tokens; -1 takes output_tokens from the file")
 }
 
-func (k *customKind) Needs(c Common) Needs {
-	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: !c.SkipChatTemplate && !c.MultiTurn.On,
-		OutputLen: max(0, c.outputLen(k.outputLen)), Turns: true}
+func (o custom) needs() Needs {
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: !o.SkipChatTemplate && !o.MultiTurn.On,
+		OutputLen: max(0, o.length()), Turns: true}
 }
 
-func (k *customKind) options(c Common) CustomOptions {
-	return CustomOptions{Common: c, OutputLen: c.outputLen(k.outputLen)}
-}
-
-func (k *customKind) Validate(c Common) error { return k.options(c).Validate() }
-
-func (k *customKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
-	if c.MultiTurn.On {
-		return openConversations(ctx, "custom", c, t, c.SharedOutputLen, max(1, k.outputLen))
+func (o custom) open(ctx context.Context, t Tools) (Flow, error) {
+	if o.MultiTurn.On {
+		return openConversations(ctx, "custom", o.Common, t, o.SharedOutputLen, max(1, o.OutputLen))
 	}
 	if t.Text().Counter == nil {
 		t.Note("without a tokenizer custom asks for 1 token each, as with vLLM")
 	}
-	return newCustom(ctx, k.options(c), t.Text(), t.Streams(), readTwice)
+	return o.make(ctx, t.Text(), t.Streams(), readTwice)
 }
 
 // vLLM reads these files with pandas. The rules that a user would notice hold here too: a row may lack a field, and is missed only if
@@ -90,16 +82,24 @@ type customRow struct {
 	bad    error // why it cannot be used; told only to those who try
 }
 
+// answer is the number of tokens asked for in answer to a row.
+func (o custom) answer(row customRow) int {
+	if n := o.length(); n != OutputFromFile {
+		return n
+	}
+	return row.output
+}
+
 const customForm = `an object like {"prompt": "text", "output_tokens": 100}`
 
 // readTwice is from how many bytes on a file is read twice: first for its rows, and then for the prompts of those that are
 // picked. So a file may be larger than memory.
 const readTwice = 256 << 20
 
-// newCustom reads the file and picks the prompts, as vLLM picks them for the same seed. Without a counter they are sent
+// make reads the file and picks the prompts, as vLLM picks them for the same seed. Without a counter they are sent
 // as they are, taken for one token, and asked for one: this is how vLLM feeds models that take no tokens. It does not touch
 // the legacy generator.
-func newCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams, readTwice int64) (Flow, error) {
+func (o custom) make(ctx context.Context, text Text, s *numpy.Streams, readTwice int64) (Flow, error) {
 	needs := text.Counter != nil && text.Template == nil && !o.SkipChatTemplate
 	list, err := o.draw(ctx, "custom", text, s.Python, func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
 		keep := func(int) bool { return true }
@@ -115,7 +115,7 @@ func newCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams
 }
 
 // draw shuffles the rows that read finds, has fill, unless it is nil, complete the first ones, makes requests of them and repeats some if there are too few.
-func (o CustomOptions) draw(ctx context.Context, dataset string, text Text, py *numpy.Python,
+func (o custom) draw(ctx context.Context, dataset string, text Text, py *numpy.Python,
 	read func(*os.File) (rows []customRow, fill func([]customRow) error, err error)) (Flow, error) {
 	file, err := textfile.Open(o.Path, "a file with an object on each line")
 	if err != nil {
@@ -140,7 +140,7 @@ func (o CustomOptions) draw(ctx context.Context, dataset string, text Text, py *
 }
 
 // fill reads the file again, for the prompts of rows that were read without.
-func (o CustomOptions) fill(file *os.File, picked []customRow) error {
+func (o custom) fill(file *os.File, picked []customRow) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return textfile.Cause(err)
 	}
@@ -166,13 +166,13 @@ func (o CustomOptions) fill(file *os.File, picked []customRow) error {
 }
 
 // read reads the rows, with the prompts of those lines that keep wants.
-func (o CustomOptions) read(r io.Reader, keep func(line int) bool) ([]customRow, error) {
+func (o custom) read(r io.Reader, keep func(line int) bool) ([]customRow, error) {
 	prompts := false
 	rows, err := textfile.Rows(r, customForm, func(object []byte, line int) (customRow, error) {
 		row := customRow{line: line}
 		fields := jsonscan.Fields(object, "prompt", "output_tokens")
 		prompts = prompts || fields[0] != nil
-		if row.prompt, row.bad = promptText(fields[0]); row.bad == nil && o.OutputLen == OutputFromFile {
+		if row.prompt, row.bad = promptText(fields[0]); row.bad == nil && o.length() == OutputFromFile {
 			row.output, row.bad = outputTokens(fields[1])
 		}
 		if !keep(line) {
@@ -214,7 +214,7 @@ func outputTokens(raw []byte) (int, error) {
 	return n, nil
 }
 
-func (o CustomOptions) turns(ctx context.Context, rows []customRow, text Text) ([]Turn, error) {
+func (o custom) turns(ctx context.Context, rows []customRow, text Text) ([]Turn, error) {
 	prompts := make([]string, len(rows))
 	for i, row := range rows {
 		if row.bad != nil {
@@ -233,16 +233,13 @@ func (o CustomOptions) turns(ctx context.Context, rows []customRow, text Text) (
 		return nil, err
 	}
 	for i, prompt := range prompts {
-		turns[i] = Turn{Text: prompt, MaxTokens: o.OutputLen}
-		if o.OutputLen == OutputFromFile {
-			turns[i].MaxTokens = rows[i].output
-		}
+		turns[i] = Turn{Text: prompt, MaxTokens: o.answer(rows[i])}
 	}
 	return turns, text.countTurns(ctx, turns, prompts)
 }
 
 // render puts the prompts into the chat template, unless it is to be skipped.
-func (o CustomOptions) render(ctx context.Context, rows []customRow, prompts []string, text Text) error {
+func (o custom) render(ctx context.Context, rows []customRow, prompts []string, text Text) error {
 	if o.SkipChatTemplate {
 		return nil
 	}
@@ -259,9 +256,9 @@ func (o CustomOptions) render(ctx context.Context, rows []customRow, prompts []s
 type SlicesOptions struct {
 	Common // its Path is a text, in UTF-8
 
-	InputLen  int        `json:"input_len"`
-	OutputLen int        `json:"output_len"` // output length asked for, at least 1 once drawn
-	Ratio     RangeRatio `json:"range_ratio"`
+	InputLen  int
+	OutputLen int // output length asked for, at least 1 once drawn
+	Ratio     RangeRatio
 }
 
 // SlicesDefaults are vLLM's: 1000 prompts of 1024 tokens, 128 tokens out, all alike in length. The path is left to be
@@ -273,7 +270,9 @@ func SlicesDefaults() SlicesOptions {
 // Validate reports every problem with the options, without looking at the file.
 func (o SlicesOptions) Validate() error {
 	p := &problems{}
-	p.path(o.Path, "the text")
+	if o.Path == "" {
+		p.add("a path to the text is required")
+	}
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	p.between("input length", o.InputLen, 1, maxLen)
 	p.between("output length", o.OutputLen, 0, maxLen)
@@ -356,24 +355,6 @@ func writeSlices(w *bufio.Writer, o SlicesOptions, length int, ids []int, tok to
 
 // appendSlice appends the line for a prompt, byte for byte as vLLM's helper writes it: with the blanks of Python's json.
 func appendSlice(line []byte, prompt string, outputTokens int) []byte {
-	line = appendPythonString(append(line, `{"prompt": `...), prompt)
+	line = jsonscan.AppendQuoted(append(line, `{"prompt": `...), []byte(string([]rune(prompt)))) // each byte that is no UTF-8 is U+FFFD
 	return fmt.Appendf(line, ", \"output_tokens\": %d}\n", outputTokens)
-}
-
-// appendPythonString appends a JSON string that keeps every character as it is where JSON allows that, as vLLM's helper has it.
-func appendPythonString(dst []byte, text string) []byte {
-	const named, letters = "\"\\\n\r\t\b\f", `"\nrtbf`
-	dst = append(dst, '"')
-	for _, r := range text {
-		i := strings.IndexRune(named, r)
-		switch {
-		case i >= 0:
-			dst = append(dst, '\\', letters[i])
-		case r >= ' ':
-			dst = utf8.AppendRune(dst, r)
-		default:
-			dst = fmt.Appendf(dst, `\u%04x`, r)
-		}
-	}
-	return append(dst, '"')
 }

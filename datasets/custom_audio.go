@@ -22,43 +22,26 @@ import (
 	"benchtop/internal/parallel"
 )
 
-type customAudioKind struct{ *customFlags }
+// customAudio selects prompts from a file of recordings in JSON lines, whose name ends in .jsonl.
+type customAudio struct{ custom }
 
-func (k *customAudioKind) Name() string              { return "custom_audio" }
-func (k *customAudioKind) Define(func(string) Flags) {} // custom has the flags
+func (o customAudio) Define(func(string) Flags) {} // custom has the flags
 
-func (k *customAudioKind) Needs(c Common) Needs {
+func (o customAudio) needs() Needs {
 	return Needs{File: RequiredFile, Forms: AsAudio | AsMessages, Why: recordingsInFiles, Ends: true, AllRows: true,
-		Counts: true, OutputLen: max(0, c.outputLen(k.outputLen))}
+		Counts: true, OutputLen: max(0, o.length())}
 }
 
 const recordingsInFiles = "recordings travel as files or in chat messages"
 
-func (k *customAudioKind) options(c Common) CustomAudioOptions {
-	return CustomAudioOptions{Common: c, OutputLen: c.outputLen(k.outputLen)}
-}
+func (o customAudio) check() error { return o.problems().of("custom_audio") }
 
-func (k *customAudioKind) Validate(c Common) error { return k.options(c).Validate() }
-
-// Open reads the file and the recordings, and picks prompts as vLLM picks them for the same seed. A transcription request holds the
+// open reads the file and the recordings, and picks prompts as vLLM picks them for the same seed. A transcription request holds the
 // recording as a file, a chat message as a part. Without a counter every prompt is taken for one token. It does not touch the legacy
 // generator.
-func (k *customAudioKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
-	o := k.options(c)
+func (o customAudio) open(ctx context.Context, t Tools) (Flow, error) {
 	list, err := o.draw(ctx, t.Text(), t.Streams().Python)
 	return list, inFile("custom_audio", o.Path, err)
-}
-
-// CustomAudioOptions selects prompts from a file of recordings in JSON lines.
-type CustomAudioOptions struct {
-	Common // its Path is a .jsonl file
-
-	OutputLen int `json:"output_len"` // tokens, or OutputFromFile
-}
-
-// Validate reports every problem with the options, without looking at the file.
-func (o CustomAudioOptions) Validate() error {
-	return CustomOptions(o).problems().of("custom_audio")
 }
 
 const customAudioForm = `an object like {"audio": "path.wav", "prompt": "text", "output_tokens": 100}`
@@ -70,7 +53,7 @@ type audioRow struct {
 	audio *media.Audio
 }
 
-func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
+func (o customAudio) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
 	rows, err := textfile.Read(o.Path, "a file with an object on each line", o.read)
 	if err != nil {
 		return Flow{}, err
@@ -90,7 +73,7 @@ func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Pytho
 // mostRecordings bounds the recordings of a run in bytes, since they are kept in memory.
 const mostRecordings = 2 << 30
 
-func (o CustomAudioOptions) read(r io.Reader) ([]audioRow, error) {
+func (o customAudio) read(r io.Reader) ([]audioRow, error) {
 	held := 0
 	return textfile.Rows(r, customAudioForm, func(object []byte, line int) (audioRow, error) {
 		row := audioRow{customRow: customRow{line: line}}
@@ -99,7 +82,7 @@ func (o CustomAudioOptions) read(r io.Reader) ([]audioRow, error) {
 		if row.bad == nil && fields[1] != nil {
 			row.prompt, row.bad = promptText(fields[1])
 		}
-		if row.bad == nil && o.OutputLen == OutputFromFile {
+		if row.bad == nil && o.length() == OutputFromFile {
 			row.output, row.bad = outputTokens(fields[2])
 		}
 		if row.audio != nil {
@@ -202,7 +185,7 @@ func amplitude(raw []byte) (float64, error) {
 }
 
 // turns makes requests of the rows, of one token each, and adds up how long their recordings last. A file is read once.
-func (o CustomAudioOptions) turns(ctx context.Context, rows []audioRow) (turns []Turn, lasts time.Duration, err error) {
+func (o customAudio) turns(ctx context.Context, rows []audioRow) (turns []Turn, lasts time.Duration, err error) {
 	var paths []audioRow // the first row of each
 	at := map[string]int{}
 	for _, row := range rows {
@@ -226,10 +209,7 @@ func (o CustomAudioOptions) turns(ctx context.Context, rows []audioRow) (turns [
 			audio = files[at[row.path]]
 		}
 		lasts += audio.Duration
-		turns[i] = Turn{Text: row.prompt, InputTokens: 1, MaxTokens: o.OutputLen}
-		if o.OutputLen == OutputFromFile {
-			turns[i].MaxTokens = row.output
-		}
+		turns[i] = Turn{Text: row.prompt, InputTokens: 1, MaxTokens: o.answer(row.customRow)}
 		if o.Forms.Overlap(AsAudio) {
 			turns[i].Audio = audio
 			continue

@@ -14,10 +14,10 @@ import (
 )
 
 // audioIn samples every row of a file in its order, for requests of a form.
-func audioIn(t *testing.T, form Forms, change func(*CustomAudioOptions), lines ...string) (Flow, error) {
+func audioIn(t *testing.T, form Forms, change func(*customAudio), lines ...string) (Flow, error) {
 	t.Helper()
-	o := CustomAudioOptions{OutputLen: 256}
-	o.Path, o.DisableShuffle, o.Forms = filepath.Join(t.TempDir(), "f.jsonl"), true, form
+	o := defaults[customAudio]("custom_audio")
+	o.Prompts, o.Path, o.DisableShuffle, o.Forms = 0, filepath.Join(t.TempDir(), "f.jsonl"), true, form
 	if change != nil {
 		change(&o)
 	}
@@ -51,17 +51,15 @@ func TestCustomAudioRows(t *testing.T) {
 		{"a directory", `{"audio": "testdata"}`, "recording testdata: this is not a file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := audioIn(t, AsAudio, nil, `{"audio": "`+recordings+`a.flac"}`, "", test.line)
-			complains(t, err, "dataset custom_audio: ", "f.jsonl, line 3: ", test.want)
+			complains(t, failure(audioIn(t, AsAudio, nil, `{"audio": "`+recordings+`a.flac"}`, "", test.line)), "dataset custom_audio: ", "f.jsonl, line 3: ", test.want)
 		})
 	}
-	_, err := audioIn(t, AsAudio, func(o *CustomAudioOptions) { o.OutputLen = OutputFromFile }, `{"audio": "`+recordings+`a.flac"}`)
-	complains(t, err, `line 1: "output_tokens" is missing`, "--custom-output-len")
+	complains(t, failure(audioIn(t, AsAudio, func(o *customAudio) { o.customFlags = &customFlags{OutputFromFile} }, `{"audio": "`+recordings+`a.flac"}`)), `line 1: "output_tokens" is missing`, "--custom-output-len")
 }
 
 // A transcription request holds the recording as a file; the same file is shared.
 func TestCustomAudioAsFiles(t *testing.T) {
-	list, err := audioIn(t, AsAudio, func(o *CustomAudioOptions) { o.OutputLen, o.Prompts = OutputFromFile, 5 },
+	list, err := audioIn(t, AsAudio, func(o *customAudio) { o.customFlags, o.Prompts = &customFlags{OutputFromFile}, 5 },
 		`{"audio": "`+recordings+`vorbis.ogg", "prompt": "two words", "output_tokens": 7}`,
 		`{"audio": {"array": [0, 0.5, -0.5, 1], "sampling_rate": 4}, "output_tokens": 8}`,
 		`{"audio": [[[0, 0.5], [-0.5, 1.5]], 8.0], "output_tokens": "9"}`,
@@ -93,10 +91,7 @@ func TestCustomAudioAsFiles(t *testing.T) {
 
 // A chat message holds the recording as a part beside the text.
 func TestCustomAudioInMessages(t *testing.T) {
-	list, err := audioIn(t, AsText|AsMessages, nil, `{"audio": "`+recordings+`a.flac", "prompt": "What is said?"}`, `{"audio": "`+recordings+`pcm_16.wav"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(audioIn(t, AsText|AsMessages, nil, `{"audio": "`+recordings+`a.flac", "prompt": "What is said?"}`, `{"audio": "`+recordings+`pcm_16.wav"}`))
 	got := drain(t, list)
 	for i, want := range []struct{ file, format string }{{"a.flac", "flac"}, {"pcm_16.wav", "wav"}} {
 		turn := got[i].Turns[0]
@@ -104,9 +99,7 @@ func TestCustomAudioInMessages(t *testing.T) {
 			Type  string
 			Audio struct{ Data, Format string } `json:"input_audio"`
 		}
-		if err := json.Unmarshal(turn.Media, &part); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, json.Unmarshal(turn.Media, &part))
 		sent, err := base64.StdEncoding.DecodeString(part.Audio.Data)
 		file, readErr := os.ReadFile(recordings + want.file)
 		if err != nil || readErr != nil || !bytes.Equal(sent, file) || part.Type != "input_audio" || part.Audio.Format != want.format || turn.Audio != nil {
@@ -118,13 +111,10 @@ func TestCustomAudioInMessages(t *testing.T) {
 }
 
 func TestCustomAudioWithoutTokenizer(t *testing.T) {
-	o := CustomAudioOptions{OutputLen: 256}
-	o.Path, o.Forms = filepath.Join(t.TempDir(), "f.jsonl"), AsAudio
+	o := defaults[customAudio]("custom_audio")
+	o.Prompts, o.Path, o.Forms = 0, filepath.Join(t.TempDir(), "f.jsonl"), AsAudio
 	write(t, o.Path, `{"audio": [[0.5], 8], "prompt": "two words"}`)
-	list, err := o.draw(t.Context(), Text{}, numpy.NewPython(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(o.draw(t.Context(), Text{}, numpy.NewPython(0)))
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "tokens", []int{turn.InputTokens, turn.MaxTokens}, []int{1, 256})
 }
@@ -136,7 +126,7 @@ func FuzzReadCustomAudio(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rows, err := CustomAudioOptions{OutputLen: 1}.read(bytes.NewReader(data))
+		rows, err := customAudio{custom{customFlags: &customFlags{1}}}.read(bytes.NewReader(data))
 		if err != nil {
 			return
 		}

@@ -19,46 +19,31 @@ import (
 	"benchtop/internal/parallel"
 )
 
-// CustomImageOptions selects prompts from a file of prompts with images in JSON lines.
-type CustomImageOptions struct {
-	Common // its Path is a .jsonl file
-
-	OutputLen int `json:"output_len"` // tokens; 0 lets the server decide
+// customImage selects prompts from a file of prompts with images in JSON lines, whose name ends in .jsonl. An output
+// length of 0 lets the server decide.
+type customImage struct {
+	custom
 	// ClientSideData loads images named by an address or a path here, and sends what they show instead of their name.
-	ClientSideData bool `json:"ensure_client_side_data"`
+	ClientSideData bool
 }
 
-// Validate reports every problem with the options, without looking at the file.
-func (o CustomImageOptions) Validate() error {
+func (o customImage) check() error {
 	p := &problems{}
 	p.jsonLines(o.Path)
-	if o.OutputLen < 0 {
-		p.add("output length %d must not be negative: this data set takes none from its file", o.OutputLen)
+	if n := o.length(); n < 0 {
+		p.add("output length %d must not be negative: this data set takes none from its file", n)
 	}
 	return p.of("custom_image")
 }
 
-type customImageKind struct {
-	*customFlags
-	clientSideData bool
+func (o *customImage) Define(group func(string) Flags) {
+	group(filesHeading).BoolVar(&o.ClientSideData, "custom-ensure-client-side-data", false, "custom_image: load the images on the client and send their data")
 }
 
-func (k *customImageKind) Name() string { return "custom_image" }
-
-func (k *customImageKind) Define(group func(string) Flags) {
-	group(filesHeading).BoolVar(&k.clientSideData, "custom-ensure-client-side-data", false, "custom_image: load the images on the client and send their data")
+func (o customImage) needs() Needs {
+	return Needs{File: RequiredFile, Forms: o.mediaForm(), Why: imagesInMessages, Ends: true, AllRows: true, Counts: true,
+		OutputLen: max(0, o.length())}
 }
-
-func (k *customImageKind) Needs(c Common) Needs {
-	return Needs{File: RequiredFile, Forms: c.mediaForm(), Why: imagesInMessages, Ends: true, AllRows: true, Counts: true,
-		OutputLen: max(0, c.outputLen(k.outputLen))}
-}
-
-func (k *customImageKind) options(c Common) CustomImageOptions {
-	return CustomImageOptions{Common: c, OutputLen: c.outputLen(k.outputLen), ClientSideData: k.clientSideData}
-}
-
-func (k *customImageKind) Validate(c Common) error { return k.options(c).Validate() }
 
 const imagesInMessages = "images travel in chat messages"
 
@@ -70,15 +55,14 @@ type imageRow struct {
 	line                   int
 }
 
-// Open reads the file and picks the prompts, as vLLM picks them for the same seed. Images are named in the requests, or loaded here
+// open reads the file and picks the prompts, as vLLM picks them for the same seed. Images are named in the requests, or loaded here
 // and sent as they are. Without a counter every prompt is taken for one token. It does not touch the legacy generator.
-func (k *customImageKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
-	o := k.options(c)
+func (o customImage) open(ctx context.Context, t Tools) (Flow, error) {
 	list, err := o.draw(ctx, t.Text(), t.Streams().Python)
 	return list, inFile("custom_image", o.Path, err)
 }
 
-func (o CustomImageOptions) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
+func (o customImage) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
 	rows, err := textfile.Read(o.Path, "a file with an object on each line", readImageRows)
 	if err != nil {
 		return Flow{}, err
@@ -109,7 +93,7 @@ func readImageRows(r io.Reader) ([]imageRow, error) {
 
 // turns makes the requests of the rows picked. Where images are to be sent, it first gathers their sources, loads each
 // once, and puts what they show into their place.
-func (o CustomImageOptions) turns(ctx context.Context, rows []imageRow, text Text) ([]Turn, error) {
+func (o customImage) turns(ctx context.Context, rows []imageRow, text Text) ([]Turn, error) {
 	var sources []imageSource
 	turns, err := o.build(rows, func(line int, source string) string {
 		sources = append(sources, imageSource{source, line})
@@ -180,14 +164,14 @@ func loadImage(ctx context.Context, client *http.Client, source string) (string,
 }
 
 // build makes a turn of each row, of one token; address gives the address in the request of an image that a line names.
-func (o CustomImageOptions) build(rows []imageRow, address func(line int, source string) string) ([]Turn, error) {
+func (o customImage) build(rows []imageRow, address func(line int, source string) string) ([]Turn, error) {
 	turns := make([]Turn, len(rows))
 	for i, row := range rows {
 		turn, err := row.turn(func(source string) string { return address(row.line, source) })
 		if err != nil {
 			return nil, textfile.AtLine(row.line, err)
 		}
-		turn.InputTokens, turn.MaxTokens = 1, o.OutputLen
+		turn.InputTokens, turn.MaxTokens = 1, o.length()
 		if o.MultimodalChat && turn.Messages == nil {
 			turn.Messages = chatMessages(turn.Text, turn.Media)
 		}

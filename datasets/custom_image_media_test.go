@@ -41,7 +41,7 @@ func picture(t *testing.T, kind string, c color.Color) string {
 	return b.String()
 }
 
-func clientSide(o *CustomImageOptions) { o.ClientSideData = true }
+func clientSide(o *customImage) { o.ClientSideData = true }
 
 // shown is the colour of a data URL's first pixel; it must be a PNG without transparency.
 func shown(t *testing.T, address string) color.Color {
@@ -51,10 +51,7 @@ func shown(t *testing.T, address string) color.Color {
 	if !ok || err != nil {
 		t.Fatalf("got address %q", address)
 	}
-	img, err := png.Decode(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must(png.Decode(bytes.NewReader(raw)))
 	same(t, "size", img.Bounds().Size(), image.Pt(3, 2))
 	if !img.(*image.RGBA).Opaque() {
 		t.Error("the image is transparent in part")
@@ -91,10 +88,7 @@ func TestImagesAreSentAsData(t *testing.T) {
 		names = append(names, string(jsonscan.Quote(test.source)))
 	}
 	names = append(names, `"data:image/png;base64,QUJD"`)
-	got, err := imagesIn(t, clientSide, `{"prompt": "x", "image_files": [`+strings.Join(names, ",")+`]}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(imagesIn(t, clientSide, `{"prompt": "x", "image_files": [`+strings.Join(names, ",")+`]}`))
 	var addresses []string
 	for part := range jsonscan.Elements([]byte("[" + string(got[0].Turns[0].Media) + "]")) {
 		addresses = append(addresses, jsonscan.Text(jsonscan.Fields(jsonscan.Fields(part, "image_url")[0], "url")[0]))
@@ -131,7 +125,6 @@ func TestImagesThatCannotBeSentAsData(t *testing.T) {
 		{"a\x1b[31mb", "image a\ufffd[31mb cannot be loaded"},
 	}
 	for _, test := range tests {
-		_, err := imagesIn(t, clientSide, "", `{"content": [{"type": "image", "image": `+string(jsonscan.Quote(test.source))+`}]}`)
-		complains(t, err, "dataset custom_image: ", "f.jsonl, line 2: image ", test.want)
+		complains(t, failure(imagesIn(t, clientSide, "", `{"content": [{"type": "image", "image": `+string(jsonscan.Quote(test.source))+`}]}`)), "dataset custom_image: ", "f.jsonl, line 2: image ", test.want)
 	}
 }

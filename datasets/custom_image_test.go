@@ -9,16 +9,16 @@ import (
 )
 
 // imagesIn samples every row of a file in its order.
-func imagesIn(t *testing.T, change func(*CustomImageOptions), lines ...string) ([]Conversation, error) {
+func imagesIn(t *testing.T, change func(*customImage), lines ...string) ([]Conversation, error) {
 	t.Helper()
-	o := customImageDefaults()
+	o := defaults[customImage]("custom_image")
 	o.Path = filepath.Join(t.TempDir(), "f.jsonl")
 	o.Prompts, o.DisableShuffle = 0, true
 	if change != nil {
 		change(&o)
 	}
 	write(t, o.Path, strings.Join(lines, "\n"))
-	list, err := NewCustomImage(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
+	list, err := made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +47,13 @@ func TestCustomImageRows(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := imagesIn(t, nil, `{"prompt": "x", "image_files": ["y"]}`, "", test.line)
-			complains(t, err, "dataset custom_image: ", "f.jsonl, line 3: ", test.want)
+			complains(t, failure(imagesIn(t, nil, `{"prompt": "x", "image_files": ["y"]}`, "", test.line)), "dataset custom_image: ", "f.jsonl, line 3: ", test.want)
 		})
 	}
 }
 
 func TestCustomImageOddButGoodRows(t *testing.T) {
-	got, err := imagesIn(t, func(o *CustomImageOptions) { o.OutputLen = 0 },
+	got, err := imagesIn(t, func(o *customImage) { o.customFlags = &customFlags{} },
 		`{"prompt": "a b", "image_files": ["x"], "content": null, "output_tokens": 5}`,
 		`{"content": [{"text": "no ", "type": "text", "more": 1}, {"type": "text", "text": "blank"}, {"type": "image_url", "image_url": {"detail": 1, "url": "x", "detail": 2}}]}`)
 	if err != nil {
@@ -70,12 +69,9 @@ func TestCustomImageOddButGoodRows(t *testing.T) {
 }
 
 func TestCustomImageWithoutTokenizer(t *testing.T) {
-	o := customImageDefaults()
+	o := defaults[customImage]("custom_image")
 	o.Path, o.Prompts = "testdata/custom_image_small.jsonl", 6
-	list, err := NewCustomImage(t.Context(), o, Text{}, numpy.NewStreams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(made(t.Context(), o, Text{}, numpy.NewStreams(0)))
 	for _, c := range drain(t, list) {
 		same(t, "input tokens", c.Turns[0].InputTokens, 1)
 		same(t, "output tokens", c.Turns[0].MaxTokens, 256)

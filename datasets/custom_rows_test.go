@@ -13,23 +13,23 @@ import (
 )
 
 // customIn samples every row of a file in its order, counting bytes, without a template.
-func customIn(t *testing.T, change func(*CustomOptions), lines ...string) ([]Conversation, error) {
+func customIn(t *testing.T, change func(*custom), lines ...string) ([]Conversation, error) {
 	t.Helper()
-	o := CustomDefaults()
+	o := defaults[custom]("custom")
 	o.Path = filepath.Join(t.TempDir(), "f.jsonl")
 	o.Prompts, o.DisableShuffle, o.SkipChatTemplate = 0, true, true
 	if change != nil {
 		change(&o)
 	}
 	write(t, o.Path, strings.Join(lines, "\n"))
-	list, err := NewCustom(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
+	list, err := made(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
 	if err != nil {
 		return nil, err
 	}
 	return drain(t, list), nil
 }
 
-func fromFile(o *CustomOptions) { o.OutputLen = OutputFromFile }
+func fromFile(o *custom) { o.customFlags = &customFlags{OutputFromFile} }
 
 func TestCustomOutputTokens(t *testing.T) {
 	good := map[string]int{"7": 7, "7.0": 7, `"7"`: 7, `" 12 "`: 12, `"3.00"`: 3, "2147483647": 2147483647}
@@ -42,14 +42,12 @@ func TestCustomOutputTokens(t *testing.T) {
 		same(t, raw, got[0].Turns[0].MaxTokens, want)
 	}
 	for _, raw := range []string{"0", "-1", "7.5", `"seven"`, `""`, "null", "true", "[7]", "NaN", "Infinity", "2147483648", "99999999999999999999", "1e400"} {
-		_, err := customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two", "output_tokens": `+raw+`}`)
-		complains(t, err, "f.jsonl, line 2: expected \"output_tokens\" to be a whole number from 1 to 2147483647: got ")
-		if _, err = customIn(t, nil, `{"prompt": "two", "output_tokens": `+raw+`}`); err != nil {
+		complains(t, failure(customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two", "output_tokens": `+raw+`}`)), "f.jsonl, line 2: expected \"output_tokens\" to be a whole number from 1 to 2147483647: got ")
+		if _, err := customIn(t, nil, `{"prompt": "two", "output_tokens": `+raw+`}`); err != nil {
 			t.Errorf("%s, not asked for: got error %v", raw, err)
 		}
 	}
-	_, err := customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two"}`)
-	complains(t, err, `line 2: "output_tokens" is missing`, "--custom-output-len")
+	complains(t, failure(customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two"}`)), `line 2: "output_tokens" is missing`, "--custom-output-len")
 }
 
 func TestCustomRows(t *testing.T) {
@@ -63,75 +61,54 @@ func TestCustomRows(t *testing.T) {
 		{"null", `line 1: expected "prompt" to be a string: got null`, []string{`{"prompt": null}`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := customIn(t, nil, test.lines...)
-			complains(t, err, "dataset custom: ", "f.jsonl", test.want)
+			complains(t, failure(customIn(t, nil, test.lines...)), "dataset custom: ", "f.jsonl", test.want)
 		})
 	}
 	// A row that is not picked is not missed, digits stay text, and of a repeated name the last counts.
-	got, err := customIn(t, func(o *CustomOptions) { o.Prompts = 3 }, `{"prompt": "007"}`, `{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(customIn(t, func(o *custom) { o.Prompts = 3 }, `{"prompt": "007"}`, `{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`))
 	for i, want := range []string{"007", "ü", ""} {
 		same(t, "prompt", got[i].Turns[0].Text, want)
 		same(t, "input tokens", got[i].Turns[0].InputTokens, len(want))
 	}
 }
 
-func TestCustomOptions(t *testing.T) {
-	complains(t, CustomOptions{Common: Common{TemplateArgs: json.RawMessage("[1]")}, OutputLen: 0}.Validate(),
-		"dataset custom: ", "a path to a .jsonl file", "output length 0", "chat template arguments [1] must be a JSON object")
-	complains(t, CustomOptions{Common: Common{Path: "f.json"}, OutputLen: -2}.Validate(), "f.json does not end in .jsonl", "output length -2")
-	complains(t, CustomOptions{Common: Common{Path: "f.jsonl", TemplateArgs: json.RawMessage("null")}, OutputLen: 1}.Validate(), "must be a JSON object")
-	complains(t, SpecBenchOptions{}.Validate(), "dataset spec_bench: ", "a path", "output length 0")
+func TestSpeedBenchOfOtherSubsets(t *testing.T) {
 	for dir, want := range map[string]string{"testdata/speed_bench_small": "one of those it has: qualitative, throughput_1k", t.TempDir(): "give the one that SPEED-Bench was prepared in"} {
-		o := SpeedBenchDefaults()
-		o.Path, o.Subset = dir, "throughput_32k"
-		_, err := NewSpeedBench(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
-		complains(t, err, "dataset speed_bench: "+dir, "no throughput_32k.jsonl", want)
+		complains(t, failure(opened(t, "speed_bench", Common{Path: dir}, given{"speed-bench-dataset-subset": "throughput_32k"}, wordTools())), "dataset speed_bench: "+dir, "no throughput_32k.jsonl", want)
 	}
-	complains(t, SpeedBenchOptions{Subset: "all"}.Validate(), "dataset speed_bench: ", "a path", `unknown subset "all"`, "throughput_32k", "output length 0")
-	complains(t, CustomImageOptions{Common: Common{Path: "f"}, OutputLen: -1}.Validate(), "dataset custom_image: ", "f does not end", "output length -1")
 }
 
 func TestCustomTemplate(t *testing.T) {
-	o := CustomDefaults()
+	o := defaults[custom]("custom")
 	o.Path, o.Prompts, o.TemplateArgs = "testdata/custom_small.jsonl", 2, json.RawMessage(`{"think":true}`)
 	draw := func(ctx context.Context, text Text) (Flow, error) {
-		return NewCustom(ctx, o, text, numpy.NewStreams(0))
+		return made(ctx, o, text, numpy.NewStreams(0))
 	}
-	list, err := draw(t.Context(), Text{Counter: byBytes{}, Template: roleTags{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(draw(t.Context(), Text{Counter: byBytes{}, Template: roleTags{}}))
 	for _, c := range drain(t, list) {
 		if !strings.HasPrefix(c.Turns[0].Text, "<|user|>\nitem ") || !strings.HasSuffix(c.Turns[0].Text, `{"think":true}`) {
 			t.Errorf("got prompt %q", c.Turns[0].Text)
 		}
 	}
 	same(t, "description", list.About, "custom: 2 prompts of 17 in testdata/custom_small.jsonl")
-	_, err = draw(t.Context(), Text{Counter: byBytes{}, Template: noTags{}})
-	complains(t, err, "custom_small.jsonl, line ", "rendering the chat template: no such filter")
-	_, err = draw(t.Context(), Text{Counter: byBytes{}})
-	complains(t, err, "dataset custom: needs the model's chat template", "--skip-chat-template")
+	complains(t, failure(draw(t.Context(), Text{Counter: byBytes{}, Template: noTags{}})), "custom_small.jsonl, line ", "rendering the chat template: no such filter")
+	complains(t, failure(draw(t.Context(), Text{Counter: byBytes{}})), "dataset custom: needs the model's chat template", "--skip-chat-template")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}}); !errors.Is(err, context.Canceled) {
+	if _, err := draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want that of the context", err)
 	}
 }
 
 func TestBenchesNeedTokenizerAndTemplate(t *testing.T) {
-	spec, speed := SpecBenchDefaults(), SpeedBenchDefaults()
+	spec, speed := defaults[specBench]("spec_bench"), defaults[speedBench]("speed_bench")
 	spec.Path, speed.Path = "testdata/spec_bench_small.jsonl", "testdata/speed_bench_small"
 	for name, draw := range map[string]func(Text) (Flow, error){
-		"spec_bench":  func(text Text) (Flow, error) { return NewSpecBench(t.Context(), spec, text, numpy.NewStreams(0)) },
-		"speed_bench": func(text Text) (Flow, error) { return NewSpeedBench(t.Context(), speed, text, numpy.NewStreams(0)) },
+		"spec_bench":  func(text Text) (Flow, error) { return made(t.Context(), spec, text, numpy.NewStreams(0)) },
+		"speed_bench": func(text Text) (Flow, error) { return made(t.Context(), speed, text, numpy.NewStreams(0)) },
 	} {
-		_, err := draw(Text{Template: roleTags{}})
-		complains(t, err, "dataset "+name+": needs a tokenizer")
-		_, err = draw(Text{Counter: byBytes{}})
-		complains(t, err, "dataset "+name+": needs the model's chat template")
+		complains(t, failure(draw(Text{Template: roleTags{}})), "dataset "+name+": needs a tokenizer")
+		complains(t, failure(draw(Text{Counter: byBytes{}})), "dataset "+name+": needs the model's chat template")
 	}
 }
 
@@ -146,21 +123,19 @@ func TestBenchRows(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			o := SpecBenchOptions{Common: Common{Path: filepath.Join(t.TempDir(), "f.jsonl")}, OutputLen: 1, Category: test.category}
+			o := specBench{Common: Common{Path: filepath.Join(t.TempDir(), "f.jsonl")}, OutputLen: 1, Category: test.category}
 			write(t, o.Path, test.lines)
-			_, err := NewSpecBench(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
-			complains(t, err, "dataset spec_bench: ", test.want)
+			complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))), "dataset spec_bench: ", test.want)
 		})
 	}
-	o := SpeedBenchDefaults()
+	o := defaults[speedBench]("speed_bench")
 	o.Path = t.TempDir()
 	for content, want := range map[string]string{
 		`{"messages": ["hi"]}`:            `line 1: expected the first of "messages" to hold a string: got nothing`,
 		`{"messages": [{"content": []}]}`: `line 1: expected the first of "messages" to hold a string: got an array`,
 	} {
 		write(t, filepath.Join(o.Path, "qualitative.jsonl"), content)
-		_, err := NewSpeedBench(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
-		complains(t, err, "dataset speed_bench: ", want)
+		complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))), "dataset speed_bench: ", want)
 	}
 	same(t, "names", someOf(strings.Split(strings.Repeat("a", 41), "")), strings.Repeat("a, ", 40)+"…")
 }
@@ -168,18 +143,10 @@ func TestBenchRows(t *testing.T) {
 // Of a file that is too large for memory only the prompts that are picked are kept. One that has changed meanwhile is refused.
 func TestCustomReadsLargeFilesTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.jsonl")
-	write := func(lines ...string) {
-		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(`{"prompt": "one"}`, ``, `{"prompt": "two"}`, `{"other": 3}`)
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, strings.Join([]string{`{"prompt": "one"}`, ``, `{"prompt": "two"}`, `{"other": 3}`}, "\n"))
+	file := must(os.Open(path))
 	defer file.Close()
-	var o CustomOptions
+	o := custom{customFlags: &customFlags{}}
 	rows, err := o.read(file, func(int) bool { return false })
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("got %d rows: %v", len(rows), err)
@@ -188,13 +155,11 @@ func TestCustomReadsLargeFilesTwice(t *testing.T) {
 		same(t, "a prompt that nobody asked for", row.prompt, "")
 	}
 	picked := []customRow{rows[2], rows[1]}
-	if err := o.fill(file, picked); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, o.fill(file, picked))
 	same(t, "the second row", picked[1].prompt, "two")
 	complains(t, picked[0].bad, `"prompt" is missing`)
-	write(`{"prompt": "one"}`)
+	write(t, path, `{"prompt": "one"}`)
 	complains(t, o.fill(file, picked), "has changed")
-	write(`{"prompt": "o`)
+	write(t, path, `{"prompt": "o`)
 	complains(t, o.fill(file, picked), "the file ends before")
 }

@@ -2,10 +2,8 @@ package datasets
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -33,82 +31,31 @@ type customCase struct {
 	NextRandom float64 `json:"next_python_random"`
 }
 
-// flags are the case's flags: a value for each, "" for switches.
-func (c customCase) flags(t *testing.T) map[string]string {
-	t.Helper()
-	flags := map[string]string{}
-	for i := 0; i < len(c.Flags); i++ {
-		flag := c.Flags[i]
-		flags[flag] = ""
-		switch flag {
-		case "--disable-shuffle", "--no-oversample", "--skip-chat-template", "--enable-multimodal-chat":
-		case "--custom-output-len", "--output-len", "--spec-bench-category", "--spec-bench-output-len",
-			"--speed-bench-dataset-subset", "--speed-bench-category":
-			i++
-			flags[flag] = c.Flags[i]
-		default:
-			t.Fatalf("unknown flag %s", flag)
-		}
-	}
-	return flags
-}
+// counters are those of vectors, by their names.
+var counters = map[string]tokenizer.Counter{"whitespace": byWords{}, "bytes": byBytes{}}
 
 // build makes the data set of the case.
 func (c customCase) build(t *testing.T, s *numpy.Streams) (Flow, error) {
 	t.Helper()
 	text := Text{Template: roleTags{}}
 	if c.Tokenizer != nil {
-		text.Counter = map[string]tokenizer.Counter{"whitespace": byWords{}, "bytes": byBytes{}}[*c.Tokenizer]
+		text.Counter = counters[*c.Tokenizer]
 	}
-	flags := c.flags(t)
-	given := func(flag string) bool { _, ok := flags[flag]; return ok }
-	number := func(into *int, names ...string) {
-		for _, name := range names {
-			if value, ok := flags[name]; ok {
-				*into, _ = strconv.Atoi(value)
-			}
+	common := Common{Path: filepath.Join("testdata", filepath.Base(c.Path)), Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "cu-"}
+	flags := common.flagsOf(c.Flags)
+	list, err := opened(t, c.Dataset, common, flags, testTools{toyTools{notes: new([]string)}, text, s})
+	if err == nil && c.Dataset == "custom" {
+		o := defaults[custom]("custom")
+		o.Common = common
+		o.Define(func(string) Flags { return flags })
+		again, err := o.make(t.Context(), text, numpy.NewStreams(0), 0)
+		all := drain(t, list)
+		list.Next = ListOf(all, "").Next
+		if err != nil || again.About != list.About || !reflect.DeepEqual(drain(t, again), all) {
+			t.Errorf("a file that is read twice gives other requests: %v", err)
 		}
 	}
-	path := filepath.Join("testdata", filepath.Base(c.Path))
-	keep, few, skip := given("--disable-shuffle"), given("--no-oversample"), given("--skip-chat-template")
-	switch c.Dataset {
-	case "custom":
-		o := CustomDefaults()
-		o.Path, o.Prompts, o.DisableShuffle, o.NoOversample, o.SkipChatTemplate = path, c.Prompts, keep, few, skip
-		o.IDPrefix, o.Seed = "cu-", c.Seed
-		number(&o.OutputLen, "--custom-output-len", "--output-len")
-		list, err := NewCustom(t.Context(), o, text, s)
-		if err == nil {
-			again, err := newCustom(t.Context(), o, text, numpy.NewStreams(0), 0)
-			all := drain(t, list)
-			list.Next = ListOf(all, "").Next
-			if err != nil || again.About != list.About || !reflect.DeepEqual(drain(t, again), all) {
-				t.Errorf("a file that is read twice gives other requests: %v", err)
-			}
-		}
-		return list, err
-	case "custom_image":
-		o := customImageDefaults()
-		o.Path, o.Prompts, o.DisableShuffle, o.NoOversample, o.MultimodalChat = path, c.Prompts, keep, few, given("--enable-multimodal-chat")
-		o.IDPrefix, o.Seed = "cu-", c.Seed
-		number(&o.OutputLen, "--custom-output-len", "--output-len")
-		return NewCustomImage(t.Context(), o, text, s)
-	case "spec_bench":
-		o := SpecBenchDefaults()
-		o.Path, o.Prompts, o.DisableShuffle, o.NoOversample, o.Category = path, c.Prompts, keep, few, flags["--spec-bench-category"]
-		o.IDPrefix = "cu-"
-		number(&o.OutputLen, "--spec-bench-output-len", "--output-len")
-		return NewSpecBench(t.Context(), o, text, s)
-	case "speed_bench":
-		o := SpeedBenchDefaults()
-		o.Path, o.Prompts, o.DisableShuffle, o.NoOversample, o.SkipChatTemplate = path, c.Prompts, keep, few, skip
-		o.Category, o.IDPrefix = flags["--speed-bench-category"], "cu-"
-		if subset := flags["--speed-bench-dataset-subset"]; subset != "" {
-			o.Subset = subset
-		}
-		return NewSpeedBench(t.Context(), o, text, s)
-	}
-	return Flow{}, fmt.Errorf("nobody reads %q", c.Dataset)
+	return list, err
 }
 
 func TestCustomGolden(t *testing.T) {
@@ -118,10 +65,7 @@ func TestCustomGolden(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			streams := numpy.NewStreams(uint32(c.Seed))
 			streams.Python.Random() // sampling starts the stream over, whatever was drawn before
-			list, err := c.build(t, streams)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must(c.build(t, streams))
 			same(t, "requests", list.Len, len(c.Requests))
 			c.check(t, drain(t, list))
 			same(t, "next double of Python", streams.Python.Random(), c.NextRandom)

@@ -16,8 +16,8 @@ import (
 // RangeRatio says how far lengths stray: a length n is drawn between n·(1-ratio) and n·(1+ratio), both rounded
 // outwards. Ratios lie in [0, 1).
 type RangeRatio struct {
-	Input  float64 `json:"input"`
-	Output float64 `json:"output"`
+	Input  float64
+	Output float64
 }
 
 // ParseRangeRatio reads a number, which then holds for input and output, or a JSON object with both "input" and
@@ -111,9 +111,9 @@ func appendRun(ids, allowed []int, offset, length int) []int {
 // Vocabulary is the token ids that prompts may be made of: First … First+Size-1 without the special ones. The zero
 // value means that nothing is known about the model, and stands for AssumedVocabulary.
 type Vocabulary struct {
-	First   int   `json:"first"`
-	Size    int   `json:"size"`
-	Special []int `json:"special,omitempty"` // ids to leave out; they may lie outside the range
+	First   int
+	Size    int
+	Special []int // ids to leave out; they may lie outside the range
 }
 
 // AssumedVocabulary holds the ids 1000 … 31999. Nearly every text model has them, and none is special in the common

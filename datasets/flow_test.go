@@ -30,15 +30,11 @@ func TestThrough(t *testing.T) {
 	if _, err := f.Next(); err != io.EOF {
 		t.Errorf("behind the end: %v", err)
 	}
-	more, err := f.More()
-	if err != nil {
-		t.Fatal(err)
-	}
+	more := must(f.More())
 	if got := drain(t, more); len(got) != 1 || got[0].ID != "b2" || more.More != nil {
 		t.Errorf("got %+v", got)
 	}
-	_, err = f.More()
-	complains(t, err, "no more letters")
+	complains(t, failure(f.More()), "no more letters")
 	f.End()
 	more.End()
 	if closed != 1 {

@@ -60,10 +60,7 @@ var readGPT2 = sync.OnceValues(func() (*tokenizer.Local, error) {
 
 func gpt2(t *testing.T) *tokenizer.Local {
 	t.Helper()
-	tok, err := readGPT2()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tok := must(readGPT2())
 	return tok
 }
 
@@ -113,8 +110,7 @@ func TestGeneratedRefused(t *testing.T) {
 		{change(`"value":8`, `"value":-8`), "prompt_output: a number is out of range"},
 		{change(uniform, `{"distribution":"constant","value":4000}`), "the text files have 600 tokens, and the conversations need"},
 	} {
-		_, err := generatedIn(t, tok, c.config, 600, 0, 1)
-		complains(t, err, c.want)
+		complains(t, failure(generatedIn(t, tok, c.config, 600, 0, 1)), c.want)
 	}
 	if d, err := generatedIn(t, tok, `{"filetype":"other","generate_conversations":1}`, 1, 0, 1); d.Next != nil || err != nil {
 		t.Errorf("another file: got %v, %v", d, err)
@@ -126,10 +122,7 @@ func TestGeneratedRefused(t *testing.T) {
 func TestGenerated(t *testing.T) {
 	tok := gpt2(t)
 	draw := func(prompts int, seed int64) (texts []string) {
-		d, err := generatedIn(t, tok, generatedConfig, 5000, prompts, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(generatedIn(t, tok, generatedConfig, 5000, prompts, seed))
 		for _, c := range drain(t, d) {
 			if len(c.Turns) != 3 || !c.Replies || c.Session != c.ID { // 5 messages are rounded up to 6
 				t.Fatalf("got %+v", c)
@@ -156,10 +149,7 @@ func TestGenerated(t *testing.T) {
 		t.Fatalf("%d conversations", len(all))
 	}
 	for i, text := range all {
-		ids, err := tok.Encode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ids := must(tok.Encode(text))
 		first, _ := tok.Encode(all[(i+1)%5])
 		if n := common(ids, first); n < 10 || n > 14 {
 			t.Errorf("conversations %d and %d begin with %d tokens in common", i, (i+1)%5, n)

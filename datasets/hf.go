@@ -12,9 +12,10 @@ import (
 	"benchtop/internal/usage"
 )
 
-// hfKind is the data sets of the Hugging Face hub, and copies of them.
-type hfKind struct {
-	bfcl  BFCLOptions // the default ones
+// hf is the data sets of the Hugging Face hub, and copies of them.
+type hf struct {
+	Common
+	bfcl  bfcl // the default one
 	flags hfFlags
 }
 
@@ -30,15 +31,7 @@ type hfFlags struct {
 	categories               string  // of BFCL
 }
 
-// newHF is the kind with vLLM's defaults.
-func newHF() *hfKind {
-	return &hfKind{bfcl: BFCLOptions{Categories: []string{"simple", "live_simple", "multiple"}, OutputLen: 512},
-		flags: hfFlags{version: hfNewest, maxDistance: 1, maxSeconds: math.Inf(1)}}
-}
-
-func (k *hfKind) Name() string { return "hf" }
-
-func (k *hfKind) Define(group func(string) Flags) {
+func (k *hf) Define(group func(string) Flags) {
 	f, o := group(filesHeading), &k.flags
 	f.StringVar(&o.name, "hf-name", "", "hf: the data set's name on the hub, if --dataset-path is a local copy")
 	f.StringVar(&o.subset, "hf-subset", "", "hf: subset (default: the data set's)")
@@ -55,50 +48,50 @@ func (k *hfKind) Define(group func(string) Flags) {
 }
 
 // class is the layout of the data set that the flags name; nil where it has to be detected.
-func (k *hfKind) class(c Common) *hfClass {
+func (k *hf) class() *hfClass {
 	if k.flags.column != "" {
 		return nil
 	}
-	return hfClassOf(k.flags.name, c.Path)
+	return hfClassOf(k.flags.name, k.Path)
 }
 
 // length is the output length that a flag gives; 0 for none.
-func (k *hfKind) length(c Common) int {
-	if class := k.class(c); class != nil && class.own {
+func (k *hf) length() int {
+	if class := k.class(); class != nil && class.own {
 		return 0
 	}
-	return max(0, c.outputLen(k.flags.outputLen))
+	return max(0, k.outputLen(k.flags.outputLen))
 }
 
-func (k *hfKind) Needs(c Common) Needs {
-	n := Needs{File: HubName, Forms: AsText, Ends: true, Counts: true, OutputLen: k.length(c)}
-	class := k.class(c)
+func (k *hf) needs() Needs {
+	n := Needs{File: HubName, Forms: AsText, Ends: true, Counts: true, OutputLen: k.length()}
+	class := k.class()
 	if class == nil {
 		return n
 	}
 	n.OwnOutputLens = class.own
-	n.Template = class.template == alwaysRendered || class.template == rendered && !c.SkipChatTemplate
+	n.Template = class.template == alwaysRendered || class.template == rendered && !k.SkipChatTemplate
 	if n.OutputLen == 0 && class.answer == "" {
 		n.OutputLen = class.output
 	}
 	switch {
 	case class.calls:
-		n.Forms, n.Why, n.Template, n.OutputLen = AsMessages, "function calls travel in chat requests", true, k.options(c).OutputLen
+		n.Forms, n.Why, n.Template, n.OutputLen = AsMessages, "function calls travel in chat requests", true, k.calls().OutputLen
 	case class.medium == withPicture:
-		n.Forms, n.Why = c.mediaForm(), imagesInMessages
+		n.Forms, n.Why = k.mediaForm(), imagesInMessages
 	case class.medium == withVideo:
-		n.Forms |= c.mediaForm() // vLLM sends the text alone where it has to
+		n.Forms |= k.mediaForm() // vLLM sends the text alone where it has to
 	case class.medium == withRecording:
 		n.Forms, n.Why = AsAudio|AsMessages, recordingsInFiles
 	}
 	return n
 }
 
-// options are those of BFCL.
-func (k *hfKind) options(c Common) BFCLOptions {
+// calls are the questions of BFCL.
+func (k *hf) calls() bfcl {
 	o := k.bfcl
-	o.Common = c
-	o.OutputLen = cmp.Or(max(0, c.outputLen(k.flags.outputLen)), o.OutputLen)
+	o.Common = k.Common
+	o.OutputLen = cmp.Or(max(0, k.outputLen(k.flags.outputLen)), o.OutputLen)
 	if k.flags.categories != "" {
 		o.Categories = nil
 		for category := range strings.SplitSeq(k.flags.categories, ",") {
@@ -108,17 +101,17 @@ func (k *hfKind) options(c Common) BFCLOptions {
 	return o
 }
 
-func (k *hfKind) Validate(c Common) error {
+func (k *hf) check() error {
 	o := &k.flags
-	if c.Path == "" {
+	if k.Path == "" {
 		return errors.New("--dataset-name hf: needs the data set's name or a copy of it; give --dataset-path, such as openai/gsm8k")
 	}
-	if class := k.class(c); class != nil && class.calls {
-		return k.options(c).Validate()
+	if class := k.class(); class != nil && class.calls {
+		return k.calls().check()
 	}
 	p := &problems{}
-	p.positive("number of prompts", c.Prompts)
-	p.seed(c.Seed, math.MaxInt64)
+	p.positive("number of prompts", k.Prompts)
+	p.seed(k.Seed, math.MaxInt64)
 	if _, known := hfStreamOf(o.version); !known {
 		p.add("--hf-datasets-version %s: expected a version such as 5.0.1", usage.Quote(o.version))
 	}
@@ -142,18 +135,18 @@ func (p *problems) span(least string, lo float64, most string, hi float64) {
 	}
 }
 
-// Open finds the files, puts the rows in order and makes prompts of the first ones, as vLLM's client does for the same seed, tokenizer and files.
+// open finds the files, puts the rows in order and makes prompts of the first ones, as vLLM's client does for the same seed, tokenizer and files.
 // The legacy generator stays as it is, and Python's unless prompts have to be repeated.
-func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
-	class := k.class(c)
+func (k *hf) open(ctx context.Context, t Tools) (Flow, error) {
+	class := k.class()
 	if class != nil && class.calls {
-		return k.options(c).open(ctx, t)
+		return k.calls().open(ctx, t)
 	}
 	text := t.Text()
 	if text.Counter == nil {
 		return Flow{}, noCounter("hf")
 	}
-	d := k.drawing(c, text, t.Hub(), t.Note)
+	d := k.drawing(text, t.Hub(), t.Note)
 	list, err := d.draw(ctx, t.Streams().Python, t.Note)
 	if class == nil && hub.Unknown(err) {
 		err = fmt.Errorf("%w. %s; the prompts of others are in a column that --hf-text-column names", err, hfKnown())
@@ -165,10 +158,10 @@ func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 }
 
 // drawing draws from the data set.
-func (k *hfKind) drawing(c Common, text Text, h hfHub, note func(string)) *hfSampler {
+func (k *hf) drawing(text Text, h hfHub, note func(string)) *hfSampler {
 	o := &k.flags
-	d := &hfSampler{Common: c, class: k.class(c), flags: o, length: k.length(c), id: c.Path, hub: h, text: text,
-		tables: hfTables{root: c.Path}, from: hub.Selection{Path: c.Path, Name: o.name, Subset: o.subset, Split: o.split}}
+	d := &hfSampler{Common: k.Common, class: k.class(), flags: o, length: k.length(), id: k.Path, hub: h, text: text,
+		tables: hfTables{root: k.Path}, from: hub.Selection{Path: k.Path, Name: o.name, Subset: o.subset, Split: o.split}}
 	if d.class != nil {
 		d.choose(note)
 	}

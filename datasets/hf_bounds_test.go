@@ -48,8 +48,6 @@ func TestHFPicturesAreTold(t *testing.T) {
 	for range 6 { // five of them have theirs
 		d.drawn = append(d.drawn, Conversation{Turns: make([]Turn, 1)})
 	}
-	if err := d.complete(t.Context(), []hfPrompt{{at: hfRow{0, 1}}}, d.drawn[5:]); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, d.complete(t.Context(), []hfPrompt{{at: hfRow{0, 1}}}, d.drawn[5:]))
 	same(t, "progress", told, path+": 6 of 9 pictures loaded")
 }

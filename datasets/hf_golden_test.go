@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,44 +43,15 @@ type hfCase struct {
 }
 
 // kind is the data set of the hub with the case's flags.
-func (c hfCase) kind(t *testing.T) (*hfKind, Common) {
-	t.Helper()
-	k := kindOf[*hfKind]("hf")
-	o := Common{Path: c.Path, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "hf-", Forms: AsText | AsMedia | AsMessages}
+func (c hfCase) kind() *hf {
+	k := defaults[hf]("hf")
+	k.Common = Common{Path: c.Path, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "hf-", Forms: AsText | AsMedia | AsMessages}
 	if c.Backend == "openai-audio" {
-		o.Forms = AsAudio
+		k.Forms = AsAudio
 	}
-	for i := 0; i < len(c.Flags); i++ {
-		flag := c.Flags[i]
-		switch flag {
-		case "--disable-shuffle":
-			o.DisableShuffle = true
-		case "--no-oversample":
-			o.NoOversample = true
-		case "--skip-chat-template":
-			o.SkipChatTemplate = true
-		case "--enable-multimodal-chat":
-			o.MultimodalChat = true
-		case "--no-stream":
-			k.flags.noStream = true
-		default:
-			i++
-			value, err := strconv.ParseFloat(c.Flags[i], 64)
-			into := map[string]*float64{"--blazedit-min-distance": &k.flags.minDistance, "--blazedit-max-distance": &k.flags.maxDistance,
-				"--asr-min-audio-len-sec": &k.flags.minSeconds, "--asr-max-audio-len-sec": &k.flags.maxSeconds}[flag]
-			switch {
-			case err != nil:
-				t.Fatal(err)
-			case into != nil:
-				*into = value
-			case flag == "--hf-output-len":
-				k.flags.outputLen = int(value)
-			default:
-				t.Fatalf("unknown flag %s", flag)
-			}
-		}
-	}
-	return k, o
+	flags := k.flagsOf(c.Flags)
+	k.Define(func(string) Flags { return flags })
+	return &k
 }
 
 // hfRows writes rows of the golden file as JSON Lines. Recordings are silence of the length given.
@@ -92,9 +62,7 @@ func hfRows(t *testing.T, rows []json.RawMessage) string {
 		var sound struct {
 			Seconds float64 `json:"audio_seconds"`
 		}
-		if err := json.Unmarshal(row, &sound); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, json.Unmarshal(row, &sound))
 		if sound.Seconds > 0 {
 			data := media.Silence(time.Duration(sound.Seconds * float64(time.Second))).Data
 			row = fmt.Appendf(nil, `{"audio": {"bytes": "%s", "path": null}}`, base64.StdEncoding.EncodeToString(data))
@@ -120,17 +88,12 @@ func TestHFGolden(t *testing.T) {
 	}
 	for _, c := range file.Cases {
 		t.Run(c.Path+strings.Join(c.Flags, " "), func(t *testing.T) {
-			k, o := c.kind(t)
-			if err := k.Validate(o); err != nil {
-				t.Fatal(err)
-			}
+			k := c.kind()
+			fine(t, k.check())
 			h := &hfFile{path: hfRows(t, file.Rows[c.Path])}
 			streams := numpy.NewStreams(uint32(c.Seed))
-			d := k.drawing(o, Text{Counter: byWords{}, Template: roleTags{}}, h, func(note string) { t.Errorf("told %q", note) })
-			list, err := d.draw(t.Context(), streams.Python, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := k.drawing(Text{Counter: byWords{}, Template: roleTags{}}, h, func(note string) { t.Errorf("told %q", note) })
+			list := must(d.draw(t.Context(), streams.Python, nil))
 			asked := func(s string) *string {
 				if s == "" {
 					return nil
@@ -139,7 +102,7 @@ func TestHFGolden(t *testing.T) {
 			}
 			same(t, "subset", asked(h.asked.Subset), c.Load.Name)
 			same(t, "split", asked(h.asked.Split), c.Load.Split)
-			c.checkHF(t, drain(t, list), o.MultimodalChat)
+			c.checkHF(t, drain(t, list), k.MultimodalChat)
 			same(t, "next word of numpy", streams.Legacy.Uint32(), numpy.NewLegacy(uint32(c.Seed)).Uint32())
 		})
 	}

@@ -19,17 +19,30 @@ type hfOrder struct {
 }
 
 // inFile is the order of the files.
-func (o hfOrder) inFile() iter.Seq2[hfRow, error] {
+func (o hfOrder) inFile() iter.Seq2[hfRow, error] { return o.through(o.all()) }
+
+// all are the shards.
+func (o hfOrder) all() []int {
+	shards := make([]int, o.shards)
+	for i := range shards {
+		shards[i] = i
+	}
+	return shards
+}
+
+// through is the rows of shards, one shard after another.
+func (o hfOrder) through(shards []int) iter.Seq2[hfRow, error] {
 	return func(yield func(hfRow, error) bool) {
-		all := make([]int, o.shards)
-		for i := range all {
-			all[i] = i
-		}
-		g := hfGroup{shards: all}
-		for {
-			row, more, err := g.next(o.length)
-			if err == nil && !more || !yield(row, err) || err != nil {
+		for _, shard := range shards {
+			n, err := o.length(shard)
+			if err != nil {
+				yield(hfRow{}, err)
 				return
+			}
+			for row := range n {
+				if !yield(hfRow{int32(shard), int32(row)}, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -113,20 +126,31 @@ func (o hfOrder) streamed(seed uint64, s hfStream) iter.Seq2[hfRow, error] {
 // interleaved yields rows of the groups in turn. The generator is a copy.
 func (o hfOrder) interleaved(gen numpy.Generator, s hfStream) iter.Seq2[[]hfRow, error] {
 	return func(yield func([]hfRow, error) bool) {
-		shards := make([]int, o.shards)
-		for i := range shards {
-			shards[i] = i
-		}
+		shards := o.all()
 		gen.Shuffle(len(shards), func(i, j int) { shards[i], shards[j] = shards[j], shards[i] })
-		groups := hfGroups(shards, s.groups)
+		// Groups have about the same number of shards.
+		var groups []func() (hfRow, error, bool)
+		for left := min(s.groups, len(shards)); left > 0; left-- {
+			each := (len(shards) + left - 1) / left
+			next, stop := iter.Pull2(o.through(shards[:each]))
+			defer stop()
+			groups, shards = append(groups, next), shards[each:]
+		}
 		rows := make([]hfRow, 0, s.batch)
 		for left := true; left; {
 			left = false
-			for i := range groups {
-				var err error
-				if rows, err = groups[i].fill(rows[:0], o.length); err != nil {
-					yield(nil, err)
-					return
+			for _, next := range groups {
+				rows = rows[:0]
+				for len(rows) < s.batch {
+					row, err, more := next()
+					if err != nil {
+						yield(nil, err)
+						return
+					}
+					if !more {
+						break
+					}
+					rows = append(rows, row)
 				}
 				if len(rows) > 0 && !yield(rows, nil) {
 					return
@@ -135,56 +159,6 @@ func (o hfOrder) interleaved(gen numpy.Generator, s hfStream) iter.Seq2[[]hfRow,
 			}
 		}
 	}
-}
-
-// hfGroup is shards whose rows come one after another.
-type hfGroup struct {
-	shards  []int
-	at      int // shard
-	row     int // of that shard
-	length  int // of that shard, once it is open
-	counted bool
-}
-
-// hfGroups are shards in groups of about the same size.
-func hfGroups(shards []int, most int) []hfGroup {
-	groups := make([]hfGroup, min(most, len(shards)))
-	for i := range groups {
-		left := len(groups) - i
-		each := (len(shards) + left - 1) / left
-		groups[i].shards, shards = shards[:each], shards[each:]
-	}
-	return groups
-}
-
-// fill appends the next rows up to the capacity.
-func (g *hfGroup) fill(rows []hfRow, length func(shard int) (int, error)) ([]hfRow, error) {
-	for len(rows) < cap(rows) {
-		row, more, err := g.next(length)
-		if err != nil || !more {
-			return rows, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
-
-// next is the next row, or none at the end.
-func (g *hfGroup) next(length func(shard int) (int, error)) (row hfRow, more bool, err error) {
-	for g.at < len(g.shards) {
-		if !g.counted {
-			if g.length, err = length(g.shards[g.at]); err != nil {
-				return row, false, err
-			}
-			g.counted = true
-		}
-		if g.row < g.length {
-			g.row++
-			return hfRow{int32(g.shards[g.at]), int32(g.row - 1)}, true, nil
-		}
-		g.at, g.row, g.counted = g.at+1, 0, false
-	}
-	return row, false, nil
 }
 
 // hfShuffleBuffer holds rows back, to let them go in random order. Its methods report whether more rows are wanted.

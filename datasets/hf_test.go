@@ -10,7 +10,6 @@ import (
 	"image"
 	"image/png"
 	"iter"
-	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,7 +31,7 @@ type hfTest struct {
 // open draws from the data set as a user would.
 func (h *hfTest) open(t *testing.T) (Flow, error) {
 	t.Helper()
-	k := newHF()
+	k := defaults[hf]("hf")
 	k.flags.name, k.flags.column, k.flags.outputLen = h.id, h.flags.column, h.flags.outputLen
 	k.flags.minDistance, k.flags.maxDistance = h.flags.minDistance, max(k.flags.maxDistance, h.flags.maxDistance)
 	k.flags.minSeconds, k.flags.subset = h.flags.minSeconds, h.flags.subset
@@ -51,10 +50,11 @@ func (h *hfTest) open(t *testing.T) (Flow, error) {
 	if h.text.Counter == nil {
 		h.text.Counter, h.text.Template = byWords{}, roleTags{}
 	}
-	if err := k.Validate(c); err != nil {
+	k.Common = c
+	if err := k.check(); err != nil {
 		return Flow{}, err
 	}
-	return k.Open(t.Context(), c, testTools{toyTools{notes: &h.notes}, h.text, numpy.NewStreams(0)})
+	return k.open(t.Context(), testTools{toyTools{notes: &h.notes}, h.text, numpy.NewStreams(0)})
 }
 
 const (
@@ -146,10 +146,7 @@ func TestHFColumns(t *testing.T) {
 			if name == "known data set" {
 				h.id = "openai/gsm8k"
 			}
-			list, err := h.open(t)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must(h.open(t))
 			got := drain(t, list)[0]
 			same(t, "id", got.ID, "p0")
 			same(t, "prompt", got.Turns[0].Text, test.prompt)
@@ -165,9 +162,7 @@ func TestHFColumns(t *testing.T) {
 func hfPNG(t *testing.T) string {
 	t.Helper()
 	var file bytes.Buffer
-	if err := png.Encode(&file, image.NewRGBA(image.Rect(0, 0, 3, 2))); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, png.Encode(&file, image.NewRGBA(image.Rect(0, 0, 3, 2))))
 	return base64.StdEncoding.EncodeToString(file.Bytes())
 }
 
@@ -178,12 +173,9 @@ func TestHFPictures(t *testing.T) {
 		`{"question": "b", "image": {"bytes": null, "path": "b.png"}}`+"\n"+`{"question": "c Options: d", "image": "http://x/c.png"}`+"\n")
 	data, _ := base64.StdEncoding.DecodeString(hfPNG(t))
 	write(t, filepath.Join(dir, "b.png"), string(data))
-	h := hfTest{id: "Lin-Chen/MMStar", options: Common{Path: dir, Prompts: 3, MultimodalChat: false}}
-	h.flags.split = "train"
-	k := newHF()
-	k.flags.name, k.flags.split, k.flags.subset = h.id, "train", "none"
-	c := Common{Path: dir, Prompts: 3, DisableShuffle: true, Forms: AsMedia}
-	source, err := k.Open(t.Context(), c, testTools{toyTools{notes: &h.notes}, Text{Counter: byWords{}}, numpy.NewStreams(0)})
+	var notes []string
+	source, err := opened(t, "hf", Common{Path: dir, Prompts: 3, DisableShuffle: true, Forms: AsMedia},
+		given{"hf-name": "Lin-Chen/MMStar", "hf-split": "train", "hf-subset": "none"}, toyTools{notes: &notes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,8 +187,8 @@ func TestHFPictures(t *testing.T) {
 		}
 	}
 	same(t, "question without options", all[2].Turns[0].Text, "c")
-	if len(h.notes) != 1 || !strings.HasPrefix(h.notes[0], "--hf-subset has no effect with Lin-Chen/MMStar") {
-		t.Errorf("told %q", h.notes)
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], "--hf-subset has no effect with Lin-Chen/MMStar") {
+		t.Errorf("told %q", notes)
 	}
 }
 
@@ -224,10 +216,7 @@ func TestHFRecordings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := hfTest{id: "facebook/voxpopuli", options: Common{Path: dir, Prompts: 4, Forms: test.forms},
 				text: Text{Counter: byBytes{}, TokenizerName: test.name, TokenizerClass: test.class}}
-			list, err := h.open(t)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must(h.open(t))
 			if !strings.HasPrefix(list.About, "hf: 4 prompts of ASR with recordings of 0.3 s on average in ") {
 				t.Errorf("described as %q", list.About)
 			}
@@ -251,10 +240,7 @@ func TestHFRecordings(t *testing.T) {
 func TestHFVideos(t *testing.T) {
 	h := hfTest{id: "yale-nlp/MMVU", options: Common{Prompts: 2, DisableShuffle: true, Forms: AsMedia},
 		rows: `{"question": "q", "choices": {"A": "x"}, "video": "https://example.org/a.mp4"}` + "\n" + `{"question": "q", "choices": {"A": "x"}, "video": {"bytes": "QUJD", "path": null}}`}
-	list, err := h.open(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(h.open(t))
 	got := drain(t, list)
 	same(t, "address", string(got[0].Turns[0].Media), `{"type":"video_url","video_url":{"url":"https://example.org/a.mp4"}}`)
 	same(t, "bytes", string(got[1].Turns[0].Media), `{"type":"video_url","video_url":{"url":"data:video/mp4;base64,QUJD"}}`)
@@ -264,10 +250,7 @@ func TestHFVideos(t *testing.T) {
 func TestHFVideosAreLeftOut(t *testing.T) {
 	h := hfTest{id: "yale-nlp/MMVU", rows: `{"question": "q", "choices": {"A": "x", "B": null, "C": 7}, "video": "https://example.org/a.mp4"}`,
 		options: Common{Prompts: 1, Forms: AsText}}
-	list, err := h.open(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(h.open(t))
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "prompt", turn.Text, "q A.x B.None C.7")
 	same(t, "video", string(turn.Media), `{"type":"video_url","video_url":{"url":"https://example.org/a.mp4"}}`)
@@ -281,10 +264,7 @@ func TestHFReferences(t *testing.T) {
 	h := hfTest{id: "mgoin/mlperf-inference-llama2-data", rows: `{"system_prompt": "s", "question": "1 2", "output": "1 2 3 4 5"}`,
 		options: Common{Prompts: 1, SkipChatTemplate: true}}
 	h.text = Text{Counter: byBytes{}, Tokenizer: newToy(t, "identity", 100, nil, 2), Template: roleTags{}}
-	list, err := h.open(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(h.open(t))
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "prompt", turn.Text, "<|system|>\ns\n<|user|>\n1 2\n<|assistant|>\n")
 	same(t, "output tokens", turn.MaxTokens, 5)
@@ -296,35 +276,20 @@ func TestHFEndsWithItsContext(t *testing.T) {
 	for i := range 3 * mostOpen {
 		write(t, filepath.Join(dir, fmt.Sprintf("train-%05d-of-%05d.jsonl", i, 3*mostOpen)), strings.Repeat(`{"question": "one"}`+"\n", 10))
 	}
-	k := newHF()
+	k := defaults[hf]("hf")
 	k.flags.name, k.flags.split, k.flags.noStream = "openai/gsm8k", "train", true
 	k.flags.subset = "default"
 	ctx, cancel := context.WithCancel(t.Context())
-	c := Common{Path: dir, Prompts: 30 * mostOpen, NoOversample: true}
-	d := k.drawing(c, Text{Counter: byWords{}, Template: roleTags{}}, toyTools{}.Hub(), func(string) {})
-	list, err := d.draw(ctx, numpy.NewPython(0), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k.Common = Common{Path: dir, Prompts: 30 * mostOpen, NoOversample: true}
+	d := k.drawing(Text{Counter: byWords{}, Template: roleTags{}}, toyTools{}.Hub(), func(string) {})
+	list := must(d.draw(ctx, numpy.NewPython(0), nil))
 	same(t, "prompts", list.Len, 30*mostOpen)
 	if len(d.tables.open) > mostOpen {
 		t.Errorf("%d files are open", len(d.tables.open))
 	}
 	cancel()
-	if _, err := k.drawing(c, d.text, toyTools{}.Hub(), func(string) {}).draw(ctx, numpy.NewPython(0), nil); !errors.Is(err, context.Canceled) {
+	if _, err := k.drawing(d.text, toyTools{}.Hub(), func(string) {}).draw(ctx, numpy.NewPython(0), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
-	}
-}
-
-// Bounds that are no numbers or the wrong way round are refused.
-func TestHFOptions(t *testing.T) {
-	k := newHF()
-	k.flags.minDistance, k.flags.maxSeconds, k.flags.minSeconds, k.flags.version = math.NaN(), 1, 2, "five"
-	complains(t, k.Validate(Common{Path: "a/b", Seed: -1}), "--blazedit-min-distance NaN must not be negative", "--asr-max-audio-len-sec 1 must be at least --asr-min-audio-len-sec 2",
-		"--hf-datasets-version five", "number of prompts 0", "seed -1")
-	k.flags.minDistance, k.flags.maxSeconds, k.flags.version = 0, 0, "5.2.0"
-	if err := k.Validate(Common{Path: "a/b", Prompts: 1}); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -373,13 +338,11 @@ func TestHFOrderOfArrays(t *testing.T) {
 			}
 			write(t, filepath.Join(dir, fmt.Sprintf("test-0000%d-of-00003.json", i)), text)
 		}
-		k := newHF()
+		k := defaults[hf]("hf")
 		k.flags.name, k.flags.subset = "openai/gsm8k", "default"
-		d := k.drawing(Common{Path: dir, Prompts: n, SkipChatTemplate: true}, Text{Counter: byWords{}}, toyTools{}.Hub(), func(string) {})
-		list, err := d.draw(t.Context(), numpy.NewPython(0), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k.Common = Common{Path: dir, Prompts: n, SkipChatTemplate: true}
+		d := k.drawing(Text{Counter: byWords{}}, toyTools{}.Hub(), func(string) {})
+		list := must(d.draw(t.Context(), numpy.NewPython(0), nil))
 		stream, _ := hfStreamOf(hfNewest)
 		if array {
 			stream.batch = 1

@@ -40,9 +40,7 @@ func TestTalks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&conversationMaker{}).measure(t.Context(), turns, Text{Counter: byBytes{}}, 7, 1); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, (&conversationMaker{}).measure(t.Context(), turns, Text{Counter: byBytes{}}, 7, 1))
 	for _, c := range []struct {
 		name     string
 		forms    Forms
@@ -76,10 +74,7 @@ func TestTalkLengths(t *testing.T) {
 	turns := []recordedTurn{{text: "aaa", tokens: 3, output: 100, answer: "A", replied: 1, delay: -1, at: -1}, {text: "bb", tokens: 2, output: 100, fixed: true, replied: 5, delay: -1, at: -1},
 		{text: "c", tokens: 1, output: 100, delay: time.Second, at: 2 * time.Second}}
 	for recorded, want := range map[bool][]int{false: {3, 105, 111}, true: {3, 6, 12}} {
-		c, err := newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: recorded}}).conversation("c", turns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: recorded}}).conversation("c", turns))
 		var got []int
 		for _, turn := range c.Turns {
 			got = append(got, turn.InputTokens)
@@ -117,24 +112,17 @@ func TestTalkSharing(t *testing.T) {
 	s.Each = true
 	k := newConversationMaker(Common{Forms: AsText, Sharing: s})
 	long := strings.Repeat("0123456789abcdef", 64)
-	c, err := k.conversation("c", []recordedTurn{k.prompt(Turn{Text: long, InputTokens: 256, MaxTokens: 256}), k.prompt(Turn{Text: "next", InputTokens: 1, MaxTokens: 1})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(k.conversation("c", []recordedTurn{k.prompt(Turn{Text: long, InputTokens: 256, MaxTokens: 256}), k.prompt(Turn{Text: "next", InputTokens: 1, MaxTokens: 1})}))
 	s.Add(c)
 	if s.count != 0 {
 		t.Error("prompts that are made later are counted")
 	}
 	first, second := c.Turns[0], c.Turns[1]
-	if err := first.Prompt.Compose(&first, nil); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, first.Prompt.Compose(&first, nil))
 	if s.Take(&first); first.IdealTokens != 0 || !first.IdealKnown {
 		t.Errorf("the first prompt shares %d tokens", first.IdealTokens)
 	}
-	if err := second.Prompt.Compose(&second, []string{long}); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, second.Prompt.Compose(&second, []string{long}))
 	s.Take(&second)
 	if part := float64(second.IdealTokens) / float64(second.InputTokens); !second.IdealKnown || part < 0.9 || part >= 1 {
 		t.Errorf("%d of %d tokens are shared", second.IdealTokens, second.InputTokens)

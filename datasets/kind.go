@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,40 @@ type Kind interface {
 	Open(ctx context.Context, c Common, t Tools) (Flow, error)
 }
 
+// options are those of a data set: the fields of its flags and, embedded, a Common. Their methods do the work of those
+// of Kind.
+type options[T any] interface {
+	*T
+	set(c Common)
+	Define(group func(heading string) Flags)
+	needs() Needs
+	check() error
+	open(ctx context.Context, t Tools) (Flow, error)
+}
+
+// kind is the data set of that name with its flags. Each use has a copy of these, with the Common that it is for.
+type kind[T any, O options[T]] struct {
+	name  string
+	flags T
+}
+
+func newKind[T any, O options[T]](name string, flags T) Kind { return &kind[T, O]{name, flags} }
+
+func (k *kind[T, O]) with(c Common) O {
+	o := O(new(k.flags))
+	o.set(c)
+	return o
+}
+
+func (k *kind[T, O]) Name() string                            { return k.name }
+func (k *kind[T, O]) Define(group func(heading string) Flags) { O(&k.flags).Define(group) }
+func (k *kind[T, O]) Needs(c Common) Needs                    { return k.with(c).needs() }
+func (k *kind[T, O]) Validate(c Common) error                 { return k.with(c).check() }
+
+func (k *kind[T, O]) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
+	return k.with(c).open(ctx, t)
+}
+
 // Flags takes the flags of a data set. BoolVar and the like are those of a pflag.FlagSet.
 type Flags interface {
 	BoolVar(p *bool, name string, value bool, usage string)
@@ -46,33 +81,35 @@ type Flags interface {
 
 // Common are the options of all data sets, each of which heeds those that concern it.
 type Common struct {
-	Path             string          `json:"path"`    // file, directory or name on the hub; "" for none
-	Prompts          int             `json:"prompts"` // how many prompts; where Needs.AllRows holds, 0 or less takes every row once
-	Seed             int64           `json:"seed"`
-	IDPrefix         string          `json:"request_id_prefix"`
-	DisableShuffle   bool            `json:"disable_shuffle"`      // keep the order of the file
-	NoOversample     bool            `json:"no_oversample"`        // make do with fewer prompts rather than repeat some
-	SkipChatTemplate bool            `json:"skip_chat_template"`   // send prompts as they stand in the file
-	TemplateArgs     json.RawMessage `json:"chat_template_kwargs"` // variables of the chat template, an object; nil for none
-	MultimodalChat   bool            `json:"multimodal_chat"`      // send prompts as chat messages, with their media inside
+	Path             string // file, directory or name on the hub; "" for none
+	Prompts          int    // how many prompts; where Needs.AllRows holds, 0 or less takes every row once
+	Seed             int64
+	IDPrefix         string
+	DisableShuffle   bool            // keep the order of the file
+	NoOversample     bool            // make do with fewer prompts rather than repeat some
+	SkipChatTemplate bool            // send prompts as they stand in the file
+	TemplateArgs     json.RawMessage // variables of the chat template, an object; nil for none
+	MultimodalChat   bool            // send prompts as chat messages, with their media inside
 
 	// MultiTurn makes conversations of the prompts, Replay chooses the part and the speed of a recording.
-	MultiTurn MultiTurn `json:"multi_turn"`
-	Replay    Replay    `json:"replay"`
+	MultiTurn MultiTurn
+	Replay    Replay
 
 	// SharedInputLen and SharedOutputLen, in tokens, replace the lengths of the data set's own flags; 0 leaves them.
-	SharedInputLen  int  `json:"-"`
-	SharedOutputLen int  `json:"-"`
-	PromptTokenIDs  bool `json:"-"` // prompts are to be sent as token ids, where they can be texts as well
-	VocabSize       int  `json:"-"` // ids that prompts of token ids are made of; 0 where it was not given
+	SharedInputLen  int
+	SharedOutputLen int
+	PromptTokenIDs  bool // prompts are to be sent as token ids, where they can be texts as well
+	VocabSize       int  // ids that prompts of token ids are made of; 0 where it was not given
 	// Sharing is what the prompts of the run share; nil where it is not counted.
-	Sharing   *Sharing `json:"-"`
-	Forms     Forms    `json:"-"` // forms that the run's requests can hold; known when the data set is opened
-	NoAnswers bool     `json:"-"` // answers hold no tokens; known when the data set is opened
-	Asked     bool     `json:"-"` // the number of prompts was asked for; else it is the default
-	SelfTimed bool     `json:"-"` // requests go out at the times of the recording
-	Endless   bool     `json:"-"` // a clock ends the run, whatever Prompts says; known when the data set is opened
+	Sharing   *Sharing
+	Forms     Forms // forms that the run's requests can hold; known when the data set is opened
+	NoAnswers bool  // answers hold no tokens; known when the data set is opened
+	Asked     bool  // the number of prompts was asked for; else it is the default
+	SelfTimed bool  // requests go out at the times of the recording
+	Endless   bool  // a clock ends the run, whatever Prompts says; known when the data set is opened
 }
+
+func (c *Common) set(to Common) { *c = to }
 
 // outputLen is the output length in tokens, where the data set's own is own.
 func (c Common) outputLen(own int) int {
@@ -196,27 +233,29 @@ const filesHeading = "Data sets of files"
 // Kinds are the data sets, in the order in which the help names them, with flags of their own, whose defaults are
 // vLLM's. Shared flags are written to c.
 func Kinds(c *Common) []Kind {
-	random, custom := &randomFlags{RandomOptions: RandomDefaults(), vocabSize: &c.VocabSize}, &customFlags{}
+	random, family := &randomFlags{RandomOptions: RandomDefaults(), vocabSize: &c.VocabSize}, &customFlags{256}
 	return []Kind{
-		&randomKind{random},
-		&randomMMKind{randomFlags: random, RandomMMOptions: RandomMMOptions{BaseItems: 1, Limits: media.DefaultLimits(), Buckets: media.DefaultBuckets()}},
-		&rerankKind{random},
-		&prefixRepetitionKind{PrefixRepetitionOptions{PrefixLen: 256, SuffixLen: 256, Prefixes: 10, OutputLen: 128}},
-		&shareGPTKind{},
-		&sonnetKind{SonnetOptions{InputLen: 550, OutputLen: 150, PrefixLen: 200}},
-		&burstGPTKind{},
-		&customKind{custom},
-		&customImageKind{customFlags: custom},
-		&customAudioKind{custom},
-		&specBenchKind{SpecBenchOptions{OutputLen: 256}},
-		&speedBenchKind{SpeedBenchOptions{Subset: "qualitative", OutputLen: 4096}},
-		&timedTraceKind{TimedTraceOptions{ChunkSize: 16, Multiplier: 1,
-			Labels: TraceLabels{Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}}},
-		&traceKind{speed: 1, replay: &c.Replay},
-		&agentsKind{replay: &c.Replay},
-		&longDocumentKind{LongDocumentOptions{Length: 20000}},
-		&structuredOutputKind{StructuredOutputOptions{Form: "json", Ratio: 1, API: "vllm", OutputLen: 128}},
-		newHF(),
+		newKind("random", randomKind{randomFlags: random}),
+		newKind("random-mm", randomMMKind{randomFlags: random,
+			mm: randomMMOptions{BaseItems: 1, Limits: media.DefaultLimits(), Buckets: media.DefaultBuckets()}}),
+		newKind("random-rerank", rerankKind{randomFlags: random}),
+		newKind("prefix_repetition", prefixRepetition{PrefixLen: 256, SuffixLen: 256, Prefixes: 10, OutputLen: 128}),
+		newKind("sharegpt", shareGPT{}),
+		newKind("sonnet", sonnet{InputLen: 550, OutputLen: 150, PrefixLen: 200}),
+		newKind("burstgpt", burstGPT{}),
+		newKind("custom", custom{customFlags: family}),
+		newKind("custom_image", customImage{custom: custom{customFlags: family}}),
+		newKind("custom_audio", customAudio{custom{customFlags: family}}),
+		newKind("spec_bench", specBench{OutputLen: 256}),
+		newKind("speed_bench", speedBench{Subset: "qualitative", OutputLen: 4096}),
+		newKind("timed_trace", timedTrace{ChunkSize: 16, Multiplier: 1,
+			Labels: traceLabels{Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}}),
+		newKind("trace", traceKind{speed: 1, replay: &c.Replay}),
+		newKind("agents", agentsKind{timing: turnDelays}),
+		newKind("long_document_qa", longDocuments{Length: 20000}),
+		newKind("structured_output", structuredOutput{Form: "json", Ratio: 1, API: "vllm", OutputLen: 128}),
+		newKind("hf", hf{bfcl: bfcl{Categories: []string{"simple", "live_simple", "multiple"}, OutputLen: 512},
+			flags: hfFlags{version: hfNewest, maxDistance: 1, maxSeconds: math.Inf(1)}}),
 	}
 }
 

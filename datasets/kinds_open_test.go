@@ -1,75 +1,29 @@
 package datasets
 
 import (
-	"context"
 	"errors"
 	"io"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"benchtop/internal/hf/hub"
-	"benchtop/internal/hf/numpy"
-	"benchtop/internal/hf/tokenizer"
 )
-
-// flagDefaults gives every flag its default, but for those that are set.
-type flagDefaults map[string]string
-
-func (f flagDefaults) BoolVar(p *bool, _ string, value bool, _ string)          { *p = value }
-func (f flagDefaults) IntVar(p *int, _ string, value int, _ string)             { *p = value }
-func (f flagDefaults) Float64Var(p *float64, _ string, value float64, _ string) { *p = value }
-func (f flagDefaults) DurationVar(p *time.Duration, _ string, value time.Duration, _ string) {
-	*p = value
-}
-func (f flagDefaults) CountVar(*int, string, string) {}
-func (f flagDefaults) StringVar(p *string, name, value, _ string) {
-	if *p = value; f[name] != "" {
-		*p = f[name]
-	}
-}
-
-// toyTools has a toy tokenizer on this machine, or none.
-type toyTools struct {
-	local tokenizer.Tokenizer
-	notes *[]string
-}
-
-func (t toyTools) Text() Text {
-	return Text{Counter: byWords{}, Tokenizer: t.local, Template: roleTags{}}
-}
-func (t toyTools) Streams() *numpy.Streams    { return numpy.NewStreams(0) }
-func (t toyTools) Local() tokenizer.Tokenizer { return t.local }
-func (t toyTools) Maker() (tokenizer.Tokenizer, error) {
-	return t.local, nil
-}
-func (t toyTools) RoughMaker() (tokenizer.Tokenizer, error) { return tokenizer.Words{}, nil }
-func (t toyTools) NoMaker() error                           { return errors.New("no tokenizer") }
-func (t toyTools) TokenIDs() Vocabulary                     { return AssumedVocabulary() }
-func (t toyTools) Lasting() context.Context                 { return context.Background() }
-func (t toyTools) Note(text string)                         { *t.notes = append(*t.notes, text) }
-func (t toyTools) Hub() *hub.Hub {
-	return hub.New(hub.Options{Env: func(string) string { return "" }, Client: &http.Client{}})
-}
 
 // Each kind is checked and opened with the flags as they are, and its source says which data set it is.
 func TestKindsOpen(t *testing.T) {
 	for _, test := range []struct {
 		name, path, head string
 		forms            Forms
-		flags            flagDefaults
+		flags            given
 		ids, note        bool // prompts are token ids; the user is told something
 	}{
 		{name: "random", head: "random: 1024 input tokens", forms: AsText},
 		{name: "random", head: "random: normal mean=50 std=9 (drawn: mean 43.7, P50 44, P99 53) input tokens, 128 output tokens, as text", forms: AsText,
-			flags: flagDefaults{"random-isl-dist": "normal mean=50 std=9"}},
+			flags: given{"random-isl-dist": "normal mean=50 std=9"}},
 		{name: "random", head: "random: mix of 1: 5/6; 2: normal mean=3 std=5/9; drawn: mean 3.7, P50 5, P99 5 input tokens, mean 7.0, P50 6, P99 9 output tokens, as text", forms: AsText,
-			flags: flagDefaults{"random-mix": "1:5/6;2:normal mean=3 std=5/9"}, note: true},
+			flags: given{"random-mix": "1:5/6;2:normal mean=3 std=5/9"}, note: true},
 		{name: "random-mm", head: "random-mm: 1024 input tokens, uniform min=3 max=5 (drawn: mean 4.3, P50 4, P99 5) output tokens", forms: AsMessages,
-			flags: flagDefaults{"random-mm-bucket-config": "{(8, 8, 1): 1}", "random-osl-dist": "uniform min=3 max=5"}},
-		{name: "random-mm", head: "random-mm: 1024 input tokens", forms: AsMessages, flags: flagDefaults{"random-mm-bucket-config": "{(8, 8, 1): 1}"}},
+			flags: given{"random-mm-bucket-config": "{(8, 8, 1): 1}", "random-osl-dist": "uniform min=3 max=5"}},
+		{name: "random-mm", head: "random-mm: 1024 input tokens", forms: AsMessages, flags: given{"random-mm-bucket-config": "{(8, 8, 1): 1}"}},
 		{name: "random-rerank", head: "random-rerank: 3 requests", forms: AsDocuments},
 		{name: "prefix_repetition", head: "prefix_repetition: 10 prompts", forms: AsText},
 		{name: "sharegpt", path: "sharegpt_small.json", head: "sharegpt: 3 prompts", forms: AsText},
@@ -82,28 +36,19 @@ func TestKindsOpen(t *testing.T) {
 		{name: "speed_bench", path: "speed_bench_small", head: "speed_bench: 3 prompts", forms: AsText},
 		{name: "timed_trace", path: "trace_small.jsonl", head: "timed_trace: 3 prompts", forms: AsTokenIDs, ids: true},
 		{name: "trace", path: "burstgpt_small.csv", head: "trace: 3 prompts", forms: AsText},
-		{name: "trace", path: "trace_small.jsonl", head: "trace: 3 prompts", forms: AsText, flags: flagDefaults{"trace-unit": "s"}},
-		{name: "hf", path: ".", head: "bfcl: 3 prompts", forms: AsMessages, flags: flagDefaults{"hf-name": BFCLRepository, "bfcl-categories": "simple"}},
+		{name: "trace", path: "trace_small.jsonl", head: "trace: 3 prompts", forms: AsText, flags: given{"trace-unit": "s"}},
+		{name: "hf", path: ".", head: "bfcl: 3 prompts", forms: AsMessages, flags: given{"hf-name": BFCLRepository, "bfcl-categories": "simple"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := Common{Prompts: 3}
-			kinds := Kinds(&c)
-			Define(kinds, func(string) Flags { return test.flags })
-			k := Named(kinds, test.name)
+			c := Common{Prompts: 3, Forms: test.forms}
 			if test.name == "prefix_repetition" {
 				c.Prompts = 10 // one for each prefix
 			}
-			if c.Forms = test.forms; test.path != "" {
+			if test.path != "" {
 				c.Path = filepath.Join("testdata", test.path)
 			}
-			if err := k.Validate(c); err != nil {
-				t.Fatal(err)
-			}
 			var notes []string
-			source, err := k.Open(t.Context(), c, toyTools{newToy(t, "identity", 997, nil, 0), &notes})
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := must(opened(t, test.name, c, test.flags, toyTools{newToy(t, "identity", 997, nil, 0), &notes}))
 			if about := source.About; !strings.HasPrefix(about, test.head) {
 				t.Errorf("described as %q, want %q", about, test.head)
 			}
@@ -131,16 +76,8 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 		{name: "random-rerank", err: "no tokenizer", forms: AsDocuments},
 		{name: "random-mm", err: "needs a tokenizer, since chat takes text", forms: AsMessages},
 	} {
-		c := Common{Prompts: 3, Path: "testdata/burstgpt_small.csv", SharedInputLen: 7, SharedOutputLen: 5, Endless: test.endless}
-		kinds := Kinds(&c)
-		Define(kinds, func(string) Flags { return flagDefaults{} })
-		c.Forms = test.forms
-		k := Named(kinds, test.name)
-		if err := k.Validate(c); err != nil {
-			t.Errorf("%s: %v", test.name, err)
-		}
-		var notes []string
-		source, err := k.Open(t.Context(), c, toyTools{notes: &notes})
+		c := Common{Prompts: 3, Path: "testdata/burstgpt_small.csv", SharedInputLen: 7, SharedOutputLen: 5, Endless: test.endless, Forms: test.forms}
+		source, err := opened(t, test.name, c, nil, wordTools())
 		if test.err != "" {
 			complains(t, err, test.err)
 			continue
@@ -159,14 +96,8 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 func TestRandomGoesOn(t *testing.T) {
 	o := RandomDefaults()
 	o.Prompts, o.IDPrefix = 2, "r-"
-	r, err := NewRandom(o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, err := r.More()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(NewRandom(o, nil))
+	more := must(r.More())
 	all := drain(t, r)
 	for i := range blockPrompts + 2 {
 		c, err := more.Next()
@@ -183,18 +114,18 @@ func TestRandomGoesOn(t *testing.T) {
 func TestKindsRefuseFlags(t *testing.T) {
 	for _, test := range []struct {
 		name, path string
-		flags      flagDefaults
+		flags      given
 		want       string
 	}{
-		{"random", "", flagDefaults{"random-range-ratio": "x y"}, `--random-range-ratio "x y": range ratio`},
-		{"random", "", flagDefaults{"random-isl-dist": "poisson mean=5"}, `--random-isl-dist: "poisson mean=5": unknown distribution "poisson"`},
-		{"random", "", flagDefaults{"random-osl-dist": "0"}, `--random-osl-dist: "0": expected a whole number from 1 to 16777216`},
-		{"random-mm", "", flagDefaults{"random-mix": "60: 5"}, `--random-mix: "60: 5": expected WEIGHT: INPUT/OUTPUT`},
-		{"random-mm", "", flagDefaults{"random-mm-bucket-config": "x"}, "--random-mm-bucket-config: bucket config"},
-		{"random-mm", "", flagDefaults{"random-mm-limit-mm-per-prompt": "x"}, "--random-mm-limit-mm-per-prompt: media limits"},
+		{"random", "", given{"random-range-ratio": "x y"}, `--random-range-ratio "x y": range ratio`},
+		{"random", "", given{"random-isl-dist": "poisson mean=5"}, `--random-isl-dist: "poisson mean=5": unknown distribution "poisson"`},
+		{"random", "", given{"random-osl-dist": "0"}, `--random-osl-dist: "0": expected a whole number from 1 to 16777216`},
+		{"random-mm", "", given{"random-mix": "60: 5"}, `--random-mix: "60: 5": expected WEIGHT: INPUT/OUTPUT`},
+		{"random-mm", "", given{"random-mm-bucket-config": "x"}, "--random-mm-bucket-config: bucket config"},
+		{"random-mm", "", given{"random-mm-limit-mm-per-prompt": "x"}, "--random-mm-limit-mm-per-prompt: media limits"},
 		{"hf", "", nil, "--dataset-name hf: needs the data set's name"},
-		{"hf", "a/b", flagDefaults{"hf-datasets-version": "new"}, "--hf-datasets-version new: expected a version"},
-		{"hf", "a/b", flagDefaults{"hf-text-column": "a[b"}, "--hf-text-column a[b: expected a column or a path"},
+		{"hf", "a/b", given{"hf-datasets-version": "new"}, "--hf-datasets-version new: expected a version"},
+		{"hf", "a/b", given{"hf-text-column": "a[b"}, "--hf-text-column a[b: expected a column or a path"},
 		{"custom", "a.txt", nil, "a.txt does not end in .jsonl"},
 	} {
 		c := Common{Prompts: 3, Path: test.path}
@@ -202,7 +133,7 @@ func TestKindsRefuseFlags(t *testing.T) {
 		Define(kinds, func(string) Flags { return test.flags })
 		k := Named(kinds, test.name)
 		complains(t, k.Validate(c), test.want)
-		if _, err := k.Open(t.Context(), c, toyTools{newToy(t, "identity", 97, nil, 0), &[]string{}}); err == nil {
+		if _, err := k.Open(t.Context(), c, wordTools()); err == nil {
 			t.Errorf("%s was opened", test.name)
 		}
 	}

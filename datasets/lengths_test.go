@@ -45,26 +45,7 @@ func TestParseRangeRatioErrors(t *testing.T) {
 		{`{"input": 0.1, "output": "0.1"}`, `"output" is "0.1"`},
 	}
 	for _, test := range tests {
-		_, err := ParseRangeRatio(test.text)
-		complains(t, err, "range ratio", test.want)
-	}
-}
-
-func TestBounds(t *testing.T) {
-	tests := []struct {
-		n      int
-		ratio  float64
-		lo, hi int
-	}{
-		{100, 0, 100, 100},
-		{100, 0.1, 90, 111}, // 100·1.1 is 110.00000000000001
-		{10, 0.99, 0, 20},
-		{0, 0.5, 0, 0},
-	}
-	for _, test := range tests {
-		if lo, hi := bounds(test.n, test.ratio); lo != test.lo || hi != test.hi {
-			t.Errorf("%d tokens, ratio %v: got %d to %d, want %d to %d", test.n, test.ratio, lo, hi, test.lo, test.hi)
-		}
+		complains(t, failure(ParseRangeRatio(test.text)), "range ratio", test.want)
 	}
 }
 

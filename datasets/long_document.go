@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// LongDocumentOptions describes documents of one word, again and again, as vLLM's benchmark of long documents has them.
-type LongDocumentOptions struct {
+// longDocuments are documents of one word, again and again, as vLLM's benchmark of long documents has them.
+type longDocuments struct {
 	Common
-
-	Length int `json:"document_length"` // words, of about a token each
+	Length int // words, of about a token each
 }
 
 // longDocumentOutput is the length of answers in tokens, as vLLM has it.
@@ -20,8 +19,7 @@ const longDocumentOutput = 10
 // mostDocumentWords bounds the memory of all documents, at three bytes a word.
 const mostDocumentWords = 1 << 28
 
-// Validate reports every problem with the options.
-func (o LongDocumentOptions) Validate() error {
+func (o longDocuments) check() error {
 	p := &problems{}
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	p.between("document length", o.Length, 1, maxLen)
@@ -31,33 +29,20 @@ func (o LongDocumentOptions) Validate() error {
 	return p.of("long_document_qa")
 }
 
-type longDocumentKind struct{ LongDocumentOptions }
-
-func (k *longDocumentKind) Name() string { return "long_document_qa" }
-
-func (k *longDocumentKind) Define(group func(string) Flags) {
-	group("Data set long_document_qa").IntVar(&k.Length, "document-length", k.Length, "words of each document, of about a token each")
+func (o *longDocuments) Define(group func(string) Flags) {
+	group("Data set long_document_qa").IntVar(&o.Length, "document-length", o.Length, "words of each document, of about a token each")
 }
 
-func (k *longDocumentKind) Needs(c Common) Needs {
-	return Needs{Forms: AsText, Ends: true, Counts: true, OutputLen: c.outputLen(longDocumentOutput)}
+func (o longDocuments) needs() Needs {
+	return Needs{Forms: AsText, Ends: true, Counts: true, OutputLen: o.outputLen(longDocumentOutput)}
 }
 
-func (k *longDocumentKind) options(c Common) LongDocumentOptions {
-	o := k.LongDocumentOptions
-	o.Common = c
-	return o
-}
-
-func (k *longDocumentKind) Validate(c Common) error { return k.options(c).Validate() }
-
-// Open makes documents that differ in the number that they begin with. Their order is that of the numbers.
-func (k *longDocumentKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
-	o := k.options(c)
+// open makes documents that differ in the number that they begin with. Their order is that of the numbers.
+func (o longDocuments) open(ctx context.Context, t Tools) (Flow, error) {
 	turns := make([]Turn, o.Prompts)
 	words := strings.TrimSuffix(strings.Repeat("hi ", o.Length), " ")
 	for i := range turns {
-		turns[i] = Turn{Text: strconv.Itoa(i) + words, InputTokens: o.Length + 1, MaxTokens: c.outputLen(longDocumentOutput)}
+		turns[i] = Turn{Text: strconv.Itoa(i) + words, InputTokens: o.Length + 1, MaxTokens: o.outputLen(longDocumentOutput)}
 	}
 	if err := t.Text().countTexts(ctx, turns); err != nil {
 		return Flow{}, inDataset("long_document_qa", err)

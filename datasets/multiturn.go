@@ -15,21 +15,21 @@ import (
 
 // MultiTurn makes conversations of prompts. The zero value leaves each prompt a request of its own.
 type MultiTurn struct {
-	On bool `json:"on"`
+	On bool
 	// Turns is the number of turns of a conversation. Where Min or Max is given, it is drawn evenly from these instead.
-	Turns int `json:"turns"`
-	Min   int `json:"min_turns"`
-	Max   int `json:"max_turns"`
+	Turns int
+	Min   int
+	Max   int
 	// NextInput is the length of the prompts after the first in tokens; 0 for that of the first.
-	NextInput int `json:"next_input_len"`
+	NextInput int
 	// GlobalPrefix and ConversationPrefix are the shares of a prompt that all prompts, or those of its conversation,
 	// begin with. With either, prompts hold nothing of earlier turns.
-	GlobalPrefix       float64 `json:"global_prefix"`
-	ConversationPrefix float64 `json:"conversation_prefix"`
+	GlobalPrefix       float64
+	ConversationPrefix float64
 	// Delay is the pause before each turn but the first, in milliseconds; nil for none.
-	Delay *lengths.Distribution `json:"delay_ms,omitempty"`
+	Delay *lengths.Distribution
 	// Recorded says that prompts hold the recorded answers, not those of the model.
-	Recorded bool `json:"recorded"`
+	Recorded bool
 }
 
 // mostTurns bounds the turns of a conversation.

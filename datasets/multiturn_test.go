@@ -109,9 +109,7 @@ func sent(t *testing.T, c Conversation, answer string) (turns []Turn) {
 	for i := range c.Turns {
 		turn := c.Turns[i]
 		if turn.Prompt.Compose != nil {
-			if err := turn.Prompt.Compose(&turn, answers); err != nil {
-				t.Fatal(err)
-			}
+			fine(t, turn.Prompt.Compose(&turn, answers))
 		}
 		turns = append(turns, turn)
 		answers = append(answers, fmt.Sprintf("%s %d", answer, i))
@@ -174,8 +172,7 @@ func TestGroupEnds(t *testing.T) {
 // Token ids cannot hold an answer of the model.
 func TestGroupNeedsTexts(t *testing.T) {
 	g := Group(numberPrompts{tokens: 3}.flow(), nil, Common{MultiTurn: MultiTurn{On: true, Turns: 2}}, nil)
-	_, err := g.Next()
-	complains(t, err, "conversation 0: its prompts are token ids, and the model's answers are texts; use --backend openai-chat")
+	complains(t, failure(g.Next()), "conversation 0: its prompts are token ids, and the model's answers are texts; use --backend openai-chat")
 }
 
 // Shared prefixes have exactly their share of the tokens of a prompt, and nothing behind them is shared.

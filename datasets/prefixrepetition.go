@@ -12,22 +12,20 @@ import (
 	"benchtop/internal/parallel"
 )
 
-// PrefixRepetitionOptions describes random prompts of which many begin alike. Lengths are in tokens.
-type PrefixRepetitionOptions struct {
-	Common // of its Prompts those that the prefixes cannot share evenly are left out
-
-	PrefixLen int `json:"prefix_len"`   // of each beginning
-	SuffixLen int `json:"suffix_len"`   // of each end
-	Prefixes  int `json:"num_prefixes"` // how many beginnings
-	OutputLen int `json:"output_len"`   // output length asked for; 0 lets the server decide
-
+// prefixRepetition is random prompts of which many begin alike. Lengths are in tokens.
+type prefixRepetition struct {
+	Common        // of its Prompts those that the prefixes cannot share evenly are left out
+	PrefixLen int // of each beginning
+	SuffixLen int // of each end
+	Prefixes  int // how many beginnings
+	OutputLen int // output length asked for; 0 lets the server decide
 	// Vocabulary is used when prompts are sent as token ids, or when the tokenizer does not tell the size of its own. Special
 	// ids are not left out, as vLLM has it.
-	Vocabulary Vocabulary `json:"vocabulary"`
+	Vocabulary Vocabulary
 }
 
-// Validate reports every problem with the options.
-func (o PrefixRepetitionOptions) Validate() error {
+func (o prefixRepetition) check() error {
+	o.OutputLen = o.outputLen(o.OutputLen)
 	p := &problems{}
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	p.between("prefix length", o.PrefixLen, 0, maxLen)
@@ -35,7 +33,6 @@ func (o PrefixRepetitionOptions) Validate() error {
 	p.between("number of prefixes", o.Prefixes, 1, math.MaxInt32)
 	p.between("output length", o.OutputLen, 0, maxLen)
 	p.seed(o.Seed, math.MaxUint32)
-	p.vocabulary(o.Vocabulary)
 	if o.Prompts < o.Prefixes {
 		p.add("number of prompts %d must be at least the number of prefixes %d; ask for more prompts or fewer prefixes",
 			o.Prompts, o.Prefixes)
@@ -43,46 +40,31 @@ func (o PrefixRepetitionOptions) Validate() error {
 	return p.of("prefix_repetition")
 }
 
-type prefixRepetitionKind struct{ PrefixRepetitionOptions }
-
-func (k *prefixRepetitionKind) Name() string { return "prefix_repetition" }
-
-func (k *prefixRepetitionKind) Define(group func(string) Flags) {
+func (o *prefixRepetition) Define(group func(string) Flags) {
 	f := group("Data set prefix_repetition")
-	f.IntVar(&k.PrefixLen, "prefix-repetition-prefix-len", k.PrefixLen, "length of the prefixes in tokens")
-	f.IntVar(&k.SuffixLen, "prefix-repetition-suffix-len", k.SuffixLen, "tokens after the prefix, different in each prompt")
-	f.IntVar(&k.Prefixes, "prefix-repetition-num-prefixes", k.Prefixes, "number of prefixes")
-	f.IntVar(&k.OutputLen, "prefix-repetition-output-len", k.OutputLen, "output length in tokens")
+	f.IntVar(&o.PrefixLen, "prefix-repetition-prefix-len", o.PrefixLen, "length of the prefixes in tokens")
+	f.IntVar(&o.SuffixLen, "prefix-repetition-suffix-len", o.SuffixLen, "tokens after the prefix, different in each prompt")
+	f.IntVar(&o.Prefixes, "prefix-repetition-num-prefixes", o.Prefixes, "number of prefixes")
+	f.IntVar(&o.OutputLen, "prefix-repetition-output-len", o.OutputLen, "output length in tokens")
 }
 
-func (k *prefixRepetitionKind) Needs(c Common) Needs {
-	return Needs{Forms: AsText | AsTokenIDs, Ends: true, Aligned: true, Shares: true, OutputLen: c.outputLen(k.OutputLen)}
+func (o prefixRepetition) needs() Needs {
+	return Needs{Forms: AsText | AsTokenIDs, Ends: true, Aligned: true, Shares: true, OutputLen: o.outputLen(o.OutputLen)}
 }
 
-func (k *prefixRepetitionKind) options(c Common) PrefixRepetitionOptions {
-	o := k.PrefixRepetitionOptions
-	o.Common, o.OutputLen = c, c.outputLen(o.OutputLen)
-	return o
-}
-
-func (k *prefixRepetitionKind) Validate(c Common) error { return k.options(c).Validate() }
-
-func (k *prefixRepetitionKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
-	tok, err := t.Maker()
+func (o prefixRepetition) open(_ context.Context, t Tools) (Flow, error) {
+	tok, vocab, err := o.maker(t)
 	if err != nil {
 		return Flow{}, err
 	}
-	o := k.options(c)
-	if o.Vocabulary = c.vocabulary(); tok == nil {
-		o.Vocabulary = t.TokenIDs()
-	}
-	return newPrefixRepetition(o, tok, t.Streams())
+	o.OutputLen, o.Vocabulary = o.outputLen(o.OutputLen), vocab
+	return o.make(tok, t.Streams())
 }
 
-// newPrefixRepetition makes prompts of random tokens that share prefixes, those of vLLM's prefix_repetition for the same
+// make makes prompts of random tokens that share prefixes, those of vLLM's prefix_repetition for the same
 // seed and tokenizer. tok may be nil: prompts are then ids of o.Vocabulary, sent as they are. It seeds both generators of s
 // with o.Seed and leaves them as vLLM's client would. Prompts have no request ids.
-func newPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (Flow, error) {
+func (o prefixRepetition) make(tok tokenizer.Tokenizer, s *numpy.Streams) (Flow, error) {
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if err := vocab.validate(); err != nil {
 		return Flow{}, inDataset("prefix_repetition", err)
@@ -112,16 +94,16 @@ func newPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *
 }
 
 // each is how many prompts share a prefix.
-func (o PrefixRepetitionOptions) each() int { return o.Prompts / o.Prefixes }
+func (o prefixRepetition) each() int { return o.Prompts / o.Prefixes }
 
 // lengths are those of all parts in the order of their draws: a prefix and its suffixes, the next prefix and its suffixes.
-func (o PrefixRepetitionOptions) lengths() []int {
+func (o prefixRepetition) lengths() []int {
 	family := append([]int{o.PrefixLen}, slices.Repeat([]int{o.SuffixLen}, o.each())...)
 	return slices.Repeat(family, o.Prefixes)
 }
 
 // join makes prompts of the parts. Whether a prompt encodes to the ids of its parts is not looked at, as vLLM has it.
-func (o PrefixRepetitionOptions) join(parts [][]int, tok tokenizer.Tokenizer) ([]Conversation, error) {
+func (o prefixRepetition) join(parts [][]int, tok tokenizer.Tokenizer) ([]Conversation, error) {
 	all := make([]Conversation, o.Prefixes*o.each())
 	err := parallel.Each(context.Background(), callsAtOnce(tok), len(all), func(i int) (err error) {
 		family := parts[i/o.each()*(o.each()+1):]

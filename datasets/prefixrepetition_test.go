@@ -3,7 +3,6 @@ package datasets
 import (
 	"fmt"
 	"reflect"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -40,7 +39,7 @@ func TestPrefixRepetitionGolden(t *testing.T) {
 	}
 	goldenCases(t, "prefix_repetition.json", &file)
 	for _, c := range file.Cases {
-		o := PrefixRepetitionOptions{Common: Common{Prompts: c.Prompts, DisableShuffle: c.Unshuffle, Seed: c.Seed},
+		o := prefixRepetition{Common: Common{Prompts: c.Prompts, DisableShuffle: c.Unshuffle, Seed: c.Seed},
 			PrefixLen: c.Prefix, SuffixLen: c.Suffix, Prefixes: c.Prefixes, OutputLen: c.Output, Vocabulary: Vocabulary{Size: c.Vocab}}
 		toks := map[string]tokenizer.Tokenizer{c.Tokenizer: newToy(t, c.Tokenizer, c.Vocab, nil, 0)}
 		if c.Tokenizer == "identity" {
@@ -49,10 +48,7 @@ func TestPrefixRepetitionGolden(t *testing.T) {
 		for name, tok := range toks {
 			t.Run(c.Name+" "+name, func(t *testing.T) {
 				s := numpy.NewStreams(99) // to be seeded anew
-				l, err := NewPrefixRepetition(o, tok, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				l := must(o.make(tok, s))
 				got := drain(t, l)
 				same(t, "requests", len(got), len(c.Requests))
 				same(t, "length", l.Len, len(c.Requests))
@@ -81,7 +77,7 @@ func TestGuessesEqualOneByOne(t *testing.T) {
 		for seed := range uint32(8) {
 			for _, calls := range []int{1, 2, 7, 64} {
 				vocab := Vocabulary{First: 5 * int(seed), Size: 997}
-				lengths := PrefixRepetitionOptions{Common: Common{Prompts: 100}, PrefixLen: int(seed), SuffixLen: 5, Prefixes: 7}.lengths()
+				lengths := prefixRepetition{Common: Common{Prompts: 100}, PrefixLen: int(seed), SuffixLen: 5, Prefixes: 7}.lengths()
 				tok := newToy(t, name, vocab.Size, nil, 0)
 
 				one := numpy.NewLegacy(seed)
@@ -97,10 +93,7 @@ func TestGuessesEqualOneByOne(t *testing.T) {
 				}
 
 				many := numpy.NewLegacy(seed)
-				got, err := (&guesses{crowded{tok, calls}, vocab, many}).fitAll(lengths)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must((&guesses{crowded{tok, calls}, vocab, many}).fitAll(lengths))
 				what := fmt.Sprintf("%s, seed %d, %d calls: ", name, seed, calls)
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%sone by one -, many +\n%s", what, cmp.Diff(want, got))
@@ -116,10 +109,10 @@ func TestGuessesEqualOneByOne(t *testing.T) {
 func TestPrefixRepetitionKeepsManyCallsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tok := distant{newToy(t, "identity", 997, nil, 0), new(atomic.Int64), new(atomic.Int64)}
-		o := PrefixRepetitionDefaults()
+		o := defaults[prefixRepetition]("prefix_repetition")
 		o.Prompts, o.PrefixLen, o.SuffixLen = 640, 4, 4
 		start := time.Now()
-		if _, err := NewPrefixRepetition(o, tok, numpy.NewStreams(0)); err != nil {
+		if _, err := o.make(tok, numpy.NewStreams(0)); err != nil {
 			t.Fatal(err)
 		}
 		// 650 texts in windows of 64, 128, 256 and 202, then 640 prompts, 64 calls at a time.
@@ -128,7 +121,7 @@ func TestPrefixRepetitionKeepsManyCallsInFlight(t *testing.T) {
 }
 
 func TestPrefixRepetitionDescription(t *testing.T) {
-	o := PrefixRepetitionDefaults()
+	o := defaults[prefixRepetition]("prefix_repetition")
 	o.Prompts, o.PrefixLen, o.SuffixLen, o.Prefixes = 11, 3, 2, 4
 	const words = "prefix_repetition: 8 prompts, 2 to each of 4 prefixes of 3 tokens, then 2 tokens of their own, 128 output tokens, as "
 	tests := []struct {
@@ -146,26 +139,9 @@ func TestPrefixRepetitionDescription(t *testing.T) {
 	}
 	for _, test := range tests {
 		o.Vocabulary = test.vocab
-		l, err := NewPrefixRepetition(o, test.tok, numpy.NewStreams(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(o.make(test.tok, numpy.NewStreams(0)))
 		same(t, "description", l.About, words+test.want)
 	}
-}
-
-func TestPrefixRepetitionOptions(t *testing.T) {
-	if err := PrefixRepetitionDefaults().Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
-	err := PrefixRepetitionOptions{Common: Common{Seed: 1 << 32}, PrefixLen: -1, SuffixLen: maxLen + 1, OutputLen: -2, Vocabulary: Vocabulary{First: -5, Size: 1}}.Validate()
-	complains(t, err, "dataset prefix_repetition", "prompts 0", "prefix length -1", "suffix length 16777217", "prefixes 0",
-		"output length -2", "seed 4294967296 must be at most 4294967295", "token id -5")
-	if n := len(strings.Split(err.Error(), "\n")); n != 7 {
-		t.Errorf("got %d problems, want all 7:\n%v", n, err)
-	}
-	_, err = NewPrefixRepetition(PrefixRepetitionDefaults(), brokenToy{toy{size: 10}}, numpy.NewStreams(0))
-	complains(t, err, "dataset prefix_repetition: text 0: no server")
 }
 
 func TestPrefixRepetitionRefusals(t *testing.T) {
@@ -176,9 +152,8 @@ func TestPrefixRepetitionRefusals(t *testing.T) {
 		}
 		same(t, "arguments", c.arguments(t, &args), true)
 		same(t, "reason", c.Error, "fewer_prompts_than_prefixes")
-		o := PrefixRepetitionDefaults()
+		o := defaults[prefixRepetition]("prefix_repetition")
 		o.Prompts, o.Prefixes = args.Prompts, args.Prefixes
-		_, err := NewPrefixRepetition(o, newToy(t, "identity", 97, nil, 0), numpy.NewStreams(0))
-		complains(t, err, "number of prompts 3 must be at least the number of prefixes 4")
+		complains(t, o.check(), "number of prompts 3 must be at least the number of prefixes 4")
 	}
 }

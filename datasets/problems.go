@@ -37,22 +37,8 @@ func (p *problems) ratio(r RangeRatio) {
 	each("output", r.Output)
 }
 
-// vocabulary checks one that was given.
-func (p *problems) vocabulary(v Vocabulary) {
-	if v.Known() {
-		*p = append(*p, v.validate())
-	}
-}
-
-// path checks that a data set's file has a name.
-func (p *problems) path(path, what string) {
-	if path == "" {
-		p.add("a path to %s is required", what)
-	}
-}
-
 func (p *problems) jsonLines(path string) {
-	if p.path(path, "a .jsonl file"); path != "" && !strings.HasSuffix(path, ".jsonl") {
+	if !strings.HasSuffix(path, ".jsonl") {
 		p.add("%s does not end in .jsonl; give a file with an object on each line, under that name", path)
 	}
 }

@@ -18,22 +18,22 @@ import (
 type RandomOptions struct {
 	Common
 
-	InputLen  int        `json:"input_len"`  // prompt length, the prefix not counted
-	OutputLen int        `json:"output_len"` // output length asked for, at least 1 once drawn
-	PrefixLen int        `json:"prefix_len"` // tokens that all prompts begin with
-	Ratio     RangeRatio `json:"range_ratio"`
+	InputLen  int // prompt length, the prefix not counted
+	OutputLen int // output length asked for, at least 1 once drawn
+	PrefixLen int // tokens that all prompts begin with
+	Ratio     RangeRatio
 	// Lengths are drawn instead of InputLen, OutputLen and Ratio; nil to go by these.
-	Lengths lengths.Mix `json:"lengths,omitempty"`
-	Batch   int         `json:"batch_size"` // prompts in one request; above 1 only for completions and pooling endpoints
+	Lengths lengths.Mix
+	Batch   int // prompts in one request; above 1 only for completions and pooling endpoints
 
 	// Warm is the share of prompts that begin with a common prefix, which takes the share WarmPrefix of such a prompt;
 	// both from 0 to 1. InputLen is then the whole length, and prompts are token ids, since a text may be tokenized
 	// across the end of a prefix.
-	Warm       float64 `json:"cache_hit_fraction"`
-	WarmPrefix float64 `json:"cache_ratio"`
+	Warm       float64
+	WarmPrefix float64
 
 	// Vocabulary is used when prompts are sent as token ids; a tokenizer brings its own.
-	Vocabulary Vocabulary `json:"vocabulary"`
+	Vocabulary Vocabulary
 }
 
 // RandomDefaults are vLLM's: 1000 prompts of 1024 tokens, 128 tokens out, all alike in length.
@@ -73,7 +73,6 @@ func (o RandomOptions) problems() *problems {
 	p.between("batch size", o.Batch, 1, math.MaxInt32)
 	p.seed(o.Seed, math.MaxInt64)
 	p.ratio(o.Ratio)
-	p.vocabulary(o.Vocabulary)
 	o.checkWarm(p)
 	return p
 }
@@ -121,8 +120,8 @@ func (k *randomFlags) define(f Flags) {
 	f.BoolVar(&k.noReranker, "no-reranker", false, "random-rerank: the model embeds query and documents separately")
 }
 
-// options are those of the flags. Where ratio or lengths cannot be read, the others are returned beside the error.
-func (k *randomFlags) options(c Common) (o RandomOptions, err error) {
+// in are the options of the flags in a run. Where ratio or lengths cannot be read, the others are returned beside the error.
+func (k *randomFlags) in(c Common) (o RandomOptions, err error) {
 	o = k.RandomOptions
 	o.Common, o.OutputLen = c, c.outputLen(o.OutputLen)
 	if c.SharedInputLen > 0 {
@@ -134,14 +133,15 @@ func (k *randomFlags) options(c Common) (o RandomOptions, err error) {
 	return o, errors.Join(within("--random-range-ratio "+usage.Quote(k.ratio), err), spread)
 }
 
-type randomKind struct{ *randomFlags }
+type randomKind struct {
+	Common
+	*randomFlags
+}
 
-func (k *randomKind) Name() string { return "random" }
+func (k randomKind) Define(group func(string) Flags) { k.define(group(randomHeading)) }
 
-func (k *randomKind) Define(group func(string) Flags) { k.define(group(randomHeading)) }
-
-func (k *randomKind) Needs(c Common) Needs {
-	n := Needs{Forms: AsText | AsTokenIDs, FullLength: true, Aligned: true, TakesInputLen: true, OutputLen: k.spread.outputLen(c.outputLen(k.OutputLen))}
+func (k randomKind) needs() Needs {
+	n := Needs{Forms: AsText | AsTokenIDs, FullLength: true, Aligned: true, TakesInputLen: true, OutputLen: k.spread.outputLen(k.outputLen(k.OutputLen))}
 	if k.Batch > 1 {
 		n.Forms, n.By = AsBatch, fmt.Sprintf("--random-batch-size %d", k.Batch)
 		n.Why = "several prompts in a request are for completions and pooling endpoints"
@@ -149,18 +149,18 @@ func (k *randomKind) Needs(c Common) Needs {
 	return n
 }
 
-func (k *randomKind) Validate(c Common) error {
-	o, err := k.options(c)
+func (k randomKind) check() error {
+	o, err := k.in(k.Common)
 	return errors.Join(err, o.Validate())
 }
 
-func (k *randomKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
-	o, err := k.options(c)
+func (k randomKind) open(_ context.Context, t Tools) (Flow, error) {
+	o, err := k.in(k.Common)
 	if err != nil {
 		return Flow{}, err
 	}
 	t.Note(o.Lengths.Doubt())
-	tok, vocab, err := c.maker(t)
+	tok, vocab, err := k.maker(t)
 	if err != nil {
 		return Flow{}, err
 	}
@@ -168,7 +168,7 @@ func (k *randomKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
 		o.Vocabulary, _ = vocabularyFor(vocab, tok)
 		tok = nil
 	}
-	if c.Endless {
+	if k.Endless {
 		return NewBlocks(o, tok)
 	}
 	return NewRandom(o, tok)

@@ -12,14 +12,14 @@ import (
 	"benchtop/internal/hf/tokenizer"
 )
 
-// RandomMMOptions describes random prompts with random images beside them.
-type RandomMMOptions struct {
+// randomMMOptions describes random prompts with random images beside them.
+type randomMMOptions struct {
 	RandomOptions
 
-	BaseItems  int           `json:"base_items_per_request"`   // how many media a request holds
-	ItemsRatio float64       `json:"num_mm_items_range_ratio"` // how far their number strays, in [0, 1]
-	Limits     media.Limits  `json:"limit_mm_per_prompt"`      // how many a request may hold of each modality
-	Buckets    media.Buckets `json:"bucket_config"`            // their shapes
+	BaseItems  int           // how many media a request holds
+	ItemsRatio float64       // how far their number strays, in [0, 1]
+	Limits     media.Limits  // how many a request may hold of each modality
+	Buckets    media.Buckets // their shapes
 }
 
 // Bounds on media. Those on images are what JPEG and memory can hold.
@@ -30,7 +30,7 @@ const (
 )
 
 // Validate reports every problem with the options.
-func (o RandomMMOptions) Validate() error {
+func (o randomMMOptions) Validate() error {
 	p := o.RandomOptions.problems()
 	if o.Batch > 1 {
 		p.add("batch size %d must be 1: chat takes one prompt a request", o.Batch)
@@ -56,7 +56,7 @@ func (o RandomMMOptions) Validate() error {
 }
 
 // checkBuckets looks at each bucket, also at those that are never drawn.
-func (o RandomMMOptions) checkBuckets(p *problems) {
+func (o randomMMOptions) checkBuckets(p *problems) {
 	sum := 0.0
 	for _, b := range o.Buckets {
 		name := media.Buckets{b}.String()
@@ -90,50 +90,50 @@ func (o RandomMMOptions) checkBuckets(p *problems) {
 }
 
 type randomMMKind struct {
+	Common
 	*randomFlags
-	RandomMMOptions
+	mm              randomMMOptions
 	limits, buckets string
 }
 
-func (k *randomMMKind) Name() string { return "random-mm" }
-
 func (k *randomMMKind) Define(group func(string) Flags) {
 	f := group(randomHeading)
-	f.IntVar(&k.BaseItems, "random-mm-base-items-per-request", k.BaseItems, "random-mm: images and videos per request")
-	f.Float64Var(&k.ItemsRatio, "random-mm-num-mm-items-range-ratio", k.ItemsRatio, "random-mm: vary their number by up to this share")
-	f.StringVar(&k.limits, "random-mm-limit-mm-per-prompt", k.Limits.String(), "random-mm: maximum of each kind per request")
-	f.StringVar(&k.buckets, "random-mm-bucket-config", k.Buckets.String(), "random-mm: probability of each (height, width, frames); videos, of more than one frame, need ffmpeg")
+	f.IntVar(&k.mm.BaseItems, "random-mm-base-items-per-request", k.mm.BaseItems, "random-mm: images and videos per request")
+	f.Float64Var(&k.mm.ItemsRatio, "random-mm-num-mm-items-range-ratio", k.mm.ItemsRatio, "random-mm: vary their number by up to this share")
+	f.StringVar(&k.limits, "random-mm-limit-mm-per-prompt", k.mm.Limits.String(), "random-mm: maximum of each kind per request")
+	f.StringVar(&k.buckets, "random-mm-bucket-config", k.mm.Buckets.String(), "random-mm: probability of each (height, width, frames); videos, of more than one frame, need ffmpeg")
 }
 
-func (k *randomMMKind) Needs(c Common) Needs {
-	return Needs{Forms: c.mediaForm(), Why: imagesInMessages, Ends: true, FullLength: true, TakesInputLen: true, OutputLen: k.spread.outputLen(c.outputLen(k.randomFlags.OutputLen))}
+func (k randomMMKind) needs() Needs {
+	return Needs{Forms: k.mediaForm(), Why: imagesInMessages, Ends: true, FullLength: true, TakesInputLen: true,
+		OutputLen: k.spread.outputLen(k.outputLen(k.OutputLen))}
 }
 
 // options are those of the flags. unread are the flags that cannot be read, among which that of the ratio leaves the options
 // fit to be validated.
-func (k *randomMMKind) options(c Common) (o RandomMMOptions, ratio, unread error) {
-	o = k.RandomMMOptions
-	o.RandomOptions, ratio = k.randomFlags.options(c)
+func (k randomMMKind) options() (o randomMMOptions, ratio, unread error) {
+	o = k.mm
+	o.RandomOptions, ratio = k.in(k.Common)
 	var limits, buckets error
 	o.Limits, limits = media.ParseLimits(k.limits)
 	o.Buckets, buckets = media.ParseBuckets(k.buckets)
 	return o, ratio, errors.Join(within("--random-mm-limit-mm-per-prompt", limits), within("--random-mm-bucket-config", buckets))
 }
 
-func (k *randomMMKind) Validate(c Common) error {
-	o, ratio, unread := k.options(c)
+func (k randomMMKind) check() error {
+	o, ratio, unread := k.options()
 	if unread == nil {
 		unread = o.Validate()
 	}
 	return errors.Join(ratio, unread)
 }
 
-func (k *randomMMKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
-	o, ratio, unread := k.options(c)
+func (k randomMMKind) open(_ context.Context, t Tools) (Flow, error) {
+	o, ratio, unread := k.options()
 	if err := errors.Join(ratio, unread); err != nil {
 		return Flow{}, err
 	}
-	o.Vocabulary = c.vocabulary()
+	o.Vocabulary = k.vocabulary()
 	t.Note(o.Lengths.Doubt())
 	tok, err := t.Maker()
 	if err != nil {
@@ -173,7 +173,7 @@ type mmRequest struct {
 }
 
 // newRandomMM prepares the prompts and media that o describes, without an encoder.
-func newRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (*mediaPrompts, error) {
+func newRandomMM(o randomMMOptions, tok tokenizer.Tokenizer) (*mediaPrompts, error) {
 	draws, err := media.NewDraws(o.BaseItems, o.ItemsRatio, o.Limits, o.Buckets)
 	if err != nil {
 		return nil, inDataset("random-mm", err)

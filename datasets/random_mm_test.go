@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -16,7 +17,29 @@ import (
 	"testing"
 
 	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/tokenizer"
 )
+
+func randomMMDefaults() randomMMOptions {
+	return randomMMOptions{RandomOptions: RandomDefaults(), BaseItems: 1, Limits: media.DefaultLimits(), Buckets: media.DefaultBuckets()}
+}
+
+// mmFlow is the flow of options that are checked before.
+func mmFlow(o randomMMOptions, tok tokenizer.Tokenizer) (Flow, error) {
+	m, err := encodedMM(o, tok)
+	if err != nil {
+		return Flow{}, err
+	}
+	return m.flow(), nil
+}
+
+func encodedMM(o randomMMOptions, tok tokenizer.Tokenizer) (*mediaPrompts, error) {
+	m, err := newRandomMM(o, tok)
+	if err == nil {
+		m.encoder, err = media.NewEncoder(context.Background(), m.draws.Buckets)
+	}
+	return m, err
+}
 
 type mmBucket struct {
 	Height int     `json:"height"`
@@ -75,13 +98,10 @@ func TestRandomMMGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
-			o := RandomMMOptions{RandomOptions: RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "mm", Seed: c.Seed},
+			o := randomMMOptions{RandomOptions: RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "mm", Seed: c.Seed},
 				InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen, Ratio: ratio, Batch: 1},
 				BaseItems: c.BaseItems, ItemsRatio: c.ItemsRatio, Limits: c.Limits, Buckets: asBuckets(c.Buckets)}
-			m, err := newRandomMM(o, c.toy(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(newRandomMM(o, c.toy(t)))
 			same(t, "fewest items", m.draws.Lo, c.Lo)
 			same(t, "most items", m.draws.Hi, c.Hi)
 			same(t, "limits", m.draws.Limits, c.Effective)
@@ -90,16 +110,13 @@ func TestRandomMMGolden(t *testing.T) {
 				Prefix: append([]int{}, m.prompts.prefix...)}.checkDraws(t, m.prompts)
 			for _, want := range c.Requests {
 				items := []mmItem{}
-				got, err := m.draw(func(b media.Bucket) { items = append(items, describe(b, m.prompts.gen.Bytes(b.Size()))) })
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must(m.draw(func(b media.Bucket) { items = append(items, describe(b, m.prompts.gen.Bytes(b.Size()))) }))
 				same(t, "request id", got.ID, want.ID)
 				same(t, want.ID+" input tokens", got.Turns[0].InputTokens, want.Input)
 				same(t, want.ID+" output tokens", got.Turns[0].MaxTokens, want.Output)
 				same(t, want.ID+" items", items, want.Items)
 			}
-			_, err = m.draw(nil)
+			_, err := m.draw(nil)
 			if !errors.Is(err, io.EOF) {
 				t.Errorf("got error %v behind the last request, want EOF", err)
 			}
@@ -123,8 +140,8 @@ func describe(b media.Bucket, samples []byte) mmItem {
 }
 
 // tiny is options whose images can be made in no time.
-func tiny() RandomMMOptions {
-	o := RandomMMDefaults()
+func tiny() randomMMOptions {
+	o := randomMMDefaults()
 	o.Prompts, o.InputLen, o.PrefixLen, o.IDPrefix = 20, 6, 2, "mm-"
 	o.BaseItems, o.ItemsRatio = 2, 1
 	o.Buckets = media.Buckets{bucket(17, 33, 1, 3), bucket(16, 16, 1, 1), bucket(8, 8, 4, 0)}
@@ -137,23 +154,14 @@ func TestRandomMMSendsImages(t *testing.T) {
 	for _, chat := range []bool{false, true} {
 		o := tiny()
 		o.MultimodalChat = chat
-		drawn, err := newRandomMM(o, tok)
-		if err != nil {
-			t.Fatal(err)
-		}
-		source, err := NewRandomMM(o, tok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		drawn := must(newRandomMM(o, tok))
+		source := must(mmFlow(o, tok))
 		same(t, "length", source.Len, 20)
 		all := drain(t, source)
 		same(t, "requests", len(all), 20)
 		for _, got := range all {
 			var want []drawnImage
-			request, err := drawn.draw(func(b media.Bucket) { want = append(want, drawnImage{b, drawn.prompts.gen.Bytes(b.Size())}) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			request := must(drawn.draw(func(b media.Bucket) { want = append(want, drawnImage{b, drawn.prompts.gen.Bytes(b.Size())}) }))
 			turn := got.Turns[0]
 			same(t, "request id", got.ID, request.ID)
 			same(t, "text", turn.Text, request.Turns[0].Text)
@@ -174,15 +182,11 @@ func inMessage(t *testing.T, turn Turn) json.RawMessage {
 		Role    string
 		Content []json.RawMessage
 	}
-	if err := json.Unmarshal(turn.Messages, &messages); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, json.Unmarshal(turn.Messages, &messages))
 	same(t, "messages", len(messages), 1)
 	same(t, "role", messages[0].Role, "user")
 	var text struct{ Type, Text string }
-	if err := json.Unmarshal(messages[0].Content[0], &text); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, json.Unmarshal(messages[0].Content[0], &text))
 	same(t, "type of the first part", text.Type, "text")
 	same(t, "text in the message", text.Text, turn.Text)
 	var parts [][]byte
@@ -204,9 +208,7 @@ func checkImages(t *testing.T, media []byte, want []drawnImage) {
 		Type     string
 		ImageURL struct{ URL string } `json:"image_url"`
 	}
-	if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", media), &parts); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, json.Unmarshal(fmt.Appendf(nil, "[%s]", media), &parts))
 	same(t, "images", len(parts), len(want))
 	for i, part := range parts {
 		same(t, "type", part.Type, "image_url")
@@ -214,14 +216,8 @@ func checkImages(t *testing.T, media []byte, want []drawnImage) {
 		if !ok {
 			t.Fatalf("got address %.40q", part.ImageURL.URL)
 		}
-		file, err := base64.StdEncoding.DecodeString(coded)
-		if err != nil {
-			t.Fatal(err)
-		}
-		picture, err := jpeg.Decode(bytes.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must(base64.StdEncoding.DecodeString(coded))
+		picture := must(jpeg.Decode(bytes.NewReader(file)))
 		same(t, "size", picture.Bounds(), image.Rect(0, 0, want[i].Width, want[i].Height))
 		same(t, "colours", picture.(*image.YCbCr).SubsampleRatio, image.YCbCrSubsampleRatio420)
 		if off := brightnessOff(picture, want[i].samples); off > 25 {
@@ -250,10 +246,7 @@ func (wide) AddedSpecialIDs() []int { return []int{3, 4, 5} }
 func TestRandomMMLeavesOutAddedSpecialIDs(t *testing.T) {
 	o := tiny()
 	o.InputLen, o.BaseItems = 100, 0
-	source, err := NewRandomMM(o, wide{newToy(t, "identity", 9, []int{3}, 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(mmFlow(o, wide{newToy(t, "identity", 9, []int{3}, 0)}))
 	for _, c := range drain(t, source) {
 		if strings.ContainsAny(c.Turns[0].Text, "345") {
 			t.Fatalf("got prompt %q", c.Turns[0].Text)
@@ -265,16 +258,11 @@ func TestRandomMMLeavesOutAddedSpecialIDs(t *testing.T) {
 func TestRandomMMDescription(t *testing.T) {
 	const prompts = "random-mm: 6 input tokens after a prefix of 2, 128 output tokens, as text"
 	o := tiny()
-	source, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))
 	same(t, "description", source.About,
 		prompts+", with 0 to 4 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
 	o.ItemsRatio = 0
-	if source, err = NewRandomMM(o, newToy(t, "identity", 0, nil, 0)); err != nil {
-		t.Fatal(err)
-	}
+	source = must(mmFlow(o, newToy(t, "identity", 0, nil, 0)))
 	same(t, "description", source.About, prompts+" of token ids 1000 to 31999 (assumed: the tokenizer does not tell its "+
 		"vocabulary, so this is not vLLM's workload), with 2 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
 }
@@ -306,60 +294,20 @@ func TestRandomMMRefusals(t *testing.T) {
 		var err1, err2 error
 		o.Limits, err1 = media.ParseLimits(string(args.Limits))
 		o.Buckets, err2 = media.ParseBuckets(string(args.Buckets))
-		if err := errors.Join(err1, err2); err != nil {
-			t.Fatal(err)
-		}
-		_, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
-		complains(t, err, "dataset random-mm", reasons[c.Error])
+		fine(t, errors.Join(err1, err2))
+		complains(t, o.Validate(), "dataset random-mm", reasons[c.Error])
 	}
 }
 
-func TestRandomMMOptions(t *testing.T) {
-	if err := RandomMMDefaults().Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
-	o := RandomMMDefaults()
-	o.Prompts, o.Batch, o.BaseItems, o.ItemsRatio, o.Limits = 0, 2, -1, math.NaN(), media.Limits{"image": -1}
-	o.Buckets = media.Buckets{bucket(0, 1, 1, 1), bucket(1, 1<<16, 1, math.NaN()), bucket(1, 1, 1, math.Inf(1)), bucket(1, 1, 16, 1)}
-	err := o.Validate()
-	complains(t, err, "dataset random-mm", "prompts 0", "batch size 2 must be 1", "items per request -1", "items range ratio NaN",
-		"limit -1 for image", "bucket {(0, 1, 1): 1}: height and width", "bucket {(1, 65536, 1): NaN}: height and width",
-		"the weight NaN", "bucket {(1, 1, 16): 1}: no limit for videos", "bucket {(1, 1, 16): 1}: a video has at least 2 by 2 pixels")
-	o = RandomMMDefaults()
-	o.Buckets = media.Buckets{bucket(1, 1, 1, math.MaxFloat64), bucket(2, 2, 1, math.MaxFloat64)}
-	complains(t, o.Validate(), "must be finite")
-	o.Buckets, o.BaseItems = media.Buckets{bucket(60000, 60000, 1, 1)}, 1
-	complains(t, o.Validate(), "bucket {(60000, 60000, 1): 1}: 1 in a request take 1.08e+10 bytes")
-	_, err = NewRandomMM(tiny(), brokenToy{toy{size: 10}})
-	complains(t, err, "dataset random-mm, prefix: no server")
-	o = tiny()
+func TestRandomMMTokenizerErrors(t *testing.T) {
+	complains(t, failure(mmFlow(tiny(), brokenToy{toy{size: 10}})), "dataset random-mm, prefix: no server")
+	o := tiny()
 	o.PrefixLen = 0
-	source, err := NewRandomMM(o, brokenToy{toy{size: 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(mmFlow(o, brokenToy{toy{size: 10}}))
 	for range 2 {
-		_, err = source.Next()
-		complains(t, err, "dataset random-mm, prompt 0: no server")
+		complains(t, failure(source.Next()), "dataset random-mm, prompt 0: no server")
 	}
-	_, err = NewRandomMM(tiny(), toy{size: 1, special: []int{0}})
-	complains(t, err, "dataset random-mm", "nothing but special tokens")
-}
-
-func BenchmarkRandomMM(b *testing.B) {
-	o := RandomMMDefaults()
-	o.Prompts = 1 << 20
-	o.Buckets = media.Buckets{bucket(720, 1280, 1, 1)}
-	source, err := NewRandomMM(o, toy{size: 50000, rewrite: func(id int) []int { return []int{id} }})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := source.Next(); err != nil {
-			b.Fatal(err)
-		}
-	}
+	complains(t, failure(mmFlow(tiny(), toy{size: 1, special: []int{0}})), "dataset random-mm", "nothing but special tokens")
 }
 
 // The whole way of an image of 1080p: drawn, encoded and put into a message.
@@ -367,10 +315,7 @@ func BenchmarkRandomMM1080p(b *testing.B) {
 	o := tiny()
 	o.Prompts, o.BaseItems, o.ItemsRatio = b.N, 1, 0
 	o.Buckets = media.Buckets{bucket(1080, 1920, 1, 1)}
-	source, err := NewRandomMM(o, newToy(b, "identity", 997, nil, 0))
-	if err != nil {
-		b.Fatal(err)
-	}
+	source := must(mmFlow(o, newToy(b, "identity", 997, nil, 0)))
 	b.ReportAllocs()
 	b.ResetTimer()
 	for {
@@ -384,10 +329,7 @@ func BenchmarkRandomMM1080p(b *testing.B) {
 func TestRandomMMAhead(t *testing.T) {
 	o := tiny()
 	o.Prompts, o.BaseItems = 1000, 3
-	m, err := encodedMM(o, newToy(t, "identity", 97, nil, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(encodedMM(o, newToy(t, "identity", 97, nil, 0)))
 	f := m.flow()
 	if _, err := f.Next(); err != nil {
 		t.Fatal(err)

@@ -18,21 +18,13 @@ func TestRandomMMVideos(t *testing.T) {
 	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 	program := func(script string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, "ffmpeg"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, os.WriteFile(filepath.Join(folder, "ffmpeg"), []byte("#!/bin/sh\n"+script), 0o755))
 	}
 	program(`cat >/dev/null; for file; do :; done; echo "a video" >"$file"`)
 	o := tiny()
 	o.Prompts, o.BaseItems, o.ItemsRatio, o.Buckets = 12, 2, 0, media.Buckets{bucket(2, 2, 1, 0.5), bucket(4, 2, 3, 0.5)}
-	drawn, err := newRandomMM(o, newToy(t, "identity", 97, nil, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawn := must(newRandomMM(o, newToy(t, "identity", 97, nil, 0)))
+	source := must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))
 	for _, got := range drain(t, source) {
 		want := ""
 		if _, err := drawn.draw(func(b media.Bucket) { drawn.prompts.gen.Bytes(b.Size()); want += b.Modality() + " " }); err != nil {
@@ -42,9 +34,7 @@ func TestRandomMMVideos(t *testing.T) {
 			Type     string
 			VideoURL struct{ URL string } `json:"video_url"`
 		}
-		if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", got.Turns[0].Media), &parts); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, json.Unmarshal(fmt.Appendf(nil, "[%s]", got.Turns[0].Media), &parts))
 		kinds := ""
 		for _, part := range parts {
 			kinds += strings.TrimSuffix(part.Type, "_url") + " "
@@ -58,9 +48,8 @@ func TestRandomMMVideos(t *testing.T) {
 		"with 2 random images or videos each of 2 by 2 pixels (50 %) or 4 by 2 pixels and 3 frames (50 %)")
 
 	program("echo it is broken >&2; exit 1")
-	if source, err = NewRandomMM(o, newToy(t, "identity", 97, nil, 0)); err != nil {
-		t.Fatal(err)
-	}
+	source = must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))
+	var err error
 	for err == nil {
 		_, err = source.Next()
 	}
@@ -69,10 +58,6 @@ func TestRandomMMVideos(t *testing.T) {
 	same(t, "error", again.Error(), err.Error())
 
 	t.Setenv("PATH", t.TempDir())
-	common := Common{}
-	kinds := Kinds(&common)
-	Define(kinds, func(string) Flags { return flagDefaults{"random-mm-bucket-config": "{(4, 4, 2): 1}"} })
-	_, err = Named(kinds, "random-mm").Open(t.Context(), Common{Prompts: 1}, toyTools{local: newToy(t, "identity", 97, nil, 0), notes: new([]string)})
-	complains(t, err, "dataset random-mm: --random-mm-bucket-config: videos are encoded by ffmpeg, which is not on the PATH; install it",
+	complains(t, failure(openKind(t, "random-mm", Common{Prompts: 1}, given{"random-mm-bucket-config": "{(4, 4, 2): 1}"})), "dataset random-mm: --random-mm-bucket-config: videos are encoded by ffmpeg, which is not on the PATH; install it",
 		"or set the weight of buckets with more than one frame to 0")
 }

@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -80,27 +78,9 @@ func TestRandomGolden(t *testing.T) {
 	}
 }
 
-// Vectors may give the first and last 8 ids of prompts of any length, be it less than 8.
-func TestRandomGoldenOfShortPrompts(t *testing.T) {
-	ci.SkipUnderRace(t)
-	for _, c := range randomCases(t) {
-		for i, q := range c.Requests {
-			for _, ids := range q.IDs {
-				q.First8 = append(q.First8, ids[:min(len(ids), 8)])
-				q.Last8 = append(q.Last8, ids[max(0, len(ids)-8):])
-			}
-			q.IDs, c.Requests[i] = nil, q
-		}
-		t.Run(c.Name, c.check)
-	}
-}
-
 func (c randomCase) check(t *testing.T) {
 	tok := c.toy(t)
-	r, err := startRandom(c.options(t), tok)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(startRandom(c.options(t), tok))
 	c.checkDraws(t, r)
 	same(t, "length", r.flow().Len, len(c.Requests))
 	got := drain(t, r.flow())
@@ -165,51 +145,13 @@ func TestRandomAsTokenIDs(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			o := c.options(t)
 			o.Vocabulary = Vocabulary{Size: c.Vocab, Special: c.Special}
-			r, err := startRandom(o, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(startRandom(o, nil))
 			for i, got := range drain(t, r.flow()) {
 				same(t, "text", got.Turns[0].Text, "")
 				c.Requests[i].check(t, got, func(p Turn) []int { return p.TokenIDs })
 			}
 			same(t, "next word of the generator", fmt.Sprint(r.gen.Uint64()), c.NextUint64)
 		})
-	}
-}
-
-func TestRandomWithoutVocabulary(t *testing.T) {
-	o := RandomDefaults()
-	o.Prompts, o.InputLen = 50, 40000 // longer than the vocabulary, so that prompts wrap around
-	r, err := NewRandom(o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range drain(t, r) {
-		for _, id := range c.Turns[0].TokenIDs {
-			if id < 1000 || id > 31999 {
-				t.Fatalf("got id %d outside the assumed vocabulary", id)
-			}
-		}
-	}
-	same(t, "description", r.About, "random: 40000 input tokens, 128 output tokens, "+
-		"as token ids 1000 to 31999 (assumed: the model's vocabulary is not known)")
-}
-
-func TestRandomDescription(t *testing.T) {
-	o := RandomDefaults()
-	o.Ratio, o.PrefixLen = RangeRatio{0.5, 0}, 7
-	r, err := NewRandom(o, toy{size: 100, rewrite: func(id int) []int { return []int{id} }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, "description", r.About, "random: 512 to 1536 input tokens after a prefix of 7, 128 output tokens, as text")
-	o.Vocabulary = Vocabulary{Size: 50}
-	if r, err = NewRandom(o, nil); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(r.About, "as token ids 0 to 49") {
-		t.Errorf("got %q", r.About)
 	}
 }
 
@@ -227,10 +169,7 @@ func TestRandomOfUnknownVocabulary(t *testing.T) {
 	}
 	for _, test := range tests {
 		o.Vocabulary = test.given
-		r, err := NewRandom(o, newToy(t, "identity", 0, []int{0}, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(NewRandom(o, newToy(t, "identity", 0, []int{0}, 1)))
 		for _, c := range drain(t, r) {
 			ids := parseIDs(c.Turns[0].Text)
 			same(t, "tokens", len(ids), 52)
@@ -249,10 +188,7 @@ func TestRandomMiss(t *testing.T) {
 		if c.Prompts > 100 {
 			continue // long, and with a tokenizer that misses nothing
 		}
-		r, err := NewRandom(c.options(t), c.toy(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(NewRandom(c.options(t), c.toy(t)))
 		drain(t, r)
 		want := 0
 		for i, request := range c.Requests {
@@ -270,16 +206,10 @@ func TestRandomPromptsShareNothing(t *testing.T) {
 	o := RandomDefaults()
 	o.Prompts, o.InputLen, o.PrefixLen = 3, 5, 4
 	make3 := func(spoil bool) []Conversation {
-		r, err := NewRandom(o, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(NewRandom(o, nil))
 		var all []Conversation
 		for range 3 {
-			c, err := r.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must(r.Next())
 			kept := append([]int(nil), c.Turns[0].TokenIDs...)
 			if spoil {
 				clear(append(c.Turns[0].TokenIDs, 1, 2, 3))
@@ -291,55 +221,15 @@ func TestRandomPromptsShareNothing(t *testing.T) {
 	same(t, "prompts", make3(true), make3(false))
 }
 
-func TestRandomEnds(t *testing.T) {
-	o := RandomDefaults()
-	o.Prompts = 1
-	r, err := NewRandom(o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	drain(t, r)
-	if _, err := r.Next(); !errors.Is(err, io.EOF) {
-		t.Errorf("got error %v at the end, want EOF again", err)
-	}
-}
-
 func TestRandomTokenizerErrors(t *testing.T) {
 	o := RandomDefaults()
-	r, err := NewRandom(o, brokenToy{toy{size: 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = r.Next()
-	complains(t, err, "dataset random, prompt 0", "no server")
+	r := must(NewRandom(o, brokenToy{toy{size: 10}}))
+	complains(t, failure(r.Next()), "dataset random, prompt 0", "no server")
 	o.Batch = 2
-	if r, err = NewRandom(o, brokenToy{toy{size: 10}}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = r.Next()
-	complains(t, err, "dataset random, prompt 0", "no server")
+	r = must(NewRandom(o, brokenToy{toy{size: 10}}))
+	complains(t, failure(r.Next()), "dataset random, prompt 0", "no server")
 	o.PrefixLen = 1
-	_, err = NewRandom(o, brokenToy{toy{size: 10}})
-	complains(t, err, "dataset random, prefix", "no server")
-}
-
-func TestRandomOptions(t *testing.T) {
-	if err := RandomDefaults().Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
-	o := RandomOptions{Common: Common{Prompts: -1, Seed: -4},
-		InputLen: -2, OutputLen: maxLen + 1, PrefixLen: -3, Batch: 0, Ratio: RangeRatio{math.NaN(), math.Inf(1)}, Vocabulary: Vocabulary{First: -5, Size: -6}}
-	err := o.Validate()
-	complains(t, err, "prompts -1", "input length -2", "output length 16777217", "prefix length -3", "batch size 0",
-		"seed -4", "input range ratio NaN", "output range ratio +Inf", "token id -5", "vocabulary size -6")
-	if n := len(strings.Split(err.Error(), "\n")); n != 11 {
-		t.Errorf("got %d problems, want all 11:\n%v", n, err)
-	}
-	o = RandomDefaults()
-	o.Vocabulary = Vocabulary{First: 5, Size: 2, Special: []int{5, 6}}
-	complains(t, o.Validate(), "nothing but special tokens")
-	_, err = NewRandom(o, toy{})
-	complains(t, err, "nothing but special tokens")
+	complains(t, failure(NewRandom(o, brokenToy{toy{size: 10}})), "dataset random, prefix", "no server")
 }
 
 // The golden file lists inputs to refuse, with the reason vLLM gives first, and inputs to accept. One of those that vLLM
@@ -396,25 +286,16 @@ func TestBlocks(t *testing.T) {
 	o.Ratio = RangeRatio{0.5, 0.5}
 	for _, batch := range []int{1, 300} {
 		o.Batch = batch
-		b, err := NewBlocks(o, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(NewBlocks(o, nil))
 		number := 0
 		for seed := int64(7); seed < 10; seed++ {
 			alone := o
 			alone.Seed, alone.Prompts = seed, 1000
-			r, err := NewRandom(alone, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must(NewRandom(alone, nil))
 			for _, want := range drain(t, r) {
 				want.ID = fmt.Sprint("b-", number)
 				number++
-				got, err := b.Next()
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must(b.Next())
 				same(t, "request of a block", got, want)
 			}
 		}
@@ -424,28 +305,20 @@ func TestBlocks(t *testing.T) {
 func TestBlocksRunOutOfSeeds(t *testing.T) {
 	o := RandomDefaults()
 	o.InputLen, o.Seed, o.Batch = 1, math.MaxInt64, 1000
-	b, err := NewBlocks(o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(NewBlocks(o, nil))
 	if _, err := b.Next(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.Next()
-	complains(t, err, "no seeds left")
+	complains(t, failure(b.Next()), "no seeds left")
 	o.Seed = -1
-	_, err = NewBlocks(o, nil)
-	complains(t, err, "seed -1")
+	complains(t, failure(NewBlocks(o, nil)), "seed -1")
 }
 
 func TestBlocksCountMisses(t *testing.T) {
 	o := RandomDefaults()
 	o.InputLen, o.Batch = 4, 1000
 	tok := newToy(t, "grow", 997, nil, 0)
-	b, err := NewBlocks(o, tok)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(NewBlocks(o, tok))
 	same(t, "length", b.Len, 0)
 	last := 0
 	for range 2 {
@@ -463,10 +336,7 @@ var _ tokenizer.Tokenizer = toy{}
 
 func BenchmarkRandomAsTokenIDs(b *testing.B) {
 	o := RandomDefaults()
-	blocks, err := NewBlocks(o, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	blocks := must(NewBlocks(o, nil))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := blocks.Next(); err != nil {
@@ -492,26 +362,14 @@ func TestWarmPrompts(t *testing.T) {
 	o := RandomOptions{Common: Common{Prompts: 2500, Seed: 3, PromptTokenIDs: true}, InputLen: 100, OutputLen: 20, Batch: 1, Ratio: RangeRatio{0.5, 0.5}}
 	warm := o
 	warm.Warm, warm.WarmPrefix = 0.3, 0.75
-	plain, err := NewRandom(o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	finite, err := NewRandom(warm, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	endless, err := NewBlocks(warm, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must(NewRandom(o, nil))
+	finite := must(NewRandom(warm, nil))
+	endless := must(NewBlocks(warm, nil))
 	for name, source := range map[string]Flow{"finite": finite, "endless": endless} {
 		var longest []int // prefix so far
 		hits := 0
 		for i := range warm.Prompts {
-			c, err := source.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must(source.Next())
 			turn := c.Turns[0]
 			same := turn
 			if name == "finite" {
@@ -555,8 +413,6 @@ func TestWarmPrompts(t *testing.T) {
 	} {
 		bad := warm
 		c.change(&bad)
-		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want %q", err, c.want)
-		}
+		complains(t, bad.Validate(), c.want)
 	}
 }

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"testing"
 
 	"benchtop/internal/hf/numpy"
@@ -45,34 +44,6 @@ func (c refusal) arguments(t *testing.T, into any) bool {
 	return true
 }
 
-// value is what the case gives for a flag.
-func (c refusal) value(flag, otherwise string) string {
-	for i, f := range c.Flags {
-		if f == flag {
-			return c.Flags[i+1]
-		}
-	}
-	return otherwise
-}
-
-// path is the case's file among ours.
-func (c refusal) path() string {
-	path := c.value("--dataset-path", "")
-	if path == "" {
-		return ""
-	}
-	return filepath.Join("testdata", filepath.Base(path))
-}
-
-// expect holds an error to the golden file's code for the case, for which words tells what to find in it.
-func (c refusal) expect(t *testing.T, err error, words map[string]string) {
-	t.Helper()
-	if words[c.Error] == "" {
-		t.Fatalf("%s: nobody knows the reason %q", c.Case, c.Error)
-	}
-	complains(t, err, "dataset "+c.Dataset+": ", words[c.Error])
-}
-
 // TestRefusalsAllHaveATest counts the golden file's inputs. Those that only the command line can refuse, for it alone
 // knows the back end and the names of the data sets, are tested with it.
 func TestRefusalsAllHaveATest(t *testing.T) {
@@ -92,67 +63,41 @@ func TestRefusalsAllHaveATest(t *testing.T) {
 	}
 }
 
-func TestFileRefusals(t *testing.T) {
+// Inputs that vLLM refuses are refused, with the flags that it was given.
+func TestRefusals(t *testing.T) {
 	words := map[string]string{
-		"dataset_path_required":          "a path to",
-		"jsonl_required":                 "poem_lines.txt does not end in .jsonl",
-		"output_tokens_field_missing":    `"output_tokens" is missing`,
-		"custom_image_line_lacks_fields": `line 1: either "prompt" and "image_files" or "content" must be there`,
-		"turns_column_missing":           `line 1: "turns" is missing`,
-		"dataset_path_not_a_directory":   "this is not a directory",
+		"jsonl_required":                  "poem_lines.txt does not end in .jsonl",
+		"output_tokens_field_missing":     `"output_tokens" is missing`,
+		"custom_image_line_lacks_fields":  `line 1: either "prompt" and "image_files" or "content" must be there`,
+		"turns_column_missing":            `line 1: "turns" is missing`,
+		"dataset_path_not_a_directory":    "this is not a directory",
+		"sonnet_input_len_not_above_base": "input length 5 must be above 13",
+		"tokenizer_required":              "needs a tokenizer",
+		"trace_field_missing":             `line 1: there is no field "nope"; the fields are "timestamp", "input_length"`,
+		"bfcl_category_not_found":         `testdata: unknown category "nope"; give --bfcl-categories some of: live_simple, multiple, parallel, simple`,
 	}
-	text := Text{Counter: byWords{}, Template: roleTags{}}
-	open := map[string]func(refusal) error{
-		"sharegpt": func(c refusal) error {
-			o := ShareGPTDefaults()
-			o.Path = c.path()
-			_, err := NewShareGPT(t.Context(), o, text, numpy.NewStreams(0))
-			return err
-		},
-		"custom": func(c refusal) error {
-			o := CustomDefaults()
-			o.Path = c.path()
-			if c.value("--custom-output-len", "") == "-1" {
-				o.OutputLen = OutputFromFile
-			}
-			_, err := NewCustom(t.Context(), o, text, numpy.NewStreams(0))
-			return err
-		},
-		"custom_image": func(c refusal) error {
-			o := customImageDefaults()
-			o.Path = c.path()
-			_, err := NewCustomImage(t.Context(), o, text, numpy.NewStreams(0))
-			return err
-		},
-		"spec_bench": func(c refusal) error {
-			o := SpecBenchDefaults()
-			o.Path = c.path()
-			_, err := NewSpecBench(t.Context(), o, text, numpy.NewStreams(0))
-			return err
-		},
-		"speed_bench": func(c refusal) error {
-			o := SpeedBenchDefaults()
-			o.Path = c.path()
-			_, err := NewSpeedBench(t.Context(), o, text, numpy.NewStreams(0))
-			return err
-		},
-	}
-	for dataset, open := range open {
+	for _, dataset := range []string{"sharegpt", "custom", "custom_image", "spec_bench", "speed_bench", "sonnet", "timed_trace", "hf"} {
 		for _, c := range refusals(t, dataset) {
-			t.Run(c.Case, func(t *testing.T) { c.expect(t, open(c), words) })
+			if c.Error == "dataset_path_required" {
+				continue // the command line's
+			}
+			common, text := Common{Prompts: 1000}, Text{Counter: byWords{}, Template: roleTags{}}
+			flags := common.flagsOf(c.Flags)
+			if dataset == "hf" {
+				if flags["bfcl-categories"] == "" {
+					continue // the command line's: paths and back ends
+				}
+				flags["hf-name"], common.Path = BFCLRepository, "testdata"
+			}
+			if c.Error == "tokenizer_required" {
+				text.Counter = nil
+			}
+			t.Run(c.Case, func(t *testing.T) {
+				if words[c.Error] == "" {
+					t.Fatalf("the reason %q is not known", c.Error)
+				}
+				complains(t, failure(opened(t, dataset, common, flags, testTools{toyTools{notes: new([]string)}, text, numpy.NewStreams(0)})), "dataset ", words[c.Error])
+			})
 		}
-	}
-}
-
-func TestBFCLRefusals(t *testing.T) {
-	for _, c := range refusals(t, "hf") {
-		if c.value("--bfcl-categories", "") == "" {
-			continue // the command line's: paths and back ends
-		}
-		o := BFCLDefaults()
-		o.Path, o.Categories = "testdata", []string{c.value("--bfcl-categories", "")}
-		_, err := NewBFCL(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
-		same(t, "reason", c.Error, "bfcl_category_not_found")
-		complains(t, err, `dataset bfcl: testdata: unknown category "nope"; give --bfcl-categories some of: live_simple, multiple, parallel, simple`)
 	}
 }

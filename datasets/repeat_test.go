@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,10 +28,7 @@ func TestRepeats(t *testing.T) {
 		for _, text := range []string{"a", "b", "c"} {
 			letters = append(letters, Conversation{ID: text, Turns: []Turn{{Text: text}}})
 		}
-		s, err := Repeats{Count: c.count, Order: c.order}.Of(ListOf(letters, "letters"), c.most, "r-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(Repeats{Count: c.count, Order: c.order}.Of(ListOf(letters, "letters"), c.most, "r-"))
 		var got []string
 		ids := map[string]bool{}
 		for _, x := range drain(t, s) {
@@ -53,10 +49,7 @@ func TestRepeats(t *testing.T) {
 		t.Error("too many requests: no error")
 	}
 	one := ListOf([]Conversation{{Turns: []Turn{{Text: "a"}}}}, "")
-	s, err := Repeats{Count: 20, Order: "tile"}.Of(one, 0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Repeats{Count: 20, Order: "tile"}.Of(one, 0, ""))
 	var classes []string
 	for _, c := range drain(t, s) {
 		classes = append(classes, c.Turns[0].Class)
@@ -68,19 +61,9 @@ func TestRepeats(t *testing.T) {
 
 // Documents begin with their numbers, so that no two share a prefix.
 func TestLongDocuments(t *testing.T) {
-	k := &longDocumentKind{LongDocumentOptions{Length: 4}}
-	s, err := k.Open(context.Background(), Common{Prompts: 12}, testTools{toyTools{}, Text{}, numpy.NewStreams(0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(made(t.Context(), longDocuments{Common{Prompts: 12}, 4}, Text{}, numpy.NewStreams(0)))
 	all := drain(t, s)
 	if len(all) != 12 || all[0].Turns[0].Text != "0hi hi hi hi" || all[11].Turns[0].Text != "11hi hi hi hi" || all[0].Turns[0].MaxTokens != 10 {
 		t.Errorf("%d documents: %+v", len(all), all[0])
-	}
-	for _, bad := range []LongDocumentOptions{{Length: 0}, {Length: 1 << 22}} {
-		k := &longDocumentKind{bad}
-		if err := k.Validate(Common{Prompts: 1 << 10}); err == nil {
-			t.Errorf("%+v: no error", bad)
-		}
 	}
 }

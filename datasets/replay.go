@@ -15,14 +15,14 @@ import (
 // Replay says which part of a recording is sent, and how fast. The zero value is all of it, as recorded.
 type Replay struct {
 	// Scale is how many times as fast as recorded; 0 for 1.
-	Scale float64 `json:"time_scale"`
+	Scale float64
 	// From and To are the part of the recording, from its start; To is 0 for all the rest. For sessions it is a part of each.
-	From time.Duration `json:"from_ns"`
-	To   time.Duration `json:"to_ns"`
+	From time.Duration
+	To   time.Duration
 	// MaxGap bounds recorded gaps in which nothing starts, before they are scaled; 0 for no bound.
-	MaxGap time.Duration `json:"max_gap_ns"`
+	MaxGap time.Duration
 	// Sample is the share of the sessions, or of the requests of a recording without sessions, that is sent; 0 for 1.
-	Sample float64 `json:"sample"`
+	Sample float64
 }
 
 func (r Replay) scale() float64 { return cmp.Or(r.Scale, 1) }

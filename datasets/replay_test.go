@@ -155,9 +155,7 @@ func FuzzReplay(f *testing.F) {
 		if out == nil {
 			return
 		}
-		if err := out.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, out.Validate())
 		if len(out.Requests) > len(in.Requests) || slices.MinFunc(out.Requests, func(a, b agents.Request) int { return int(a.At - b.At) }).At != 0 {
 			t.Fatalf("got %s", out.AppendJSON(nil))
 		}
@@ -213,24 +211,14 @@ func TestReplayedSources(t *testing.T) {
 			}
 		}
 	}
-	_, err := openKind(t, "timed_trace", Common{Path: hashes, Prompts: 9, Replay: Replay{From: 200 * second}}, nil)
-	complains(t, err, "timed_trace: no request lies in the part of the recording that was asked for")
+	complains(t, failure(openKind(t, "timed_trace", Common{Path: hashes, Prompts: 9, Replay: Replay{From: 200 * second}}, nil)), "timed_trace: no request lies in the part of the recording that was asked for")
 }
 
 // --trace-speed and --time-scale multiply, and a gap is shortened before both.
 func TestReplayOfFastTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	write(t, path, "TIMESTAMP,ContextTokens,GeneratedTokens\n0,5,1\n100,5,1\n")
-	c := Common{}
-	kinds := Kinds(&c)
-	Define(kinds, func(string) Flags { return flagDefaults{} })
-	k := Named(kinds, "trace").(*traceKind)
-	k.speed = 5
-	c.Path, c.Replay.Scale, c.Replay.MaxGap = path, 2, 20*second
-	source, err := k.Open(t.Context(), c, toyTools{newToy(t, "identity", 997, nil, 0), new([]string)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(openKind(t, "trace", Common{Path: path, Replay: Replay{Scale: 2, MaxGap: 20 * second}}, given{"trace-speed": "5"}))
 	if times := source.Times(); times[1] != 2*second {
 		t.Errorf("got %v", times)
 	}

@@ -10,17 +10,17 @@ import (
 	"benchtop/internal/hf/tokenizer"
 )
 
-// RerankOptions describes requests that put one random query before random documents, for endpoints that score documents.
-type RerankOptions struct {
+// rerankOptions describes requests that put one random query before random documents, for endpoints that score documents.
+type rerankOptions struct {
 	// RandomOptions are those of the documents: how many, in tokens with the query, and how many in one request. Without a reranker the
 	// query is one of them, and lengths are each prompt's own. Outputs and prefixes do not count.
 	RandomOptions
 
-	NoReranker bool `json:"no_reranker"` // the model embeds query and documents for themselves
+	NoReranker bool // the model embeds query and documents for themselves
 }
 
 // Validate reports every problem with the options.
-func (o RerankOptions) Validate() error {
+func (o rerankOptions) Validate() error {
 	p := o.RandomOptions.problems()
 	if o.NoReranker && (o.Prompts == 1 || o.Batch == 1) {
 		p.add("without a reranker one prompt of each request is the query, so the number of prompts (%d) and the batch size (%d) "+
@@ -29,29 +29,30 @@ func (o RerankOptions) Validate() error {
 	return p.of("random-rerank")
 }
 
-type rerankKind struct{ *randomFlags }
-
-func (k *rerankKind) Name() string { return "random-rerank" }
+type rerankKind struct {
+	Common
+	*randomFlags
+}
 
 // Define adds nothing: the flags are the random family's.
-func (k *rerankKind) Define(func(string) Flags) {}
+func (k rerankKind) Define(func(string) Flags) {}
 
-func (k *rerankKind) Needs(Common) Needs {
+func (k rerankKind) needs() Needs {
 	return Needs{Forms: AsDocuments | AsInputs, Why: "a query and documents are for rerank and embeddings endpoints", Ends: true, TakesInputLen: true}
 }
 
-func (k *rerankKind) options(c Common) (RerankOptions, error) {
-	r, err := k.randomFlags.options(c)
-	return RerankOptions{RandomOptions{Common: c, InputLen: r.InputLen, Ratio: r.Ratio, Batch: r.Batch}, k.noReranker}, err
+func (k rerankKind) options() (rerankOptions, error) {
+	r, err := k.in(k.Common)
+	return rerankOptions{RandomOptions{Common: k.Common, InputLen: r.InputLen, Ratio: r.Ratio, Batch: r.Batch}, k.noReranker}, err
 }
 
-func (k *rerankKind) Validate(c Common) error {
-	o, err := k.options(c)
+func (k rerankKind) check() error {
+	o, err := k.options()
 	return errors.Join(err, o.Validate())
 }
 
-func (k *rerankKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
-	o, err := k.options(c)
+func (k rerankKind) open(_ context.Context, t Tools) (Flow, error) {
+	o, err := k.options()
 	if err != nil {
 		return Flow{}, err
 	}
@@ -64,7 +65,7 @@ func (k *rerankKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
 // newRerank makes requests of a query and documents, those of vLLM's random-rerank for the same seed and tokenizer. Each
 // is one turn whose Batch is the query, the same in all, and then documents. InputTokens is what the model will read: a
 // reranker reads the query again, and a separator, for each document.
-func newRerank(o RerankOptions, tok tokenizer.Tokenizer) (Flow, error) {
+func newRerank(o rerankOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if err := vocab.validate(); err != nil {
 		return Flow{}, inDataset("random-rerank", err)
@@ -89,7 +90,7 @@ func newRerank(o RerankOptions, tok tokenizer.Tokenizer) (Flow, error) {
 }
 
 // documentsAtOnce is how many documents a request holds.
-func (o RerankOptions) documentsAtOnce() int {
+func (o rerankOptions) documentsAtOnce() int {
 	if o.NoReranker {
 		return o.Batch - 1
 	}
@@ -108,7 +109,7 @@ type rerankDraws struct {
 }
 
 // drawRerank draws the query alone, and then the documents, whose length depends on that of the query.
-func drawRerank(o RerankOptions, specialTokens int, vocab Vocabulary) *rerankDraws {
+func drawRerank(o rerankOptions, specialTokens int, vocab Vocabulary) *rerankDraws {
 	d := &rerankDraws{vocab: vocab, ids: vocab.IDs(), gen: *numpy.NewGenerator(uint64(o.Seed))}
 	draw := func(inputLen, n int) draws {
 		lo, hi := bounds(max(0, inputLen-specialTokens), o.Ratio.Input)
@@ -154,7 +155,7 @@ func (d *rerankDraws) turns(tok tokenizer.Tokenizer) ([]Turn, error) {
 }
 
 // requests puts the query before groups of documents; the last group may be short of some.
-func (o RerankOptions) requests(query Turn, documents []Turn) []Conversation {
+func (o rerankOptions) requests(query Turn, documents []Turn) []Conversation {
 	var all []Conversation
 	for len(documents) > 0 {
 		group := documents[:min(len(documents), o.documentsAtOnce())]

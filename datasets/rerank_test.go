@@ -6,6 +6,10 @@ import (
 	"testing"
 )
 
+func rerankDefaults() rerankOptions {
+	return rerankOptions{RandomOptions: RandomOptions{Common: Common{Prompts: 1000}, InputLen: 1024, Batch: 1}}
+}
+
 type rerankCase struct {
 	toyCase
 	Batch        int     `json:"random_batch_size"`
@@ -29,7 +33,7 @@ func TestRerankGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
-			o := RerankOptions{RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "r", Seed: c.Seed}, InputLen: c.InputLen, Ratio: ratio, Batch: c.Batch}, !c.Reranker}
+			o := rerankOptions{RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "r", Seed: c.Seed}, InputLen: c.InputLen, Ratio: ratio, Batch: c.Batch}, !c.Reranker}
 			tok := c.toy(t)
 			d := drawRerank(o, c.Adds, Vocabulary{Size: c.Vocab, Special: c.Special})
 			same(t, "query lengths", d.lengths[:1], c.QueryLens)
@@ -41,10 +45,7 @@ func TestRerankGolden(t *testing.T) {
 			}
 			same(t, "next word of the generator", fmt.Sprint(d.gen.Uint64()), c.NextUint64)
 
-			l, err := NewRerank(o, tok)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must(newRerank(o, tok))
 			got := drain(t, l)
 			same(t, "requests", len(got), len(c.Requests))
 			same(t, "length", l.Len, len(c.Requests))
@@ -81,10 +82,7 @@ func TestRerankDescription(t *testing.T) {
 	}
 	for _, test := range tests {
 		o.NoReranker = test.none
-		l, err := NewRerank(o, newToy(t, "identity", test.vocab, nil, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(newRerank(o, newToy(t, "identity", test.vocab, nil, 0)))
 		same(t, "description", l.About, test.want)
 	}
 }
@@ -92,10 +90,7 @@ func TestRerankDescription(t *testing.T) {
 func TestRerankMiss(t *testing.T) {
 	o := rerankDefaults()
 	o.Prompts, o.InputLen, o.Batch = 40, 30, 2
-	l, err := NewRerank(o, newToy(t, "grow", 97, nil, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(newRerank(o, newToy(t, "grow", 97, nil, 0)))
 	miss := -14 // the query counts once, however often it is read
 	for i, c := range drain(t, l) {
 		query, documents := c.Turns[0].Batch[0], c.Turns[0].Batch[1:]
@@ -115,10 +110,7 @@ func TestRerankShortInput(t *testing.T) {
 	for length := range 4 {
 		o := rerankDefaults()
 		o.Prompts, o.InputLen = 3, length
-		l, err := NewRerank(o, newToy(t, "identity", 97, nil, 2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(newRerank(o, newToy(t, "identity", 97, nil, 2)))
 		same(t, "requests", l.Len, 3)
 	}
 }
@@ -134,23 +126,11 @@ func TestRerankRefusals(t *testing.T) {
 		same(t, "reason", c.Error, "rerank_needs_more_than_one_prompt_and_batch")
 		o := rerankDefaults()
 		o.Prompts, o.Batch, o.NoReranker = args.Prompts, args.Batch, !args.Reranker
-		_, err := NewRerank(o, newToy(t, "identity", 97, nil, 0))
-		complains(t, err, "dataset random-rerank", "must both be above 1")
+		complains(t, o.Validate(), "dataset random-rerank", "must both be above 1")
 	}
 }
 
-func TestRerankOptions(t *testing.T) {
-	if err := rerankDefaults().Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
-	err := RerankOptions{RandomOptions: RandomOptions{Common: Common{Seed: -4}, InputLen: -1, Ratio: RangeRatio{1, -1}, Vocabulary: Vocabulary{First: -5, Size: 1}}}.Validate()
-	complains(t, err, "dataset random-rerank", "prompts 0", "input length -1", "batch size 0", "seed -4", "input range ratio 1",
-		"output range ratio -1", "token id -5")
-	if n := len(strings.Split(err.Error(), "\n")); n != 7 {
-		t.Errorf("got %d problems, want all 7:\n%v", n, err)
-	}
-	_, err = NewRerank(rerankDefaults(), brokenToy{toy{size: 10}})
-	complains(t, err, "dataset random-rerank: prompt 0: no server")
-	_, err = NewRerank(rerankDefaults(), toy{size: 1, special: []int{0}})
-	complains(t, err, "dataset random-rerank", "nothing but special tokens")
+func TestRerankTokenizerErrors(t *testing.T) {
+	complains(t, failure(newRerank(rerankDefaults(), brokenToy{toy{size: 10}})), "dataset random-rerank: prompt 0: no server")
+	complains(t, failure(newRerank(rerankDefaults(), toy{size: 1, special: []int{0}})), "dataset random-rerank", "nothing but special tokens")
 }

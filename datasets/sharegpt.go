@@ -14,57 +14,42 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// ShareGPTOptions selects prompts from a file of recorded conversations.
-type ShareGPTOptions struct {
+// shareGPT selects prompts from a file of recorded conversations.
+type shareGPT struct {
 	Common
-
-	OutputLen int `json:"output_len"` // tokens; 0 takes the length of the recorded answer
+	OutputLen int // tokens; 0 takes the length of the recorded answer
 }
 
-// Validate reports every problem with the options, without looking at the file.
-func (o ShareGPTOptions) Validate() error {
+func (o *shareGPT) Define(group func(string) Flags) {
+	group(filesHeading).CountVar(&o.OutputLen, "sharegpt-output-len", "sharegpt: output length in tokens (default: the recorded answer's)")
+}
+
+func (o shareGPT) needs() Needs {
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, Counts: true, MustCount: true, OutputLen: o.outputLen(o.OutputLen), Turns: true}
+}
+
+func (o shareGPT) check() error {
 	p := &problems{}
-	p.path(o.Path, "the JSON file")
 	p.positive("number of prompts", o.Prompts)
-	if o.OutputLen < 0 {
-		p.add("output length %d must not be negative", o.OutputLen)
-	}
 	return p.of("sharegpt")
 }
 
-type shareGPTKind struct{ ShareGPTOptions }
-
-func (k *shareGPTKind) Name() string { return "sharegpt" }
-
-func (k *shareGPTKind) Define(group func(string) Flags) {
-	group(filesHeading).CountVar(&k.OutputLen, "sharegpt-output-len", "sharegpt: output length in tokens (default: the recorded answer's)")
-}
-
-func (k *shareGPTKind) Needs(c Common) Needs {
-	return Needs{File: RequiredFile, Forms: AsText, Ends: true, Counts: true, MustCount: true, OutputLen: c.outputLen(k.OutputLen), Turns: true}
-}
-
-func (k *shareGPTKind) options(c Common) ShareGPTOptions {
-	return ShareGPTOptions{Common: c, OutputLen: c.outputLen(k.OutputLen)}
-}
-
-func (k *shareGPTKind) Validate(c Common) error { return k.options(c).Validate() }
-
-// Open reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and token
+// open reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and token
 // counts. It does not touch the legacy generator.
-func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
-	o, text := k.options(c), t.Text()
+func (o shareGPT) open(ctx context.Context, t Tools) (Flow, error) {
+	o.OutputLen = o.outputLen(o.OutputLen)
+	text := t.Text()
 	if text.Counter == nil {
 		return Flow{}, noCounter("sharegpt")
 	}
-	if c.MultiTurn.On {
-		return openConversations(ctx, "sharegpt", c, t, o.OutputLen, 1)
+	if o.MultiTurn.On {
+		return openConversations(ctx, "sharegpt", o.Common, t, o.OutputLen, 1)
 	}
 	list, err := o.draw(ctx, text, t.Streams().Python)
 	return list, inFile("sharegpt", o.Path, err)
 }
 
-func (o ShareGPTOptions) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
+func (o shareGPT) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
 	entries, err := textfile.Read(o.Path, "a JSON file in ShareGPT's format", func(r io.Reader) ([]entry, error) { return readShareGPT(r, o.OutputLen == 0) })
 	if err != nil {
 		return Flow{}, err
@@ -91,7 +76,7 @@ func (o ShareGPTOptions) draw(ctx context.Context, text Text, py *numpy.Python) 
 }
 
 // take appends those of the window whose length fits.
-func (o ShareGPTOptions) take(ctx context.Context, turns []Turn, window []entry, text Text) ([]Turn, error) {
+func (o shareGPT) take(ctx context.Context, turns []Turn, window []entry, text Text) ([]Turn, error) {
 	prompts, outputs, err := o.count(ctx, window, text)
 	if err != nil {
 		return nil, err
@@ -113,7 +98,7 @@ func (o ShareGPTOptions) take(ctx context.Context, turns []Turn, window []entry,
 }
 
 // count returns the tokens of each prompt and of each answer.
-func (o ShareGPTOptions) count(ctx context.Context, window []entry, text Text) (prompts, outputs []int, err error) {
+func (o shareGPT) count(ctx context.Context, window []entry, text Text) (prompts, outputs []int, err error) {
 	var texts []string
 	for _, e := range window {
 		if e.bad != nil {

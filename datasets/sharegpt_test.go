@@ -1,21 +1,17 @@
 package datasets
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
-	"benchtop/internal/hf/tokenizer"
 )
 
 const smallFile = "testdata/sharegpt_small.json"
@@ -37,39 +33,17 @@ type shareGPTCase struct {
 	NextRandom float64 `json:"next_python_random"`
 }
 
-func (c shareGPTCase) options(t *testing.T) ShareGPTOptions {
-	o := ShareGPTOptions{Common: Common{Path: smallFile, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "sg-"}}
-	for i := 0; i < len(c.Flags); i++ {
-		switch c.Flags[i] {
-		case "--disable-shuffle":
-			o.DisableShuffle = true
-		case "--no-oversample":
-			o.NoOversample = true
-		case "--enable-multimodal-chat":
-			o.MultimodalChat = true
-		case "--sharegpt-output-len", "--output-len":
-			i++
-			o.OutputLen, _ = strconv.Atoi(c.Flags[i])
-		default:
-			t.Fatalf("unknown flag %s", c.Flags[i])
-		}
-	}
-	return o
-}
-
 func TestShareGPTGolden(t *testing.T) {
 	var file struct{ Cases []shareGPTCase }
 	goldenCases(t, "sharegpt_sampling.json", &file)
 	prompts := promptsByID(t)
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			counter := map[string]tokenizer.Counter{"whitespace": byWords{}, "bytes": byBytes{}}[c.Tokenizer]
 			streams := numpy.NewStreams(0)
 			streams.Python.Random() // sampling starts the stream over, whatever was drawn before
-			d, err := NewShareGPT(t.Context(), c.options(t), Text{Counter: counter}, streams)
-			if err != nil {
-				t.Fatal(err)
-			}
+			common := Common{Path: smallFile, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "sg-"}
+			flags := common.flagsOf(c.Flags)
+			d := must(opened(t, "sharegpt", common, flags, testTools{toyTools{}, Text{Counter: counters[c.Tokenizer]}, streams}))
 			c.check(t, drain(t, d), prompts)
 			same(t, "next double of Python", streams.Python.Random(), c.NextRandom)
 			same(t, "next word of numpy", streams.Legacy.Uint32(), numpy.NewLegacy(0).Uint32())
@@ -129,18 +103,16 @@ func decoded(t *testing.T, raw json.RawMessage) any {
 }
 
 // sample writes a file and samples prompts from it, counting bytes.
-func sample(t *testing.T, content string, change func(*ShareGPTOptions)) ([]Conversation, error) {
+func sample(t *testing.T, content string, change func(*shareGPT)) ([]Conversation, error) {
 	t.Helper()
-	o := ShareGPTDefaults()
+	o := defaults[shareGPT]("sharegpt")
 	o.Path = filepath.Join(t.TempDir(), "f.json")
 	o.Prompts, o.NoOversample, o.DisableShuffle = 10, true, true
 	if change != nil {
 		change(&o)
 	}
-	if err := os.WriteFile(o.Path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d, err := NewShareGPT(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
+	write(t, o.Path, content)
+	d, err := made(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
 	if err != nil {
 		return nil, err
 	}
@@ -153,9 +125,6 @@ func TestShareGPTBadFiles(t *testing.T) {
 		name, content string
 		want          []string
 	}{
-		{"empty", "", []string{"f.json: the file is empty", shareGPTForm}},
-		{"blank", " \n ", []string{"the file is empty"}},
-		{"only a mark", "\ufeff", []string{"the file is empty"}},
 		{"object", "\n\n" + pair, []string{"f.json, line 3: expected " + shareGPTForm + ": got an object"}},
 		{"string", `"x"`, []string{"line 1: expected " + shareGPTForm + ": got a string"}},
 		{"null", `null`, []string{shareGPTForm + ": got null"}},
@@ -166,14 +135,8 @@ func TestShareGPTBadFiles(t *testing.T) {
 		{"conversations no array", "[\n{\"conversations\":\n{}}]", []string{"line 2:", `"conversations" to be an array: got an object`}},
 		{"error inside an object", "[\n" + pair + ",\n{\"a\": 1,\n\"b\" 2}]", []string{"line 4: not JSON", "after object key"}},
 		{"missing comma", "[\n" + pair + "\n" + pair + "]", []string{"not JSON", "after array element"}},
-		{"cut off in an object", "[\n" + pair + ",\n{\"conv", []string{"line 3: the file ends before"}},
-		{"cut off between objects", "[\n" + pair + ",\n", []string{"line 3: the file ends before"}},
 		{"cut off before the bracket", "[\n" + pair, []string{"line 2: the file ends before"}},
 		{"something behind", "[" + pair + "]\n\n{}", []string{"line 3: the file goes on behind"}},
-		{"gzip", "\x1f\x8b\x08\x00rest", []string{"gzip", "gzip -d"}},
-		{"zip", "PK\x03\x04rest", []string{"zip archive"}},
-		{"zstd", "\x28\xb5\x2f\xfdrest", []string{"zstd -d"}},
-		{"UTF-16", "\xff\xfe[\x00", []string{"UTF-16", "iconv"}},
 		{"Latin-1", "[\n{\"conversations\":\n[{\"value\":\"caf\xe9 au lait\"}]}]", []string{"f.json, line 3: the text is not UTF-8"}},
 		{"ends in a character", "[\n\"\xe2\x82", []string{"line 2: the text is not UTF-8"}},
 		{"nothing in it", "[]", []string{"no conversation has two turns"}},
@@ -187,8 +150,7 @@ func TestShareGPTBadFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := sample(t, test.content, nil)
-			complains(t, err, append(test.want, "dataset sharegpt: ")...)
+			complains(t, failure(sample(t, test.content, nil)), append(test.want, "dataset sharegpt: ")...)
 		})
 	}
 }
@@ -209,10 +171,7 @@ func TestShareGPTOddButGoodFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := sample(t, test.content, func(o *ShareGPTOptions) { o.Prompts = 1 })
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must(sample(t, test.content, func(o *shareGPT) { o.Prompts = 1 }))
 			texts := []string{}
 			for _, c := range got {
 				texts = append(texts, c.Turns[0].Text)
@@ -222,28 +181,13 @@ func TestShareGPTOddButGoodFiles(t *testing.T) {
 	}
 }
 
-func TestShareGPTWithoutFile(t *testing.T) {
-	o := ShareGPTDefaults()
-	open := func(path string) error {
-		o.Path = path
-		_, err := NewShareGPT(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
-		return err
-	}
-	complains(t, open(""), "a path to the JSON file is required")
-	complains(t, open("testdata/none.json"), "dataset sharegpt: testdata/none.json: file does not exist", "give the path")
-	complains(t, open("testdata"), "dataset sharegpt: testdata: this is a directory")
-	_, err := NewShareGPT(t.Context(), ShareGPTOptions{Common: Common{Path: smallFile, Prompts: 1}}, Text{}, numpy.NewStreams(0))
-	complains(t, err, "dataset sharegpt: needs a tokenizer", "--tokenizer")
-	err = ShareGPTOptions{Common: Common{Prompts: 0}, OutputLen: -1}.Validate()
-	complains(t, err, "path", "prompts 0", "output length -1")
+func TestShareGPTWithoutTokenizer(t *testing.T) {
+	complains(t, failure(made(t.Context(), shareGPT{Common: Common{Path: smallFile, Prompts: 1}}, Text{}, numpy.NewStreams(0))), "dataset sharegpt: needs a tokenizer", "--tokenizer")
 }
 
 func TestShareGPTDescription(t *testing.T) {
-	o := ShareGPTOptions{Common: Common{Path: smallFile, Prompts: 60}}
-	d, err := NewShareGPT(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := shareGPT{Common: Common{Path: smallFile, Prompts: 60}}
+	d := must(made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0)))
 	same(t, "description", d.About, "sharegpt: 40 prompts of 45 conversations in "+smallFile+", repeated to make 60")
 }
 
@@ -259,11 +203,11 @@ func (r *refusing) Count(text string) (int, error) {
 
 // The first prompts of the small file fit, so nothing past them may be counted.
 func TestShareGPTCountsNothingInVain(t *testing.T) {
-	o := ShareGPTOptions{Common: Common{Path: smallFile, Prompts: 2, DisableShuffle: true}}
+	o := shareGPT{Common: Common{Path: smallFile, Prompts: 2, DisableShuffle: true}}
 	for questions, wantError := range map[int64]bool{4: false, 3: true} {
 		c := &refusing{}
 		c.left.Store(questions)
-		_, err := NewShareGPT(t.Context(), o, Text{Counter: c}, numpy.NewStreams(0))
+		_, err := made(t.Context(), o, Text{Counter: c}, numpy.NewStreams(0))
 		if wantError {
 			complains(t, err, "dataset sharegpt: "+smallFile+": counting tokens: too many questions")
 		} else if err != nil {
@@ -272,45 +216,14 @@ func TestShareGPTCountsNothingInVain(t *testing.T) {
 	}
 }
 
-func TestShareGPTStopsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := NewShareGPT(ctx, ShareGPTOptions{Common: Common{Path: smallFile, Prompts: 2}}, Text{Counter: byWords{}}, numpy.NewStreams(0))
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want that of the context", err)
-	}
-}
-
 func TestOversampleWantsDistinctIDs(t *testing.T) {
 	py := numpy.NewPython(1)
 	rows := []Conversation{{ID: "r0"}, {ID: "r2"}}
-	_, err := oversample(rows, 3, 1, "r", py)
-	complains(t, err, `"r2" is used twice`)
-	_, err = oversample(nil, 3, 1, "r", py)
-	complains(t, err, "nothing to repeat")
+	complains(t, failure(oversample(rows, 3, 1, "r", py)), `"r2" is used twice`)
+	complains(t, failure(oversample(nil, 3, 1, "r", py)), "nothing to repeat")
 	got, err := oversample(rows, 2, 5, "r", py)
 	if err != nil || len(got) != 2 {
 		t.Errorf("got %v, error %v", got, err)
-	}
-}
-
-func TestFitsLength(t *testing.T) {
-	tests := []struct {
-		prompt, output int
-		forced, want   bool
-	}{
-		{4, 4, false, true},
-		{3, 4, false, false},
-		{4, 3, false, false},
-		{4, 3, true, true},
-		{1024, 1024, false, true},
-		{1025, 4, false, false},
-		{1024, 1025, true, false},
-	}
-	for _, test := range tests {
-		if got := fitsLength(test.prompt, test.output, test.forced); got != test.want {
-			t.Errorf("%+v: got %v", test, got)
-		}
 	}
 }
 
@@ -334,10 +247,7 @@ func conversations(n int) io.Reader {
 
 func TestReadShareGPTKnowsLines(t *testing.T) {
 	ci.SkipUnderRace(t)
-	entries, err := readShareGPT(conversations(5000), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must(readShareGPT(conversations(5000), false))
 	for i, e := range entries {
 		if e.line != i+2 || e.completion != "" {
 			t.Fatalf("entry %d: got line %d and completion %q, want line %d and none", i, e.line, e.completion, i+2)
@@ -346,10 +256,7 @@ func TestReadShareGPTKnowsLines(t *testing.T) {
 }
 
 func BenchmarkReadShareGPT(b *testing.B) {
-	data, err := io.ReadAll(conversations(2000))
-	if err != nil {
-		b.Fatal(err)
-	}
+	data := must(io.ReadAll(conversations(2000)))
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -362,11 +269,8 @@ func BenchmarkReadShareGPT(b *testing.B) {
 // A backend that takes texts alone gets the text, since its content parts would be other ones.
 func TestShareGPTMessagesForBackends(t *testing.T) {
 	for form, want := range map[Forms]bool{0: true, AsText: false, AsText | AsTokenIDs: false, AsText | AsMessages: true, AsText | AsMedia: true} {
-		o := ShareGPTOptions{Common: Common{Path: "testdata/sharegpt_small.json", Prompts: 3, MultimodalChat: true, Forms: form}}
-		list, err := o.draw(t.Context(), Text{Counter: byWords{}}, numpy.NewPython(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := shareGPT{Common: Common{Path: "testdata/sharegpt_small.json", Prompts: 3, MultimodalChat: true, Forms: form}}
+		list := must(o.draw(t.Context(), Text{Counter: byWords{}}, numpy.NewPython(0)))
 		for _, c := range drain(t, list) {
 			same(t, fmt.Sprintf("forms %d: %s is messages", form, c.ID), c.Turns[0].Messages != nil, want)
 		}

@@ -93,21 +93,6 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// With less memory than there are blocks the share is a little too low, never too high.
-func TestSharingInLittleMemory(t *testing.T) {
-	s := NewSharing()
-	s.prefixes.most = 1000
-	for i := range 200 {
-		s.Add(Conversation{Turns: []Turn{{TokenIDs: append(ids(0, 1600), ids((i+1)*10_000, 1600)...)}}})
-		if len(s.prefixes.seen) > s.prefixes.most {
-			t.Fatalf("%d names are kept", len(s.prefixes.seen))
-		}
-	}
-	if got, want := s.ShareBehind(0), 199.0/200/2; got > want || got < 0.6*want {
-		t.Errorf("%v, want somewhat less than %v", got, want)
-	}
-}
-
 func BenchmarkSharing(b *testing.B) {
 	s := NewSharing()
 	text := strings.Repeat("A prompt of some length. ", 200)

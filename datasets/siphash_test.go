@@ -32,17 +32,6 @@ func TestPythonHash(t *testing.T) {
 		want int64
 	}{
 		{"", 0},
-		{"b", -8420940591063670578},
-		{"cj", -2797376762428638288},
-		{"hovcjqx", 6984540197891141785},
-		{"ipwdkryf", -3196525333032832886},
-		{"jqxelszgn", -3313587682567984137},
-		{"pwdkryfmtahovcj", -8520693507904285242},
-		{"qxelszgnubipwdkr", -7959858955106572480},
-		{"ryfmtahovcjqxelsz", 4364544994306964406},
-		{"xelszgnubipwdkryfmtahov", -5283455956141206017},
-		{"yfmtahovcjqxelszgnubipwd", 3399389607956826858},
-		{"fmtahovcjqxelszgnubipwdkryfmtah", 8334679717241216734},
 		{"mtahovcjqxelszgnubipwdkryfmtahovcjqxelszgnubipwdkryfmtahovcjqxel", -2883195869247071785},
 		{"-1:16", 1934718867862367089},
 		{"123456789012345678901234567890:512", -3232616891069390902},

@@ -61,14 +61,9 @@ func TestSlicesGolden(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
 			o := SlicesOptions{Common: Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, Seed: c.Seed}, InputLen: c.InputLen,
 				OutputLen: c.OutputLen, Ratio: ratio}
-			text, err := openPoem(o.Path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(openPoem(o.Path))
 			var got bytes.Buffer
-			if err := WriteSlices(&got, o, newWordList(strings.Join(text, ""))); err != nil {
-				t.Fatal(err)
-			}
+			fine(t, WriteSlices(&got, o, newWordList(strings.Join(text, ""))))
 			want := ""
 			for _, r := range c.Records { // no word of them needs an escape
 				want += fmt.Sprintf("{\"prompt\": \"%s\", \"output_tokens\": %d}\n", r.Prompt, r.Output)
@@ -89,9 +84,7 @@ func TestSlicesLeaveRoomForSpecialTokens(t *testing.T) {
 	o.Path, o.Prompts, o.InputLen, o.OutputLen = poemFile(t, "1 2 3\r\n4"), 2, 4, 0
 	tok := newToy(t, "identity", 10, nil, 2)
 	var got bytes.Buffer
-	if err := WriteSlices(&got, o, tok); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, WriteSlices(&got, o, tok))
 	same(t, "lines", got.String(), "{\"prompt\": \"4 1\", \"output_tokens\": 1}\n{\"prompt\": \"4 1\", \"output_tokens\": 1}\n")
 	o.InputLen = 2
 	complains(t, WriteSlices(&got, o, tok), "text slices: input length 2 is no more than the 2 special tokens")
@@ -112,9 +105,6 @@ func TestSlicesRefuse(t *testing.T) {
 	o.Path = poemFile(t, "1 2 3")
 	complains(t, WriteSlices(&bytes.Buffer{}, o, brokenToy{newToy(t, "identity", 10, nil, 0)}), "text slices: prompt 0: no server")
 
-	err := SlicesOptions{Common: Common{Seed: -1}, OutputLen: -1, Ratio: RangeRatio{1, -0.5}}.Validate()
-	complains(t, err, "text slices: a path to the text", "prompts 0", "input length 0", "output length -1", "seed -1",
-		"input range ratio 1 must", "output range ratio -0.5 must")
 	o.Path = "testdata/none.txt"
 	complains(t, WriteSlices(&bytes.Buffer{}, o, nil), "text slices: need a tokenizer; give --tokenizer")
 	complains(t, WriteSlices(&bytes.Buffer{}, o, newWordList("")), "testdata/none.txt: file does not exist; give the path of a text")
@@ -126,20 +116,3 @@ func TestSlicesRefuse(t *testing.T) {
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
-
-// FuzzAppendPythonString holds the writer to what encoding/json reads.
-func FuzzAppendPythonString(f *testing.F) {
-	f.Add("a\"\\\n\x00é€😀\xff")
-	f.Fuzz(func(t *testing.T, text string) {
-		raw := appendPythonString(nil, text)
-		var got string
-		if err := json.Unmarshal(raw, &got); err != nil || got != strings.ToValidUTF8(string([]rune(text)), "") {
-			t.Errorf("%q became %s, error %v", text, raw, err)
-		}
-		for _, b := range raw {
-			if b < ' ' {
-				t.Errorf("%q became %q, which has control characters", text, raw)
-			}
-		}
-	})
-}

@@ -16,18 +16,15 @@ import (
 	"benchtop/internal/parallel"
 )
 
-// SonnetOptions describes prompts put together from the lines of a poem. Lengths are in tokens.
-type SonnetOptions struct {
-	Common // its Path is a text, a verse on each line; "" takes the sonnets built in
-
-	InputLen  int  `json:"input_len"`
-	OutputLen int  `json:"output_len"`
-	PrefixLen int  `json:"prefix_len"` // of the beginning of all prompts
-	Rendered  bool `json:"rendered"`   // send what the chat template makes of a prompt; back ends that speak chat render it themselves
+// sonnet is prompts put together from the lines of a poem. Lengths are in tokens.
+type sonnet struct {
+	Common    // its Path is a text, a verse on each line; "" takes the sonnets built in
+	InputLen  int
+	OutputLen int
+	PrefixLen int // of the beginning of all prompts
 }
 
-// Validate reports every problem with the options, without looking at the file.
-func (o SonnetOptions) Validate() error {
+func (o sonnet) check() error {
 	p := &problems{}
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	p.between("input length", o.InputLen, 1, maxLen)
@@ -36,29 +33,17 @@ func (o SonnetOptions) Validate() error {
 	return p.of("sonnet")
 }
 
-type sonnetKind struct{ SonnetOptions }
-
-func (k *sonnetKind) Name() string { return "sonnet" }
-
-func (k *sonnetKind) Define(group func(string) Flags) {
+func (o *sonnet) Define(group func(string) Flags) {
 	f := group(filesHeading)
-	f.IntVar(&k.InputLen, "sonnet-input-len", k.InputLen, "sonnet: maximum prompt length in tokens")
-	f.IntVar(&k.OutputLen, "sonnet-output-len", k.OutputLen, "sonnet: output length in tokens")
-	f.IntVar(&k.PrefixLen, "sonnet-prefix-len", k.PrefixLen, "sonnet: approximate length of the prefix that all prompts share, in tokens")
+	f.IntVar(&o.InputLen, "sonnet-input-len", o.InputLen, "sonnet: maximum prompt length in tokens")
+	f.IntVar(&o.OutputLen, "sonnet-output-len", o.OutputLen, "sonnet: output length in tokens")
+	f.IntVar(&o.PrefixLen, "sonnet-prefix-len", o.PrefixLen, "sonnet: approximate length of the prefix that all prompts share, in tokens")
 }
 
-func (k *sonnetKind) Needs(Common) Needs {
-	return Needs{File: OptionalFile, Forms: AsText, Ends: true, Counts: true, Template: true, OutputLen: k.OutputLen,
+func (o sonnet) needs() Needs {
+	return Needs{File: OptionalFile, Forms: AsText, Ends: true, Counts: true, Template: true, OutputLen: o.OutputLen,
 		OutputFlag: "sonnet-output-len"}
 }
-
-func (k *sonnetKind) options(c Common) SonnetOptions {
-	o := k.SonnetOptions
-	o.Common, o.Rendered = c, !c.Forms.Overlap(AsMessages)
-	return o
-}
-
-func (k *sonnetKind) Validate(c Common) error { return k.options(c).Validate() }
 
 // sonnetBase stands in front of the lines of a poem. Each letter is part of the workload.
 const sonnetBase = "Pick as many lines as you can from these poem lines:\n"
@@ -75,9 +60,9 @@ const (
 	sonnetBytes = 1 << 10
 )
 
-// sonnet puts prompts together.
-type sonnet struct {
-	o     SonnetOptions
+// sonnetMaker puts prompts together.
+type sonnetMaker struct {
+	o     sonnet
 	text  Text
 	lines []string // of the poem
 	base  string   // the beginning of all prompts
@@ -89,12 +74,12 @@ type sonnet struct {
 	py    *numpy.Python
 }
 
-// Open makes prompts from the lines of a poem: the same first lines for all, then lines drawn at random, as vLLM draws them for the
+// open makes prompts from the lines of a poem: the same first lines for all, then lines drawn at random, as vLLM draws them for the
 // same token counts. It goes on with the Python generator as it is, and does not touch the other. It counts a prompt as the model's
 // chat template renders it, so it needs a counter and a template.
-func (k *sonnetKind) Open(ctx context.Context, c Common, tools Tools) (Flow, error) {
+func (o sonnet) open(ctx context.Context, tools Tools) (Flow, error) {
 	tools.Note("vLLM 0.33 has no sonnet: the prompts are those of vLLM 0.31")
-	o, t := k.options(c), tools.Text()
+	t := tools.Text()
 	if t.Counter == nil {
 		return Flow{}, noCounter("sonnet")
 	}
@@ -105,7 +90,7 @@ func (k *sonnetKind) Open(ctx context.Context, c Common, tools Tools) (Flow, err
 	if t.Template == nil { // errors of the file come first
 		return Flow{}, noTemplate("sonnet", "")
 	}
-	d := sonnet{o: o, text: t, lines: lines, known: map[int]Turn{}, py: tools.Streams().Python}
+	d := sonnetMaker{o: o, text: t, lines: lines, known: map[int]Turn{}, py: tools.Streams().Python}
 	list, err := d.make(ctx)
 	return list, inFile("sonnet", d.name(), err)
 }
@@ -118,14 +103,14 @@ func openPoem(path string) ([]string, error) {
 }
 
 // name says which poem it is.
-func (d *sonnet) name() string {
+func (d *sonnetMaker) name() string {
 	if d.o.Path == "" {
 		return "the sonnets built in"
 	}
 	return d.o.Path
 }
 
-func (d *sonnet) make(ctx context.Context) (Flow, error) {
+func (d *sonnetMaker) make(ctx context.Context) (Flow, error) {
 	prefix, err := d.plan(ctx)
 	if err != nil {
 		return Flow{}, err
@@ -153,7 +138,7 @@ func (d *sonnet) make(ctx context.Context) (Flow, error) {
 	return ListOf(all, about), nil
 }
 
-func (d *sonnet) neverFits(tokens int) error {
+func (d *sonnetMaker) neverFits(tokens int) error {
 	if d.drawn == 0 {
 		return fmt.Errorf("the lines that all prompts begin with make %d tokens, more than the input length %d; "+
 			"ask for more input tokens or a shorter prefix", tokens, d.o.InputLen)
@@ -163,7 +148,7 @@ func (d *sonnet) neverFits(tokens int) error {
 }
 
 // plan decides from the mean length of the lines how many make a prompt, and how many of them all prompts share.
-func (d *sonnet) plan(ctx context.Context) (prefix int, err error) {
+func (d *sonnetMaker) plan(ctx context.Context) (prefix int, err error) {
 	counts, err := d.text.count(ctx, d.lines)
 	if err != nil {
 		return 0, err
@@ -203,7 +188,7 @@ func (d *sonnet) plan(ctx context.Context) (prefix int, err error) {
 }
 
 // draw makes n prompts, whatever their length.
-func (d *sonnet) draw(ctx context.Context, n int) ([]Turn, error) {
+func (d *sonnetMaker) draw(ctx context.Context, n int) ([]Turn, error) {
 	if d.drawn == 1 {
 		return d.drawLine(ctx, n)
 	}
@@ -220,7 +205,7 @@ func (d *sonnet) draw(ctx context.Context, n int) ([]Turn, error) {
 }
 
 // drawLine makes n prompts of one drawn line each.
-func (d *sonnet) drawLine(ctx context.Context, n int) ([]Turn, error) {
+func (d *sonnetMaker) drawLine(ctx context.Context, n int) ([]Turn, error) {
 	var prompts []string
 	var fresh []int // the lines of prompts
 	drawn := d.py.Choices(len(d.lines), n)
@@ -248,7 +233,7 @@ func (d *sonnet) drawLine(ctx context.Context, n int) ([]Turn, error) {
 }
 
 // turns counts prompts as the model will read them.
-func (d *sonnet) turns(ctx context.Context, prompts []string) ([]Turn, error) {
+func (d *sonnetMaker) turns(ctx context.Context, prompts []string) ([]Turn, error) {
 	rendered := make([]string, len(prompts))
 	err := parallel.Each(ctx, atOnce, len(prompts), func(i int) (err error) {
 		rendered[i], err = d.text.Template.Render(ctx, chattemplate.Input{Messages: userMessage(prompts[i])})
@@ -260,7 +245,7 @@ func (d *sonnet) turns(ctx context.Context, prompts []string) ([]Turn, error) {
 	turns := make([]Turn, len(prompts))
 	for i := range turns {
 		turns[i] = Turn{Text: prompts[i], MaxTokens: d.o.OutputLen}
-		if d.o.Rendered {
+		if !d.o.Forms.Overlap(AsMessages) { // back ends that speak chat render it themselves
 			turns[i].Text = rendered[i]
 		}
 	}

@@ -1,12 +1,9 @@
 package datasets
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,7 +11,6 @@ import (
 
 	"benchtop/datasets/textfile"
 	"benchtop/internal/hf/numpy"
-	"benchtop/internal/hf/tokenizer"
 )
 
 func TestSonnetGolden(t *testing.T) {
@@ -44,20 +40,14 @@ func TestSonnetGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			path := filepath.Join("testdata", filepath.Base(c.File))
-			poem, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			poem := must(os.ReadFile(path))
 			lines := strings.SplitAfter(string(poem), "\n")
-			counter := map[string]tokenizer.Counter{"whitespace": byWords{}, "bytes": byBytes{}}[c.Tokenizer]
-			// The general lengths of c.Flags have no say here, so there is no option to put them into.
-			o := SonnetOptions{Common: Common{Path: path, Prompts: c.Prompts, IDPrefix: "so-"},
-				InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen, Rendered: c.Backend != "openai-chat"}
-			streams := numpy.NewStreams(c.Seed)
-			d, err := NewSonnet(t.Context(), o, Text{Counter: counter, Template: roleTags{}}, streams)
-			if err != nil {
-				t.Fatal(err)
+			o := sonnet{Common: Common{Path: path, Prompts: c.Prompts, IDPrefix: "so-"}, InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen}
+			if o.flagsOf(c.Flags); c.Backend == "openai-chat" {
+				o.Forms = AsMessages
 			}
+			streams := numpy.NewStreams(c.Seed)
+			d := must(made(t.Context(), o, Text{Counter: counters[c.Tokenizer], Template: roleTags{}}, streams))
 			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
 			for i, want := range c.Requests {
@@ -76,13 +66,17 @@ func TestSonnetGolden(t *testing.T) {
 	}
 }
 
+// sonnetDefaults are sent to a back end that renders chats.
+func sonnetDefaults() sonnet {
+	o := defaults[sonnet]("sonnet")
+	o.Forms = AsMessages
+	return o
+}
+
 func words() Text { return Text{Counter: byWords{}, Template: roleTags{}} }
 
 func TestSonnetBuiltIn(t *testing.T) {
-	lines, err := openPoem("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must(openPoem(""))
 	if len(lines) < 500 || len(lines)%14 != 0 {
 		t.Errorf("got %d lines", len(lines))
 	}
@@ -91,12 +85,9 @@ func TestSonnetBuiltIn(t *testing.T) {
 			t.Errorf("line %d: %q", i+1, line)
 		}
 	}
-	o := SonnetDefaults()
+	o := sonnetDefaults()
 	o.Prompts = 20
-	d, err := NewSonnet(t.Context(), o, words(), numpy.NewStreams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(made(t.Context(), o, words(), numpy.NewStreams(0)))
 	same(t, "description", d.About, "sonnet: 20 prompts of up to 550 tokens, 23 lines of the sonnets built in for all and 43 drawn for each")
 	first := strings.Join(lines[:23], "")
 	texts := map[string]bool{}
@@ -113,9 +104,7 @@ func TestSonnetBuiltIn(t *testing.T) {
 func poemFile(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f.txt")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -123,38 +112,30 @@ func TestSonnetRefuses(t *testing.T) {
 	long := strings.Repeat("one two three four five six seven\n", 5)
 	tests := []struct {
 		name, content string
-		change        func(*SonnetOptions, *Text)
+		change        func(*sonnet, *Text)
 		want          []string
 	}{
-		{"no tokenizer", long, func(_ *SonnetOptions, x *Text) { x.Counter = nil }, []string{"needs a tokenizer"}},
-		{"no template", long, func(_ *SonnetOptions, x *Text) { x.Template = nil }, []string{"needs the model's chat template; give --tokenizer"}},
-		{"options", long, func(o *SonnetOptions, _ *Text) { *o = SonnetOptions{PrefixLen: -1} },
+		{"no tokenizer", long, func(_ *sonnet, x *Text) { x.Counter = nil }, []string{"needs a tokenizer"}},
+		{"no template", long, func(_ *sonnet, x *Text) { x.Template = nil }, []string{"needs the model's chat template; give --tokenizer"}},
+		{"options", long, func(o *sonnet, _ *Text) { *o = sonnet{PrefixLen: -1} },
 			[]string{"number of prompts 0", "input length 0", "output length 0", "prefix length -1"}},
-		{"no file", long, func(o *SonnetOptions, _ *Text) { o.Path = "testdata/none.txt" }, []string{"testdata/none.txt: file does not exist; give the path of a text"}},
-		{"directory", long, func(o *SonnetOptions, _ *Text) { o.Path = "testdata" }, []string{"testdata: this is a directory; give the path of a text"}},
-		{"empty", "", nil, []string{"f.txt: the file is empty; expected a text"}},
-		{"only a mark", "\ufeff", nil, []string{"the file is empty"}},
-		{"blank", "\n \n\t\r\n", nil, []string{"the file is empty"}},
-		{"no tokens", long, func(_ *SonnetOptions, x *Text) { x.Counter = noTokens{} }, []string{"f.txt: its lines hold no tokens"}},
-		{"gzip", "\x1f\x8brest", nil, []string{"gzip -d"}},
-		{"Latin-1", "good\n\nna\xefve\n", nil, []string{"f.txt, line 3: the text is not UTF-8"}},
-		{"input too short", long, func(o *SonnetOptions, _ *Text) { o.InputLen = 13 }, []string{"input length 13 must be above 13, the tokens of the words in front"}},
-		{"prefix too long", long, func(o *SonnetOptions, _ *Text) { o.InputLen, o.PrefixLen = 20, 100 }, []string{"all prompts begin with make 48 tokens, more than the input length 20"}},
-		{"never fits", long, func(o *SonnetOptions, x *Text) { o.InputLen, o.PrefixLen, x.Counter = 30, 0, squareLines{} },
+		{"no tokens", long, func(_ *sonnet, x *Text) { x.Counter = noTokens{} }, []string{"f.txt: its lines hold no tokens"}},
+		{"input too short", long, func(o *sonnet, _ *Text) { o.InputLen = 13 }, []string{"input length 13 must be above 13, the tokens of the words in front"}},
+		{"prefix too long", long, func(o *sonnet, _ *Text) { o.InputLen, o.PrefixLen = 20, 100 }, []string{"all prompts begin with make 48 tokens, more than the input length 20"}},
+		{"never fits", long, func(o *sonnet, x *Text) { o.InputLen, o.PrefixLen, x.Counter = 30, 0, squareLines{} },
 			[]string{"10000 prompts in a row came out longer than the input length 30, the last of 324 tokens"}},
-		{"hardly a token", strings.Repeat("\n", 1<<16) + "a\n", func(o *SonnetOptions, _ *Text) { o.InputLen = 1000 }, []string{"takes 64685019 of them", "without empty lines"}},
-		{"failing counter", long, func(_ *SonnetOptions, x *Text) { x.Counter = &refusing{} }, []string{"f.txt: counting tokens: too many questions"}},
-		{"failing template", long, func(_ *SonnetOptions, x *Text) { x.Template = noTags{} }, []string{"f.txt: rendering a prompt: no such filter"}},
+		{"hardly a token", strings.Repeat("\n", 1<<16) + "a\n", func(o *sonnet, _ *Text) { o.InputLen = 1000 }, []string{"takes 64685019 of them", "without empty lines"}},
+		{"failing counter", long, func(_ *sonnet, x *Text) { x.Counter = &refusing{} }, []string{"f.txt: counting tokens: too many questions"}},
+		{"failing template", long, func(_ *sonnet, x *Text) { x.Template = noTags{} }, []string{"f.txt: rendering a prompt: no such filter"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			o, text := SonnetDefaults(), words()
+			o, text := sonnetDefaults(), words()
 			o.Path = poemFile(t, test.content)
 			if test.change != nil {
 				test.change(&o, &text)
 			}
-			_, err := NewSonnet(t.Context(), o, text, numpy.NewStreams(0))
-			complains(t, err, append(test.want, "dataset sonnet: ")...)
+			complains(t, failure(made(t.Context(), o, text, numpy.NewStreams(0))), append(test.want, "dataset sonnet: ")...)
 		})
 	}
 }
@@ -184,9 +165,9 @@ func TestSonnetOfLongLines(t *testing.T) {
 		{"one word", strings.Repeat("a", 1<<20), "its 1048576 bytes are only 1 tokens to this tokenizer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o, text, counter := SonnetDefaults(), words(), new(countedBytes)
+			o, text, counter := sonnetDefaults(), words(), new(countedBytes)
 			o.Path, o.PrefixLen, text.Counter = poemFile(t, c.poem), 0, counter
-			d, err := NewSonnet(t.Context(), o, text, numpy.NewStreams(0))
+			d, err := made(t.Context(), o, text, numpy.NewStreams(0))
 			if c.want != "" {
 				complains(t, err, c.want)
 			} else if err != nil || d.Len != o.Prompts {
@@ -207,15 +188,6 @@ func (squareLines) Count(text string) (int, error) {
 	return n * n, nil
 }
 
-func TestSonnetStopsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := NewSonnet(ctx, SonnetDefaults(), words(), numpy.NewStreams(0))
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want that of the context", err)
-	}
-}
-
 func TestReadPoem(t *testing.T) {
 	for text, want := range map[string][]string{
 		"a":                {"a"},
@@ -232,8 +204,7 @@ func TestReadPoem(t *testing.T) {
 		}
 		same(t, text, got, want)
 	}
-	_, err := textfile.ReadAll(sameByte('a'), 1)
-	complains(t, err, "larger than 1 MiB")
+	complains(t, failure(textfile.ReadAll(sameByte('a'), 1)), "larger than 1 MiB")
 }
 
 // sameByte is a file without end of one and the same byte.
@@ -270,23 +241,4 @@ func FuzzReadPoem(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestSonnetRefusals(t *testing.T) {
-	reasons := map[string]string{
-		"sonnet_input_len_not_above_base": "input length 5 must be above 13",
-		"tokenizer_required":              "needs a tokenizer",
-	}
-	for _, c := range refusals(t, "sonnet") {
-		o, text := SonnetDefaults(), words()
-		o.Path = c.path()
-		if c.Error == "tokenizer_required" {
-			text.Counter = nil
-		}
-		if n, err := strconv.Atoi(c.value("--sonnet-input-len", "")); err == nil {
-			o.InputLen = n
-		}
-		_, err := NewSonnet(t.Context(), o, text, numpy.NewStreams(0))
-		c.expect(t, err, reasons)
-	}
 }

@@ -12,51 +12,37 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// SpecBenchOptions selects prompts from a file of Spec-Bench's questions. The seed does not count: vLLM
-// shuffles this data set with seed 0.
-type SpecBenchOptions struct {
+// specBench selects prompts from a file of Spec-Bench's questions. The seed does not count: vLLM shuffles this data set
+// with seed 0.
+type specBench struct {
 	Common
-
-	Category  string `json:"category,omitempty"` // only questions of it; "" takes all
-	OutputLen int    `json:"output_len"`         // tokens
+	Category  string // only questions of it; "" takes all
+	OutputLen int    // tokens
 }
 
-// Validate reports every problem with the options, without looking at the file.
-func (o SpecBenchOptions) Validate() error {
+func (o *specBench) Define(group func(string) Flags) {
+	f := group(filesHeading)
+	f.IntVar(&o.OutputLen, "spec-bench-output-len", o.OutputLen, "spec_bench: output length in tokens")
+	f.StringVar(&o.Category, "spec-bench-category", "", "spec_bench: only questions of this category")
+}
+
+func (o specBench) needs() Needs {
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: true, OutputLen: o.outputLen(o.OutputLen)}
+}
+
+func (o specBench) check() error {
 	p := &problems{}
-	p.path(o.Path, "the file of questions")
-	p.positive("output length", o.OutputLen)
+	p.positive("output length", o.outputLen(o.OutputLen))
 	return p.of("spec_bench")
 }
 
-type specBenchKind struct{ SpecBenchOptions }
-
-func (k *specBenchKind) Name() string { return "spec_bench" }
-
-func (k *specBenchKind) Define(group func(string) Flags) {
-	f := group(filesHeading)
-	f.IntVar(&k.OutputLen, "spec-bench-output-len", k.OutputLen, "spec_bench: output length in tokens")
-	f.StringVar(&k.Category, "spec-bench-category", "", "spec_bench: only questions of this category")
-}
-
-func (k *specBenchKind) Needs(c Common) Needs {
-	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: true, OutputLen: c.outputLen(k.OutputLen)}
-}
-
-func (k *specBenchKind) options(c Common) SpecBenchOptions {
-	return SpecBenchOptions{Common: c, Category: k.Category, OutputLen: c.outputLen(k.OutputLen)}
-}
-
-func (k *specBenchKind) Validate(c Common) error { return k.options(c).Validate() }
-
 const specBenchForm = `an object like {"category": "math", "turns": ["first question", "second"]}`
 
-// Open reads the file and picks first turns of its questions, as vLLM picks them. It does not touch the legacy generator.
-func (k *specBenchKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
-	o := k.options(c)
-	custom := CustomOptions{Common: o.Common, OutputLen: o.OutputLen}
-	custom.Seed, custom.SkipChatTemplate, custom.TemplateArgs = 0, false, nil
-	return custom.bench(ctx, t, bench{"spec_bench", o.Category, "--spec-bench-category", "turns", specBenchForm, func(turn []byte) []byte { return turn }})
+// open reads the file and picks first turns of its questions, as vLLM picks them. It does not touch the legacy generator.
+func (o specBench) open(ctx context.Context, t Tools) (Flow, error) {
+	o.Seed, o.SkipChatTemplate, o.TemplateArgs = 0, false, nil
+	b := bench{"spec_bench", o.Category, "--spec-bench-category", "turns", specBenchForm, func(turn []byte) []byte { return turn }}
+	return b.open(ctx, t, o.Common, o.outputLen(o.OutputLen))
 }
 
 // bench is a data set of questions, each with a category and an array of turns.
@@ -67,9 +53,10 @@ type bench struct {
 	prompt            func(first []byte) []byte
 }
 
-// bench makes a data set of the questions in the file at o.Path.
-func (o CustomOptions) bench(ctx context.Context, t Tools, b bench) (Flow, error) {
-	text := t.Text()
+// open makes a data set of the questions in the file at c.Path, with answers of so many tokens.
+func (b bench) open(ctx context.Context, t Tools, c Common, outputLen int) (Flow, error) {
+	c.SharedOutputLen = 0 // it counts already where it counts
+	text, o := t.Text(), custom{c, &customFlags{outputLen}}
 	if text.Counter == nil {
 		return Flow{}, noCounter(b.dataset)
 	}

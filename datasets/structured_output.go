@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,17 +19,15 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// StructuredOutputOptions describes prompts whose answers must have a form, the workloads of vLLM's benchmark of
-// structured output.
-type StructuredOutputOptions struct {
+// structuredOutput is prompts whose answers must have a form, the workloads of vLLM's benchmark of structured output.
+type structuredOutput struct {
 	Common
-
-	Form       string  `json:"form"`        // one of structuredForms
-	SchemaPath string  `json:"schema_path"` // of a JSON schema for json and json-unique; "" for that of a user profile
-	Ratio      float64 `json:"ratio"`       // of requests with the constraint, from 0 to 1
-	Unguided   bool    `json:"unguided"`    // no request has it
-	API        string  `json:"api"`         // one of structuredAPIs
-	OutputLen  int     `json:"output_len"`  // tokens
+	Form       string  // one of structuredForms
+	SchemaPath string  // of a JSON schema for json and json-unique; "" for that of a user profile
+	Ratio      float64 // of requests with the constraint, from 0 to 1
+	Unguided   bool    // no request has it
+	API        string  // one of structuredAPIs
+	OutputLen  int     // tokens
 }
 
 // The forms of answers. With json-unique each request has a schema of its own, so that no compiled grammar is used
@@ -68,14 +67,13 @@ var structuredChoices = []string{"Positive", "Negative"}
 // mostSchema bounds the file of a schema, in bytes.
 const mostSchema = 1 << 20
 
-// Validate reports every problem with the options, without reading the file of a schema.
-func (o StructuredOutputOptions) Validate() error {
+func (o structuredOutput) check() error {
 	p := &problems{}
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	if !slices.Contains(structuredForms, o.Form) {
 		p.add("--structured-output-dataset %q: use %s", o.Form, strings.Join(structuredForms, ", "))
 	}
-	if !(o.Ratio >= 0 && o.Ratio <= 1) {
+	if !o.Unguided && !(o.Ratio >= 0 && o.Ratio <= 1) {
 		p.add("--structured-output-ratio %g: must be from 0 to 1", o.Ratio)
 	}
 	if fields := structuredAPIs[o.API]; fields == nil {
@@ -90,42 +88,29 @@ func (o StructuredOutputOptions) Validate() error {
 }
 
 // kind is the kind of constraint.
-func (o StructuredOutputOptions) kind() string { return strings.TrimSuffix(o.Form, "-unique") }
+func (o structuredOutput) kind() string { return strings.TrimSuffix(o.Form, "-unique") }
 
-type structuredOutputKind struct{ StructuredOutputOptions }
-
-func (k *structuredOutputKind) Name() string { return "structured_output" }
-
-func (k *structuredOutputKind) Define(group func(string) Flags) {
+func (o *structuredOutput) Define(group func(string) Flags) {
 	f := group("Data set structured_output")
-	f.StringVar(&k.Form, "structured-output-dataset", k.Form,
+	f.StringVar(&o.Form, "structured-output-dataset", o.Form,
 		"form of the answers: "+strings.Join(structuredForms, ", ")+"; json-unique has a schema for each request")
-	f.StringVar(&k.SchemaPath, "json-schema-path", "", "file of the JSON schema (default: a user profile)")
-	f.Float64Var(&k.Ratio, "structured-output-ratio", k.Ratio,
+	f.StringVar(&o.SchemaPath, "json-schema-path", "", "file of the JSON schema (default: a user profile)")
+	f.Float64Var(&o.Ratio, "structured-output-ratio", o.Ratio,
 		"share of the requests with the constraint; all are judged")
-	f.BoolVar(&k.Unguided, "no-structured-output", false, "send no constraint, as with a ratio of 0")
-	f.StringVar(&k.API, "structured-output-api", k.API,
+	f.BoolVar(&o.Unguided, "no-structured-output", false, "send no constraint, as with a ratio of 0")
+	f.StringVar(&o.API, "structured-output-api", o.API,
 		"body field of the constraint: that of vllm, openai, sglang or llama.cpp")
 }
 
-func (k *structuredOutputKind) Needs(c Common) Needs {
-	return Needs{Forms: AsText, Ends: true, Counts: true, Guided: true, OutputLen: c.outputLen(k.OutputLen)}
+func (o structuredOutput) needs() Needs {
+	return Needs{Forms: AsText, Ends: true, Counts: true, Guided: true, OutputLen: o.outputLen(o.OutputLen)}
 }
 
-func (k *structuredOutputKind) options(c Common) StructuredOutputOptions {
-	o := k.StructuredOutputOptions
-	o.Common, o.OutputLen = c, c.outputLen(o.OutputLen)
-	if o.Unguided {
+// open makes the prompts. Those with a constraint are drawn from a generator of their own.
+func (o structuredOutput) open(ctx context.Context, t Tools) (Flow, error) {
+	if o.OutputLen = o.outputLen(o.OutputLen); o.Unguided {
 		o.Ratio = 0
 	}
-	return o
-}
-
-func (k *structuredOutputKind) Validate(c Common) error { return k.options(c).Validate() }
-
-// Open makes the prompts. Those with a constraint are drawn from a generator of their own.
-func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
-	o := k.options(c)
 	schema, err := o.schema()
 	if err != nil {
 		return Flow{}, inDataset("structured_output", textfile.At(o.SchemaPath, err))
@@ -174,7 +159,7 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flo
 const structuredSeed = 0x50c7
 
 // schema is that of the file, or the built-in one; nil for other forms.
-func (o StructuredOutputOptions) schema() ([]byte, error) {
+func (o structuredOutput) schema() ([]byte, error) {
 	if o.kind() != "json" {
 		return nil, nil
 	}
@@ -200,41 +185,36 @@ func (o StructuredOutputOptions) schema() ([]byte, error) {
 	return schema, err
 }
 
-func (o StructuredOutputOptions) judge(schema []byte) (Judge, error) {
-	switch o.kind() {
-	case "json":
-		return constraint.JSON(schema)
-	case "choice":
-		return constraint.Choice(structuredChoices...), nil
-	case "regex":
-		return constraint.Pattern(structuredPattern)
-	}
-	return constraint.Grammar(structuredQuery)
+// structuredKinds are the constraints besides a schema: the prompt, the value of the field, and what judges answers.
+var structuredKinds = map[string]struct {
+	prompt, value string
+	judge         func() (*constraint.Constraint, error)
+}{
+	"choice": {"Classify this sentiment: vLLM is wonderful!", `["` + strings.Join(structuredChoices, `", "`) + `"]`,
+		func() (*constraint.Constraint, error) { return constraint.Choice(structuredChoices...), nil }},
+	"regex": {"Give an e-mail address for Alan Turing. It ends in .com and a new line.", string(jsonscan.Quote(structuredPattern)),
+		func() (*constraint.Constraint, error) { return constraint.Pattern(structuredPattern) }},
+	"grammar": {"Write an SQL query that selects a column of a table where a column has some value.", string(jsonscan.Quote(structuredGrammar)),
+		func() (*constraint.Constraint, error) { return constraint.Grammar(structuredQuery) }},
 }
 
-func (o StructuredOutputOptions) prompt(schema []byte) string {
-	switch o.kind() {
-	case "json":
-		return "Generate an example of a brief user profile given the following schema: " + string(schema)
-	case "choice":
-		return "Classify this sentiment: vLLM is wonderful!"
-	case "regex":
-		return "Give an e-mail address for Alan Turing. It ends in .com and a new line."
+func (o structuredOutput) judge(schema []byte) (*constraint.Constraint, error) {
+	if o.kind() == "json" {
+		return constraint.JSON(schema)
 	}
-	return "Write an SQL query that selects a column of a table where a column has some value."
+	return structuredKinds[o.kind()].judge()
+}
+
+func (o structuredOutput) prompt(schema []byte) string {
+	if o.kind() == "json" {
+		return "Generate an example of a brief user profile given the following schema: " + string(schema)
+	}
+	return structuredKinds[o.kind()].prompt
 }
 
 // constrain puts the constraint into the body of a request.
-func (o StructuredOutputOptions) constrain(t *Turn, schema []byte) {
-	value := string(schema)
-	switch o.kind() {
-	case "choice":
-		value = `["` + strings.Join(structuredChoices, `", "`) + `"]`
-	case "regex":
-		value = string(jsonscan.Quote(structuredPattern))
-	case "grammar":
-		value = string(jsonscan.Quote(structuredGrammar))
-	}
+func (o structuredOutput) constrain(t *Turn, schema []byte) {
+	value := cmp.Or(structuredKinds[o.kind()].value, string(schema))
 	field := structuredAPIs[o.API][o.kind()]
 	switch {
 	case o.API == "vllm":

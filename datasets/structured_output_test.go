@@ -11,17 +11,13 @@ import (
 	"benchtop/internal/hf/numpy"
 )
 
-func structured(t *testing.T, o StructuredOutputOptions, n int) ([]Conversation, error) {
+func structured(t *testing.T, o structuredOutput, n int) ([]Conversation, error) {
 	t.Helper()
 	if o.API == "" {
 		o.API = "vllm"
 	}
-	k := &structuredOutputKind{o}
-	c := Common{Prompts: n, Seed: 3}
-	if err := k.Validate(c); err != nil {
-		return nil, err
-	}
-	s, err := k.Open(t.Context(), c, testTools{toyTools{}, Text{Counter: byWords{}}, numpy.NewStreams(0)})
+	o.Common = Common{Prompts: n, Seed: 3}
+	s, err := made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +39,7 @@ func TestStructuredOutput(t *testing.T) {
 		{"grammar", "sglang", `{"ebnf": "root ::=`, "SELECT col_1 from table_2 where col_2 = 1", "SELECT *"},
 		{"json", "llama.cpp", `{"json_schema": {"type": "object"`, `{"name": "a", "email": "b"}`, `7`},
 	} {
-		all, err := structured(t, StructuredOutputOptions{Form: c.form, API: c.api, Ratio: 0.3, OutputLen: 128}, 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must(structured(t, structuredOutput{Form: c.form, API: c.api, Ratio: 0.3, OutputLen: 128}, 20))
 		n, seen := 0, map[string]bool{}
 		for _, x := range all {
 			turn := x.Turns[0]
@@ -78,10 +71,7 @@ func TestJSONMode(t *testing.T) {
 		return `{"prompt": [{"role": "system", "content": "s"}, {"role": "user", "content": "one two"}], "completion": "{}", "schema": ` + schema + "}\n"
 	}
 	h := hfTest{id: "NousResearch/json-mode-eval", rows: row(`"{\"type\": 7}"`) + row(`"{\"type\": \"object\", \"required\": [\"a\"]}"`), options: Common{Prompts: 1}}
-	list, err := h.open(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(h.open(t))
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "prompt", turn.Text, "<|system|>\ns\n<|user|>\none two\n<|assistant|>\n")
 	same(t, "body", string(turn.Overrides), `{"structured_outputs": {"json": "{\"type\": \"object\", \"required\": [\"a\"]}"}}`)
@@ -97,9 +87,7 @@ func TestSchemaFile(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) string {
 		path := filepath.Join(dir, "schema.json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	for text, want := range map[string]string{
@@ -109,21 +97,15 @@ func TestSchemaFile(t *testing.T) {
 		`{"$ref": "http://a/b"}`:   "is not loaded",
 		strings.Repeat(" ", 2<<20): "more than 1024 KiB",
 	} {
-		_, err := structured(t, StructuredOutputOptions{Form: "json", Ratio: 1, SchemaPath: write(text)}, 2)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "schema.json") {
-			t.Errorf("%.20s: %v, want %s", text, err, want)
-		}
+		complains(t, failure(structured(t, structuredOutput{Form: "json", Ratio: 1, SchemaPath: write(text)}, 2)), want, "schema.json")
 	}
-	if _, err := structured(t, StructuredOutputOptions{Form: "json", Ratio: 1,
+	if _, err := structured(t, structuredOutput{Form: "json", Ratio: 1,
 		SchemaPath: write("\ufeff{\"type\": \"object\"}\r\n")}, 2); err != nil {
 		t.Errorf("a schema with a byte order mark: %v", err)
 	}
 	// A member that is added is part of the answer where the schema is closed.
 	for _, text := range []string{`{"type": "object"}`, `{"properties": {}, "additionalProperties": false}`, `{"required": ["b"], "properties": {"b": {}, "a": {}}}`} {
-		all, err := structured(t, StructuredOutputOptions{Form: "json-unique", Ratio: 1, SchemaPath: write(text)}, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must(structured(t, structuredOutput{Form: "json-unique", Ratio: 1, SchemaPath: write(text)}, 3))
 		for _, x := range all {
 			_, schema, _ := strings.Cut(x.Turns[0].Text, "schema: ")
 			var members struct{ Properties map[string]any }
@@ -145,7 +127,7 @@ func TestSchemaFile(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []StructuredOutputOptions{
+	for _, bad := range []structuredOutput{
 		{Form: "xml", Ratio: 1}, {Form: "json", Ratio: 1.5}, {Form: "json", Ratio: 1, API: "other"}, {Form: "choice", Ratio: 1, API: "openai"},
 		{Form: "choice", Ratio: 1, SchemaPath: "s.json"}, {Form: "json", Ratio: 1, SchemaPath: dir + "/none.json"},
 	} {

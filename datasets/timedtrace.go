@@ -17,30 +17,20 @@ import (
 	"benchtop/internal/hf/tokenizer"
 )
 
-// TimedTraceOptions selects prompts from a trace of requests with their times, and how the trace is written.
-type TimedTraceOptions struct {
-	Common // its Prompts are the most there are; the trace is not repeated
-
-	ChunkSize  int         `json:"chunk_size"` // tokens that a hash id stands for
-	Multiplier float64     `json:"multiplier"` // seconds in one unit of the time stamps
-	Labels     TraceLabels `json:"labels"`     // names of the fields
-
-	// Vocabulary is used when there is no tokenizer that knows its own.
-	Vocabulary Vocabulary `json:"vocabulary"`
+// timedTrace selects prompts from a trace of requests with their times, and says how the trace is written.
+type timedTrace struct {
+	Common                 // its Prompts are the most there are; the trace is not repeated
+	ChunkSize  int         // tokens that a hash id stands for
+	Multiplier float64     // seconds in one unit of the time stamps
+	Labels     traceLabels // names of the fields
+	Vocabulary Vocabulary  // where there is no tokenizer that knows its own
 }
 
-// TraceLabels are the names of the fields of a trace.
-type TraceLabels struct {
-	Timestamp    string `json:"timestamp"`
-	InputLength  string `json:"input_length"`  // tokens
-	OutputLength string `json:"output_length"` // tokens
-	HashIDs      string `json:"hash_ids"`      // of the blocks of tokens that the prompt consists of
-}
+// traceLabels are the names of the fields of a trace; the hash ids are those of the blocks of tokens that the prompt consists of.
+type traceLabels struct{ Timestamp, InputLength, OutputLength, HashIDs string }
 
-// Validate reports every problem with the options, without looking at the file.
-func (o TimedTraceOptions) Validate() error {
+func (o timedTrace) check() error {
 	p := &problems{}
-	p.path(o.Path, "the trace")
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	p.between("chunk size", o.ChunkSize, 1, maxLen)
 	if !(o.Multiplier >= 0) || math.IsInf(o.Multiplier, 0) {
@@ -56,58 +46,45 @@ func (o TimedTraceOptions) Validate() error {
 			p.add("the field of the %s must have a name", label.what)
 		}
 	}
-	p.vocabulary(o.Vocabulary)
 	return p.of("timed_trace")
 }
 
-type timedTraceKind struct{ TimedTraceOptions }
-
-func (k *timedTraceKind) Name() string { return "timed_trace" }
-
-func (k *timedTraceKind) Define(group func(string) Flags) {
+func (o *timedTrace) Define(group func(string) Flags) {
 	f := group(TraceHeading)
-	f.IntVar(&k.ChunkSize, "timed-trace-chunk-hash-size", k.ChunkSize, "tokens per hash id")
-	f.Float64Var(&k.Multiplier, "timed-trace-sec-multiplier", k.Multiplier, "unit of the time stamps in seconds, as 0.001 for milliseconds")
-	f.StringVar(&k.Labels.Timestamp, "timed-trace-label-timestamp", k.Labels.Timestamp, "field with the time")
-	f.StringVar(&k.Labels.InputLength, "timed-trace-label-input-length", k.Labels.InputLength, "field with the prompt length")
-	f.StringVar(&k.Labels.OutputLength, "timed-trace-label-output-length", k.Labels.OutputLength, "field with the output length")
-	f.StringVar(&k.Labels.HashIDs, "timed-trace-label-hash-ids", k.Labels.HashIDs, "field with the hash ids")
+	f.IntVar(&o.ChunkSize, "timed-trace-chunk-hash-size", o.ChunkSize, "tokens per hash id")
+	f.Float64Var(&o.Multiplier, "timed-trace-sec-multiplier", o.Multiplier, "unit of the time stamps in seconds, as 0.001 for milliseconds")
+	f.StringVar(&o.Labels.Timestamp, "timed-trace-label-timestamp", o.Labels.Timestamp, "field with the time")
+	f.StringVar(&o.Labels.InputLength, "timed-trace-label-input-length", o.Labels.InputLength, "field with the prompt length")
+	f.StringVar(&o.Labels.OutputLength, "timed-trace-label-output-length", o.Labels.OutputLength, "field with the output length")
+	f.StringVar(&o.Labels.HashIDs, "timed-trace-label-hash-ids", o.Labels.HashIDs, "field with the hash ids")
 }
 
-func (k *timedTraceKind) Needs(Common) Needs {
+func (o timedTrace) needs() Needs {
 	return Needs{File: RequiredFile, Forms: AsTokenIDs, Why: "its prompts are token ids, which chat cannot send", Ends: true, FullLength: true, Timed: true,
 		OwnOutputLens: true, Shares: true}
 }
 
-func (k *timedTraceKind) options(c Common) TimedTraceOptions {
-	o := k.TimedTraceOptions
-	o.Common = c
-	return o
-}
-
-func (k *timedTraceKind) Validate(c Common) error { return k.options(c).Validate() }
-
-func (k *timedTraceKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
-	o, tok := k.options(c), t.Local()
-	if tok == nil || c.VocabSize > 0 {
+func (o timedTrace) open(_ context.Context, t Tools) (Flow, error) {
+	tok, most := t.Local(), o.Prompts
+	if tok == nil || o.VocabSize > 0 {
 		o.Vocabulary, tok = t.TokenIDs(), nil
 	}
-	if c.Replay.String() != "" {
+	if o.Replay.String() != "" {
 		o.Prompts = math.MaxInt32 // the most are of those that are sent
 	}
-	d, err := newTimedTrace(o, tok, t.Streams())
+	d, err := newTracePrompts(o, tok, t.Streams())
 	if err != nil {
 		return Flow{}, err
 	}
 	t.Note(d.doubt())
-	f, err := c.Replay.replay(d.flow(), c.Seed, c.Prompts)
+	f, err := o.Replay.replay(d.flow(), o.Seed, most)
 	return f, inDataset("timed_trace", err)
 }
 
-// timedTrace is the requests of a trace: as long as recorded, sharing what they shared, at the times they
+// tracePrompts are the requests of a trace: as long as recorded, sharing what they shared, at the times they
 // came. Its prompts are token ids and are made as they are asked for; of the file it keeps little more than the hash ids.
-type timedTrace struct {
-	o      TimedTraceOptions
+type tracePrompts struct {
+	o      timedTrace
 	vocab  Vocabulary // that prompts are made of, unless a tokenizer knew its own
 	own    bool       // it did
 	trace  *hashTrace
@@ -115,13 +92,10 @@ type timedTrace struct {
 	made   int
 }
 
-// newTimedTrace reads the file. It seeds both generators of s with 0, whatever the seed of the run, as vLLM does. tok may
+// newTracePrompts reads the file. It seeds both generators of s with 0, whatever the seed of the run, as vLLM does. tok may
 // be nil: prompts are then made of the ids of o.Vocabulary, and are not those that vLLM would make.
-func newTimedTrace(o TimedTraceOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (*timedTrace, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	d := &timedTrace{o: o, vocab: o.Vocabulary}
+func newTracePrompts(o timedTrace, tok tokenizer.Tokenizer, s *numpy.Streams) (*tracePrompts, error) {
+	d := &tracePrompts{o: o, vocab: o.Vocabulary}
 	ids, err := d.vocabulary(tok)
 	if err != nil {
 		return nil, inDataset("timed_trace", err)
@@ -135,13 +109,13 @@ func newTimedTrace(o TimedTraceOptions, tok tokenizer.Tokenizer, s *numpy.Stream
 	return d, nil
 }
 
-func (d *timedTrace) flow() Flow {
+func (d *tracePrompts) flow() Flow {
 	return Flow{Next: d.next, Len: len(d.trace.lines), Times: d.times, About: d.description()}
 }
 
 // vocabulary lists what prompts may hold: all ids of the tokenizer, those of added tokens among them, without the special
 // ones.
-func (d *timedTrace) vocabulary(tok tokenizer.Tokenizer) ([]int, error) {
+func (d *tracePrompts) vocabulary(tok tokenizer.Tokenizer) ([]int, error) {
 	if tok == nil || len(tok.IDs()) == 0 {
 		if !d.vocab.Known() {
 			d.vocab = AssumedVocabulary()
@@ -157,7 +131,7 @@ func (d *timedTrace) vocabulary(tok tokenizer.Tokenizer) ([]int, error) {
 }
 
 // next makes the next prompt, with the trace's own time in At, which may be smaller than that of the one before.
-func (d *timedTrace) next() (Conversation, error) {
+func (d *tracePrompts) next() (Conversation, error) {
 	if d.made == len(d.trace.lines) {
 		return Conversation{}, io.EOF
 	}
@@ -170,7 +144,7 @@ func (d *timedTrace) next() (Conversation, error) {
 
 // prompt puts the blocks of the hash ids together, the last one cut to what is still wanted. It is shorter than wanted
 // if there are too few.
-func (d *timedTrace) prompt(hashes []byte, wanted int) []int {
+func (d *tracePrompts) prompt(hashes []byte, wanted int) []int {
 	ids := []int{}
 	for len(hashes) > 0 && len(ids) < wanted {
 		length, width := binary.Uvarint(hashes)
@@ -183,7 +157,7 @@ func (d *timedTrace) prompt(hashes []byte, wanted int) []int {
 
 // times are the offsets from the start of the run at which the requests are to start, in their order. Requests start in
 // the order of the trace: one whose time stamp is smaller than that of an earlier one, or below 0, starts at once.
-func (d *timedTrace) times() []time.Duration {
+func (d *tracePrompts) times() []time.Duration {
 	times := make([]time.Duration, len(d.trace.lines))
 	now := time.Duration(0)
 	for i, line := range d.trace.lines {
@@ -195,7 +169,7 @@ func (d *timedTrace) times() []time.Duration {
 
 // doubt is a warning where most prompts come out shorter than the trace says, "" where they do not. Traces with
 // blocks of another size than vLLM's default are mostly in milliseconds, too.
-func (d *timedTrace) doubt() string {
+func (d *tracePrompts) doubt() string {
 	short := d.trace.short
 	if 2*short <= len(d.trace.lines) || d.trace.chunk == 0 {
 		return ""
@@ -206,7 +180,7 @@ func (d *timedTrace) doubt() string {
 }
 
 // description is a line about the prompts, for the head of a report.
-func (d *timedTrace) description() string {
+func (d *tracePrompts) description() string {
 	short, back := d.trace.short, 0
 	for i, at := range d.times() {
 		if d.trace.lines[i].at < at {

@@ -21,7 +21,7 @@ const maxTraceKeys = 1 << 30 // bytes of hash ids kept
 
 // hashTrace is the part of a file that is kept.
 type hashTrace struct {
-	o      TimedTraceOptions
+	o      timedTrace
 	lines  []traceLine
 	hashes []byte // of all lines, one after the other: the length of each as a varint, and its text
 	hashed bool   // some line has hash ids
@@ -46,7 +46,7 @@ func (t *hashTrace) hashIDs(i int) []byte {
 }
 
 // readTrace reads the first lines of a trace, as many as there are to be prompts. It keeps the lengths, time and hash ids of each.
-func readTrace(r io.Reader, o TimedTraceOptions) (*hashTrace, error) {
+func readTrace(r io.Reader, o timedTrace) (*hashTrace, error) {
 	lines, err := textfile.NewJSONLines(r)
 	if err != nil {
 		return nil, err

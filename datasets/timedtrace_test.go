@@ -1,9 +1,6 @@
 package datasets
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"io"
 	"math"
 	"os"
@@ -11,14 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
-	"benchtop/internal/jsonscan"
 )
 
 func TestTimedTraceGolden(t *testing.T) {
@@ -42,21 +37,17 @@ func TestTimedTraceGolden(t *testing.T) {
 	goldenCases(t, "timed_trace.json", &file)
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			o := TimedTraceDefaults()
-			o.Path, o.Prompts, o.IDPrefix = filepath.Join("testdata", filepath.Base(c.File)), c.Prompts, "tt-"
-			seed := traceFlags(t, c.Flags, &o)
-			streams := numpy.NewStreams(seed)
-			d, err := newTimedTrace(o, newToy(t, "identity", c.Vocab, c.Special, 0), streams)
-			if err != nil {
-				t.Fatal(err)
-			}
-			same(t, "length", d.flow().Len, len(c.Requests))
-			got := drain(t, d.flow())
+			common := Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, IDPrefix: "tt-"}
+			flags, streams := common.flagsOf(c.Flags), numpy.NewStreams(7)
+			tools := testTools{toyTools{newToy(t, "identity", c.Vocab, c.Special, 0), new([]string)}, Text{}, streams}
+			d := must(opened(t, "timed_trace", common, flags, tools))
+			same(t, "length", d.Len, len(c.Requests))
+			got := drain(t, d)
 			for i, want := range c.Requests {
 				at := time.Duration(math.Round(want.At * 1e9))
 				same(t, want.ID, got[i], Conversation{ID: want.ID, At: at,
 					Turns: []Turn{{TokenIDs: want.IDs, InputTokens: want.Input, MaxTokens: want.Output}}})
-				same(t, want.ID+" time", d.times()[i], at)
+				same(t, want.ID+" time", d.Times()[i], at)
 			}
 			same(t, "next double of Python", streams.Python.Random(), numpy.NewPython(0).Random())
 			same(t, "next word of numpy", streams.Legacy.Uint32(), numpy.NewLegacy(0).Uint32())
@@ -64,36 +55,15 @@ func TestTimedTraceGolden(t *testing.T) {
 	}
 }
 
-// traceFlags puts a case's flags into options, and returns the seed.
-func traceFlags(t *testing.T, flags []string, o *TimedTraceOptions) (seed uint32) {
-	for i := 0; i < len(flags); i += 2 {
-		f, err := strconv.ParseFloat(flags[i+1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch flags[i] {
-		case "--timed-trace-sec-multiplier":
-			o.Multiplier = f
-		case "--timed-trace-chunk-hash-size":
-			o.ChunkSize = int(f)
-		case "--seed":
-			seed = uint32(f)
-		default:
-			t.Fatalf("unknown flag %s", flags[i])
-		}
-	}
-	return seed
-}
-
 // timed writes a trace and reads it with blocks of 4 tokens.
-func timed(t *testing.T, content string, change func(*TimedTraceOptions)) (*timedTrace, error) {
+func timed(t *testing.T, content string, change func(*timedTrace)) (*tracePrompts, error) {
 	t.Helper()
-	o := TimedTraceDefaults()
+	o := defaults[timedTrace]("timed_trace")
 	o.Path, o.ChunkSize = poemFile(t, content), 4
 	if change != nil {
 		change(&o)
 	}
-	return newTimedTrace(o, newToy(t, "identity", 1000, nil, 0), numpy.NewStreams(5))
+	return newTracePrompts(o, newToy(t, "identity", 1000, nil, 0), numpy.NewStreams(5))
 }
 
 func TestTimedTraceOddButGoodFiles(t *testing.T) {
@@ -115,10 +85,7 @@ func TestTimedTraceOddButGoodFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d, err := timed(t, test.content, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must(timed(t, test.content, nil))
 			var want []int
 			for _, hash := range test.want {
 				want = append(want, newTraceBlocks(Vocabulary{Size: 1000}.IDs()).block([]byte(hash), 4)...)
@@ -132,18 +99,12 @@ func TestTimedTraceBadFiles(t *testing.T) {
 	ci.SkipUnderRace(t)
 	good := `{"timestamp": 0, "input_length": 8, "output_length": 5, "hash_ids": [7, 8]}`
 	with := func(from, to string) string { return good + "\n\n" + strings.Replace(good, from, to, 1) + "\n" }
-	form := `expected an object on each line, with "timestamp", "input_length", "output_length" and "hash_ids"`
 	tests := []struct {
 		name, content string
 		want          []string
 	}{
-		{"empty", "", []string{"f.txt: the file is empty; " + form}},
-		{"blank", " \n\r\n", []string{"the file is empty"}},
 		{"not JSON", with(":", ""), []string{"f.txt, line 3: not JSON: invalid character"}},
 		{"NaN", with(": 0", ": NaN"), []string{`line 3: field "timestamp": expected a number: got null`}},
-		{"truncated", good + "\n" + good[:40], []string{"line 2: the file ends before its last object does"}},
-		{"two on a line", good + good, []string{"line 1: something follows the line's object"}},
-		{"an array", "[" + good + "]", []string{"line 1: expected one object on each line: got an array"}},
 		{"CSV", "timestamp,input_length\n0,1\n", []string{"line 1: not JSON"}},
 		{"no time stamp", with(`"timestamp"`, `"ts"`),
 			[]string{`line 3: there is no field "timestamp"; the fields are "ts", "input_length", "output_length", "hash_ids"; name the right one with --timed-trace-label-`}},
@@ -167,8 +128,6 @@ func TestTimedTraceBadFiles(t *testing.T) {
 		{"none", with("[7, 8]", "[null]"), []string{"got null"}},
 		{"a very long one", with("[7, 8]", "["+strings.Repeat("7", 5000)+"]"), []string{"got 7777777", "7 …"}},
 		{"half a character", with("[7, 8]", `["\ud800"]`), []string{"unpaired surrogate"}},
-		{"gzip", "\x1f\x8brest", []string{"gzip -d"}},
-		{"Latin-1", good + "\n\xe9", []string{"f.txt, line 2: the text is not UTF-8"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -179,52 +138,22 @@ func TestTimedTraceBadFiles(t *testing.T) {
 			}
 		})
 	}
-	_, err := readTrace(io.MultiReader(strings.NewReader(good+"\n"), sameByte('x')), TimedTraceDefaults())
-	complains(t, err, "line 2: the line is longer than 64 MiB")
-	_, err = timed(t, with(":", ""), func(o *TimedTraceOptions) { o.Prompts = 1 })
+	complains(t, failure(readTrace(io.MultiReader(strings.NewReader(good+"\n"), sameByte('x')), defaults[timedTrace]("timed_trace"))), "line 2: the line is longer than 64 MiB")
+	_, err := timed(t, with(":", ""), func(o *timedTrace) { o.Prompts = 1 })
 	if err != nil {
 		t.Errorf("a line behind the last one wanted: %v", err)
 	}
 }
 
-func TestTimedTraceLabels(t *testing.T) {
-	d, err := timed(t, `{"t": 2, "in": 5, "out": 5, "h": [7, 8]}`, func(o *TimedTraceOptions) {
-		o.Labels = TraceLabels{"t", "in", "out", "h"}
+func TestTimedtraceLabels(t *testing.T) {
+	d, err := timed(t, `{"t": 2, "in": 5, "out": 5, "h": [7, 8]}`, func(o *timedTrace) {
+		o.Labels = traceLabels{"t", "in", "out", "h"}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "tokens", drain(t, d.flow())[0].Turns[0].InputTokens, 5)
-	_, err = timed(t, `{"timestamp": 2}`, func(o *TimedTraceOptions) { o.Labels.Timestamp = "nope" })
-	complains(t, err, `there is no field "nope"; the fields are "timestamp"`)
-}
-
-func TestTimedTraceOptions(t *testing.T) {
-	err := TimedTraceOptions{Multiplier: math.NaN(), Vocabulary: Vocabulary{Size: -1}}.Validate()
-	complains(t, err, "dataset timed_trace: ", "a path to the trace", "prompts 0", "chunk size 0", "multiplier of the time stamps NaN",
-		"time stamp must have a name", "input length must", "output length must", "hash ids must", "vocabulary size -1")
-	o := TimedTraceDefaults()
-	o.Path, o.Multiplier = "testdata", math.Inf(1)
-	complains(t, o.Validate(), "+Inf")
-	o.Multiplier = 1
-	_, err = newTimedTrace(o, nil, numpy.NewStreams(0))
-	complains(t, err, "dataset timed_trace: testdata: this is a directory")
-	o.Path = "testdata/none.jsonl"
-	_, err = newTimedTrace(o, nil, numpy.NewStreams(0))
-	complains(t, err, "testdata/none.jsonl: file does not exist; give the path of a trace")
-	_, err = newTimedTrace(o, newToy(t, "identity", 2, []int{0, 1}, 0), numpy.NewStreams(0))
-	complains(t, err, "nothing but special tokens")
-}
-
-func TestTimedTraceRefusals(t *testing.T) {
-	for _, c := range refusals(t, "timed_trace") {
-		o := TimedTraceDefaults()
-		o.Path = c.path()
-		o.Labels.Timestamp = c.value("--timed-trace-label-timestamp", o.Labels.Timestamp)
-		o.Labels.InputLength = c.value("--timed-trace-label-input-length", o.Labels.InputLength)
-		_, err := newTimedTrace(o, nil, numpy.NewStreams(0))
-		c.expect(t, err, map[string]string{"trace_field_missing": `line 1: there is no field "nope"; the fields are "timestamp", "input_length"`})
-	}
+	complains(t, failure(timed(t, `{"timestamp": 2}`, func(o *timedTrace) { o.Labels.Timestamp = "nope" })), `there is no field "nope"; the fields are "timestamp"`)
 }
 
 // Requests keep the order of the trace, and those that come too late for their time stamps start at once.
@@ -233,10 +162,7 @@ func TestTimedTraceTimes(t *testing.T) {
 	for _, at := range []string{"-3", "1", "0.5", "2", "1e-9", "2"} {
 		content.WriteString(`{"timestamp": ` + at + `, "input_length": 12, "output_length": 1, "hash_ids": [1, 2]}` + "\n")
 	}
-	d, err := timed(t, content.String(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(timed(t, content.String(), nil))
 	const s = time.Second
 	same(t, "times", d.times(), []time.Duration{0, 1 * s, 1 * s, 2 * s, 2 * s, 2 * s})
 	var own []time.Duration
@@ -248,14 +174,15 @@ func TestTimedTraceTimes(t *testing.T) {
 		"6 shorter than the trace says, for want of hash ids; 3 start at once, their time stamps going back")
 }
 
+func TestTimedTraceOfSpecialTokens(t *testing.T) {
+	complains(t, failure(newTracePrompts(defaults[timedTrace]("timed_trace"), newToy(t, "identity", 2, []int{0, 1}, 0), numpy.NewStreams(0))), "nothing but special tokens")
+}
+
 func TestTimedTraceWithoutVocabulary(t *testing.T) {
-	o := TimedTraceDefaults()
+	o := defaults[timedTrace]("timed_trace")
 	o.Path = "testdata/trace_small.jsonl"
 	o.Multiplier = 0.001
-	d, err := newTimedTrace(o, nil, numpy.NewStreams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(newTracePrompts(o, nil, numpy.NewStreams(0)))
 	about := "timed_trace: 7 prompts in testdata/trace_small.jsonl, in blocks of 16 token ids "
 	rest := "; 2 shorter than the trace says, for want of hash ids"
 	same(t, "description", d.description(), about+"1000 to 31999 (assumed: the model's vocabulary is not known)"+rest)
@@ -267,9 +194,7 @@ func TestTimedTraceWithoutVocabulary(t *testing.T) {
 		}
 	}
 	o.Vocabulary = Vocabulary{First: 7, Size: 2, Special: []int{8}}
-	if d, err = newTimedTrace(o, newToy(t, "identity", 0, nil, 0), numpy.NewStreams(0)); err != nil {
-		t.Fatal(err)
-	}
+	d = must(newTracePrompts(o, newToy(t, "identity", 0, nil, 0), numpy.NewStreams(0)))
 	same(t, "description", d.description(), about+"7 to 8"+rest)
 	same(t, "ids", drain(t, d.flow())[5].Turns[0].TokenIDs, []int{7, 7, 7, 7, 7})
 }
@@ -294,57 +219,6 @@ func TestTraceBlocksAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzReadTrace holds the reader to what encoding/json makes of the same lines, however they are cut up.
-func FuzzReadTrace(f *testing.F) {
-	good := `{"timestamp": 0.5, "input_length": 8, "output_length": 5, "hash_ids": [7, 8]}`
-	for _, text := range []string{"", "\n", "{}", "[]", good, good + "\r\n\n" + good, good + good, "\ufeff" + good, "\xff", good[:30],
-		strings.Replace(good, "7", `"\ud800"`, 1), strings.Replace(good, "7", "-0", 1), strings.Replace(good, "0.5", "1e999", 1)} {
-		f.Add([]byte(text))
-	}
-	o := TimedTraceDefaults()
-	o.ChunkSize = 4
-	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := readTrace(bytes.NewReader(data), o)
-		slow, slowErr := readTrace(iotest.OneByteReader(bytes.NewReader(data)), o)
-		if (err == nil) != (slowErr == nil) || err == nil && !cmp.Equal(got, slow, cmp.AllowUnexported(hashTrace{}, traceLine{})) {
-			t.Fatalf("at once %v, %v; byte by byte %v, %v", got, err, slow, slowErr)
-		}
-		if err != nil {
-			return
-		}
-		d := &timedTrace{o: o, trace: got, blocks: newTraceBlocks([]int{3, 5})}
-		for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
-			if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
-				continue
-			}
-			line = jsonscan.PlainNumbers(line)
-			var fields map[string]json.RawMessage
-			var hashes []json.RawMessage
-			if err := json.Unmarshal(line, &fields); err != nil {
-				t.Fatalf("accepted what is not JSON: %v", err)
-			}
-			_ = json.Unmarshal(fields["hash_ids"], &hashes) // there may be none
-			var input float64
-			if err := json.Unmarshal(fields["input_length"], &input); err != nil {
-				t.Fatal(err)
-			}
-			if input > 1<<12 {
-				return // longer than is worth the while
-			}
-			c, err := d.next()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := min(int(input), 4*len(hashes)); c.Turns[0].InputTokens != want {
-				t.Fatalf("got %d tokens, want %d", c.Turns[0].InputTokens, want)
-			}
-		}
-		if _, err := d.next(); !errors.Is(err, io.EOF) {
-			t.Fatalf("got error %v behind the last line", err)
-		}
-	})
-}
-
 func BenchmarkTraceBlock(b *testing.B) {
 	blocks := newTraceBlocks(Vocabulary{Size: 150_000}.IDs())
 	i := 0
@@ -362,15 +236,10 @@ func TestTimedTraceNamesTheFlagsThatFit(t *testing.T) {
 			"16 tokens for each hash id are too few, 512 would do (--timed-trace-chunk-hash-size 512); if its time stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well"},
 		{`{"timestamp":0,"input_length":16,"output_length":5,"hash_ids":[0]}` + "\n" + `{"timestamp":1,"input_length":900,"output_length":5,"hash_ids":[0]}`, ""},
 	} {
-		o := TimedTraceDefaults()
+		o := defaults[timedTrace]("timed_trace")
 		o.Path = filepath.Join(t.TempDir(), "trace.jsonl")
-		if err := os.WriteFile(o.Path, []byte(c.lines), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		d, err := newTimedTrace(o, nil, numpy.NewStreams(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fine(t, os.WriteFile(o.Path, []byte(c.lines), 0o600))
+		d := must(newTracePrompts(o, nil, numpy.NewStreams(0)))
 		same(t, "doubt", d.doubt(), c.want)
 	}
 }

@@ -14,7 +14,10 @@ import (
 	"benchtop/internal/assert"
 )
 
-var same, complains = assert.Same, assert.Complains
+var same, complains, fine = assert.Same, assert.Complains, assert.Fine
+
+func must[T any](v T, err error) T        { return assert.Must(v, err) }
+func failure[T any](v T, err error) error { return assert.Failure(v, err) }
 
 // toy is a tokenizer whose text is ids in decimal, joined by blanks. Encoding gives back what rewrite makes of each id.
 type toy struct {
@@ -111,10 +114,7 @@ func (byBytes) Count(text string) (int, error) { return len(text), nil }
 // golden reads a file of testdata made by vLLM's rules with numpy and Python.
 func golden(t *testing.T, name string, into any) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile(filepath.Join("testdata", name)))
 	if err := json.Unmarshal(data, into); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -148,10 +148,7 @@ func (c toyCase) toy(t *testing.T) toy { return newToy(t, c.Tokenizer, c.Vocab, 
 
 func rangeRatio(t *testing.T, raw json.RawMessage) RangeRatio {
 	t.Helper()
-	ratio, err := ParseRangeRatio(string(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ratio := must(ParseRangeRatio(string(raw)))
 	return ratio
 }
 

@@ -16,12 +16,11 @@ import (
 
 // traceKind is prompts as long as recorded ones, at their times, of a file without hash ids.
 type traceKind struct {
+	Common
 	columns, unit string
 	speed         float64
-	replay        *Replay // of all recordings
+	replay        *Replay // of all recordings, which has flags here
 }
-
-func (k *traceKind) Name() string { return "trace" }
 
 // TraceHeading is that of the flags of data sets with times.
 const TraceHeading = "Data sets timed_trace, trace and agents"
@@ -34,52 +33,51 @@ func (k *traceKind) Define(group func(string) Flags) {
 	k.replay.define(f)
 }
 
-func (k *traceKind) Needs(Common) Needs {
+func (k traceKind) needs() Needs {
 	return Needs{File: RequiredFile, Forms: AsText | AsTokenIDs, Ends: true, AllRows: true, FullLength: true, Timed: true, Aligned: true, OwnOutputLens: true}
 }
 
-func (k *traceKind) options(c Common) (o trace.Options, err error) {
-	o = trace.Options{From: c.Replay.From, To: c.Replay.To, Speed: k.speed * c.Replay.scale(), Most: max(0, c.Prompts)}
+func (k traceKind) options() (o trace.Options, err error) {
+	o = trace.Options{From: k.Replay.From, To: k.Replay.To, Speed: k.speed * k.Replay.scale(), Most: max(0, k.Prompts)}
 	if o.Unit, err = trace.ParseUnit(k.unit); err != nil {
 		return o, fmt.Errorf("--trace-unit %w", err)
 	}
-	if c.Replay.share() < 1 {
+	if k.Replay.share() < 1 {
 		o.Most = 0 // of those that are sent
 	}
 	o.Columns, err = trace.ParseColumns(k.columns)
 	return o, within("--trace-columns", err)
 }
 
-func (k *traceKind) Validate(c Common) error {
-	o, err := k.options(c)
+func (k traceKind) check() error {
+	o, err := k.options()
 	p := &problems{}
-	p.path(c.Path, "the trace")
-	p.between("number of prompts", c.Prompts, 0, math.MaxInt32)
-	p.seed(c.Seed, math.MaxInt64)
+	p.between("number of prompts", k.Prompts, 0, math.MaxInt32)
+	p.seed(k.Seed, math.MaxInt64)
 	return errors.Join(err, p.of("trace"), inDataset("trace", o.Validate()))
 }
 
-func (k *traceKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
-	o, err := k.options(c)
+func (k traceKind) open(ctx context.Context, t Tools) (Flow, error) {
+	o, err := k.options()
 	if err != nil {
 		return Flow{}, err
 	}
-	requests, err := textfile.Read(c.Path, "a trace, in CSV or with an object on each line", func(r io.Reader) (*trace.Requests, error) {
+	requests, err := textfile.Read(k.Path, "a trace, in CSV or with an object on each line", func(r io.Reader) (*trace.Requests, error) {
 		return trace.Read(ctx, r, o)
 	})
 	if err != nil {
-		return Flow{}, inFile("trace", c.Path, err)
+		return Flow{}, inFile("trace", k.Path, err)
 	}
-	tok, vocab, err := c.maker(t)
+	tok, vocab, err := k.maker(t)
 	if err != nil {
 		return Flow{}, err
 	}
-	f, err := newTrace(requests, o, c, tok, vocab)
+	f, err := newTrace(requests, o, k.Common, tok, vocab)
 	if err != nil {
 		return Flow{}, err
 	}
-	rest := Replay{MaxGap: time.Duration(math.Ceil(float64(c.Replay.MaxGap) / o.Speed)), Sample: c.Replay.Sample} // the rest is in the times already
-	f, err = rest.replay(f, c.Seed, c.Prompts)
+	rest := Replay{MaxGap: time.Duration(math.Ceil(float64(k.Replay.MaxGap) / o.Speed)), Sample: k.Replay.Sample} // the rest is in the times already
+	f, err = rest.replay(f, k.Seed, k.Prompts)
 	return f, inDataset("trace", err)
 }
 

@@ -214,20 +214,3 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkAppendJSON(b *testing.B) {
-	s := session(100)
-	line := s.AppendJSON(nil)
-	b.ReportAllocs()
-	for b.Loop() {
-		line = s.AppendJSON(line[:0])
-	}
-}
-
-func BenchmarkIdeal(b *testing.B) {
-	s := session(100)
-	b.ReportAllocs()
-	for b.Loop() {
-		s.Ideal()
-	}
-}

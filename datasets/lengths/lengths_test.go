@@ -194,19 +194,6 @@ func TestDrawnDistributions(t *testing.T) {
 	}
 }
 
-// Scripts rely on the lengths of a seed. These were drawn by this package, and are what they were when it was new.
-func TestDrawnLengthsStay(t *testing.T) {
-	for text, want := range map[string][]Pair{} {
-		m, err := ParseMix(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := m.Draw(numpy.NewGenerator(7), len(want)); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: got %v, want %v", text, got, want)
-		}
-	}
-}
-
 // Input lengths do not change with the output's distribution, nor with the number of prompts the share of a prompt.
 func TestDrawOrder(t *testing.T) {
 	gen := numpy.NewGenerator(3)

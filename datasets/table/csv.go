@@ -36,7 +36,7 @@ func openCSV(ctx context.Context, t *textTable) (Table, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		t.starts.add(start)
+		t.starts.Add(start)
 	}
 }
 

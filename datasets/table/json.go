@@ -119,7 +119,7 @@ func (x *lineIndex) add(chunk []byte, offset int64) error {
 		}
 		if !x.filled && len(bytes.TrimLeft(line, " \t\r")) > 0 {
 			x.filled = true
-			x.starts.add(x.offset)
+			x.starts.Add(x.offset)
 		}
 		if end < 0 {
 			return nil
@@ -219,7 +219,7 @@ func (x *arrayIndex) top(c byte, offset int64) error {
 	case x.state == behindArray:
 		return errors.New("the file goes on behind the end of the array")
 	case before && c == '{': // a row
-		x.starts.add(offset)
+		x.starts.Add(offset)
 		x.state, x.depth = inValue, 1
 	case c == ']' && (x.state == beforeFirst || x.state == behindValue):
 		x.state, x.end = behindArray, offset

@@ -10,46 +10,16 @@ import (
 	"benchtop/datasets/textfile"
 )
 
-// offsets are places in a file, 8 bytes each, in blocks: a slice that grows is copied, and takes twice as much meanwhile.
-type offsets struct {
-	blocks [][]int64
-}
-
-const offsetBlock = 1 << 14
-
-func (o *offsets) add(offset int64) {
-	last := len(o.blocks) - 1
-	if last < 0 || len(o.blocks[last]) == offsetBlock {
-		var block []int64
-		if last >= 0 { // a file of few rows takes no more than it needs
-			block = make([]int64, 0, offsetBlock)
-		}
-		o.blocks = append(o.blocks, block)
-		last++
-	}
-	o.blocks[last] = append(o.blocks[last], offset)
-}
-
-func (o *offsets) at(n int) int64 { return o.blocks[n/offsetBlock][n%offsetBlock] }
-
-func (o *offsets) len() int {
-	if len(o.blocks) == 0 {
-		return 0
-	}
-	last := len(o.blocks) - 1
-	return last*offsetBlock + len(o.blocks[last])
-}
-
 // textTable is a file of text, with the offset of each row.
 type textTable struct {
 	file    *os.File
 	size    int64
 	columns []string
-	more    []string // columns that the first row lacks and another has, as far as they have been asked for
-	lacking []string // columns that no row has, as far as they have been asked for
-	starts  offsets  // of rows
-	end     int64    // of the last row
-	array   bool     // commas stand between rows
+	more    []string               // columns that the first row lacks and another has, as far as they have been asked for
+	lacking []string               // columns that no row has, as far as they have been asked for
+	starts  textfile.Blocks[int64] // of rows
+	end     int64                  // of the last row
+	array   bool                   // commas stand between rows
 	window  textfile.Window
 	part    []byte // one buffer for all rows with some of the columns
 	// object makes JSON of the bytes from the start of a row to the start of the next one.
@@ -58,7 +28,7 @@ type textTable struct {
 	has func(ctx context.Context, column string) (bool, error)
 }
 
-func (t *textTable) Len() int          { return t.starts.len() }
+func (t *textTable) Len() int          { return t.starts.Len() }
 func (t *textTable) Columns() []string { return t.columns }
 func (t *textTable) Close() error      { return t.file.Close() }
 
@@ -115,9 +85,9 @@ func (t *textTable) row(n int, columns []string) ([]byte, error) {
 
 // raw are the bytes from the start of a row to the start of the next one, good until the next call.
 func (t *textTable) raw(n int) ([]byte, error) {
-	start, end := t.starts.at(n), t.end
+	start, end := *t.starts.At(n), t.end
 	if n+1 < t.Len() {
-		end = t.starts.at(n + 1)
+		end = *t.starts.At(n + 1)
 	}
 	if end-start > textfile.MaxObject {
 		return nil, errLongRow
@@ -126,7 +96,7 @@ func (t *textTable) raw(n int) ([]byte, error) {
 }
 
 // located says on which line a row begins.
-func (t *textTable) located(n int, err error) error { return t.atOffset(t.starts.at(n), err) }
+func (t *textTable) located(n int, err error) error { return t.atOffset(*t.starts.At(n), err) }
 
 // atOffset says on which line an error is.
 func (t *textTable) atOffset(offset int64, err error) error {

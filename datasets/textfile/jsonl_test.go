@@ -142,6 +142,49 @@ func FuzzJSONLines(f *testing.F) {
 	})
 }
 
+// FuzzEachElement holds the elements of an array, and their lines, to what encoding/json makes of it, however the bytes
+// are cut up.
+func FuzzEachElement(f *testing.F) {
+	for _, text := range []string{"", "[]", "[{}]", "[1,", "{", "[\n{},\n\n{\"a\":[{}]}]", "\ufeff[]", "\x1f\x8b", "[\"\xff\"]", `[{"a":NaN}]`, "[{}]\n{}"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read := func(r io.Reader) (all []string, err error) {
+			err = EachElement(r, "objects", func(object []byte, line int) error {
+				all = append(all, fmt.Sprintf("%d:%s", line, object))
+				return nil
+			})
+			return all, err
+		}
+		got, err := read(bytes.NewReader(data))
+		slow, slowErr := read(iotest.OneByteReader(bytes.NewReader(data)))
+		if (err == nil) != (slowErr == nil) || err == nil && !cmp.Equal(got, slow) {
+			t.Fatalf("got %q, %v at once, %q, %v byte by byte", got, err, slow, slowErr)
+		}
+		text := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+		var want []map[string]any
+		if err != nil || bytes.Contains(data, []byte("NaN")) || bytes.Contains(data, []byte("Infinity")) {
+			return
+		}
+		if err := json.Unmarshal(text, &want); err != nil && !strings.Contains(err.Error(), "cannot unmarshal number") {
+			t.Fatalf("accepted what is not an array of objects: %v", err)
+		}
+		if dec := json.NewDecoder(bytes.NewReader(text)); len(got) > 0 {
+			_, _ = dec.Token()
+			for _, g := range got {
+				var raw json.RawMessage
+				if err := dec.Decode(&raw); err != nil {
+					t.Fatal(err)
+				}
+				line := 1 + bytes.Count(text[:dec.InputOffset()-int64(len(raw))], []byte("\n"))
+				if g != fmt.Sprintf("%d:%s", line, raw) {
+					t.Fatalf("got %s, want %s on line %d", g, raw, line)
+				}
+			}
+		}
+	})
+}
+
 func BenchmarkJSONLines(b *testing.B) {
 	line := `{"id": 1, "prompt": "` + strings.Repeat("some words of a prompt ", 50) + `", "output_tokens": 100}` + "\n"
 	data := strings.Repeat(line, 2000)

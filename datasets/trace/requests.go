@@ -51,29 +51,12 @@ type Requests struct {
 	Empty   int     // rows that are left out, for want of input or output tokens
 	Sorted  bool    // the rows were out of order
 
-	last   time.Duration // of the rows read, wanted or not
-	chunks [][]Request   // so that they grow without being copied
-	n      int
+	textfile.Blocks[Request]
+	last time.Duration // of the rows read, wanted or not
 }
-
-const chunkLen = 1 << 14
 
 // maxRequests bounds the requests kept, and with them memory, at 1 GiB.
 const maxRequests = 1 << 26
-
-// Len is the number of requests.
-func (q *Requests) Len() int { return q.n }
-
-// At is request i.
-func (q *Requests) At(i int) *Request { return &q.chunks[i/chunkLen][i%chunkLen] }
-
-func (q *Requests) add(r Request) {
-	if q.n%chunkLen == 0 {
-		q.chunks = append(q.chunks, make([]Request, chunkLen))
-	}
-	q.n++
-	*q.At(q.n - 1) = r
-}
 
 // Swap and Less are for sort.Stable.
 func (q *Requests) Swap(i, j int)      { *q.At(i), *q.At(j) = *q.At(j), *q.At(i) }
@@ -99,9 +82,9 @@ func Read(ctx context.Context, r io.Reader, o Options) (*Requests, error) {
 	switch {
 	case read == 0:
 		return nil, fmt.Errorf("the file has no rows; %s", forms)
-	case q.n == 0 && q.Empty > 0:
+	case q.Len() == 0 && q.Empty > 0:
 		return nil, fmt.Errorf("none of the requests has both input and output tokens; %d were read", q.Empty)
-	case q.n == 0:
+	case q.Len() == 0:
 		return nil, fmt.Errorf("no request lies in the part of the trace that was asked for; the last of %d is %s after the first", read, q.last)
 	}
 	if !clock.Dates() {
@@ -115,7 +98,7 @@ func Read(ctx context.Context, r io.Reader, o Options) (*Requests, error) {
 
 // read keeps the requests that are wanted, and returns how many rows it has read.
 func (q *Requests) read(ctx context.Context, t *rows, clock *Clock, o Options) (n int, err error) {
-	for ; o.Most == 0 || q.n < o.Most; n++ {
+	for ; o.Most == 0 || q.Len() < o.Most; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return n, ctx.Err()
 		}
@@ -129,7 +112,7 @@ func (q *Requests) read(ctx context.Context, t *rows, clock *Clock, o Options) (
 		if err := q.take(values, clock, o); err != nil {
 			return n, textfile.AtLine(line, err)
 		}
-		if q.n > maxRequests {
+		if q.Len() > maxRequests {
 			return n, textfile.AtLine(line, fmt.Errorf("more than %d requests; take a part of them", maxRequests))
 		}
 	}
@@ -161,8 +144,8 @@ func (q *Requests) take(values [][]byte, clock *Clock, o Options) error {
 		q.Empty++
 		return nil
 	}
-	q.Sorted = q.Sorted || q.n > 0 && at < q.At(q.n-1).At
-	q.add(Request{at, lengths.Pair{Input: int32(input), Output: int32(output)}})
+	q.Sorted = q.Sorted || q.Len() > 0 && at < q.At(q.Len()-1).At
+	q.Add(Request{at, lengths.Pair{Input: int32(input), Output: int32(output)}})
 	return nil
 }
 
@@ -182,10 +165,10 @@ func (q *Requests) start(o Options) error {
 	if origin == 0 {
 		origin = q.At(0).At
 	}
-	if last := float64(q.At(q.n-1).At-origin) / o.Speed; last > float64(Longest) {
+	if last := float64(q.At(q.Len()-1).At-origin) / o.Speed; last > float64(Longest) {
 		return fmt.Errorf("at a speed of %v the trace would go on for more than a year", o.Speed)
 	}
-	for i := range q.n {
+	for i := range q.Len() {
 		r := q.At(i)
 		r.At = time.Duration(math.Round(float64(r.At-origin) / o.Speed))
 	}

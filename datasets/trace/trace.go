@@ -180,30 +180,23 @@ func unit(f float64) float64 {
 	return 1
 }
 
-// units are those of time stamps, in seconds.
-var units = []struct {
-	name    string
-	seconds float64
-}{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}
+// units are those of time stamps, in seconds; "" is for the one that is found.
+var units = map[string]float64{"": 0, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 // ParseUnit is how many seconds a unit has, 0 for "".
 func ParseUnit(name string) (seconds float64, err error) {
-	for _, u := range units {
-		if u.name == name {
-			return u.seconds, nil
-		}
-	}
-	if name != "" {
+	seconds, known := units[name]
+	if !known {
 		err = fmt.Errorf("%s: use s, ms, us or ns", textfile.Quote(name))
 	}
-	return 0, err
+	return seconds, err
 }
 
 // UnitName is the name of a unit of so many seconds, "" for others.
 func UnitName(seconds float64) string {
-	for _, u := range units {
-		if u.seconds == seconds {
-			return u.name
+	for name, s := range units {
+		if s == seconds {
+			return name
 		}
 	}
 	return ""

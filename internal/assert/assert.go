@@ -28,3 +28,22 @@ func Complains(t testing.TB, err error, parts ...string) {
 		}
 	}
 }
+
+// Fine ends a test whose preparation failed.
+func Fine(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Failure is the error that comes with a value.
+func Failure[T any](_ T, err error) error { return err }
+
+// Must is a value that comes without an error; with one it panics, since there is nothing to go on with.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

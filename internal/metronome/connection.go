@@ -21,13 +21,15 @@ import (
 type connection struct {
 	server *Server
 	conn   net.Conn
-	in     *bufio.Reader
+	limit  *io.LimitedReader // of conn
+	in     *bufio.Reader     // of limit
 	json   fastjson.Parser
 	stream stream
 }
 
 func newConnection(s *Server, c net.Conn) *connection {
-	k := &connection{server: s, conn: c, in: bufio.NewReaderSize(c, headBuffer)}
+	limit := &io.LimitedReader{R: c}
+	k := &connection{server: s, conn: c, limit: limit, in: bufio.NewReader(limit)}
 	k.stream = stream{conn: c, log: &s.log, back: make(chan struct{}, 1)}
 	if socket, ok := c.(syscall.Conn); ok {
 		k.stream.raw, _ = socket.SyscallConn()
@@ -54,7 +56,7 @@ func (k *connection) run() {
 
 // answerNext reads a request and answers it. An error ends the connection.
 func (k *connection) answerNext() error {
-	q, err := readRequest(k.in)
+	q, err := k.readRequest()
 	if err != nil {
 		return err
 	}
@@ -78,24 +80,18 @@ func (k *connection) answerNext() error {
 
 // readBody reads the body and returns the number of chunks requested and the time at the end of the body.
 func (k *connection) readBody(q *request) (chunks int, arrived int64, err error) {
-	var body []byte
-	if q.length <= k.in.Size() {
-		body, err = k.in.Peek(q.length)
-		// The body is valid until the next read, which comes later.
-		defer func() { _, _ = k.in.Discard(len(body)) }()
-	} else {
-		buffer := k.server.bodies.Get().(*bytes.Buffer)
-		defer k.server.bodies.Put(buffer)
-		buffer.Reset()
-		_, err = io.CopyN(buffer, k.in, int64(q.length))
-		body = buffer.Bytes()
-	}
+	body := k.server.bodies.Get().(*bytes.Buffer)
+	defer k.server.bodies.Put(body)
+	body.Reset()
+	_, err = io.Copy(body, q.body)
 	arrived = k.server.clock.now()
-	if err == io.EOF {
-		return 0, 0, malformed("the connection ended within the body of a request")
-	}
-	if err == nil && q.template != nil {
-		chunks, err = chunksAsked(&k.json, body)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = malformed("the connection ended within the body of a request")
+	case err != nil:
+		err = malformed("%s", err)
+	case q.template != nil:
+		chunks, err = chunksAsked(&k.json, body.Bytes())
 	}
 	return chunks, arrived, err
 }
@@ -163,7 +159,8 @@ func (k *connection) refuse(r *refusal) {
 	}
 	if half, ok := k.conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		_ = k.conn.SetReadDeadline(time.Now().Add(time.Second))
-		_, _ = io.CopyN(io.Discard, k.in, 2*mostBody)
+		k.limit.N = 2 * mostBody
+		_, _ = io.Copy(io.Discard, k.in)
 	}
 }
 

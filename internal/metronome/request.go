@@ -1,14 +1,11 @@
 package metronome
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,13 +30,13 @@ func endpoints() [5]endpoint {
 	}
 }
 
-// request has the relevant fields of the head of a request.
+// request has the relevant parts of a request.
 type request struct {
 	endpoint
-	pace   pace
-	id     string
-	length int  // of the body
-	last   bool // the client wants the connection closed after the answer
+	pace pace
+	id   string
+	body io.Reader
+	last bool // the client wants the connection closed after the answer
 }
 
 // refusal is the answer to a bad request. It ends the connection, since the rest of the request may still be in transit.
@@ -55,118 +52,49 @@ func malformed(format string, a ...any) error {
 }
 
 const (
-	headBuffer = 4096 // the longest line of a head
-	mostLines  = 128
-	mostBody   = 64 << 20
-	longestID  = 1024
+	mostHead  = 64 << 10
+	mostBody  = 64 << 20
+	longestID = 1024
 )
 
 // readRequest reads the head of the next request. It returns io.EOF if the connection ended before it began.
-func readRequest(r *bufio.Reader) (request, error) {
-	var q request
-	line, err := readLine(r)
-	if err == nil && len(line) == 0 { // some clients send an extra line end after a body
-		line, err = readLine(r)
+func (k *connection) readRequest() (q request, err error) {
+	k.limit.N = mostHead
+	if start, _ := k.in.Peek(2); string(start) == "\r\n" { // some clients send an extra line end after a body
+		_, _ = k.in.Discard(len(start))
 	}
-	if err != nil {
-		return q, err
-	}
-	if err := q.readFirst(line); err != nil {
-		return q, err
-	}
-	seen := false // the Content-Length
-	for range mostLines {
-		line, err := readLine(r)
-		switch {
-		case err == io.EOF:
-			return q, malformed("the connection ended within the head of a request")
-		case err != nil:
-			return q, err
-		case len(line) == 0:
-			return q, nil
-		}
-		if err := q.readField(line, &seen); err != nil {
-			return q, err
-		}
-	}
-	return q, &refusal{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("the head has more than %d lines", mostLines)}
-}
-
-// readLine returns a line of a head without its line end. It is valid until the next read.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	line, err := r.ReadSlice('\n')
+	r, err := http.ReadRequest(k.in)
 	switch {
-	case err == bufio.ErrBufferFull:
-		return nil, &refusal{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("a line of the head is longer than %d bytes", headBuffer)}
-	case err == io.EOF && len(line) > 0:
-		return nil, malformed("the connection ended within the head of a request")
+	case err != nil && k.limit.N <= 0:
+		return q, &refusal{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("the head is longer than %d bytes", mostHead)}
+	case err == io.EOF:
+		return q, err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return q, malformed("the connection ended within the head of a request")
 	case err != nil:
-		return nil, err
+		return q, malformed("%s", err)
+	case r.Proto != "HTTP/1.1":
+		return q, &refusal{http.StatusHTTPVersionNotSupported, "this server speaks HTTP/1.1"}
+	case r.ContentLength > mostBody:
+		return q, &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has %d bytes, more than %d", r.ContentLength, mostBody)}
 	}
-	return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
-}
-
-// readFirst reads the first line.
-func (q *request) readFirst(line []byte) error {
-	method, rest, _ := bytes.Cut(line, []byte(" "))
-	path, version, ok := bytes.Cut(rest, []byte(" "))
-	if !ok || len(method) == 0 || len(path) == 0 || path[0] != '/' || !bytes.HasPrefix(version, []byte("HTTP/")) {
-		return malformed("bad request line: expected HTTP/1.1")
+	k.limit.N = mostBody
+	q.body, q.id, q.last = r.Body, r.Header.Get("X-Request-Id"), r.Close
+	if len(q.id) > longestID {
+		return q, malformed("X-Request-Id is longer than %d bytes", longestID)
 	}
-	if string(version) != "HTTP/1.1" {
-		return &refusal{http.StatusHTTPVersionNotSupported, "this server speaks HTTP/1.1"}
-	}
-	path, _, _ = bytes.Cut(path, []byte("?"))
 	for _, e := range endpoints() {
-		before, ok := bytes.CutSuffix(path, []byte(e.path))
-		if !ok || string(method) != e.method {
+		before, ok := strings.CutSuffix(r.URL.Path, e.path)
+		if !ok || r.Method != e.method {
 			continue
 		}
-		q.endpoint = e
-		if e.template == nil {
-			break
-		}
-		var err error
-		if q.pace, err = readPace(string(before)); err != nil {
-			return malformed("%s", err)
+		if q.endpoint = e; e.template != nil {
+			if q.pace, err = readPace(before); err != nil {
+				return q, malformed("%s", err)
+			}
 		}
 	}
-	return nil
-}
-
-// readField reads one field of the head. seen reports whether there was a Content-Length before.
-func (q *request) readField(line []byte, seen *bool) error {
-	name, value, ok := bytes.Cut(line, []byte(":"))
-	if !ok || len(name) == 0 || bytes.ContainsAny(name, " \t") {
-		return malformed("a line of the head has no name and colon")
-	}
-	value = bytes.Trim(value, " \t")
-	switch {
-	case is(name, "Content-Length"):
-		count, err := strconv.ParseUint(string(value), 10, 50)
-		n := int(count)
-		if err != nil || *seen && n != q.length {
-			return malformed("Content-Length %.40q: expected one number", value)
-		}
-		if n > mostBody {
-			return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has %d bytes, more than %d", n, mostBody)}
-		}
-		q.length, *seen = n, true
-	case is(name, "Transfer-Encoding"):
-		return malformed("Transfer-Encoding: this server takes bodies with a Content-Length alone")
-	case is(name, "X-Request-Id"):
-		if len(value) > longestID {
-			return malformed("X-Request-Id is longer than %d bytes", longestID)
-		}
-		q.id = string(value)
-	case is(name, "Connection"):
-		q.last = q.last || is(value, "close")
-	}
-	return nil
-}
-
-func is(name []byte, want string) bool {
-	return len(name) == len(want) && bytes.EqualFold(name, []byte(want))
+	return q, nil
 }
 
 // pace determines when the chunks of an answer are due. With an itl of 0 they come as fast as the client reads.
@@ -191,7 +119,7 @@ func Pace(base string, ttft, itl time.Duration) string {
 	return base
 }
 
-// readPace finds the pace among the segments of a path. It ignores other segments.
+// readPace finds the pace among the segments of a path without escapes. It ignores other segments.
 func readPace(path string) (pace, error) {
 	var p pace
 	waits := map[string]*time.Duration{"ttft": &p.ttft, "itl": &p.itl}
@@ -201,11 +129,8 @@ func readPace(path string) (pace, error) {
 		if !ok || wait == nil {
 			continue
 		}
-		plain, err := url.PathUnescape(value)
-		if err == nil {
-			*wait, err = time.ParseDuration(plain)
-		}
-		if err != nil || *wait < 0 || *wait > slowest {
+		var err error
+		if *wait, err = time.ParseDuration(value); err != nil || *wait < 0 || *wait > slowest {
 			return pace{}, fmt.Errorf("%s=%s in the path: expected a time such as 10ms, at most %s", name, value, slowest)
 		}
 	}

@@ -1,6 +1,7 @@
 package metronome
 
 import (
+	"container/heap"
 	"math"
 	"os"
 	"sync"
@@ -114,7 +115,7 @@ func (s *scheduler) takeNews() bool {
 	defer s.mu.Unlock()
 	s.news.Store(false)
 	for i, t := range s.fresh {
-		s.schedule.add(t.due, t)
+		heap.Push(&s.schedule, dueStream{t.due, t})
 		s.fresh[i] = nil
 	}
 	s.fresh = s.fresh[:0]
@@ -133,11 +134,12 @@ func (s *scheduler) writeDue(now int64) {
 		t.rest = s.piece[s.n:]
 	}
 	if t.err != nil || len(t.rest) > 0 || t.next == t.chunks || t.pace.itl == 0 {
-		s.schedule.drop()
+		heap.Pop(&s.schedule)
 		t.back <- struct{}{}
 		return
 	}
-	s.schedule.postpone(t.due)
+	s.schedule[0].due = t.due
+	heap.Fix(&s.schedule, 0)
 }
 
 // write writes as much as it can without blocking.
@@ -177,8 +179,7 @@ func (s *scheduler) sleep(until int64) {
 	s.mu.Unlock()
 }
 
-// schedule holds streams, the one due first on top: a binary heap with the due times next to the pointers, so that sifting
-// touches no stream.
+// schedule holds streams, the one due first on top: a heap with the due times next to the pointers, so that sifting touches no stream.
 type schedule []dueStream
 
 type dueStream struct {
@@ -186,49 +187,16 @@ type dueStream struct {
 	s   *stream
 }
 
-func (a *schedule) add(due int64, s *stream) {
-	*a = append(*a, dueStream{due, s})
-	h := *a
-	i := len(h) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if h[up].due <= h[i].due {
-			return
-		}
-		h[up], h[i] = h[i], h[up]
-		i = up
-	}
-}
+func (a schedule) Len() int           { return len(a) }
+func (a schedule) Less(i, j int) bool { return a[i].due < a[j].due }
+func (a schedule) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *schedule) Push(x any)        { *a = append(*a, x.(dueStream)) }
 
-// postpone moves the top to a later time.
-func (a schedule) postpone(due int64) {
-	a[0].due = due
-	a.sink()
-}
-
-// drop removes the top.
-func (a *schedule) drop() {
-	h := *a
-	end := len(h) - 1
-	h[0] = h[end]
-	h[end] = dueStream{} // forget the stream
-	*a = h[:end]
-	a.sink()
-}
-
-// sink moves the top down to its place.
-func (a schedule) sink() {
-	for i := 0; ; {
-		first := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(a); child++ {
-			if a[child].due < a[first].due {
-				first = child
-			}
-		}
-		if first == i {
-			return
-		}
-		a[i], a[first] = a[first], a[i]
-		i = first
-	}
+// Pop removes the last of the slice, for the heap.
+func (a *schedule) Pop() any {
+	last := len(*a) - 1
+	x := (*a)[last]
+	(*a)[last] = dueStream{} // forget the stream
+	*a = (*a)[:last]
+	return x
 }

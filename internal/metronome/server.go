@@ -42,7 +42,7 @@ type Server struct {
 	completion, chat *template
 	streamHead       []byte
 	log              serverLog
-	bodies           sync.Pool     // of *bytes.Buffer, for requests beyond the buffer of a connection
+	bodies           sync.Pool     // of *bytes.Buffer, for the bodies of requests
 	closing          chan struct{} // closed by Close
 
 	mu        sync.Mutex // guards the fields below, and closing closing

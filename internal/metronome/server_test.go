@@ -7,36 +7,11 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 )
-
-// childVariable makes the test program a metronome in another process, until its standard input ends.
-const childVariable = "BENCHTOP_TEST_METRONOME"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(childVariable) == "" {
-		os.Exit(m.Run())
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
-	s := New()
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		_ = s.Close()
-	}()
-	fmt.Println(l.Addr())
-	if err := s.Serve(l); err != nil {
-		panic(err)
-	}
-	_ = s.Close() // wait
-}
 
 // start serves on a port of its own until the test ends, and returns the base URL.
 func start(t testing.TB) (*Server, string) { return startWith(t, " token") }
@@ -59,40 +34,6 @@ func startWith(t testing.TB, text string) (*Server, string) {
 		}
 	})
 	return s, "http://" + l.Addr().String()
-}
-
-// startChild serves in another process and returns its base URL and a function that ends it and returns its CPU time.
-func startChild(b testing.TB) (string, func() time.Duration) {
-	b.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
-	c := exec.Command(program)
-	c.Env = append(os.Environ(), childVariable+"=1")
-	c.Stderr = os.Stderr
-	in, err := c.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		b.Fatal(err)
-	}
-	address, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		b.Fatal(err)
-	}
-	return "http://" + strings.TrimSpace(address), func() time.Duration {
-		_ = in.Close()
-		if err := c.Wait(); err != nil {
-			b.Error(err)
-		}
-		return c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-	}
 }
 
 // client sends requests over one connection and reads the answers.

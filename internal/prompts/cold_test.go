@@ -2,7 +2,6 @@ package prompts
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -65,20 +64,12 @@ func TestSalt(t *testing.T) {
 func TestColdCacheLooksAtAllThatIsDrawn(t *testing.T) {
 	text := datasets.Conversation{ID: "a", Turns: []datasets.Turn{{Text: "What is this?", Messages: json.RawMessage(`[{"role":"user","content":"What is this?"}]`)}}}
 	picture := datasets.Conversation{ID: "b", Turns: []datasets.Turn{{Messages: json.RawMessage(`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]`)}}}
-	all := NewPrefetchers()
-	defer all.Close()
+	all := prefetchers(t)
 	d := &Supply{First: text, ahead: all.Begin(datasets.ListOf([]datasets.Conversation{text, picture, text, text}, "fixed"), weight(&text)+weight(&picture))}
-	if err := d.ahead.Fill(t.Context(), 0, time.Second, silent); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, d.ahead.Fill(t.Context(), 0, time.Second, silent))
 	if d.ahead.all() != nil {
 		t.Fatal("everything is drawn")
 	}
-	salt, err := loadgen.NewSalt(loadgen.SaltPrefix, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.take(salt); err == nil || !strings.Contains(err.Error(), "--cache cold, prompt b: messages without a text") {
-		t.Errorf("got error %v", err)
-	}
+	salt := must(loadgen.NewSalt(loadgen.SaltPrefix, nil))
+	complains(t, d.take(salt), "--cache cold, prompt b: messages without a text")
 }

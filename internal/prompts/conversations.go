@@ -117,7 +117,7 @@ func (o *conversationOptions) name(c *datasets.Conversation) {
 	c.Turns = slices.Clone(c.Turns)
 	for i := range c.Turns {
 		if o.header != "" {
-			c.Turns[i].Headers = append(slices.Clip(c.Turns[i].Headers), [2]string{o.header, c.Session})
+			c.Turns[i].AddHeader(o.header, c.Session)
 		}
 		if o.bodyID {
 			c.Turns[i].AddField("conversation_id", string(jsonscan.Quote(c.Session)))

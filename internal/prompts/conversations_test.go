@@ -17,9 +17,7 @@ import (
 
 func TestConversationFlagsRefused(t *testing.T) {
 	sessions := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(sessions, []byte(`{"block_size":1,"requests":[{"in":1,"out":0}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, os.WriteFile(sessions, []byte(`{"block_size":1,"requests":[{"in":1,"out":0}]}`), 0o600))
 	agents := "--dataset-name agents --dataset-path " + sessions
 	for _, c := range []struct{ line, want string }{
 		{"--multi-turn-num-turns 2", "--multi-turn-num-turns: needs --multi-turn"},
@@ -58,9 +56,7 @@ func TestConversationFlagsRefused(t *testing.T) {
 		{agents + " --self-timed --no-self-timed", "--self-timed and --no-self-timed: choose one"},
 		{"--self-timed", "--self-timed: needs a data set with time stamps"},
 	} {
-		if _, err := flagsOf(t, "http://127.0.0.1:1", c.line, atOnce(4)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", c.line, err, c.want)
-		}
+		complains(t, failure(flagsOf(t, "http://127.0.0.1:1", c.line, atOnce(4))), c.want)
 	}
 	for _, line := range []string{"--multi-turn", agents, agents + " --time-scale 2 --max-gap 1s --sample 0.5 --self-timed --turn-timing recorded --replies model --send-conversation-id",
 		"--multi-turn --backend openai-chat --multi-turn-delay-dist uniform,min=1,max=5 --replies recorded --session-header X-Flow --send-conversation-id"} {
@@ -101,13 +97,8 @@ func TestConversationsAreCut(t *testing.T) {
 	request := func(n string) string { return `{"in":` + n + `,"out":10}` }
 	session := func(all ...string) string { return `{"block_size":1,"requests":[` + strings.Join(all, ",") + "]}\n" }
 	content := session(request("50"), request("60"), request("200"), request("5")) + session(request("50"), request("200")) + session(request("90")) + session(request("91"))
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d, err := drawnOf(t, simulated(t), "--dataset-name agents --disable-shuffle --max-model-len 100 --dataset-path "+path, atOnce(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fine(t, os.WriteFile(path, []byte(content), 0o600))
+	d := must(drawnOf(t, simulated(t), "--dataset-name agents --disable-shuffle --max-model-len 100 --dataset-path "+path, atOnce(4)))
 	var lengths [][]int
 	for {
 		c, err := d.Next()
@@ -142,10 +133,7 @@ func TestConversationsOfThePlan(t *testing.T) {
 	} {
 		url := simulated(t)
 		line := "--backend openai-chat --dataset-name random --random-input-len 20 --random-output-len 4 --tokenizer " + sentencePieces + " " + c.line
-		d, err := drawnOf(t, url, line, atOnce(3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(drawnOf(t, url, line, atOnce(3)))
 		f, _ := flagsOf(t, url, line, atOnce(3))
 		if diff := cmp.Diff(c.want, f.options.Conversations(d)); diff != "" {
 			t.Errorf("%s: %s", c.line, diff)

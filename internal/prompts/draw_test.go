@@ -59,13 +59,34 @@ func flagsOf(t *testing.T, url, line string, load shape.Shape) (*flagged, error)
 	return f, errors.Join(problems...)
 }
 
+// drawing draws from the data set of the flags, and asks the server.
+func (f *flagged) drawing(t *testing.T) *Drawing {
+	t.Helper()
+	client := f.server.Target.Client()
+	t.Cleanup(client.CloseIdleConnections)
+	m := must(f.server.Find(t.Context(), client, f.server.Patience(unheard{})))
+	return &Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: true, Draws: numpy.NewStreams(7), To: unheard{}}
+}
+
+// local is drawing without a server.
+func (f *flagged) local() *Drawing {
+	return &Drawing{Options: &f.options, Server: &f.server, Draws: numpy.NewStreams(7), To: unheard{}}
+}
+
+// prefetchers are those of a test, which end with it.
+func prefetchers(t *testing.T) *Prefetchers {
+	all := NewPrefetchers()
+	t.Cleanup(all.Close)
+	return all
+}
+
 // The prompts of a run: where they come from, what counts their tokens, what is said of them, and what a cold cache puts before.
 func TestDraw(t *testing.T) {
 	url := simulated(t)
 	model := "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz"
 	bounds := shape.Bounds{Count: 4, Duration: time.Minute, Limit: 2}
 	users := shape.Users{Bounds: bounds}
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	rate := atOnce(4)
 	for _, c := range []struct {
 		name, args string
 		load       shape.Shape
@@ -88,25 +109,10 @@ func TestDraw(t *testing.T) {
 		{"embeddings", "--backend openai-embeddings --vocab-size 300", rate, 4, metrics.TokensFromIDs, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f, err := flagsOf(t, url, c.args+" --cache cold --temperature 0 --top-k 3", c.load)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must(flagsOf(t, url, c.args+" --cache cold --temperature 0 --top-k 3", c.load))
 			f.options.Prompts = max(1, c.load.Requests())
-			client := f.server.Target.Client()
-			defer client.CloseIdleConnections()
-			m, err := f.server.Find(t.Context(), client, f.server.Patience(unheard{}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			all := NewPrefetchers()
-			defer all.Close()
-			streams := numpy.NewStreams(7)
-			d := Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: true, Draws: streams, To: unheard{}}
-			drawn, err := d.Draw(t.Context(), all, c.load, false, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := f.drawing(t)
+			drawn := must(d.Draw(t.Context(), prefetchers(t), c.load, false, false))
 			if drawn.Count() != c.n || drawn.Tokenizing.Counted != c.counted {
 				t.Errorf("%d prompts counted by %s, want %d by %s", drawn.Count(), drawn.Tokenizing.Counted, c.n, c.counted)
 			}
@@ -116,7 +122,7 @@ func TestDraw(t *testing.T) {
 			if remarks := strings.Join(drawn.Tokenizing.Remarks(), "\n"); !strings.Contains(remarks, c.remark) {
 				t.Errorf("remarks %q, want %q", remarks, c.remark)
 			}
-			_, cold, err := f.requests.Salt(m, drawn)
+			_, cold, err := f.requests.Salt(d.Model, drawn)
 			if err != nil || !strings.Contains(cold, c.cold) {
 				t.Errorf("%q, %v", cold, err)
 			}
@@ -127,8 +133,8 @@ func TestDraw(t *testing.T) {
 			}
 			load := loadgen.Defaults()
 			f.server.Send(&load)
-			f.requests.Send(&load, false, streams.Python)
-			load.Model = m.ID
+			f.requests.Send(&load, false, d.Draws.Python)
+			load.Model = d.Model.ID
 			warm := WarmUp{Load: load, First: drawn.First, Patience: f.server.Patience(unheard{}), Requests: 2, To: unheard{}}
 			if notes, err := warm.Do(t.Context(), 2); len(notes) > 0 || err != nil {
 				t.Errorf("%q, %v", notes, err)
@@ -139,7 +145,7 @@ func TestDraw(t *testing.T) {
 
 // Wrong flags are reported before anything is sent.
 func TestCheck(t *testing.T) {
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	rate := atOnce(4)
 	endless := shape.Users{Bounds: shape.Bounds{Duration: time.Minute, Limit: 2}}
 	for _, c := range []struct {
 		args  string
@@ -181,18 +187,13 @@ func TestCheck(t *testing.T) {
 // A server that refuses the requests is waited for as long as the patience lasts, and no longer.
 func TestWarmUpFails(t *testing.T) {
 	url := simulated(t)
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
-	f, err := flagsOf(t, url, "--ready-check-timeout-sec 1", rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rate := atOnce(4)
+	f := must(flagsOf(t, url, "--ready-check-timeout-sec 1", rate))
 	load := loadgen.Defaults()
 	f.server.Send(&load)
 	load.Model = "none" // an unknown model
 	warm := WarmUp{Load: load, First: oneTurn(datasets.Turn{Text: "a b c", MaxTokens: 1}), Patience: f.server.Patience(unheard{}), Requests: 2, To: unheard{}}
-	if _, err := warm.Do(t.Context(), 2); err == nil || !strings.Contains(err.Error(), "was not ready within 1s: ") {
-		t.Errorf("got %v", err)
-	}
+	complains(t, failure(warm.Do(t.Context(), 2)), "was not ready within 1s: ")
 	warm.Patience = (&server.Options{}).Patience(unheard{})
 	if notes, err := warm.Do(t.Context(), 2); len(notes) != 1 || !strings.HasPrefix(notes[0], "2 of 2 warm-ups failed, one with ") || err != nil {
 		t.Errorf("%q, %v", notes, err)
@@ -202,7 +203,7 @@ func TestWarmUpFails(t *testing.T) {
 // Without a server the prompts are those that this machine can make.
 func TestOpen(t *testing.T) {
 	model := "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz" // without a template
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 10}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	rate := atOnce(10)
 	for _, c := range []struct{ args, note, fails string }{
 		{"--vocab-size 300", "", ""},
 		{"--backend openai-chat --tokenizer " + model + " --vocab-size 300", "--vocab-size has no effect: chat takes text", ""},
@@ -212,13 +213,9 @@ func TestOpen(t *testing.T) {
 		{"--dataset-name prefix_repetition", "", ""},
 		{"--tokenizer none/at/all", "", "none/at/all"},
 	} {
-		f, err := flagsOf(t, "http://127.0.0.1:1", c.args, rate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(flagsOf(t, "http://127.0.0.1:1", c.args, rate))
 		f.options.Prompts = 10
-		d := Drawing{Options: &f.options, Server: &f.server, Draws: numpy.NewStreams(7), To: unheard{}}
-		source, m, err := d.Open(t.Context())
+		source, m, err := f.local().Open(t.Context())
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !errors.As(err, new(usage.Error)) || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
 		}
@@ -248,7 +245,7 @@ func TestOffLength(t *testing.T) {
 // The texts of answers are counted by one tokenizer: the one on this machine, else the server's.
 func TestCountAnswers(t *testing.T) {
 	url := simulated(t)
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	rate := atOnce(4)
 	for _, c := range []struct {
 		args         string
 		asks         bool
@@ -258,18 +255,10 @@ func TestCountAnswers(t *testing.T) {
 		{"", true, false, true},
 		{"--vocab-size 300", false, false, false},
 	} {
-		f, err := flagsOf(t, url, c.args, rate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(flagsOf(t, url, c.args, rate))
 		f.options.Prompts = 1
-		client := f.server.Target.Client()
-		defer client.CloseIdleConnections()
-		m, err := f.server.Find(t.Context(), client, f.server.Patience(unheard{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: c.asks, Draws: numpy.NewStreams(7), To: unheard{}}
+		d := f.drawing(t)
+		d.AskServer = c.asks
 		_, counted, err := d.Open(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -293,19 +282,11 @@ func TestCountAnswers(t *testing.T) {
 
 // A search needs more prompts than a data set has: it repeats them and says what that may cost.
 func TestSearchRepeats(t *testing.T) {
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 3}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
-	f, err := flagsOf(t, "http://127.0.0.1:1", "--dataset-name sharegpt --tokenizer estimate --dataset-path "+vectors+"sharegpt_small.json", rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rate := atOnce(3)
+	f := must(flagsOf(t, "http://127.0.0.1:1", "--dataset-name sharegpt --tokenizer estimate --dataset-path "+vectors+"sharegpt_small.json", rate))
 	f.options.Prompts = 3
-	all := NewPrefetchers()
-	defer all.Close()
-	d := Drawing{Options: &f.options, Server: &f.server, Draws: numpy.NewStreams(7), To: unheard{}}
-	drawn, err := d.Draw(t.Context(), all, rate, false, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := f.local()
+	drawn := must(d.Draw(t.Context(), prefetchers(t), rate, false, true))
 	if notes := strings.Join(drawn.Notes, "\n"); !strings.Contains(notes, "the search repeats the data set's 3 prompts; repeated ones may hit the server's prefix cache") {
 		t.Errorf("notes %q", notes)
 	}

@@ -22,9 +22,7 @@ func TestLengthModel(t *testing.T) {
 					asked := 1000 + 10*(draws.IntN(2*spread+1)-spread)
 					text, _ := tokenizer.Words{Even: true}.Decode(make([]int, asked))
 					turn := datasets.Turn{Text: text, InputTokens: asked}
-					if err := w.compose(&turn, nil); err != nil {
-						t.Fatal(err)
-					}
+					fine(t, w.compose(&turn, nil))
 					words := len(strings.Fields(turn.Text))
 					got := template + int(math.Round(each*float64(words)))
 					if i == 0 && words != asked {

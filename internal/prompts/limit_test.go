@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/hf/numpy"
 	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/shape"
@@ -22,30 +21,15 @@ const sentencePieces = "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tok
 // drawnOf draws the prompts of a command line.
 func drawnOf(t *testing.T, url, line string, load shape.Shape) (*Supply, error) {
 	t.Helper()
-	f, err := flagsOf(t, url, line, load)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(flagsOf(t, url, line, load))
 	f.options.Prompts = load.Requests()
-	client := f.server.Target.Client()
-	t.Cleanup(client.CloseIdleConnections)
-	m, err := f.server.Find(t.Context(), client, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := NewPrefetchers()
-	t.Cleanup(all.Close)
-	d := Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: true, Draws: numpy.NewStreams(7), To: unheard{}}
-	return d.Draw(t.Context(), all, load, true, false)
+	return f.drawing(t).Draw(t.Context(), prefetchers(t), load, true, false)
 }
 
 func turnsOf(t *testing.T, d *Supply) (turns []datasets.Turn) {
 	t.Helper()
 	for range d.Len {
-		c, err := d.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(d.Next())
 		turns = append(turns, c.Turns...)
 	}
 	return turns
@@ -58,14 +42,8 @@ func atOnce(n int) shape.Shape {
 // With --prompt-token-ids the prompts are the ids that the server would make of the same texts, special ones among them.
 func TestPromptTokenIDs(t *testing.T) {
 	url := simulated(t)
-	files, err := tokenizer.Find(t.Context(), tokenizer.FindOptions{Tokenizer: sentencePieces})
-	if err != nil {
-		t.Fatal(err)
-	}
-	local, err := tokenizer.Read(files.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must(tokenizer.Find(t.Context(), tokenizer.FindOptions{Tokenizer: sentencePieces}))
+	local := must(tokenizer.Read(files.Files))
 	if local.SpecialTokensToAdd() == 0 {
 		t.Fatal("this tokenizer shows nothing about special tokens")
 	}
@@ -74,14 +52,8 @@ func TestPromptTokenIDs(t *testing.T) {
 		"--backend openai-embeddings --random-batch-size 2 --random-input-len 30",
 	} {
 		line += " --tokenizer " + sentencePieces
-		texts, err := drawnOf(t, url, line, atOnce(4))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids, err := drawnOf(t, url, line+" --prompt-token-ids", atOnce(4))
-		if err != nil {
-			t.Fatal(err)
-		}
+		texts := must(drawnOf(t, url, line, atOnce(4)))
+		ids := must(drawnOf(t, url, line+" --prompt-token-ids", atOnce(4)))
 		if ids.Tokenizing.Counted != metrics.TokensFromIDs || !strings.HasSuffix(ids.About, ", sent as token ids") {
 			t.Errorf("%s: counted by %s, %s", line, ids.Tokenizing.Counted, ids.About)
 		}
@@ -100,10 +72,7 @@ func TestPromptTokenIDs(t *testing.T) {
 		}
 	}
 
-	random, err := drawnOf(t, url, "--random-input-len 30 --prompt-token-ids --tokenizer "+sentencePieces, atOnce(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	random := must(drawnOf(t, url, "--random-input-len 30 --prompt-token-ids --tokenizer "+sentencePieces, atOnce(4)))
 	for _, turn := range turnsOf(t, random) {
 		if len(turn.TokenIDs) != 30 || turn.InputTokens != 30 || turn.TokenIDs[0] != 1 {
 			t.Errorf("random: %+v, want 30 ids, the first of them special", turn)
@@ -145,14 +114,8 @@ func TestMaxModelLen(t *testing.T) {
 		{"--backend openai-embeddings --vocab-size 300 --random-batch-size 2 --random-input-len 20 --random-range-ratio 0.2", atOnce(40), "23", "--max-model-len 23: 6 of 20 requests"},
 		{"--vocab-size 300 --random-input-len 20 --random-output-len 8", atOnce(40), "28", ""},
 	} {
-		whole, err := drawnOf(t, url, c.line, c.load)
-		if err != nil {
-			t.Fatal(err)
-		}
-		some, err := drawnOf(t, url, c.line+" --max-model-len "+c.most, c.load)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must(drawnOf(t, url, c.line, c.load))
+		some := must(drawnOf(t, url, c.line+" --max-model-len "+c.most, c.load))
 		if notes := strings.Join(some.Notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" && notes != "" || strings.Count(notes, "max-model-len") > 1 {
 			t.Errorf("%s: notes %q, want %q", c.line, notes, c.note)
 		}

@@ -171,9 +171,9 @@ const mixSeed = 0x316f
 func (d *Drawing) mixed(ctx context.Context) (datasets.Flow, error) {
 	s := &mixture{conversations: d.Options.mix.needs().Sessions, draws: rand.New(rand.NewPCG(uint64(d.common.Seed), mixSeed))}
 	for _, w := range d.Options.Workloads() {
-		s.shares, s.names = append(s.shares, w.Share), append(s.names, w.Name)
+		s.all = append(s.all, mixPart{name: w.Name, share: w.Share})
 	}
-	counts := make([]int, len(s.names))
+	counts := make([]int, len(s.all))
 	if !d.common.Endless {
 		s.order = make([]uint8, d.common.Prompts)
 		for i := range s.order {
@@ -196,8 +196,7 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Flow, error) {
 		if err != nil {
 			return flow, fmt.Errorf("workload %s: %w", w.Name, err)
 		}
-		s.all = append(s.all, flow)
-		s.full = append(s.full, full && w.options.Needs().FullLength)
+		s.all[i].Flow, s.all[i].full = flow, full && w.options.Needs().FullLength
 	}
 	left := make([]int, len(s.all))
 	for i, flow := range s.all {
@@ -209,15 +208,20 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Flow, error) {
 
 // mixture takes conversations of several workloads.
 type mixture struct {
-	all    []datasets.Flow
-	names  []string
-	shares []float64
+	all []mixPart
 	// conversations says that a workload has conversations, so that all requests are turns.
 	conversations bool
-	full          []bool  // answers go on to the length that is asked for
 	order         []uint8 // of the workloads; nil to draw it
 	taken         int
 	draws         *rand.Rand
+}
+
+// mixPart is a workload with its share, from 0 to 1.
+type mixPart struct {
+	datasets.Flow
+	name  string
+	share float64
+	full  bool // answers go on to the length that is asked for
 }
 
 func (s *mixture) flow() datasets.Flow {
@@ -235,7 +239,7 @@ func (s *mixture) flow() datasets.Flow {
 		if counts[i] > 0 {
 			f.Turns += cmp.Or(flow.Turns, counts[i])
 		}
-		about = append(about, fmt.Sprintf("%s %.3g %% (%s)", s.names[i], 100*s.shares[i], flow.About))
+		about = append(about, fmt.Sprintf("%s %.3g %% (%s)", flow.name, 100*flow.share, flow.About))
 	}
 	f.About = "mix of " + strings.Join(about, ", ")
 	return f
@@ -244,12 +248,12 @@ func (s *mixture) flow() datasets.Flow {
 // draw picks a workload by the shares.
 func (s *mixture) draw() int {
 	at := s.draws.Float64()
-	for i, share := range s.shares {
-		if at -= share; at < 0 {
+	for i, w := range s.all {
+		if at -= w.share; at < 0 {
 			return i
 		}
 	}
-	return len(s.shares) - 1
+	return len(s.all) - 1
 }
 
 // next is the next conversation. One that its workload does not have, since it was too long, is left out.
@@ -277,8 +281,8 @@ func (s *mixture) next() (datasets.Conversation, error) {
 		}
 		c.Turns = slices.Clone(c.Turns)
 		for k := range c.Turns {
-			c.Turns[k].AddClass(s.names[i])
-			if s.full[i] {
+			c.Turns[k].AddClass(s.all[i].name)
+			if s.all[i].full {
 				c.Turns[k].AddField("ignore_eos", "true")
 			}
 		}

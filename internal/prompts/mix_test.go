@@ -16,12 +16,8 @@ func workloads(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for name, content := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		fine(t, os.WriteFile(name, []byte(content), 0o600))
 	}
 }
 
@@ -35,9 +31,7 @@ func TestMixFlag(t *testing.T) {
 		"chat=NaN": "expected WORKLOAD=SHARE", "a/chat=1,b/chat.yaml=1": "workload chat is given twice", ".yaml=1": "the name of a workload has no comma",
 		"a=1,": `"": expected`,
 	} {
-		if err := m.Set(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %s", text, err, want)
-		}
+		complains(t, m.Set(text), want)
 	}
 	all := make([]string, mostWorkloads+1)
 	for i := range all {
@@ -100,9 +94,7 @@ func TestMixRefused(t *testing.T) {
 		{"--mix fine=1 --time-scale 2", "--mix and --time-scale: choose one"},
 		{"--mix fine=1 --send-conversation-id", "--send-conversation-id: needs --multi-turn, or a data set of conversations"},
 	} {
-		if _, err := flagsOf(t, "http://127.0.0.1:1", c.line, atOnce(4)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", c.line, err, c.want)
-		}
+		complains(t, failure(flagsOf(t, "http://127.0.0.1:1", c.line, atOnce(4))), c.want)
 	}
 	if _, err := flagsOf(t, "http://127.0.0.1:1", "--mix fine=1 --session-header X --max-model-len 500", atOnce(4)); err != nil {
 		t.Error(err)
@@ -112,10 +104,7 @@ func TestMixRefused(t *testing.T) {
 // mixedTurns are the conversations of a mixture of chats of three turns and single requests.
 func mixedTurns(t *testing.T, line string, n int) (all []datasets.Conversation, d *Supply) {
 	t.Helper()
-	d, err := drawnOf(t, simulated(t), line, atOnce(n))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d = must(drawnOf(t, simulated(t), line, atOnce(n)))
 	for {
 		c, err := d.Next()
 		if err == io.EOF {
@@ -131,14 +120,8 @@ func mixedTurns(t *testing.T, line string, n int) (all []datasets.Conversation, 
 // Workloads are drawn by their shares, the same for a seed. Each request has the class of its workload; the answers of those that want a
 // full length ignore the end of the text; conversations are named once.
 func TestMixture(t *testing.T) {
-	path, err := filepath.Abs(vectors + "sharegpt_small.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pieces, err := filepath.Abs(sentencePieces)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must(filepath.Abs(vectors + "sharegpt_small.json"))
+	pieces := must(filepath.Abs(sentencePieces))
 	workloads(t, map[string]string{
 		"chat.yaml": "dataset-name: random\nrandom-input-len: 30\nrandom-output-len: 4\nmulti-turn: true\nmulti-turn-num-turns: 3\n",
 		"rag.yaml":  "dataset-name: sharegpt\ndataset-path: " + path + "\n",
@@ -201,10 +184,7 @@ func TestMixtureOfLittle(t *testing.T) {
 
 func TestWorkloadsOfThePlan(t *testing.T) {
 	workloads(t, map[string]string{"a.yaml": "dataset-name: random\ngoodput: ttft:5\n", "b.yaml": "dataset-name: sonnet\n"})
-	f, err := flagsOf(t, "http://127.0.0.1:1", "--mix a=1,b=3", atOnce(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(flagsOf(t, "http://127.0.0.1:1", "--mix a=1,b=3", atOnce(4)))
 	all := f.options.Workloads()
 	if len(all) != 2 || all[0].Name != "a" || all[0].Share != 0.25 || all[0].Goodput.String() != "ttft:5" || all[1].Share != 0.75 || len(all[1].Goodput) != 0 {
 		t.Errorf("got %+v", all)

@@ -2,7 +2,6 @@ package prompts
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -12,14 +11,11 @@ import (
 	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
-	"benchtop/loadgen/shape"
-	"benchtop/metrics"
 )
 
 // General lengths that a data set ignores are named, and the help of 'benchtop dataset' shows the length that counts.
 func TestGeneralLengths(t *testing.T) {
 	const file = " --dataset-path draw_test.go"
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	for _, c := range []struct{ name, args, notes string }{
 		{"random", "", ""},
 		{"sonnet", "", "--output-len has no effect with sonnet, as with vLLM; use --sonnet-output-len\n" +
@@ -28,10 +24,7 @@ func TestGeneralLengths(t *testing.T) {
 		{"timed_trace", file, "--output-len has no effect with timed_trace: each of its requests sets its own length\n--input-len has no effect with timed_trace, as with vLLM"},
 		{"sharegpt", file, "--input-len has no effect with sharegpt, as with vLLM"},
 	} {
-		f, err := flagsOf(t, "http://127.0.0.1:1", "--dataset-name "+c.name+c.args+" --input-len 20 --output-len 10", rate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(flagsOf(t, "http://127.0.0.1:1", "--dataset-name "+c.name+c.args+" --input-len 20 --output-len 10", atOnce(4)))
 		o := &f.options
 		if got := strings.Join(o.LengthNotes(f.given.All()), "\n"); got != c.notes {
 			t.Errorf("%s: %q, want %q", c.name, got, c.notes)
@@ -53,7 +46,6 @@ func TestGeneralLengths(t *testing.T) {
 // The fields of a body come in the order of vLLM's client, those of --extra-body last, and each request names its module.
 // A length that is given twice is refused, by the names of both, and so is a flag of benchtop's own for another data set.
 func TestFlagsOfOtherDatasets(t *testing.T) {
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	for _, c := range []struct{ args, want string }{
 		{"--random-isl-dist 9 --random-output-len 128", ""},
 		{"--random-osl-dist 9 --input-len 5 --dataset-name random-mm --backend openai-chat", ""},
@@ -64,7 +56,7 @@ func TestFlagsOfOtherDatasets(t *testing.T) {
 		{"--trace-speed 2 --dataset-name timed_trace --dataset-path draw_test.go", "--trace-speed: only the data set trace has it; timed_trace does not"},
 		{"--random-mix 1:5/5 --dataset-name random-rerank", "--random-mix: only random and random-mm draw such lengths; random-rerank does not"},
 	} {
-		_, err := flagsOf(t, "http://127.0.0.1:1", c.args, rate)
+		_, err := flagsOf(t, "http://127.0.0.1:1", c.args, atOnce(4))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: got %v, want %q", c.args, err, c.want)
 		}
@@ -72,12 +64,8 @@ func TestFlagsOfOtherDatasets(t *testing.T) {
 }
 
 func TestFields(t *testing.T) {
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	args := "--vocab-size 300 --extra-body.seed 3 --temperature 0 --top-k 5 --logprobs 2 --lora-modules a b "
-	f, err := flagsOf(t, "http://127.0.0.1:1", args+"--lora-assignment round-robin", rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(flagsOf(t, "http://127.0.0.1:1", args+"--lora-assignment round-robin", atOnce(4)))
 	for _, c := range []struct {
 		full bool
 		want string
@@ -104,9 +92,7 @@ func TestFields(t *testing.T) {
 	if got := models(f); got != "abababab" {
 		t.Errorf("in turn: %s", got)
 	}
-	if f, err = flagsOf(t, "http://127.0.0.1:1", args, rate); err != nil {
-		t.Fatal(err)
-	}
+	f = must(flagsOf(t, "http://127.0.0.1:1", args, atOnce(4)))
 	if got := models(f); got == "abababab" || got != models(f) || strings.Trim(got, "ab") != "" {
 		t.Errorf("at random: %s, again %s", got, models(f))
 	}
@@ -114,15 +100,12 @@ func TestFields(t *testing.T) {
 
 // A server that cannot count in every event is not asked to, nor is one asked twice.
 func TestContinuousUsage(t *testing.T) {
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	for _, p := range protocol.All() {
 		name := p.Traits().Name
 		var o RequestOptions
 		given := pflag.NewFlagSet("", pflag.ContinueOnError)
 		o.Define(given)
-		if err := given.Parse([]string{"--continuous-usage"}); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, given.Parse([]string{"--continuous-usage"}))
 		problems := errors.Join(o.Check(given, p)...)
 		asks := slices.ContainsFunc(o.Fields(false), func(f protocol.Field) bool { return strings.Contains(f.Name+f.JSON, "continuous_usage_stats") })
 		streams := slices.Contains([]string{"vllm", "openai", "openai-chat", "openai-audio", "sglang", "lmdeploy", "llama.cpp", "tgi"}, name)
@@ -130,18 +113,12 @@ func TestContinuousUsage(t *testing.T) {
 			t.Errorf("%s: asks %v, %v", name, asks, problems)
 		}
 	}
-	if _, err := flagsOf(t, "http://127.0.0.1:1", "--vocab-size 300 --continuous-usage --extra-body.stream_options.include_usage true", rate); err == nil || !strings.Contains(err.Error(), "choose one") {
-		t.Errorf("twice: %v", err)
-	}
+	complains(t, failure(flagsOf(t, "http://127.0.0.1:1", "--vocab-size 300 --continuous-usage --extra-body.stream_options.include_usage true", atOnce(4))), "choose one")
 }
 
 // Modules and sampling are no part of a request for embeddings, which makes no tokens.
 func TestFieldsOfEmbeddings(t *testing.T) {
-	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
-	f, err := flagsOf(t, "http://127.0.0.1:1", "--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(flagsOf(t, "http://127.0.0.1:1", "--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", atOnce(4)))
 	if got := f.requests.Fields(false); len(got) != 1 || got[0] != (protocol.Field{Name: "dimensions", JSON: "8"}) {
 		t.Errorf("fields %v", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -20,13 +21,14 @@ type Prefetcher struct {
 	sharing *datasets.Sharing
 	drawing sync.WaitGroup
 
-	mu    sync.Mutex // guards everything below
+	mu    sync.Mutex // guards everything below but again
 	moved *sync.Cond // the queue grew or shrank, or drawing ended
 	queue []datasets.Conversation
 	bytes int   // about how much memory the queue takes
 	most  int   // bytes above which nothing more is drawn
 	ended error // io.EOF or why there are no more, nil while they are drawn
-	again bool  // what was drawn is sent anew
+
+	again atomic.Bool // what was drawn is sent anew
 }
 
 // prefetchBytes limits the prompts drawn before a run, moreBytes those that a later flow draws ahead.
@@ -164,20 +166,6 @@ func (s *Prefetcher) changed() {
 	}
 }
 
-// repeats reports whether all prompts are sent again.
-func (s *Prefetcher) repeats() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.again
-}
-
-// markRepeated notes that all prompts are sent again from here on.
-func (s *Prefetcher) markRepeated() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.again = true
-}
-
 // Prefetchers are all prefetchers of one run.
 type Prefetchers struct {
 	ctx    context.Context // of the drawing
@@ -208,7 +196,7 @@ func (s *Prefetchers) Share(template float64) float64 {
 		return 1
 	}
 	for _, x := range s.all {
-		if x.repeats() {
+		if x.again.Load() {
 			return 1
 		}
 	}
@@ -279,7 +267,7 @@ func (r *rounds) next() (datasets.Conversation, error) {
 		if err != io.EOF || len(r.seen) == 0 {
 			return c, err
 		}
-		r.rest.markRepeated()
+		r.rest.again.Store(true)
 		r.rest, r.number = nil, 2
 	}
 	if r.at == len(r.seen) {

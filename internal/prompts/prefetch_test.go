@@ -47,13 +47,10 @@ func silent(int) {}
 // Prompts that fit into memory are all drawn before the run, in order, and then end.
 func TestPrefetcherFillsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := NewPrefetchers()
-		defer all.Close()
+		all := prefetchers(t)
 		s := all.Begin((&slowPrompts{each: 10 * time.Millisecond, n: 500}).flow(), prefetchBytes)
 		var told []int
-		if err := s.Fill(t.Context(), 0, time.Second, func(n int) { told = append(told, n) }); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, s.Fill(t.Context(), 0, time.Second, func(n int) { told = append(told, n) }))
 		if len(told) != 5 || told[0] < 99 || told[0] > 100 {
 			t.Errorf("%v were told of while 500 were drawn in 5 s", told)
 		}
@@ -76,8 +73,7 @@ func TestPrefetcherFillsWhole(t *testing.T) {
 // A source is stopped when the memory is full, Fill returns at once, and drawing goes on as prompts are taken.
 func TestPrefetcherIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := NewPrefetchers()
-		defer all.Close()
+		all := prefetchers(t)
 		source := &slowPrompts{text: strings.Repeat("x", 1000)}
 		s := all.Begin(source.flow(), 10_000)
 		began := time.Now()
@@ -103,8 +99,7 @@ func TestPrefetcherIsBounded(t *testing.T) {
 // One conversation larger than all that may be ahead still comes.
 func TestPrefetcherOfGiants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := NewPrefetchers()
-		defer all.Close()
+		all := prefetchers(t)
 		s := all.Begin((&slowPrompts{each: time.Second, n: 3, text: strings.Repeat("x", 1000)}).flow(), 10)
 		for range 3 {
 			if _, err := s.Next(); err != nil {
@@ -124,14 +119,11 @@ func TestPrefetcherPatience(t *testing.T) {
 		{30 * time.Second, 30 * time.Second}, // none before
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			all := NewPrefetchers()
-			defer all.Close()
+			all := prefetchers(t)
 			source := &slowPrompts{each: c.each, text: strings.Repeat("x", moreBytes/100)}
 			s := all.Begin(source.flow(), prefetchBytes)
 			began := time.Now()
-			if err := s.Fill(t.Context(), 2*time.Second, time.Second, silent); err != nil {
-				t.Fatal(err)
-			}
+			fine(t, s.Fill(t.Context(), 2*time.Second, time.Second, silent))
 			if took := time.Since(began); took < c.want || took > c.want+time.Second {
 				t.Errorf("the run began after %s, want %s", took, c.want)
 			}
@@ -150,15 +142,12 @@ func TestPrefetcherPatience(t *testing.T) {
 func TestPrefetcherFails(t *testing.T) {
 	bad := errors.New("line 3: bad")
 	synctest.Test(t, func(t *testing.T) {
-		all := NewPrefetchers()
-		defer all.Close()
+		all := prefetchers(t)
 		if err := all.Begin((&slowPrompts{n: 2, err: bad}).flow(), prefetchBytes).Fill(t.Context(), 0, time.Second, silent); err != bad {
 			t.Error(err)
 		}
 		s := all.Begin((&slowPrompts{each: time.Minute, n: 2, err: bad}).flow(), prefetchBytes)
-		if err := s.Fill(t.Context(), time.Second, time.Second, silent); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, s.Fill(t.Context(), time.Second, time.Second, silent))
 		for _, want := range []error{nil, nil, bad, bad} {
 			if _, err := s.Next(); err != want {
 				t.Errorf("%v, want %v", err, want)
@@ -203,8 +192,7 @@ func TestPrefetcherStops(t *testing.T) {
 
 // Takers at once get each prompt once.
 func TestPrefetcherTakersAtOnce(t *testing.T) {
-	all := NewPrefetchers()
-	defer all.Close()
+	all := prefetchers(t)
 	s := all.Begin((&slowPrompts{n: 1000, text: "x"}).flow(), 2000)
 	var mu sync.Mutex
 	taken := 0
@@ -247,15 +235,12 @@ func TestShareOfPrompts(t *testing.T) {
 		{"repeated in another round", 0, [][]datasets.Conversation{{prompt(1, 160), prompt(2, 160)}}, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			all := NewPrefetchers()
-			defer all.Close()
+			all := prefetchers(t)
 			var next func() (datasets.Conversation, error)
 			n := 0
 			for _, x := range c.sources {
 				supply := all.Begin(datasets.ListOf(x, "fixed"), 1<<20)
-				if err := supply.Fill(t.Context(), 0, time.Second, func(int) {}); err != nil {
-					t.Fatal(err)
-				}
+				fine(t, supply.Fill(t.Context(), 0, time.Second, func(int) {}))
 				if next == nil {
 					next, n = (&rounds{rest: supply}).next, len(x)
 				}

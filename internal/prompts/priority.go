@@ -65,8 +65,12 @@ func (x *Supply) Prioritize(all Priorities, header string, seed int64) {
 		value := strconv.Itoa(all.draw(draws))
 		c.Turns = slices.Clone(c.Turns)
 		for i := range c.Turns {
-			c.Turns[i].AddClass("priority " + value)
-			prioritize(&c.Turns[i], header, value)
+			t := &c.Turns[i]
+			if t.AddClass("priority " + value); header != "" {
+				t.AddHeader(header, value)
+			} else {
+				t.AddField("priority", value)
+			}
 		}
 	})
 	x.About += ", priorities " + all.String()
@@ -74,15 +78,6 @@ func (x *Supply) Prioritize(all Priorities, header string, seed int64) {
 
 // prioritySeed sets the draws of priorities apart from others of the same seed.
 const prioritySeed = 0x9217
-
-// prioritize puts a priority into a header field, or into the body where header is "".
-func prioritize(t *datasets.Turn, header, value string) {
-	if header != "" {
-		t.Headers = append(slices.Clip(t.Headers), [2]string{header, value})
-	} else {
-		t.AddField("priority", value)
-	}
-}
 
 // draw picks a priority by the shares.
 func (v Priorities) draw(draws *rand.Rand) int {

@@ -40,9 +40,7 @@ func TestPrioritize(t *testing.T) {
 	const n = 4000
 	for _, header := range []string{"", "X-Vllm-Priority"} {
 		var v Priorities
-		if err := v.Set("0=1,7=3"); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, v.Set("0=1,7=3"))
 		all := make([]datasets.Conversation, n)
 		for i := range all {
 			all[i].Turns = []datasets.Turn{{Text: "a", Overrides: json.RawMessage(`{"n": 2}`)}, {Text: "b"}}
@@ -51,10 +49,7 @@ func TestPrioritize(t *testing.T) {
 		x.Prioritize(v, header, 5)
 		urgent := 0
 		for range n {
-			c, err := x.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must(x.Next())
 			first, second := &c.Turns[0], &c.Turns[1]
 			if first.Class != second.Class {
 				t.Fatalf("turns of one conversation: %s and %s", first.Class, second.Class)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,24 +36,17 @@ func (silentServer) RoundTrip(r *http.Request) (*http.Response, error) {
 // A server that does not answer is not waited for for ever: not long while it is tried, and longer for the tokens of a text.
 func TestSilentServerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		to, err := target.New(target.Options{BaseURL: "http://silent.test"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := must(target.New(target.Options{BaseURL: "http://silent.test"}))
 		client := &http.Client{Transport: silentServer{}}
 		d := &Drawing{Options: &Options{Tokens: TokenizerOptions{Name: Estimate}}, Server: &server.Options{Servers: loadgen.Servers{Target: to}}, Client: client, AskServer: true, To: unheard{}}
 		began := time.Now()
-		if err := d.findTokenizing(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, d.findTokenizing(t.Context()))
 		if took := time.Since(began); d.tokenizing.server != nil || took != server.AskTimeout {
 			t.Errorf("tried for %s, server %v", took, d.tokenizing.server)
 		}
 		began = time.Now()
 		s := tokenizer.NewServer(impatient(client), "http://silent.test", "m")
-		if _, err := s.EncodeContext(context.Background(), "a text"); err == nil || !strings.Contains(err.Error(), "no answer in time") {
-			t.Errorf("got error %v", err)
-		}
+		complains(t, failure(s.EncodeContext(context.Background(), "a text")), "no answer in time")
 		if took := time.Since(began); took != answerTimeout {
 			t.Errorf("waited for %s", took)
 		}
@@ -77,14 +69,9 @@ func TestTokenizerClassIsNoted(t *testing.T) {
 			"tokenizer.json":        `{"model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}}`,
 			"tokenizer_config.json": config,
 		} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			fine(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		}
-		m, err := (&TokenizerOptions{Name: dir}).Find(t.Context(), nil, server.Model{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must((&TokenizerOptions{Name: dir}).Find(t.Context(), nil, server.Model{}))
 		var want []string
 		if note != "" {
 			want = []string{"token counts may differ from those of transformers: " + note}

@@ -34,10 +34,7 @@ func TestOpenAhead(t *testing.T) {
 			}
 			start(web)
 			defer web.Close()
-			g, err := target.New(target.Options{BaseURL: web.URL, Insecure: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := targetOf(t, target.Options{BaseURL: web.URL, Insecure: true})
 			pool := conn.NewPool(g, "")
 			pool.KeptOpen()
 			for _, n := range []int{users / 2, users, users - 1, 0, -1} { // only the difference is opened
@@ -87,28 +84,26 @@ func TestIdleLimits(t *testing.T) {
 		{"used, then idle for too long", 0, []time.Duration{0, 0, 4 * sec, 4 * sec}, 4},
 		{"one used, one not", 0, []time.Duration{0, 6 * sec, 12 * sec}, 3},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, pieces(true, 100*time.Millisecond, streamHead+chunk(text("a")), chunk(sseEvent(finish))+lastChunk))
-				g := s.target()
-				pool := conn.NewPool(g, "")
-				if err := pool.Open(t.Context(), 2); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(c.before)
-				all := load(t, s, len(c.at), func(o *Options) {
-					o.Target, o.Connections, o.Schedule, o.Limit = g, conn.Pools{pool}, shape.At(c.at), 0
-				})
-				for i, q := range all {
-					if q.Failure != "" || q.Redials != 0 || q.Sent != c.at[i] || q.FirstChunk != c.at[i] || q.LastChunk != c.at[i]+100*time.Millisecond {
-						t.Errorf("request %d: %q %q, %d redials, sent %s, chunks %s to %s, want %s and 100ms more",
-							i, q.Failure, q.Error, q.Redials, q.Sent, q.FirstChunk, q.LastChunk, c.at[i])
-					}
-				}
-				if s.dials != c.dials {
-					t.Errorf("%d dials, want %d", s.dials, c.dials)
-				}
+		bubble(t, c.name, func(t *testing.T) {
+			s := newScripted(t, pieces(true, 100*time.Millisecond, streamHead+chunk(text("a")), chunk(sseEvent(finish))+lastChunk))
+			g := s.target()
+			pool := conn.NewPool(g, "")
+			if err := pool.Open(t.Context(), 2); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(c.before)
+			all := load(t, s, len(c.at), func(o *Options) {
+				o.Target, o.Connections, o.Schedule, o.Limit = g, conn.Pools{pool}, shape.At(c.at), 0
 			})
+			for i, q := range all {
+				if q.Failure != "" || q.Redials != 0 || q.Sent != c.at[i] || q.FirstChunk != c.at[i] || q.LastChunk != c.at[i]+100*time.Millisecond {
+					t.Errorf("request %d: %q %q, %d redials, sent %s, chunks %s to %s, want %s and 100ms more",
+						i, q.Failure, q.Error, q.Redials, q.Sent, q.FirstChunk, q.LastChunk, c.at[i])
+				}
+			}
+			if s.dials != c.dials {
+				t.Errorf("%d dials, want %d", s.dials, c.dials)
+			}
 		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"benchtop/datasets"
@@ -206,9 +205,7 @@ func TestRecorded(t *testing.T) {
 				continue
 			}
 			for how, send := range map[string]func(net.Conn){"as recorded": c.asRecorded, "byte by byte": c.split(1), "at once": c.split(0)} {
-				t.Run(fmt.Sprintf("%s/%s/%s", filepath.Base(file), c.Name, how), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) { c.play(t, send, how == "as recorded") })
-				})
+				bubble(t, fmt.Sprintf("%s/%s/%s", filepath.Base(file), c.Name, how), func(t *testing.T) { c.play(t, send, how == "as recorded") })
 			}
 		}
 	}

@@ -29,31 +29,17 @@ type shared struct {
 func (s shared) load(t *testing.T, at []time.Duration) (all []metrics.Request, got []int) {
 	t.Helper()
 	var book logbook
-	o := Defaults()
-	for i, server := range s.servers {
-		dial := func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }
-		if server != nil {
-			dial = server.dial
+	e := perform(t, newScripted(t), &prompts{n: len(at), turns: s.turns}, &book, func(o *Options) {
+		o.Servers = Servers{Strategy: s.strategy}
+		for i, server := range s.servers {
+			dial := func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }
+			if server != nil {
+				dial = server.dial
+			}
+			o.Add(targetOf(t, target.Options{BaseURL: fmt.Sprintf("http://model-%d.test", i), Dial: dial}))
 		}
-		g, err := target.New(target.Options{BaseURL: fmt.Sprintf("http://model-%d.test", i), Dial: dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i == 0 {
-			o.Target = g
-		} else {
-			o.Others = append(o.Others, g)
-		}
-	}
-	o.Start, o.Pacer, o.Strategy = time.Now(), "timer", s.strategy
-	o.Schedule, o.Limit = shape.At(at), max(1, s.limit)
-	e, err := New(o, sinkOf{&book})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Run(t.Context(), flow(&prompts{n: len(at), turns: s.turns})); err != nil {
-		t.Fatal(err)
-	}
+		o.Schedule, o.Limit = shape.At(at), max(1, s.limit)
+	}, nil)
 	got = make([]int, len(s.servers))
 	for i, server := range s.servers {
 		if server != nil {
@@ -118,26 +104,24 @@ func TestServersShareTheLoad(t *testing.T) {
 			return shared{servers: []*scripted{nil, nil}, strategy: LeastInFlight}
 		}, every(4, ms), []int{0, 0}, 4},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				all, got := c.load(t).load(t, c.at)
-				counted, failed := make([]int, len(got)), 0
-				place := map[int]int{}
-				for _, q := range all {
-					if q.Failure != "" {
-						failed++
-					} else {
-						counted[q.Server]++
-					}
-					if first, ok := place[q.Conversation]; ok && first != q.Server {
-						t.Errorf("conversation %d went to the servers %d and %d", q.Conversation, first, q.Server)
-					}
-					place[q.Conversation] = q.Server
+		bubble(t, c.name, func(t *testing.T) {
+			all, got := c.load(t).load(t, c.at)
+			counted, failed := make([]int, len(got)), 0
+			place := map[int]int{}
+			for _, q := range all {
+				if q.Failure != "" {
+					failed++
+				} else {
+					counted[q.Server]++
 				}
-				if !slices.Equal(got, c.want) || !slices.Equal(counted, c.want) || failed != c.failed {
-					t.Errorf("the servers got %v, the requests say %v, %d failed; want %v, %d", got, counted, failed, c.want, c.failed)
+				if first, ok := place[q.Conversation]; ok && first != q.Server {
+					t.Errorf("conversation %d went to the servers %d and %d", q.Conversation, first, q.Server)
 				}
-			})
+				place[q.Conversation] = q.Server
+			}
+			if !slices.Equal(got, c.want) || !slices.Equal(counted, c.want) || failed != c.failed {
+				t.Errorf("the servers got %v, the requests say %v, %d failed; want %v, %d", got, counted, failed, c.want, c.failed)
+			}
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -106,11 +105,7 @@ func (l *writeLog) dial(ctx context.Context, network, address string) (net.Conn,
 // target is the server at base, dialled by dial.
 func (l *writeLog) target(t *testing.T, base string) *target.Target {
 	t.Helper()
-	g, err := target.New(target.Options{BaseURL: base, Insecure: true, Dial: l.dial})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return targetOf(t, target.Options{BaseURL: base, Insecure: true, Dial: l.dial})
 }
 
 func (l *writeLog) write(conn net.Conn, piece string) bool {
@@ -193,44 +188,12 @@ func serveStreams(t *testing.T, secure bool, do script) string {
 	return "https" + strings.TrimPrefix(serveOn(t, l, do), "http")
 }
 
-// serveOn answers the requests of a listener with a script.
-func serveOn(t *testing.T, l net.Listener, do script) string {
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				in := bufio.NewReader(conn)
-				for {
-					q, err := http.ReadRequest(in)
-					if err != nil {
-						return
-					}
-					body, _ := io.ReadAll(q.Body)
-					if !do(conn, q, body) {
-						return
-					}
-				}
-			}()
-		}
-	}()
-	return "http://" + l.Addr().String()
-}
-
 // readStream sends one request and returns it. The run's start is in the options.
 func readStream(t *testing.T, base string, r *reader, change func(*Options)) (metrics.Request, time.Time) {
 	t.Helper()
 	var start time.Time
 	loadTCP(t, base, 1, sinkOf{r}, func(o *Options) {
-		g, err := target.New(target.Options{BaseURL: base, Insecure: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Target, start = g, o.Start
+		o.Target, start = targetOf(t, target.Options{BaseURL: base, Insecure: true}), o.Start
 		if change != nil {
 			change(o)
 		}
@@ -459,11 +422,7 @@ func TestUserStamps(t *testing.T) {
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
 		}
-		g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		check(t, serve, func(o *Options) { o.Target = g })
+		check(t, serve, func(o *Options) { o.Target = targetOf(t, target.Options{Dial: dial}) })
 	})
 }
 

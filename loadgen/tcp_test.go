@@ -12,12 +12,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/ci"
-	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -31,6 +28,11 @@ func serveTCP(t testing.TB, do script) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveOn(t, l, do)
+}
+
+// serveOn answers the requests of a listener with a script.
+func serveOn(t testing.TB, l net.Listener, do script) string {
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -38,20 +40,7 @@ func serveTCP(t testing.TB, do script) string {
 			if err != nil {
 				return
 			}
-			go func() {
-				defer c.Close()
-				r := bufio.NewReader(c)
-				for {
-					q, err := http.ReadRequest(r)
-					if err != nil {
-						return
-					}
-					body, _ := io.ReadAll(q.Body)
-					if !do(c, q, body) {
-						return
-					}
-				}
-			}()
+			go do.serve(c)
 		}
 	}()
 	return "http://" + l.Addr().String()
@@ -59,12 +48,9 @@ func serveTCP(t testing.TB, do script) string {
 
 func loadTCP(t testing.TB, base string, n int, sink event.Sink, change func(*Options)) {
 	t.Helper()
-	g, err := target.New(target.Options{BaseURL: base, APIKey: "sesame"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := Defaults()
-	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), shape.At(make([]time.Duration, n)), 1
+	o.Target, o.Start = targetOf(t, target.Options{BaseURL: base, APIKey: "sesame"}), time.Now()
+	o.Schedule, o.Limit = shape.At(make([]time.Duration, n)), 1
 	if change != nil {
 		change(&o)
 	}
@@ -116,23 +102,6 @@ func TestRealConnections(t *testing.T) {
 			t.Error("a request was reported sent")
 		}
 	})
-	t.Run("headers", func(t *testing.T) {
-		var got *http.Request
-		var length int
-		base := serveTCP(t, func(c net.Conn, q *http.Request, b []byte) bool {
-			got, length = q, len(b)
-			return pieces(true, 0, whole)(c, q, b)
-		})
-		var book logbook
-		loadTCP(t, base+"/prefix/", 1, sinkOf{&book}, func(o *Options) { o.Protocol = protocol.Chat{} })
-		if got == nil {
-			t.Fatalf("no request: %+v", book.all)
-		}
-		if got.Method != "POST" || got.URL.Path != "/prefix/v1/chat/completions" || got.Header.Get("Authorization") != "Bearer sesame" ||
-			got.Header.Get("X-Request-Id") != "r-0" || got.Header.Get("Content-Type") != "application/json" || int(got.ContentLength) != length || length == 0 {
-			t.Errorf("%s %s, headers %v, %d bytes", got.Method, got.URL, got.Header, length)
-		}
-	})
 }
 
 // endless is a stream of n one-token events, one write each.
@@ -146,22 +115,6 @@ func endless(n int) script {
 		}
 		_, _ = io.WriteString(w, chunk(sseEvent(finish))+lastChunk)
 		return w.Flush() == nil
-	}
-}
-
-// A request costs some allocations, a chunk none: streams of different lengths cost the same.
-func TestChunksAllocateNothing(t *testing.T) {
-	ci.SkipUnderRace(t)
-	allocations := func(chunks int) float64 {
-		base := serveTCP(t, endless(chunks))
-		return testing.AllocsPerRun(5, func() {
-			loadTCP(t, base, 1, event.Discard, func(o *Options) { o.Schedule = shape.At([]time.Duration{0}) })
-		})
-	}
-	short, long := allocations(4), allocations(4004)
-	// The generated text and the chunk list double some ten times each on the way.
-	if long-short > 60 {
-		t.Errorf("%v allocations for 4 chunks, %v for 4004", short, long)
 	}
 }
 
@@ -202,25 +155,20 @@ func TestTLSHandshakes(t *testing.T) {
 			t.Errorf("%q %q, want a failure to connect", q.Failure, q.Error)
 		}
 	})
-	t.Run("never ends", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			var listening sync.WaitGroup
-			g, err := target.New(target.Options{BaseURL: "https://model.test", Dial: func(context.Context, string, string) (net.Conn, error) {
-				client, server := net.Pipe()
-				listening.Go(func() { _, _ = io.Copy(io.Discard, server) })
-				return client, nil
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			o := Defaults()
-			o.Target, o.RequestTimeout = g, 200*time.Millisecond
-			q := Try(t.Context(), o, turns(1), 1)[0]
-			if q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "TLS handshake") || q.Done != o.RequestTimeout {
-				t.Errorf("%q %q after %s, want a failure to connect after %s", q.Failure, q.Error, q.Done, o.RequestTimeout)
-			}
-			listening.Wait()
-		})
+	bubble(t, "never ends", func(t *testing.T) {
+		var listening sync.WaitGroup
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			client, server := net.Pipe()
+			listening.Go(func() { _, _ = io.Copy(io.Discard, server) })
+			return client, nil
+		}
+		o := Defaults()
+		o.Target, o.RequestTimeout = targetOf(t, target.Options{BaseURL: "https://model.test", Dial: dial}), 200*time.Millisecond
+		q := Try(t.Context(), o, turns(1), 1)[0]
+		if q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "TLS handshake") || q.Done != o.RequestTimeout {
+			t.Errorf("%q %q after %s, want a failure to connect after %s", q.Failure, q.Error, q.Done, o.RequestTimeout)
+		}
+		listening.Wait()
 	})
 }
 
@@ -266,19 +214,17 @@ func TestTLS(t *testing.T) {
 	web.StartTLS()
 	defer web.Close()
 	dialled := make(chan net.Conn, 9)
-	g, err := target.New(target.Options{BaseURL: web.URL, Insecure: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err == nil {
 			dialled <- c
 		}
 		return c, err
-	}})
-	if err != nil {
-		t.Fatal(err)
 	}
 	var book logbook
 	o := Defaults()
-	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), shape.At(make([]time.Duration, 3)), 1
+	o.Target, o.Start = targetOf(t, target.Options{BaseURL: web.URL, Insecure: true, Dial: dial}), time.Now()
+	o.Schedule, o.Limit = shape.At(make([]time.Duration, 3)), 1
 	e, err := New(o, sinkOf{&book})
 	if err != nil {
 		t.Fatal(err)

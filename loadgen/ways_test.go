@@ -175,10 +175,7 @@ func TestWays(t *testing.T) {
 					return map[string]string{c.proxy: "http://" + proxied + at.Host}[name]
 				}
 			}
-			g, err := target.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := targetOf(t, o)
 			client := g.Client()
 			defer client.CloseIdleConnections()
 			answer, err := client.Get(g.URL("/v1/models"))

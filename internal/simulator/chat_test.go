@@ -25,7 +25,7 @@ func TestChatStream(t *testing.T) {
 			}
 		}
 		role, first, last, used := c.parse(events[0].data), c.parse(events[1].data), c.parse(events[2].data), c.parse(events[3].data)
-		for _, want := range [][2]string{
+		c.wants("stream", events, [][2]string{
 			{at(role, "object"), `"chat.completion.chunk"`},
 			{at(role, "choices", 0, "delta"), `{"content":"","role":"assistant"}`},
 			{at(role, "choices", 0, "finish_reason"), "null"},
@@ -37,11 +37,7 @@ func TestChatStream(t *testing.T) {
 			{at(used, "choices"), "[]"},
 			{at(used, "usage", "completion_tokens"), "2"},
 			{events[4].data, "[DONE]"},
-		} {
-			if want[0] != want[1] {
-				t.Errorf("got %s, want %s", want[0], want[1])
-			}
-		}
+		})
 		_, body := c.do("POST", "/tokenize", `{"messages":[{"role":"user","content":"hello\nworld"}]}`)
 		if got, want := at(used, "usage", "prompt_tokens"), at(c.parse(body), "count"); got != want {
 			t.Errorf("usage says %s prompt tokens, /tokenize %s", got, want)
@@ -74,7 +70,7 @@ func TestChatReasoning(t *testing.T) {
 		if message["reasoning"] != thought || message["content"] != said {
 			t.Errorf("whole answer %v, streamed %q and %q", message, thought, said)
 		}
-		for _, want := range [][2]string{
+		c.wants("whole answer", whole, [][2]string{
 			{at(e, "object"), `"chat.completion"`},
 			{at(e, "choices", 0, "message", "role"), `"assistant"`},
 			{at(e, "choices", 0, "finish_reason"), `"length"`},
@@ -82,10 +78,6 @@ func TestChatReasoning(t *testing.T) {
 			{at(e, "choices", 0, "logprobs", "content", 0, "token"), at(e, "choices", 0, "logprobs", "content", 0, "top_logprobs", 0, "token")},
 			{at(e, "choices", 0, "logprobs", "content", 7), "absent"},
 			{at(e, "usage", "completion_tokens"), "7"},
-		} {
-			if want[0] != want[1] {
-				t.Errorf("got %s, want %s in %s", want[0], want[1], whole)
-			}
-		}
+		})
 	})
 }

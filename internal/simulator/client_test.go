@@ -34,11 +34,20 @@ func bubble(t *testing.T, p Profile, f func(*client)) {
 		transport := &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 		}
-		web := s.HTTPServer()
-		done := make(chan error)
-		go func() { done <- web.Serve(listener) }()
+		end := serve(t, s, listener)
 		f(&client{t: t, server: s, http: &http.Client{Transport: transport}, dial: dial, start: time.Now()})
 		transport.CloseIdleConnections()
+		end()
+	})
+}
+
+// serve serves s on a listener until end, which closes s.
+func serve(t *testing.T, s *Server, l net.Listener) (end func()) {
+	t.Helper()
+	web := s.HTTPServer()
+	done := make(chan error, 1)
+	go func() { done <- web.Serve(l) }()
+	return func() {
 		if err := web.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -48,7 +57,7 @@ func bubble(t *testing.T, p Profile, f func(*client)) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-	})
+	}
 }
 
 func (c *client) request(ctx context.Context, method, path, body string) *http.Request {

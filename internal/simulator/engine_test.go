@@ -85,6 +85,7 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 		change   func(*Profile)
 		arrivals []newcomer
 		want     [][]time.Duration
+		queries  int // tokens that were looked up in the prefix cache
 	}{
 		{
 			name:     "alone: prefill, then steps that grow with the context",
@@ -166,6 +167,37 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 			arrivals: []newcomer{{prompt: 100, limit: 1}, {at: 1, prompt: 100, limit: 1, abort: 2}, {at: 2, prompt: 100, limit: 1}},
 			want:     [][]time.Duration{{20000 * µs}, nil, {40000 * µs}},
 		},
+		{ // without the cache 33 tokens are computed again, here 17; being admitted again is no query
+			name:     "a preempted sequence finds the part of its cache that others have not taken",
+			change:   func(p *Profile) { p.MaxModelLen, p.Blocks, p.PrefixCache = 64, 4, true },
+			arrivals: []newcomer{{prompt: 32, limit: 3}, {prompt: 32, limit: 3}},
+			want:     [][]time.Duration{{16400 * µs, 27432 * µs, 38465 * µs}, {16400 * µs, 50181 * µs, 61214 * µs}},
+			queries:  64,
+		},
+		{ // 10+10 for the prompt; then 10+1+.1·3, and the context read so far
+			name:     "a step that accepts its whole draft brings that many tokens more at once, and costs their verification",
+			change:   func(p *Profile) { p.SpecTokens, p.SpecAcceptance = 3, 1 },
+			arrivals: []newcomer{{prompt: 100, limit: 7}},
+			want:     [][]time.Duration{{20000 * µs, 31400 * µs, 31400 * µs, 31400 * µs, 31400 * µs, 42804 * µs, 42804 * µs}},
+		},
+		{
+			name:     "no draft is accepted",
+			change:   func(p *Profile) { p.SpecTokens, p.SpecAcceptance = 3, 0 },
+			arrivals: []newcomer{{prompt: 100, limit: 7}},
+			want:     [][]time.Duration{{20000 * µs, 31400 * µs, 42801 * µs, 54203 * µs, 65606 * µs, 77010 * µs, 88415 * µs}},
+		},
+		{
+			name:     "four times as fast",
+			change:   func(p *Profile) { p.Speed = 4 },
+			arrivals: []newcomer{{prompt: 100, limit: 3}},
+			want:     [][]time.Duration{{5000 * µs, 7775 * µs, 10550250}},
+		},
+		{
+			name:     "half as fast",
+			change:   func(p *Profile) { p.Speed = 0.5 },
+			arrivals: []newcomer{{prompt: 100, limit: 3}},
+			want:     [][]time.Duration{{40000 * µs, 62200 * µs, 84402 * µs}},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,47 +215,54 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 						t.Errorf("sequence %d: tokens at %v, want %v", i, got[i], tt.want[i])
 					}
 				}
-				if s := e.snapshot(); s.cacheUsage != 0 || s.running+s.waiting != 0 {
-					t.Errorf("left behind: %v of the cache, %d running, %d waiting", s.cacheUsage, s.running, s.waiting)
+				if s := e.snapshot(); s.cacheUsage != 0 || s.running+s.waiting != 0 || s.prefixQueries != tt.queries || s.prefixHits != 0 {
+					t.Errorf("left behind: %v of the cache, %d running, %d waiting; %d queries, %d hits", s.cacheUsage, s.running, s.waiting,
+						s.prefixQueries, s.prefixHits)
 				}
 			})
 		})
 	}
 }
 
-// Many sequences in a cache that holds a few: all finish, whole, and the same again.
+// Many sequences in a cache that holds a few, with and without drafts, up to the longest there may be: all finish, whole, and the same
+// again.
 func TestCacheExhaustion(t *testing.T) {
-	p := round()
-	p.MaxSequences = 16
-	p.Blocks = 64
-	arrivals := make([]newcomer, 40)
-	for i := range arrivals {
-		arrivals[i] = newcomer{at: time.Duration(i) * time.Millisecond, prompt: 20 + i*7%90, limit: 60 + i*13%200}
-	}
-	var runs [2]string
-	for run := range runs {
-		synctest.Test(t, func(t *testing.T) {
-			tokens, e := play(t, p, arrivals)
-			for i, a := range arrivals {
-				if len(tokens[i]) != a.limit {
-					t.Errorf("sequence %d: %d tokens, want %d", i, len(tokens[i]), a.limit)
+	drafting := speculative(5, 0.6)
+	drafting.MaxSequences, drafting.MaxModelLen, drafting.Blocks = 8, 256, 20
+	plain := round()
+	plain.MaxSequences = 16
+	for _, c := range []struct {
+		p     Profile
+		limit func(i, prompt int) int
+	}{
+		{plain, func(i, _ int) int { return 60 + i*13%200 }},
+		{drafting, func(_, prompt int) int { return drafting.MaxModelLen - prompt }},
+	} {
+		arrivals, sum := make([]newcomer, 40), 0
+		for i := range arrivals {
+			prompt := 20 + i*7%90
+			arrivals[i] = newcomer{at: time.Duration(i) * time.Millisecond, prompt: prompt, limit: c.limit(i, prompt)}
+			sum += arrivals[i].limit
+		}
+		var runs [2]string
+		for run := range runs {
+			synctest.Test(t, func(t *testing.T) {
+				tokens, e := play(t, c.p, arrivals)
+				for i, a := range arrivals {
+					if len(tokens[i]) != a.limit {
+						t.Errorf("sequence %d: %d tokens, want %d", i, len(tokens[i]), a.limit)
+					}
 				}
-			}
-			s := e.snapshot()
-			if s.preemptions == 0 {
-				t.Error("no preemption: the test does not test")
-			}
-			if s.cacheUsage != 0 {
-				t.Errorf("cache usage is %v at the end, want 0", s.cacheUsage)
-			}
-			if s.ends["length"] != len(arrivals) {
-				t.Errorf("%d ended by length, want %d", s.ends["length"], len(arrivals))
-			}
-			runs[run] = fmt.Sprint(s.preemptions, tokens)
-		})
-	}
-	if runs[0] != runs[1] {
-		t.Errorf("two runs differ:\n%s\n%s", runs[0], runs[1])
+				s := e.snapshot()
+				if s.preemptions == 0 || s.cacheUsage != 0 || s.ends["length"] != len(arrivals) || s.generationTokens != sum {
+					t.Errorf("%d preemptions, %v of the cache left, %d ended by length, %d tokens", s.preemptions, s.cacheUsage, s.ends["length"], s.generationTokens)
+				}
+				runs[run] = fmt.Sprint(s.preemptions, s.speculation, tokens)
+			})
+		}
+		if runs[0] != runs[1] {
+			t.Errorf("two runs differ:\n%s\n%s", runs[0], runs[1])
+		}
 	}
 }
 
@@ -263,18 +302,6 @@ func TestStopClosesWhatIsInFlight(t *testing.T) {
 func TestStopBeforeUse(t *testing.T) {
 	e := newEngine(round())
 	e.stop() // would hang if it waited for a goroutine that never ran
-}
-
-// Two bubbles must not share timers or channels.
-func TestTwoBubbles(t *testing.T) {
-	for range 2 {
-		synctest.Test(t, func(t *testing.T) {
-			tokens, _ := play(t, round(), []newcomer{{prompt: 100, limit: 1}})
-			if want := 20 * time.Millisecond; tokens[0][0] != want {
-				t.Errorf("first token after %v, want %v", tokens[0][0], want)
-			}
-		})
-	}
 }
 
 // Delays of steps do not add up: a hundred steps last a hundred step times. Only a delay beyond maxLag is lost.

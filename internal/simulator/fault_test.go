@@ -66,12 +66,11 @@ func TestFaultKindsCanBeParsed(t *testing.T) {
 	}
 }
 
-func TestProfileChecksFaultsAndSpeculation(t *testing.T) {
+func TestProfileChecksSpeculation(t *testing.T) {
 	p := Defaults()
-	p.Faults = []Fault{{Kind: "nonsense"}, {Kind: FaultStatus, Arg: 1}}
 	p.SpecTokens, p.SpecAcceptance = 40, 2
 	err := p.Validate()
-	for _, words := range []string{`unknown fault "nonsense"`, "fault status: needs", "spec acceptance is 2", "too few for max sequences 64 with 41 tokens each"} {
+	for _, words := range []string{"spec acceptance is 2", "too few for max sequences 64 with 41 tokens each"} {
 		if err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q is missing in %v", words, err)
 		}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -22,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -65,9 +65,9 @@ func TestTLSTrouble(t *testing.T) {
 	}{
 		{name: "good", server: &good, known: true},
 		{name: "unknown authority", server: &good, words: "is signed by an authority that is not trusted here; give the authority's certificate with --ca-file"},
-		{name: "expired", server: ptr(signed(t, now.Add(-2*hour), now.Add(-hour))), known: true, words: "expired on "},
-		{name: "not yet valid", server: ptr(signed(t, now.Add(hour), now.Add(2*hour))), known: true, words: "is this machine's clock right?"},
-		{name: "another host", server: ptr(signed(t, now.Add(-hour), now.Add(hour), "other.test")), known: true, words: "is of another host"},
+		{name: "expired", server: new(signed(t, now.Add(-2*hour), now.Add(-hour))), known: true, words: "expired on "},
+		{name: "not yet valid", server: new(signed(t, now.Add(hour), now.Add(2*hour))), known: true, words: "is this machine's clock right?"},
+		{name: "another host", server: new(signed(t, now.Add(-hour), now.Add(hour), "other.test")), known: true, words: "is of another host"},
 		{name: "no TLS", words: "does not speak TLS; is it http:// rather than https://?"},
 		{name: "a certificate is wanted", server: &good, known: true, wants: true, words: "wants a certificate of the client: certificate required; give it with --cert-file and --key-file"},
 		{name: "another one is wanted", server: &good, known: true, wants: true, own: &strangers, words: "does not accept the certificate of --cert-file"},
@@ -96,9 +96,7 @@ func TestTLSTrouble(t *testing.T) {
 				if o.Target, err = target.New(target.Options{BaseURL: o.BaseURLs[0], Roots: roots, Certificate: c.own}); err != nil {
 					t.Fatal(err)
 				}
-				client := o.Target.Client()
-				_, err = o.Find(context.Background(), client, o.Patience(told{}))
-				client.CloseIdleConnections()
+				_, err = finds(t, o)
 				if (c.words == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), o.Target.String())) {
 					t.Errorf("model %q: %v, want %q", model, err, c.words)
 				}
@@ -131,9 +129,7 @@ func TestWantsTLS(t *testing.T) {
 		for _, model := range []string{"", "m"} {
 			o := Options{Backend: "openai", BaseURLs: []string{c.url}, port: 1, Model: model}
 			o.Check()
-			client := o.Target.Client()
-			_, err := o.Find(t.Context(), client, o.Patience(told{}))
-			client.CloseIdleConnections()
+			_, err := finds(t, o)
 			if known := model == "m" && !strings.Contains(c.want, "TLS"); known != (err == nil) || err != nil &&
 				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, model %q: %v, want %q", c.name, model, err, c.want)
@@ -205,9 +201,7 @@ func TestHeaders(t *testing.T) {
 		o := Options{Backend: "openai", host: "h", port: 1}
 		_ = o.headers.Set(c.header)
 		problems := errors.Join(o.Check()...)
-		if (problems != nil) != (c.problem != "") || problems != nil && !strings.Contains(problems.Error(), c.problem) {
-			t.Errorf("%s: %v, want %q", c.header, problems, c.problem)
-		}
+		assert.Fails(t, c.header, problems, c.problem)
 		warnings := strings.Join(o.Warnings, "\n")
 		if (warnings != "") != (c.warning != "") || !strings.Contains(warnings, c.warning) ||
 			strings.Contains(warnings, "canary") {
@@ -224,8 +218,6 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("a password in the URL: %q", o.Warnings)
 	}
 }
-
-func ptr[T any](x T) *T { return &x }
 
 // The files of certificates are checked with the other flags.
 func TestTLSFlags(t *testing.T) {
@@ -263,10 +255,7 @@ func TestTLSFlags(t *testing.T) {
 func TestProxyIsTold(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://me:canary@p:3128")
 	t.Setenv("NO_PROXY", "")
-	o := Options{Backend: "openai", BaseURLs: []string{"http://h"}, port: 1}
-	if problems := o.Check(); len(problems) > 0 {
-		t.Fatal(problems)
-	}
+	o := checked(t, Options{Backend: "openai", BaseURLs: []string{"http://h"}, port: 1})
 	var p metrics.Plan
 	o.Plan(&p)
 	if p.Proxy != "http://p:3128 (HTTP_PROXY)" || len(o.Remarks()) != 1 || !strings.Contains(o.Remarks()[0], p.Proxy) {

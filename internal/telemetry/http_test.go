@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // served is the URL of a server with one answer.
@@ -53,7 +55,7 @@ func TestScrape(t *testing.T) {
 		{"huge when unpacked", func(w http.ResponseWriter, _ *http.Request) { pack(w, strings.Repeat(" ", longestPage+1)) }, -1, "longer than 50 MB"},
 	} {
 		got, err := scrape(t, c.answer)
-		fails(t, c.name, err, c.fails)
+		assert.Fails(t, c.name, err, c.fails)
 		n := -1
 		if got.spec != nil {
 			n = got.spec[partDrafts]
@@ -61,14 +63,6 @@ func TestScrape(t *testing.T) {
 		if n != c.drafts {
 			t.Errorf("%s: %d drafts, want %d", c.name, n, c.drafts)
 		}
-	}
-}
-
-// fails fails unless an error has some words, or there is none where there are no words.
-func fails(t *testing.T, name string, err error, words string) {
-	t.Helper()
-	if (err != nil) != (words != "") || !strings.Contains(said(err), words) {
-		t.Errorf("%s: error %v, want %q", name, err, words)
 	}
 }
 

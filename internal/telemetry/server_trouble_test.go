@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -45,7 +46,7 @@ func TestServerPollTroubled(t *testing.T) {
 	} {
 		seen, errs, _ := polls(t, c.pages...)
 		for i, s := range seen {
-			fails(t, fmt.Sprintf("%s, look %d", c.name, i), errs[i], c.errs[i])
+			assert.Fails(t, fmt.Sprintf("%s, look %d", c.name, i), errs[i], c.errs[i])
 			if back := c.errs[i] == "came back"; (back || c.errs[i] == "restarted") && (!errors.Is(errs[i], ErrRestarted) || errors.Is(errs[i], ErrReturned) != back) {
 				t.Errorf("%s, look %d: error %v, want ErrRestarted, or ErrReturned: %v", c.name, i, errs[i], back)
 			}

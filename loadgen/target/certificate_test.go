@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // made is a certificate that signs itself, and its key, in PEM form.
@@ -72,9 +74,7 @@ func TestCertificateFiles(t *testing.T) {
 			c.key = c.certificate
 		}
 		_, err := Certificate(c.certificate, c.key)
-		if (c.words == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.words) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.words)
-		}
+		assert.Fails(t, c.name, err, c.words)
 	}
 	for _, c := range []struct{ name, file, words string }{
 		{"one", file("a.pem", certificate), ""},
@@ -86,8 +86,6 @@ func TestCertificateFiles(t *testing.T) {
 		{"large", file("large", strings.Repeat(" ", mostPEM+1)), "too many"},
 	} {
 		_, err := Roots(c.file)
-		if (c.words == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.words) {
-			t.Errorf("roots, %s: %v, want %q", c.name, err, c.words)
-		}
+		assert.Fails(t, "roots, "+c.name, err, c.words)
 	}
 }

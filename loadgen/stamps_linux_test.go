@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -20,49 +19,12 @@ import (
 
 	"benchtop/internal/ci"
 	"benchtop/loadgen/conn"
+	"benchtop/loadgen/conn/conntest"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/live"
 )
-
-// needStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do. It does not use the
-// code under test, and returns when the kernel has begun to stamp.
-func needStamps(t testing.TB) {
-	t.Helper()
-	if !conn.KernelStamps() {
-		ci.Skip(t, "this system's kernel does not stamp packets")
-	}
-	l, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() }) // so that the kernel goes on during the test
-	ask(l, func(fd int) {
-		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	patience := 6000
-	if neverStamped.Load() {
-		patience = 1
-	}
-	for range patience {
-		_, _ = l.WriteTo([]byte("x"), l.LocalAddr())
-		if _, n, _, _, err := l.ReadMsgUDP(make([]byte, 1), make([]byte, 128)); err != nil {
-			t.Fatal(err)
-		} else if n > 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	neverStamped.Store(true)
-	ci.Skip(t, "the kernel takes the option but stamps nothing")
-}
-
-// neverStamped is set when a test has waited for stamps for a minute in vain, so that the next need not.
-var neverStamped atomic.Bool
 
 // ask calls about with the descriptor of a connection; false if it is closed.
 func ask(conn any, about func(fd int)) bool {
@@ -219,7 +181,7 @@ func schemes(t *testing.T, test func(t *testing.T, secure bool)) {
 
 // Each chunk has the time of its arrival, with TLS and without, also where the line end behind it is late.
 func TestKernelStamps(t *testing.T) {
-	needStamps(t)
+	conntest.NeedStamps(t, conn.KernelStamps())
 	a, b := text("a"), text("b")
 	bare := func(s string) string { return strings.TrimSuffix(chunk(s), "\r\n") }
 	for _, c := range []struct {
@@ -266,7 +228,7 @@ func TestKernelStamps(t *testing.T) {
 // A reader is suspended while the server goes on: the chunks of this time share the stamp of the last one, which metrics count; later
 // chunks have their own again.
 func TestSuspendedReader(t *testing.T) {
-	needStamps(t)
+	conntest.NeedStamps(t, conn.KernelStamps())
 	const (
 		before, meanwhile, later = 4, 12, 4 // chunks
 		hold                     = 300 * time.Millisecond
@@ -337,7 +299,7 @@ func TestSuspendedReader(t *testing.T) {
 
 // The silence of a stream counts from the read of its last chunk, since a stamp of the kernel may be old.
 func TestStallAfterSuspendedReader(t *testing.T) {
-	needStamps(t)
+	conntest.NeedStamps(t, conn.KernelStamps())
 	t.Parallel()
 	// Three tenths of the time-out are left for a busy machine. Where that is too little, a longer one gives it more; but
 	// by the stamp, the stream would be silent for one and a half of any.

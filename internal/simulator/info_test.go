@@ -10,7 +10,7 @@ import (
 
 func TestInfo(t *testing.T) {
 	bubble(t, round(), func(c *client) {
-		if _, body := c.do("GET", "/version", ""); at(c.parse(body), "version") == "absent" {
+		if _, body := c.do("GET", "/version", ""); textAt(c.parse(body), "version") == "" {
 			t.Errorf("version: %s", body)
 		}
 		_, body := c.do("GET", "/v1/models", "")
@@ -31,16 +31,10 @@ func TestInfo(t *testing.T) {
 
 func TestTokenizeRoundTrip(t *testing.T) {
 	bubble(t, round(), func(c *client) {
-		_, body := c.do("POST", "/tokenize", `{"model":"sim-8b","prompt":"hello wörld","add_special_tokens":false,"return_token_strs":true}`)
-		e := c.parse(body)
-		if at(e, "max_model_len") != "1024" || at(e, "token_strs", 0) != `"hel"` {
-			t.Errorf("tokenize: %s", body)
-		}
-		_, body = c.do("POST", "/detokenize", `{"model":"sim-8b","tokens":`+at(e, "tokens")+`}`)
-		if got := at(c.parse(body), "prompt"); got != `"hello wörld"` {
-			t.Errorf("back comes %s", got)
-		}
-		_, body = c.do("POST", "/tokenize", `{"prompt":""}`)
+		e := c.answer("/tokenize", `{"model":"sim-8b","prompt":"hello wörld","add_special_tokens":false,"return_token_strs":true}`)
+		back := c.answer("/detokenize", `{"model":"sim-8b","tokens":`+at(e, "tokens")+`}`)
+		c.wants("tokens", e, [][2]string{{at(e, "max_model_len"), "1024"}, {at(e, "token_strs", 0), `"hel"`}, {textAt(back, "prompt"), "hello wörld"}})
+		_, body := c.do("POST", "/tokenize", `{"prompt":""}`)
 		if want := `{"count":0,"max_model_len":1024,"tokens":[],"token_strs":null}` + "\n"; body != want {
 			t.Errorf("empty prompt: %s, want %s", body, want)
 		}
@@ -58,16 +52,7 @@ func TestMetrics(t *testing.T) {
 		}
 		time.Sleep(3 * time.Millisecond)
 		const labels = `{engine="0",model_name="a \"b\"\\"`
-		expect := func(moment string, lines ...string) {
-			t.Helper()
-			_, page := c.do("GET", "/metrics", "")
-			for _, line := range lines {
-				if !strings.Contains(page, "\n"+line+"\n") {
-					t.Errorf("%s: no line %s in\n%s", moment, line, page)
-				}
-			}
-		}
-		expect("while one runs and one waits",
+		c.shows("while one runs and one waits",
 			"# TYPE vllm:num_requests_running gauge",
 			"vllm:num_requests_running"+labels+"} 1.0",
 			"vllm:num_requests_waiting"+labels+"} 1.0",
@@ -75,14 +60,14 @@ func TestMetrics(t *testing.T) {
 			"vllm:generation_tokens_total"+labels+"} 0.0",
 		)
 		time.Sleep(20 * time.Millisecond)
-		expect("when the first has a token and goes on: its waits are told when it ends, as vLLM does",
+		c.shows("when the first has a token and goes on: its waits are told when it ends, as vLLM does",
 			`vllm:time_to_first_token_seconds_count`+labels+`} 1.0`,
 			`vllm:prompt_tokens_total`+labels+`} 100.0`,
 			`vllm:request_queue_time_seconds_count`+labels+`} 0.0`,
 			`vllm:request_prefill_time_seconds_count`+labels+`} 0.0`,
 		)
 		time.Sleep(time.Second)
-		expect("when both are done",
+		c.shows("when both are done",
 			`vllm:request_queue_time_seconds_count`+labels+`} 2.0`,
 			`vllm:request_prefill_time_seconds_sum`+labels+`} 0.04`,
 			"vllm:num_requests_running"+labels+"} 0.0",
@@ -159,8 +144,7 @@ func TestNamed(t *testing.T) {
 func TestMediaParts(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		count := func(content string) float64 {
-			_, body := c.do("POST", "/tokenize", `{"messages":[{"role":"user","content":[`+content+`]}]}`)
-			return c.parse(body)["count"].(float64)
+			return c.answer("/tokenize", `{"messages":[{"role":"user","content":[`+content+`]}]}`)["count"].(float64)
 		}
 		plain := count(`{"type":"text","text":"a b"}`)
 		for _, kind := range []string{"image_url", "video_url", "input_audio"} {
@@ -176,8 +160,7 @@ func TestMediaParts(t *testing.T) {
 func TestMediaPrefix(t *testing.T) {
 	bubble(t, cached(), func(c *client) {
 		hits := func(url string) string {
-			_, body := c.do("POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+url+`"}}]}],"max_tokens":1}`)
-			return at(c.parse(body), "usage", "prompt_tokens_details", "cached_tokens")
+			return at(c.answer("/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+url+`"}}]}],"max_tokens":1}`), "usage", "prompt_tokens_details", "cached_tokens")
 		}
 		if first, other, again := hits("data:a"), hits("data:b"), hits("data:a"); first != "0" || other != "0" || again != "256" {
 			t.Errorf("an image has %s tokens in the cache, another %s, the first again %s", first, other, again)

@@ -39,7 +39,7 @@ func (c *client) completion(prompt, more string) asked {
 	if len(events) != 3 {
 		c.t.Fatalf("%d events, want a token, usage and the end: %v", len(events), events)
 	}
-	details := c.parse(events[1].data)["usage"].(map[string]any)["prompt_tokens_details"]
+	details, _ := field(c.parse(events[1].data), "usage", "prompt_tokens_details")
 	if details == nil {
 		return asked{events[0].at - start, "null"}
 	}
@@ -108,16 +108,10 @@ func TestPrefixCache(t *testing.T) {
 				if !p.PrefixCache {
 					queries = 0
 				}
-				_, page := c.do("GET", "/metrics", "")
-				for _, line := range []string{
-					fmt.Sprintf("vllm:prefix_cache_queries_total{engine=\"0\",model_name=\"sim-8b\"} %d.0\n", queries),
-					fmt.Sprintf("vllm:prefix_cache_hits_total{engine=\"0\",model_name=\"sim-8b\"} %d.0\n", hits),
-					"vllm:kv_cache_usage_perc{engine=\"0\",model_name=\"sim-8b\"} 0.0\n",
-				} {
-					if !strings.Contains(page, line) {
-						t.Errorf("no line %s in\n%s", line, page)
-					}
-				}
+				c.shows("at the end",
+					fmt.Sprintf(`vllm:prefix_cache_queries_total{engine="0",model_name="sim-8b"} %d.0`, queries),
+					fmt.Sprintf(`vllm:prefix_cache_hits_total{engine="0",model_name="sim-8b"} %d.0`, hits),
+					`vllm:kv_cache_usage_perc{engine="0",model_name="sim-8b"} 0.0`)
 			})
 		})
 	}
@@ -197,8 +191,8 @@ func TestRequestMetrics(t *testing.T) {
 				t.Errorf("event %d speaks of metrics: %s", i, e.data)
 			}
 		}
-		_, whole := c.do("POST", "/v1/completions", body+`}`)
-		if got, want := short(c.parse(whole)["metrics"]), fmt.Sprintf(want, "0"); got != want {
+		whole := c.answer("/v1/completions", body+`}`)
+		if got, want := short(whole["metrics"]), fmt.Sprintf(want, "0"); got != want {
 			t.Errorf("in a whole answer: %s, want %s", got, want)
 		}
 		for _, stream := range []string{"true", "false"} {
@@ -208,10 +202,7 @@ func TestRequestMetrics(t *testing.T) {
 				t.Errorf("a chat, stream %s: %s", stream, chat)
 			}
 		}
-		_, page := c.do("GET", "/metrics", "")
-		if line := `vllm:request_prefill_time_seconds_count{engine="0",model_name="sim-8b"} 5.0`; !strings.Contains(page, line) {
-			t.Errorf("no line %s in\n%s", line, page)
-		}
+		c.shows("at the end", `vllm:request_prefill_time_seconds_count{engine="0",model_name="sim-8b"} 5.0`)
 	})
 	p.RequestMetrics = false
 	bubble(t, p, func(c *client) {

@@ -86,5 +86,5 @@ func TestFaultSplitsAStep(t *testing.T) {
 }
 
 func textIn(c *client, event string) string {
-	return strings.Trim(at(c.parse(event), "choices", 0, "text"), `"`)
+	return textAt(c.parse(event), "choices", 0, "text")
 }

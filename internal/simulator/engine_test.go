@@ -361,6 +361,34 @@ func BenchmarkSteps(b *testing.B) {
 	}
 }
 
+// relative is a sequence of many lengths. With the prefix cache, prompts and answers of every fourth begin alike.
+func relative(p Profile, id uint64, longest int) *sequence {
+	seq := newSequence(1+int(id*37%400), 1+int(id*101)%longest, "length", id)
+	if p.PrefixCache {
+		seq.names = newBlockNames(p.BlockSize, "", randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
+	}
+	return seq
+}
+
+// passedOver counts the sequences that wait without a search for their prefixes, and checks that they would not have been admitted with one.
+func passedOver(t *testing.T, s *scheduler) (n int) {
+	t.Helper()
+	for _, seq := range s.waiting {
+		if !seq.want.pending(&s.pool) {
+			continue
+		}
+		n++
+		held := 0
+		for _, i := range s.pool.beginning(seq) {
+			held += int(min(s.pool.blocks[i].holders, 1))
+		}
+		if needs := blocksFor(seq.known, s.profile.BlockSize) - held; needs <= s.pool.free {
+			t.Fatalf("a sequence that needs %d blocks waits with %d free", needs, s.pool.free)
+		}
+	}
+	return n
+}
+
 // At every step the tokens fit the budget, the sequences the batch, the blocks the cache, no sequence decodes behind a
 // prefill, and sequences that share a block have the same tokens in it.
 func TestSchedulerInvariants(t *testing.T) {
@@ -368,15 +396,11 @@ func TestSchedulerInvariants(t *testing.T) {
 		p := round()
 		p.MaxSequences, p.PrefixCache = 8, shared
 		s := newScheduler(p)
-		id, hits := uint64(0), 0
+		id, hits, skipped := uint64(0), 0, 0
 		for step := 0; step < 2500 || len(s.running)+len(s.waiting) > 0; step++ {
 			if len(s.waiting) < 5 && step < 2500 {
 				id++
-				seq := newSequence(1+int(id*37%400), 1+int(id*101%300), "length", id)
-				if shared { // four families, whose prompts and answers begin alike
-					seq.names = newBlockNames(p.BlockSize, "", randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
-				}
-				s.waiting = append(s.waiting, seq)
+				s.waiting = append(s.waiting, relative(p, id, 300))
 			}
 			plan := s.plan()
 			total, prefilling := 0, false
@@ -408,7 +432,11 @@ func TestSchedulerInvariants(t *testing.T) {
 			for _, sh := range plan.shares {
 				sh.seq.advance(sh.tokens, p.verify(sh))
 			}
+			skipped += passedOver(t, s)
 			s.drop((*sequence).done)
+		}
+		if shared && skipped < 100 {
+			t.Errorf("only %d times a sequence was passed over without a search", skipped)
 		}
 		if len(s.running)+len(s.waiting) > 0 || s.pool.free != s.pool.total || s.preemptions == 0 || shared && hits == 0 {
 			t.Errorf("at the end %d running, %d waiting, %d blocks free, %d preemptions, %d hits",

@@ -14,17 +14,12 @@ func TestUnboundedCache(t *testing.T) {
 		most := 0
 		for id := uint64(1); id <= 400 || len(s.running)+len(s.waiting) > 0; id++ {
 			if id <= 400 {
-				seq := newSequence(1+int(id*37%400), 1+int(id*101%30), "length", id)
-				if shared {
-					seq.names = newBlockNames(p.BlockSize, "", randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
-				}
-				s.waiting = append(s.waiting, seq)
+				s.waiting = append(s.waiting, relative(p, id, 30))
 			}
 			for _, sh := range s.plan().shares {
 				sh.seq.advance(sh.tokens, 0)
 			}
-			held := s.pool.total - s.pool.free
-			most = max(most, held)
+			most = max(most, s.pool.total-s.pool.free)
 			if err := s.pool.check(slices.Concat(s.running, s.waiting)); err != nil {
 				t.Fatal(err)
 			}
@@ -54,39 +49,4 @@ func TestUnboundedCache(t *testing.T) {
 			t.Errorf("%s tokens cached after a reset", got.cached)
 		}
 	})
-}
-
-// A sequence that is passed over without a search for its prefix would not have been admitted with one.
-func TestRefusedWithoutSearch(t *testing.T) {
-	p := round()
-	p.MaxSequences, p.PrefixCache = 8, true
-	s := newScheduler(p)
-	skipped := 0
-	for id := uint64(1); id <= 3000; id++ {
-		if len(s.waiting) < 5 {
-			seq := newSequence(1+int(id*37%400), 1+int(id*101%300), "length", id)
-			seq.names = newBlockNames(p.BlockSize, "", randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
-			s.waiting = append(s.waiting, seq)
-		}
-		for _, sh := range s.plan().shares {
-			sh.seq.advance(sh.tokens, 0)
-		}
-		for _, seq := range s.waiting {
-			if !seq.want.pending(&s.pool) {
-				continue
-			}
-			skipped++
-			held := 0
-			for _, i := range s.pool.beginning(seq) {
-				held += int(min(s.pool.blocks[i].holders, 1))
-			}
-			if blocksFor(seq.known, p.BlockSize)-held <= s.pool.free {
-				t.Fatalf("round %d: a sequence of %d tokens, of which %d blocks are held, waits with %d free", id, seq.known, held, s.pool.free)
-			}
-		}
-		s.drop((*sequence).done)
-	}
-	if skipped < 100 {
-		t.Errorf("only %d times", skipped)
-	}
 }

@@ -65,7 +65,7 @@ func ending(after time.Duration) script {
 
 // Several servers share the load by the strategy. A conversation stays with its server, and each request names it.
 func TestServersShareTheLoad(t *testing.T) {
-	const ms = time.Millisecond
+	const ms, down = time.Millisecond, -1
 	every := func(n int, gap time.Duration) (at []time.Duration) {
 		for i := range n {
 			at = append(at, time.Duration(i)*gap)
@@ -74,38 +74,31 @@ func TestServersShareTheLoad(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		load   func(t *testing.T) shared
+		takes  []time.Duration // each server for an answer; down for one that is
+		shared shared
 		at     []time.Duration
 		want   []int // requests that each server got
 		failed int
 	}{
-		{"in turn", func(t *testing.T) shared {
-			return shared{servers: []*scripted{newScripted(t, ending(0)), newScripted(t, ending(0)), newScripted(t, ending(0))}}
-		}, every(7, ms), []int{3, 2, 2}, 0},
-		{"conversations in turn", func(t *testing.T) shared {
-			return shared{servers: []*scripted{newScripted(t, ending(0)), newScripted(t, ending(0))}, turns: 3}
-		}, every(3, ms), []int{6, 3}, 0},
-		{"in turn, one slow", func(t *testing.T) shared {
-			return shared{servers: []*scripted{newScripted(t, ending(time.Second)), newScripted(t, ending(0))}, limit: 100}
-		}, every(20, ms), []int{10, 10}, 0},
-		{"least in flight, one slow", func(t *testing.T) shared {
-			return shared{servers: []*scripted{newScripted(t, ending(time.Second)), newScripted(t, ending(0))}, limit: 100, strategy: LeastInFlight}
-		}, every(20, ms), []int{1, 19}, 0},
-		{"least in flight, alike", func(t *testing.T) shared {
-			return shared{servers: []*scripted{newScripted(t, ending(time.Second)), newScripted(t, ending(time.Second))}, limit: 100, strategy: LeastInFlight}
-		}, every(20, ms), []int{10, 10}, 0},
-		{"in turn, one down", func(t *testing.T) shared {
-			return shared{servers: []*scripted{nil, newScripted(t, ending(0))}}
-		}, every(20, ms), []int{0, 10}, 10},
-		{"least in flight, one down", func(t *testing.T) shared { // it is tried again once a second
-			return shared{servers: []*scripted{nil, newScripted(t, ending(0))}, strategy: LeastInFlight, limit: 100}
-		}, every(25, 100*ms), []int{0, 22}, 3},
-		{"least in flight, all down", func(t *testing.T) shared {
-			return shared{servers: []*scripted{nil, nil}, strategy: LeastInFlight}
-		}, every(4, ms), []int{0, 0}, 4},
+		{"in turn", []time.Duration{0, 0, 0}, shared{}, every(7, ms), []int{3, 2, 2}, 0},
+		{"conversations in turn", []time.Duration{0, 0}, shared{turns: 3}, every(3, ms), []int{6, 3}, 0},
+		{"in turn, one slow", []time.Duration{time.Second, 0}, shared{limit: 100}, every(20, ms), []int{10, 10}, 0},
+		{"least in flight, one slow", []time.Duration{time.Second, 0}, shared{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{1, 19}, 0},
+		{"least in flight, alike", []time.Duration{time.Second, time.Second}, shared{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{10, 10}, 0},
+		{"in turn, one down", []time.Duration{down, 0}, shared{}, every(20, ms), []int{0, 10}, 10},
+		// It is tried again once a second.
+		{"least in flight, one down", []time.Duration{down, 0}, shared{limit: 100, strategy: LeastInFlight}, every(25, 100*ms), []int{0, 22}, 3},
+		{"least in flight, all down", []time.Duration{down, down}, shared{strategy: LeastInFlight}, every(4, ms), []int{0, 0}, 4},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
-			all, got := c.load(t).load(t, c.at)
+			for _, takes := range c.takes {
+				var server *scripted
+				if takes != down {
+					server = newScripted(t, ending(takes))
+				}
+				c.shared.servers = append(c.shared.servers, server)
+			}
+			all, got := c.shared.load(t, c.at)
 			counted, failed := make([]int, len(got)), 0
 			place := map[int]int{}
 			for _, q := range all {

@@ -42,6 +42,21 @@ func occupy(t *testing.T, path string) {
 	}
 }
 
+// finds checks that the sockets of the runs that are found are those of this process.
+func finds(t *testing.T, paths ...string) {
+	t.Helper()
+	all, err := Find()
+	if err != nil || len(all) != len(paths) {
+		t.Errorf("found %+v, %v, want %q", all, err, paths)
+		return
+	}
+	for i, found := range all {
+		if found.PID != os.Getpid() || found.Path != paths[i] {
+			t.Errorf("found %+v, want %s", found, paths[i])
+		}
+	}
+}
+
 // A socket that was removed is made again, elsewhere where its directory cannot be; one that is there is left alone.
 func TestKeep(t *testing.T) {
 	runtime := places(t)
@@ -114,10 +129,7 @@ func TestFindElsewhere(t *testing.T) {
 	if err := os.Remove(runtime); err != nil {
 		t.Fatal(err)
 	}
-	all, err := Find()
-	if err != nil || len(all) != 1 || all[0].Path != socketOf(directories()[1], os.Getpid()) {
-		t.Errorf("found %+v, %v", all, err)
-	}
+	finds(t, socketOf(directories()[1], os.Getpid()))
 	if _, err := os.Lstat(runtime); err == nil {
 		t.Error("a directory was made")
 	}
@@ -147,9 +159,7 @@ func TestNoPlaceForASocket(t *testing.T) {
 	for _, name := range []string{"0.sock", "-7.sock", "x.sock", "12", "12.txt"} {
 		occupy(t, filepath.Join(best, name))
 	}
-	if all, err := Find(); err != nil || len(all) != 0 {
-		t.Errorf("found %+v, %v", all, err)
-	}
+	finds(t)
 	if left, err := os.ReadDir(best); err != nil || len(left) != 5 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -293,9 +294,7 @@ func TestSourcePanics(t *testing.T) {
 		o := Defaults()
 		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.Immediately()
 		e, err := New(o, sinkOf{&book})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		err = e.Run(t.Context(), flow(&panicking{prompts{n: 3}}))
 		if err == nil || !strings.Contains(err.Error(), "out of cheese") || !strings.Contains(err.Error(), "end_test.go") {
 			t.Errorf("%v, want the panic and where it was", err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -116,9 +117,7 @@ func TestProbesWithABrokenSource(t *testing.T) {
 		o.Target, o.Start, o.Pacer, o.Schedule, o.ProbeRate = s.target(), time.Now(), "timer", every(0, 3), 1
 		o.Probe = datasets.Turn{Text: "Hi"}
 		e, err := New(o, event.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		if err := e.Run(t.Context(), flow(broken{})); err == nil || !strings.Contains(err.Error(), "after 0 requests: unexpected EOF") {
 			t.Errorf("%v, want the error of the source", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
@@ -116,9 +117,7 @@ func (c *recordedCase) request(t *testing.T, p protocol.Protocol) (turn datasets
 		}
 	}
 	own, err := p.Body(nil, protocol.Ask{Model: "tiny", Turn: &turn})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	var ours, theirs map[string]json.RawMessage
 	decode(t, own, &ours)
 	decode(t, []byte(*c.Body), &theirs)
@@ -152,9 +151,7 @@ func prompt(turn *datasets.Turn, given json.RawMessage) {
 
 func decode(t *testing.T, data []byte, into any) {
 	t.Helper()
-	if err := json.Unmarshal(data, into); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, json.Unmarshal(data, into))
 }
 
 // names are those of the members of an object, in its order.
@@ -176,9 +173,7 @@ func names(t *testing.T, object string) (all []string) {
 				err = d.Decode(&value)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 	"benchtop/loadgen/protocol"
 )
@@ -66,9 +67,7 @@ func TestSaltedBodies(t *testing.T) {
 func TestSaltPerRequest(t *testing.T) {
 	for _, mode := range []SaltMode{SaltField, SaltPrefix} {
 		salt, err := NewSalt(mode, []int{5, 6, 7, 8, 9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		salt.PerRequest = true
 		e := newEncoder(&Options{Protocol: protocol.Default(), Model: "m", Extra: []protocol.Field{{Name: "seed", JSON: "1"}}, Salt: salt})
 		seen := map[string]bool{}

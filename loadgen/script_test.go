@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -110,9 +111,7 @@ func targetOf(t testing.TB, o target.Options) *target.Target {
 	t.Helper()
 	o.BaseURL = cmp.Or(o.BaseURL, "http://model.test")
 	g, err := target.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return g
 }
 
@@ -224,15 +223,11 @@ func performUntil(
 		change(&o)
 	}
 	e, err := New(o, sinkOf{sink})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	if look != nil {
 		look(e)
 	}
-	if err := e.Run(ctx, flow(from)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, e.Run(ctx, flow(from)))
 	s.close()
 	return e
 }

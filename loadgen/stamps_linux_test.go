@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/loadgen/conn"
 	"benchtop/loadgen/conn/conntest"
@@ -144,9 +145,7 @@ func serveStreams(t *testing.T, secure bool, do script) string {
 	config := web.TLS
 	web.Close()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return "https" + strings.TrimPrefix(serveOn(t, l, do), "http")
 }
 
@@ -377,9 +376,7 @@ func TestUserStamps(t *testing.T) {
 	t.Run("unix socket", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "s")
 		l, err := net.Listen("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		serve := func(do script) string { serveOn(t, l, do); return "http://model.test" }
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)

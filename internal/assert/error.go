@@ -12,3 +12,11 @@ func Fails(t testing.TB, what string, err error, words string) {
 		t.Errorf("%s: error %v, want %q", what, err, words)
 	}
 }
+
+// Succeeds ends a test that cannot go on after an error.
+func Succeeds(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}

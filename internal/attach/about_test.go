@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/live"
 )
@@ -73,9 +74,7 @@ func TestSilentHost(t *testing.T) {
 func TestAskAnotherVersion(t *testing.T) {
 	host(t, newRun())
 	conn, err := net.Dial("unix", ownPath())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	defer conn.Close()
 	w, _, err := handshake(conn, hello{Attach: protocol + 1, Version: "v2", Ask: true}, time.Minute)
 	if err != nil || w.Refused != "" || w.About.Model != "m" {

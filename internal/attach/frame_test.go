@@ -20,12 +20,8 @@ import (
 func sent(t *testing.T, f frame) (out frame) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(&f); err != nil {
-		t.Fatal(err)
-	}
-	if err := gob.NewDecoder(&b).Decode(&out); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, gob.NewEncoder(&b).Encode(&f))
+	assert.Succeeds(t, gob.NewDecoder(&b).Decode(&out))
 	return out
 }
 

@@ -113,9 +113,7 @@ func parent(args []string) {
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return port
@@ -149,9 +147,7 @@ func (s *stand) tree() []int { return append(descendants(s.guard.Process.Pid), s
 func launch(t *testing.T, o Options, manners ...string) *stand {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	s := &stand{}
 	o.Command = append([]string{self, "server"}, manners...)
 	o.Guard, o.Env = []string{self, GuardCommand}, append(o.Env, playing+"=1")
@@ -196,9 +192,7 @@ func TestServer(t *testing.T) {
 			t.Parallel()
 			port := freePort(t)
 			s := launch(t, Options{Grace: 50 * time.Millisecond, Ready: time.Minute}, append(strings.Fields(manners), "say=hello", "--port="+port)...)
-			if err := s.Ready(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, s.Ready(t.Context()))
 			if at := s.Times(); at.Listening <= 0 || at.Healthy < at.Listening {
 				t.Errorf("times %v", at)
 			}
@@ -297,15 +291,11 @@ func TestStartFails(t *testing.T) {
 		assert.Fails(t, fmt.Sprint(command), err, want)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	defer l.Close()
 	_, taken, _ := net.SplitHostPort(l.Addr().String())
 	text := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(text, []byte("no program"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, os.WriteFile(text, []byte("no program"), 0o755))
 	port := "--port=" + freePort(t)
 	for want, command := range map[string][]string{
 		"another server answers at http://127.0.0.1:" + taken + " already (process " + strconv.Itoa(os.Getpid()): {self, "server", "--port", taken},
@@ -327,9 +317,7 @@ func TestForeign(t *testing.T) {
 	port := freePort(t)
 	s := launch(t, Options{Ready: time.Minute, Grace: 50 * time.Millisecond}, "hang", "--port="+port)
 	l, err := net.Listen("tcp", "127.0.0.1:"+port)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	other := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
 	go func() { _ = other.Serve(l) }()
 	assert.Fails(t, "another's port", s.Ready(t.Context()), fmt.Sprintf("another process answers at http://127.0.0.1:%s (process %d,", port, os.Getpid()))
@@ -341,16 +329,12 @@ func TestForeign(t *testing.T) {
 func TestGuardKilled(t *testing.T) {
 	t.Parallel()
 	s := launch(t, Options{Ready: time.Minute}, "child", "--port="+freePort(t))
-	if err := s.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, s.Ready(t.Context()))
 	if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", s.guard.Process.Pid)); string(name) != guardName+"\n" {
 		t.Errorf("the guard's process is called %q, so that killing this program by its name would kill both", name)
 	}
 	tree := descendants(s.guard.Process.Pid)
-	if err := s.guard.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, s.guard.Process.Kill())
 	<-s.Died()
 	assert.Fails(t, "killed", s.Err(), "lost its guard process")
 	s.end(t)
@@ -384,9 +368,7 @@ func TestParentKilled(t *testing.T) {
 			c.Env = append(os.Environ(), playing+"=parent", "MARK="+mark) // children inherit it
 			in, _ := c.StdinPipe()
 			out, _ := c.StdoutPipe()
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, c.Start())
 			said := bufio.NewScanner(out)
 			switch wait, err := time.ParseDuration(after); {
 			case err == nil:
@@ -398,9 +380,7 @@ func TestParentKilled(t *testing.T) {
 					_ = in.Close()
 				}
 			}
-			if err := c.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, c.Process.Kill())
 			_ = c.Wait()
 			eventually(t, func() bool { return len(marked(mark)) == 0 })
 			free(t, port)
@@ -425,17 +405,13 @@ func TestGuardUnheard(t *testing.T) {
 	t.Parallel()
 	mark := fmt.Sprintf("mark-%d-unheard", os.Getpid())
 	heard, says, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	_ = heard.Close()
 	c := exec.Command(os.Args[0], GuardCommand, "10ms", os.Args[0], "server", mark, "daemon", "exit=0")
 	c.Env = append(os.Environ(), playing+"=1", "MARK="+mark)
 	c.Stdout = says
 	lifeline, _ := c.StdinPipe()
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, c.Start())
 	defer lifeline.Close()
 	_ = says.Close()
 	_ = c.Wait()

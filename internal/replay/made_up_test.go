@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -168,9 +169,7 @@ func playingEvents(t *testing.T, events event.Events, f func(p *Player, next fun
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p, err := New(events)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		shown := p.Run(ctx)
 		f(p, func() metrics.Snapshot {

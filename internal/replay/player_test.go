@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
@@ -115,9 +116,7 @@ func TestFirstAnswerOfAJournal(t *testing.T) {
 func TestEndsWithTheReport(t *testing.T) {
 	run, all := drawRun(1, 300, 20*time.Second)
 	want, err := report.Of(eventtest.Of(run, eventtest.Each(all)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	playing(t, run, all, func(p *Player, next func() metrics.Snapshot) {
 		time.Sleep(20*time.Second + every)
 		s := next()
@@ -200,9 +199,7 @@ func TestCommandsToPlayerThatIsGone(t *testing.T) {
 	run, all := drawRun(1, 5, time.Second)
 	synctest.Test(t, func(t *testing.T) {
 		p, err := New(eventtest.Of(run, eventtest.Each(all)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range p.Run(ctx) {

@@ -30,22 +30,16 @@ import (
 func signed(t *testing.T, from, until time.Time, hosts ...string) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until, DNSNames: hosts, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		IsCA: true, BasicConstraintsValid: true}
 	if len(hosts) > 0 {
 		about.IPAddresses = nil
 	}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
@@ -142,9 +136,7 @@ func TestWantsTLS(t *testing.T) {
 // is none.
 func listening(t *testing.T, secure *tls.Config) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -176,9 +168,7 @@ func (b begun) Read(p []byte) (int, error) { return b.all.Read(p) }
 // it.
 func TestHeaders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(file, []byte(" canary\r\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, os.WriteFile(file, []byte(" canary\r\n"), 0o600))
 	t.Setenv("CANARY", "canary")
 	for _, c := range []struct{ header, want, warning, problem string }{
 		{"Authorization=@" + file, "canary", "", ""},
@@ -223,9 +213,7 @@ func TestHeaders(t *testing.T) {
 func TestTLSFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	certificate := signed(t, time.Now(), time.Now().Add(time.Hour))
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), 0o600))
 	for _, c := range []struct {
 		name string
 		o    Options

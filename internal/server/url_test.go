@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 )
 
@@ -122,9 +123,7 @@ func TestOtherProtocols(t *testing.T) {
 		"SSH-2.0-OpenSSH_9.6\r\n": `the answer is not HTTP: response "SSH-2.0-OpenSSH_9.6"`,
 	} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		go func() {
 			for {
 				c, err := listener.Accept()

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // round is a profile with which times can be added up by hand.
@@ -206,9 +208,7 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 				if tt.change != nil {
 					tt.change(&p)
 				}
-				if err := p.Validate(); err != nil {
-					t.Fatal(err)
-				}
+				assert.Succeeds(t, p.Validate())
 				got, e := play(t, p, tt.arrivals)
 				for i := range tt.want {
 					if !slices.Equal(got[i], tt.want[i]) {
@@ -273,14 +273,10 @@ func TestStopClosesWhatIsInFlight(t *testing.T) {
 		e := newEngine(p)
 		running, waiting, pending := newSequence(10, 100, "length", 1), newSequence(10, 100, "length", 2), newSequence(10, 1, "length", 3)
 		for _, seq := range []*sequence{running, waiting} {
-			if err := e.submit(seq); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, e.submit(seq))
 		}
 		time.Sleep(15 * time.Millisecond)
-		if err := e.submit(pending); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, e.submit(pending))
 		e.stop()
 		e.stop()
 		for i, want := range []int{1, 0, 0} {
@@ -321,9 +317,7 @@ func TestLateStepsKeepPace(t *testing.T) {
 			start := time.Now()
 			seq := newSequence(1, 100, "length", 0)
 			seq.out = make(chan int) // a late reader holds up the engine, as a busy machine does
-			if err := e.submit(seq); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, e.submit(seq))
 			var last time.Duration
 			for n := 1; n <= 100; n++ {
 				<-seq.out

@@ -18,6 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/simulator/pipetest"
 )
 
@@ -295,9 +296,7 @@ func widenedText(event string) string {
 func onSockets(t *testing.T, s *Server) func(context.Context) (net.Conn, error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	t.Cleanup(serve(t, s, s.Listener(l)))
 	return func(ctx context.Context) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", l.Addr().String())
@@ -307,9 +306,7 @@ func onSockets(t *testing.T, s *Server) func(context.Context) (net.Conn, error) 
 func mustDial(t *testing.T, dial func(context.Context) (net.Conn, error)) net.Conn {
 	t.Helper()
 	conn, err := dial(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return conn
 }
 
@@ -428,9 +425,7 @@ func faulty(t *testing.T, faults string) Profile {
 	p := round()
 	for text := range strings.FieldsSeq(faults) {
 		f, err := ParseFault(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		p.Faults = append(p.Faults, f)
 	}
 	return p
@@ -518,9 +513,7 @@ func TestPortFaults(t *testing.T) {
 func TestClosedWhileShut(t *testing.T) {
 	s := New(round())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	p := s.Listener(l)
 	done := make(chan error)
 	go func() {

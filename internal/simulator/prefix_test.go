@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // cached is the profile of round with the prefix cache on.
@@ -125,9 +127,7 @@ func TestPrefixSharedWhileRunning(t *testing.T) {
 		for i := range 2 {
 			seq := newSequence(100, 2, "length", uint64(i))
 			seq.names = newBlockNames(16, "", randomPrompt(100, 7), randomAnswer(uint64(i)))
-			if err := e.submit(seq); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, e.submit(seq))
 			if i == 1 {
 				<-seq.out
 				if got, want := time.Since(start), 10*time.Millisecond+104*100*time.Microsecond+96*time.Microsecond; got != want {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // logged returns the lines of the log of f's requests.
@@ -17,9 +19,7 @@ func logged(t *testing.T, p Profile, bodies LoggedBodies, f func(*client)) (all 
 	})
 	for _, call := range log.calls {
 		line := map[string]any{}
-		if err := json.Unmarshal([]byte(call), &line); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, json.Unmarshal([]byte(call), &line))
 		all = append(all, line)
 	}
 	return all

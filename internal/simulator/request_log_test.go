@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/simulator/pipetest"
 )
 
@@ -112,9 +113,7 @@ func TestRequestLog(t *testing.T) {
 		"200 slow-headers=10s 3 tokens for 8", "200  1 tokens for 1", "none reset-header 0 tokens for 0", "400  0 tokens for 0", "200  2 tokens for 3",
 	} {
 		var v line
-		if err := json.Unmarshal([]byte(log.calls[i]), &v); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, json.Unmarshal([]byte(log.calls[i]), &v))
 		status := "none"
 		if v.Status != nil {
 			status = fmt.Sprint(*v.Status)

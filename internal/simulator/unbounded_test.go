@@ -3,6 +3,8 @@ package simulator
 import (
 	"slices"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // A cache without bounds keeps every prefix, preempts nobody, and has no more blocks than were cached or in use at once.
@@ -20,9 +22,7 @@ func TestUnboundedCache(t *testing.T) {
 				sh.seq.advance(sh.tokens, 0)
 			}
 			most = max(most, s.pool.total-s.pool.free)
-			if err := s.pool.check(slices.Concat(s.running, s.waiting)); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, s.pool.check(slices.Concat(s.running, s.waiting)))
 			s.drop((*sequence).done)
 		}
 		if s.preemptions > 0 || s.pool.usage() != 0 {

@@ -19,9 +19,7 @@ import (
 func dialled(t *testing.T, dial target.DialFunc) *target.Target {
 	t.Helper()
 	g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: dial})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return g
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/loadgen/conn/conntest"
 	"benchtop/loadgen/target"
@@ -19,14 +20,10 @@ import (
 func TestWarmSocket(t *testing.T) {
 	conntest.NeedStamps(t, KernelStamps())
 	g, err := target.New(target.Options{BaseURL: "http://model.test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	pool := NewPool(g, "")
 	raw, err := pool.stamps.warm.(*os.File).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	flags := 0
 	if err := raw.Control(func(fd uintptr) { flags, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING) }); err != nil || flags != stampFlags {
 		t.Errorf("flags %#x, %v", flags, err)
@@ -49,9 +46,7 @@ func TestPacketWithoutStamp(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 	}
 	last := time.Duration(0)
 	for i, stamped := range []bool{true, false, true, false} {

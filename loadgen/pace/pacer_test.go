@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 )
 
@@ -210,9 +211,7 @@ func TestSteering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(time.Now(), 0, 0)
 		defer p.Close()
-		if err := p.Open("timer"); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, p.Open("timer"))
 		at := func(after, speed float64) {
 			time.AfterFunc(time.Duration(after*float64(time.Second)), func() { p.steer(now(p), speed) })
 		}

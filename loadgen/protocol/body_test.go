@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 )
 
@@ -19,9 +20,7 @@ func golden(t *testing.T, name string, into any) {
 	if err == nil {
 		err = json.Unmarshal(data, into)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 }
 
 // ask is a request whose extra fields are written as users write them.
@@ -163,13 +162,9 @@ func bodyMembers(t *testing.T, text string) (out []bodyMember) {
 	}
 	for d.More() {
 		key, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, d.Decode(&value))
 		out = append(out, bodyMember{key.(string), value})
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -59,9 +60,7 @@ func TestDecode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := spoken(c.chat).Event(reader(), []byte(c.data))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, err)
 			input, total := none, none
 			if m.Usage.Present {
 				input, total = m.Usage.Input, m.Usage.Output

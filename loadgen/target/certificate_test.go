@@ -20,18 +20,12 @@ import (
 func made(t *testing.T, until time.Time) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: until.Add(-24 * time.Hour), NotAfter: until}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return block("CERTIFICATE", der), block("PRIVATE KEY", secret)
 }
 
@@ -48,9 +42,7 @@ func TestCertificateFiles(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	absent := filepath.Join(folder, "absent.pem")

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // The client that is not timed sends the same headers.
@@ -29,14 +31,10 @@ func TestClientHeaders(t *testing.T) {
 		{"compression is the client's affair", http.Header{"Accept-Encoding": {"br"}}, map[string][]string{"Accept-Encoding": {"gzip"}}, host},
 	} {
 		g, err := New(Options{BaseURL: web.URL, APIKey: "sesame", Header: c.header})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		client := g.Client()
 		answer, err := client.Post(g.URL("/tokenize"), "application/json", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		_, _ = io.Copy(io.Discard, answer.Body)
 		_ = answer.Body.Close()
 		client.CloseIdleConnections()
@@ -112,18 +110,14 @@ func TestHideHeaders(t *testing.T) {
 		{"Host", "model.test", "cannot reach model.test", "cannot reach model.test"},
 	} {
 		g, err := New(Options{BaseURL: "http://host", Header: http.Header{c.name: {c.value}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		if got := g.Hide(c.text); got != c.want {
 			t.Errorf("%s: %s: %q becomes %q, want %q", c.name, c.value, c.text, got, c.want)
 		}
 	}
 	// Where one contains another, nothing of the longer is left.
 	g, err := New(Options{BaseURL: "http://host", APIKey: "abcd", Header: http.Header{"X-Key": {"abcdefgh"}, "X-Token": {"efgh"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	if got := g.Hide("abcd abcdefgh efgh"); got != "*** *** ***" {
 		t.Errorf("overlapping secrets: %q", got)
 	}

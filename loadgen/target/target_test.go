@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestNew(t *testing.T) {
@@ -88,14 +90,10 @@ func TestAuthorization(t *testing.T) {
 		{"u:p@", "", "Basic dTpw"},
 	} {
 		g, err := New(Options{BaseURL: strings.Replace(web.URL, "://", "://"+c.user, 1), APIKey: c.key})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		client := g.Client()
 		answer, err := client.Get(g.URL("/"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		_ = answer.Body.Close()
 		client.CloseIdleConnections()
 		if got != c.want {
@@ -112,15 +110,11 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	web := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
 	defer web.Close()
 	g, err := New(Options{BaseURL: web.URL, APIKey: "k"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	client := g.Client()
 	defer client.CloseIdleConnections()
 	answer, err := client.Get(g.URL("/"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	_ = answer.Body.Close()
 	if asked || answer.StatusCode != http.StatusFound {
 		t.Errorf("status %d, other host asked: %v", answer.StatusCode, asked)
@@ -146,9 +140,7 @@ func TestClientKeepsConnections(t *testing.T) {
 	web.Start()
 	defer web.Close()
 	g, err := New(Options{BaseURL: web.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	client := g.Client()
 	defer client.CloseIdleConnections()
 	for range rounds {
@@ -179,9 +171,7 @@ func TestClientKeepsConnections(t *testing.T) {
 
 func TestHide(t *testing.T) {
 	g, err := New(Options{BaseURL: "http://user:p@ss@host", APIKey: "sesame"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	if got := g.Hide("no key sesame, no password p@ss, no dXNlcjpwQHNz"); got != "no key ***, no password ***, no ***" {
 		t.Error(got)
 	}
@@ -193,13 +183,9 @@ func TestTLS(t *testing.T) {
 	web.Config.ErrorLog = nil
 	for _, insecure := range []bool{false, true} {
 		g, err := New(Options{BaseURL: web.URL, Insecure: insecure})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		raw, err := g.Dial(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		c, err := g.Secure(context.Background(), raw)
 		if insecure != (err == nil) {
 			t.Errorf("insecure %v: %v", insecure, err)
@@ -228,9 +214,7 @@ func TestClientRefusesSwitchingProtocols(t *testing.T) {
 	defer web.Close()
 	defer close(released)
 	to, err := New(Options{BaseURL: web.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	client := to.Client()
 	defer client.CloseIdleConnections()
 	answer, err := client.Get(web.URL)
@@ -247,9 +231,7 @@ func TestClientRefusesSwitchingProtocols(t *testing.T) {
 func TestSame(t *testing.T) {
 	of := func(url string) *Target {
 		tgt, err := New(Options{BaseURL: url})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		return tgt
 	}
 	for _, c := range []struct {

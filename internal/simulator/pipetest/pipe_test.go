@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // connected returns both ends of a connection made through Pipe.
@@ -28,9 +30,7 @@ func connected(t *testing.T) (client, server net.Conn, listener net.Listener) {
 		accepted <- c
 	}()
 	client, err := dial(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return client, <-accepted, listener
 }
 
@@ -192,9 +192,7 @@ func TestPipeReset(t *testing.T) {
 		if _, err := server.Write([]byte("last words")); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(server.(*pipeConn).SetLinger(0), server.Close()); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, errors.Join(server.(*pipeConn).SetLinger(0), server.Close()))
 		r := bufio.NewReader(client)
 		words, err := r.ReadString('!')
 		if words != "last words" || !errors.Is(err, syscall.ECONNRESET) {

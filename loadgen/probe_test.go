@@ -118,9 +118,7 @@ func TestProbesWithABrokenSource(t *testing.T) {
 		o.Probe = datasets.Turn{Text: "Hi"}
 		e, err := New(o, event.Discard)
 		assert.Succeeds(t, err)
-		if err := e.Run(t.Context(), flow(broken{})); err == nil || !strings.Contains(err.Error(), "after 0 requests: unexpected EOF") {
-			t.Errorf("%v, want the error of the source", err)
-		}
+		assert.Fails(t, "the source", e.Run(t.Context(), flow(broken{})), "after 0 requests: unexpected EOF")
 		if p := e.Probes(); p.Completed+p.Failed != 0 {
 			t.Errorf("%+v of a run that was over at once", p)
 		}

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -88,9 +89,8 @@ func TestSaltRefused(t *testing.T) {
 		{Messages: json.RawMessage(`{}`)}, {Messages: json.RawMessage(`[1]`)}, {Messages: json.RawMessage(`[{"content":`)},
 		{Batch: []datasets.Turn{{TokenIDs: []int{1}}}}, {Text: "said?", Audio: &media.Audio{}},
 	} {
-		if _, err := prefix.onto(turn); err == nil || !strings.Contains(err.Error(), "cannot be made cold") {
-			t.Errorf("%+v: %v", turn, err)
-		}
+		_, err := prefix.onto(turn)
+		assert.Fails(t, fmt.Sprintf("%+v", turn), err, "cannot be made cold")
 	}
 	for _, s := range []Salt{{Mode: SaltField}, {Mode: SaltPrefix}, {Mode: "other", Text: "x"}} {
 		if s.check() == nil {

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/conn"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
@@ -165,9 +166,7 @@ func TestServersAreValidated(t *testing.T) {
 		o := Defaults()
 		o.Target, o.Others, o.Schedule = one, []*target.Target{two}, shape.Immediately()
 		change(&o)
-		if err := o.Validate(); err == nil || err.Error() != name {
-			t.Errorf("%v, want %s", err, name)
-		}
+		assert.Fails(t, "servers", o.Validate(), name)
 		o.Connections.Close()
 	}
 }

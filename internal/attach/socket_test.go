@@ -124,9 +124,7 @@ func TestNoPlaceForASocket(t *testing.T) {
 	runtime := places(t)
 	best := filepath.Join(runtime, "benchtop")
 	occupy(t, best)
-	if err := usable(best); err == nil || err.Error() != best+" is not a directory" {
-		t.Errorf("a file: %v", err)
-	}
+	assert.Fails(t, "a file", usable(best), best+" is not a directory")
 	if _, err := Find(); err == nil {
 		t.Error("runs were looked for in a file")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/usage"
 )
 
@@ -80,9 +81,7 @@ func TestVersionInTheBaseURL(t *testing.T) {
 	o := checked(t, Options{Backend: "openai", BaseURLs: []string{web.URL + "/v1/"}, port: 1})
 	for _, o.Model = range []string{"", "m"} {
 		_, err := o.Ask(t.Context(), web.Client())
-		if err == nil || !strings.Contains(err.Error(), "/v1/v1/models (404); leave /v1 out of --base-url") {
-			t.Errorf("model %q: %v", o.Model, err)
-		}
+		assert.Fails(t, o.Model, err, "/v1/v1/models (404); leave /v1 out of --base-url")
 	}
 }
 

@@ -134,9 +134,8 @@ func TestFind(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	o.Model = ""
-	if _, err := find(); err == nil || !strings.Contains(err.Error(), "403 Forbidden") {
-		t.Errorf("got %v", err)
-	}
+	_, err = find()
+	assert.Fails(t, "forbidden", err, "403 Forbidden")
 	listening.Close()
 	if _, err := find(); err == nil || !strings.HasPrefix(err.Error(), "cannot reach http://") {
 		t.Errorf("got %v", err)
@@ -182,9 +181,8 @@ func TestListFails(t *testing.T) {
 		{`<html>`, `the answer is not JSON: "<html>"`},
 	} {
 		body = c.body
-		if _, err := List(t.Context(), listening.Client(), o.Target); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.body, err, c.want)
-		}
+		_, err := List(t.Context(), listening.Client(), o.Target)
+		assert.Fails(t, c.body, err, c.want)
 	}
 	listening.Close()
 	_, err := List(t.Context(), &http.Client{}, o.Target)
@@ -255,7 +253,5 @@ func TestSeveralServers(t *testing.T) {
 		}
 	}
 	o := Options{Backend: "openai", host: "h", port: 1, Servers: loadgen.Servers{Strategy: "random"}}
-	if err := errors.Join(o.Check()...); err == nil || err.Error() != "--url-strategy random: use round-robin or least-in-flight" {
-		t.Errorf("another strategy: %v", err)
-	}
+	assert.Fails(t, "another strategy", errors.Join(o.Check()...), "--url-strategy random: use round-robin or least-in-flight")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestInfo(t *testing.T) {
@@ -109,9 +111,7 @@ func TestValidateReportsAll(t *testing.T) {
 	}
 	p := Defaults()
 	p.Blocks = 2047
-	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "cannot hold one sequence of 32768") {
-		t.Errorf("too few blocks: %v", err)
-	}
+	assert.Fails(t, "too few blocks", p.Validate(), "cannot hold one sequence of 32768")
 	p.Blocks, p.Speed = -1, 20000
 	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "number of blocks is -1") ||
 		!strings.Contains(err.Error(), "makes a step of 11.5ms shorter than 1µs; use at most 11500") {
@@ -134,9 +134,7 @@ func TestNamed(t *testing.T) {
 		if p, err := Named(name); err != nil || p.Name != name || p.Validate() != nil || !p.PrefixCache {
 			t.Errorf("%s: %+v, %v, %v", name, p, err, p.Validate())
 		}
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("unknown profile: %v, want %s among those that there are", err, name)
-		}
+		assert.Fails(t, "unknown profile", err, name)
 	}
 }
 

@@ -161,10 +161,7 @@ echo gpu,power_usage,gfx; while :; do echo 0,100,50; sleep 0.05; done`)
 	allGone(t, pids)
 	none, _ := fakeTool(t, "rocm-smi", "exit 1")
 	_, err = watchAll(t, GPUOptions{tools: []string{broken, none}}, 1)
-	want := "nvidia-smi ended: No devices were found (exit status 6)\nrocm-smi ended: exit status 1"
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v, want %q", err, want)
-	}
+	assert.Fails(t, "two tools", err, "nvidia-smi ended: No devices were found (exit status 6)\nrocm-smi ended: exit status 1")
 }
 
 // A tool without a loop of its own is started for each sample.

@@ -97,17 +97,11 @@ func TestProfiler(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	if err := Profiler(t.Context(), http.DefaultClient, url+"/a/", "start"); err != nil {
-		t.Error(err)
-	}
+	assert.Succeeds(t, Profiler(t.Context(), http.DefaultClient, url+"/a/", "start"))
 	err := Profiler(t.Context(), http.DefaultClient, url+"/a", "stop")
-	if err == nil || err.Error() != "asking the server to stop its profiler: 409 Conflict: no trace was started" {
-		t.Errorf("error %v", err)
-	}
+	assert.Fails(t, "a conflict", err, "asking the server to stop its profiler: 409 Conflict: no trace was started")
 	err = Profiler(t.Context(), http.DefaultClient, url+"/b", "start")
-	if err == nil || !strings.Contains(err.Error(), "404 Not Found: 404 page not found; a server offers its profiler only if") {
-		t.Errorf("error %v", err)
-	}
+	assert.Fails(t, "no profiler", err, "404 Not Found: 404 page not found; a server offers its profiler only if")
 	want := "POST /a/start_profile |POST /a/stop_profile |POST /b/start_profile "
 	if got := strings.Join(asked, "|"); got != want {
 		t.Errorf("asked %q, want %q", got, want)

@@ -3,10 +3,10 @@ package pace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,9 +191,8 @@ func TestLateness(t *testing.T) {
 		{"", 0, 1, "positive rate"}, {"", -1, 1, "positive rate"}, {"", math.NaN(), 1, "positive rate"},
 		{"", 1, -1, "-1 arrivals"}, {"", 1, shape.MostArrivals + 1, "at most"},
 	} {
-		if _, err := Lateness(t.Context(), c.kind, c.rate, c.n, 1); err == nil || !strings.Contains(err.Error(), c.words) {
-			t.Errorf("%q, %v per second, %d: %v, want %q", c.kind, c.rate, c.n, err, c.words)
-		}
+		_, err := Lateness(t.Context(), c.kind, c.rate, c.n, 1)
+		assert.Fails(t, fmt.Sprint(c), err, c.words)
 	}
 	if late, err := Lateness(t.Context(), "", math.Inf(1), 5, 1); err != nil || len(late) != 5 {
 		t.Errorf("all at once: %v, %v", late, err)

@@ -71,9 +71,7 @@ func TestNewRefuses(t *testing.T) {
 		"unix:///" + strings.Repeat("x", 107): "has 108 bytes, and the system allows 107",
 	} {
 		_, err := New(Options{BaseURL: base})
-		if err == nil || !strings.Contains(err.Error(), words) {
-			t.Errorf("%q: %v, want %q", base, err, words)
-		}
+		assert.Fails(t, base, err, words)
 		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "abc")) {
 			t.Errorf("%q: the error tells the secret: %v", base, err)
 		}

@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -123,17 +121,13 @@ func TestEndsWithTheReport(t *testing.T) {
 		if s.State != metrics.Finished || s.Report == nil || s.At != run.Ended || s.Replay.Playing {
 			t.Fatalf("after its time the run is %q at %v, report %v, %+v", s.State, s.At, s.Report != nil, s.Replay)
 		}
-		equal := func(name string, was, is any) {
-			t.Helper()
-			if diff := cmp.Diff(was, is, cmp.Comparer(func(a, b metrics.Histogram) bool {
-				return a.Count() == b.Count() && slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
-			}), cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })); diff != "" {
+		for name, of := range map[string][2]any{
+			"report": {&want, s.Report}, "timeline": {want.Timeline, s.Windows}, "failures": {want.Failures, s.Failures},
+		} {
+			if diff := difference(of[0], of[1]); diff != "" {
 				t.Errorf("%s (-from the journal +at the end):\n%s", name, diff)
 			}
 		}
-		equal("report", &want, s.Report)
-		equal("timeline", want.Timeline, s.Windows)
-		equal("failures", want.Failures, s.Failures)
 		if s.Totals.Completed != want.Completed || s.Held+s.Waiting+s.Running != 0 {
 			t.Errorf("%+v, want %d done and nothing in flight", s.Totals, want.Completed)
 		}

@@ -16,8 +16,8 @@ import (
 	"benchtop/internal/assert"
 )
 
-// made is a certificate that signs itself, and its key, in PEM form.
-func made(t *testing.T, until time.Time) (certificate, key string) {
+// signed is a certificate that signs itself, and its key, in PEM form.
+func signed(t *testing.T, until time.Time) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	assert.Succeeds(t, err)
@@ -36,9 +36,9 @@ func block(kind string, data []byte) string {
 // Files that cannot be used are refused with their name, the reason, and a way out.
 func TestCertificateFiles(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
-	certificate, key := made(t, soon)
-	_, otherKey := made(t, soon)
-	old, oldKey := made(t, time.Date(2020, 5, 1, 0, 0, 0, 0, time.UTC))
+	certificate, key := signed(t, soon)
+	_, otherKey := signed(t, soon)
+	old, oldKey := signed(t, time.Date(2020, 5, 1, 0, 0, 0, 0, time.UTC))
 	folder := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(folder, name)

@@ -14,6 +14,14 @@ import (
 	"benchtop/internal/assert"
 )
 
+// made is a target that there is.
+func made(t *testing.T, o Options) *Target {
+	t.Helper()
+	g, err := New(o)
+	assert.Succeeds(t, err)
+	return g
+}
+
 func TestNew(t *testing.T) {
 	for _, c := range []struct {
 		base             string
@@ -78,28 +86,6 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestAuthorization(t *testing.T) {
-	var got string
-	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Authorization") }))
-	defer web.Close()
-	for _, c := range []struct{ user, key, want string }{
-		{"", "", ""},
-		{"", "k", "Bearer k"},
-		{"u:p@", "", "Basic dTpw"},
-	} {
-		g, err := New(Options{BaseURL: strings.Replace(web.URL, "://", "://"+c.user, 1), APIKey: c.key})
-		assert.Succeeds(t, err)
-		client := g.Client()
-		answer, err := client.Get(g.URL("/"))
-		assert.Succeeds(t, err)
-		_ = answer.Body.Close()
-		client.CloseIdleConnections()
-		if got != c.want {
-			t.Errorf("user %q, key %q: sent %q, want %q", c.user, c.key, got, c.want)
-		}
-	}
-}
-
 // A redirect to another host must not carry the headers there.
 func TestRedirectIsNotFollowed(t *testing.T) {
 	asked := false
@@ -107,8 +93,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	defer other.Close()
 	web := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
 	defer web.Close()
-	g, err := New(Options{BaseURL: web.URL, APIKey: "k"})
-	assert.Succeeds(t, err)
+	g := made(t, Options{BaseURL: web.URL, APIKey: "k"})
 	client := g.Client()
 	defer client.CloseIdleConnections()
 	answer, err := client.Get(g.URL("/"))
@@ -137,8 +122,7 @@ func TestClientKeepsConnections(t *testing.T) {
 	}
 	web.Start()
 	defer web.Close()
-	g, err := New(Options{BaseURL: web.URL})
-	assert.Succeeds(t, err)
+	g := made(t, Options{BaseURL: web.URL})
 	client := g.Client()
 	defer client.CloseIdleConnections()
 	for range rounds {
@@ -168,8 +152,7 @@ func TestClientKeepsConnections(t *testing.T) {
 }
 
 func TestHide(t *testing.T) {
-	g, err := New(Options{BaseURL: "http://user:p@ss@host", APIKey: "sesame"})
-	assert.Succeeds(t, err)
+	g := made(t, Options{BaseURL: "http://user:p@ss@host", APIKey: "sesame"})
 	if got := g.Hide("no key sesame, no password p@ss, no dXNlcjpwQHNz"); got != "no key ***, no password ***, no ***" {
 		t.Error(got)
 	}
@@ -180,8 +163,7 @@ func TestTLS(t *testing.T) {
 	defer web.Close()
 	web.Config.ErrorLog = nil
 	for _, insecure := range []bool{false, true} {
-		g, err := New(Options{BaseURL: web.URL, Insecure: insecure})
-		assert.Succeeds(t, err)
+		g := made(t, Options{BaseURL: web.URL, Insecure: insecure})
 		raw, err := g.Dial(context.Background())
 		assert.Succeeds(t, err)
 		c, err := g.Secure(context.Background(), raw)
@@ -211,8 +193,7 @@ func TestClientRefusesSwitchingProtocols(t *testing.T) {
 	}))
 	defer web.Close()
 	defer close(released)
-	to, err := New(Options{BaseURL: web.URL})
-	assert.Succeeds(t, err)
+	to := made(t, Options{BaseURL: web.URL})
 	client := to.Client()
 	defer client.CloseIdleConnections()
 	answer, err := client.Get(web.URL)
@@ -227,11 +208,6 @@ func TestClientRefusesSwitchingProtocols(t *testing.T) {
 
 // A server is the same however its address is written.
 func TestSame(t *testing.T) {
-	of := func(url string) *Target {
-		tgt, err := New(Options{BaseURL: url})
-		assert.Succeeds(t, err)
-		return tgt
-	}
 	for _, c := range []struct {
 		a, b string
 		want bool
@@ -241,7 +217,7 @@ func TestSame(t *testing.T) {
 		{"http://h:1", "http://h:2", false}, {"http://h:443", "https://h", false}, {"http://h/a", "http://h/b", false},
 		{"unix:///s", "unix:///t", false},
 	} {
-		if got := of(c.a).Same(of(c.b)); got != c.want {
+		if got := made(t, Options{BaseURL: c.a}).Same(made(t, Options{BaseURL: c.b})); got != c.want {
 			t.Errorf("%s and %s: %t, want %t", c.a, c.b, got, c.want)
 		}
 	}

@@ -16,7 +16,10 @@ type fakeClocks struct {
 	looks      int
 }
 
-func newFakeClocks() *fakeClocks { return &fakeClocks{wall: 1_700_000_000_000_000_000, mono: 12345} }
+func newFakeClocks() (*fakeClocks, *wallClock) {
+	c := &fakeClocks{wall: 1_700_000_000_000_000_000, mono: 12345}
+	return c, newWallClock(c.now)
+}
 
 func (c *fakeClocks) pass(d time.Duration) {
 	c.mono += int64(d)
@@ -52,8 +55,7 @@ func (p packet) read(w *wallClock, in reading, steps int) (off time.Duration, ok
 // The wall clock is steady, or slewed as fast as the kernel may; all stamps are used, for some readings more than those of the reads.
 func TestWallClockSlewed(t *testing.T) {
 	for fast, most := range map[int64]time.Duration{0: 100, 500: 30 * time.Microsecond, -500: 30 * time.Microsecond, 30: 30 * time.Microsecond} {
-		c := newFakeClocks()
-		w := newWallClock(c.now)
+		c, w := newFakeClocks()
 		c.fast = fast
 		looks := c.looks
 		for range 6000 {
@@ -74,8 +76,7 @@ func TestWallClockSlewed(t *testing.T) {
 func TestWallClockSteps(t *testing.T) {
 	for _, step := range []time.Duration{5 * time.Second, -5 * time.Second, 2 * time.Millisecond, -2 * time.Millisecond, 24 * 365 * time.Hour} {
 		for _, late := range []time.Duration{0, 3 * time.Millisecond, 300 * time.Millisecond, 6 * time.Second} {
-			c := newFakeClocks()
-			w := newWallClock(c.now)
+			c, w := newFakeClocks()
 			c.pass(100 * time.Millisecond)
 			waiting, another := c.packet(), c.packet() // on two connections that are not read for a while
 			if off, ok := c.packet().read(w, c.now(), 0); !ok || off > 100 {
@@ -118,8 +119,7 @@ func TestWallClockSteps(t *testing.T) {
 
 // A stamp that is later than its read is not used. A step that no read has seen yet is found by the measurement that is due.
 func TestWallClockStepWhileMeasured(t *testing.T) {
-	c := newFakeClocks()
-	w := newWallClock(c.now)
+	c, w := newFakeClocks()
 	future := c.packet()
 	future.stamp += int64(time.Second)
 	if _, ok := future.read(w, c.now(), 0); ok {
@@ -135,8 +135,7 @@ func TestWallClockStepWhileMeasured(t *testing.T) {
 
 // Many small jumps are not a step, and followed.
 func TestWallClockSmallJump(t *testing.T) {
-	c := newFakeClocks()
-	w := newWallClock(c.now)
+	c, w := newFakeClocks()
 	for range 20 {
 		c.pass(50 * time.Millisecond)
 		c.wall += int64(300 * time.Microsecond)
@@ -150,8 +149,7 @@ func TestWallClockSmallJump(t *testing.T) {
 
 // The thread loses its core between the two clocks of a reading. This is not a step, even while measuring.
 func TestWallClockPreempted(t *testing.T) {
-	c := newFakeClocks()
-	w := newWallClock(c.now)
+	c, w := newFakeClocks()
 	c.pass(10 * time.Millisecond)
 	for _, held := range [][]int64{{5e6}, {25e3}, {5e6, 5e6, 5e6, 5e6}, {3e9, 0, 2e9}} {
 		p := c.packet()

@@ -46,9 +46,7 @@ func TestEmbeddings(t *testing.T) {
 			q := load(t, s, 1, func(o *Options) {
 				o.Protocol, o.CountText = protocol.Pooling{Backend: "openai-embeddings"}, func(string) (int, error) { return 5, nil }
 			})[0]
-			if q.Failure != c.failure || !strings.Contains(q.Error, c.words) {
-				t.Fatalf("failure %q %q, want %q %q", q.Failure, q.Error, c.failure, c.words)
-			}
+			ends(t, &q, c.failure, c.words)
 			if c.failure == "" && (q.E2EL() != want || len(q.Chunks) != 1 || q.InputTokens != 9 || q.InputSource != metrics.TokensFromUsage || q.OutputTokens != 0 || q.OutputSource != "") {
 				t.Errorf("got %+v after %s, want 9 tokens after %s", q, q.E2EL(), want)
 			}
@@ -77,8 +75,9 @@ func TestMostOfAnAnswerInOnePiece(t *testing.T) {
 			var e *Engine
 			s := newScripted(t, pieces(false, 0, long(c.bytes)))
 			q := loadFrom(t, s, &prompts{n: 1}, func(o *Options) { o.Protocol = protocol.Pooling{Backend: "openai-embeddings"} }, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
-			if q.Failure != c.failed || !strings.Contains(q.Error, c.words) || e.buffered.Load() != c.taken {
-				t.Errorf("failure %q %q, %d bytes taken", q.Failure, q.Error, e.buffered.Load())
+			ends(t, &q, c.failed, c.words)
+			if now := e.buffered.Load(); now != c.taken {
+				t.Errorf("%d bytes taken", now)
 			}
 		})
 	}

@@ -264,18 +264,6 @@ func TestAbortWhileDialling(t *testing.T) {
 	}
 }
 
-// A dial that takes longer than a request may is a failure to connect, at that moment.
-func TestDialTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := Defaults()
-		o.Target, o.RequestTimeout = targetOf(t, target.Options{Dial: obedient}), 3*time.Second
-		q := Try(t.Context(), o, turns(1), 1)[0]
-		if q.Failure != metrics.FailedConnect || q.Done != 3*time.Second || q.Connect != 3*time.Second {
-			t.Errorf("%q %q after %s, dialled for %s", q.Failure, q.Error, q.Done, q.Connect)
-		}
-	})
-}
-
 // panicking is a source with a bug in its second conversation.
 type panicking struct{ prompts }
 

@@ -72,9 +72,7 @@ func TestMostOfAllStreams(t *testing.T) {
 			var e *Engine
 			s := newScripted(t, pieces(false, 0, stream(": "+c.body+"\n", sseEvent(finish))))
 			q := loadFrom(t, s, &prompts{n: 1}, nil, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
-			if q.Failure != c.kind || !strings.Contains(q.Error, c.message) {
-				t.Errorf("failure %q %q, want %q %q", q.Failure, q.Error, c.kind, c.message)
-			}
+			ends(t, &q, c.kind, c.message)
 			if now := e.buffered.Load(); now != c.taken {
 				t.Errorf("%d bytes are taken after the run, %d before", now, c.taken)
 			}

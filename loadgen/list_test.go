@@ -55,9 +55,7 @@ func TestListOfPrompts(t *testing.T) {
 			}
 			list := datasets.Turn{Batch: []datasets.Turn{{TokenIDs: []int{1, 2, 3}}, {Text: "hi"}}, InputTokens: 4, MaxTokens: 4}
 			q := Try(t.Context(), o, []datasets.Turn{list}, 0)[0]
-			if q.Failure != c.failure || !strings.Contains(q.Error, c.words) {
-				t.Fatalf("failure %q %q, want %q %q", q.Failure, q.Error, c.failure, c.words)
-			}
+			ends(t, &q, c.failure, c.words)
 			if q.Inputs != 2 || len(q.Chunks) != c.chunks || q.OutputTokens != c.token {
 				t.Errorf("%d prompts, %d chunks, %d tokens; want 2, %d, %d", q.Inputs, len(q.Chunks), q.OutputTokens, c.chunks, c.token)
 			}

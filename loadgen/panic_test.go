@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -22,9 +21,8 @@ func TestPanicFailsOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var book faulty
 		perform(t, newScripted(t, answer(0)), &prompts{n: 3}, &book, func(o *Options) { o.Limit = 1 }, nil)
-		if q := book.all[0]; q.Failure != metrics.FailedInternal || !strings.Contains(q.Error, "out of cheese") || !strings.Contains(q.Error, "panic_test.go") {
-			t.Errorf("request 0: %q %q", q.Failure, q.Error)
-		}
+		ends(t, &book.all[0], metrics.FailedInternal, "out of cheese")
+		ends(t, &book.all[0], metrics.FailedInternal, "panic_test.go")
 		for _, q := range book.all[1:] {
 			if q.Failure != "" {
 				t.Errorf("request %d: %q %q", q.Index, q.Failure, q.Error)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -249,4 +250,12 @@ func loadFrom(t *testing.T, s *scripted, from *prompts, change func(*Options), l
 		}
 	}, look)
 	return book.all
+}
+
+// ends checks how a request ends: with a failure and words of its error, or "" for both.
+func ends(t *testing.T, q *metrics.Request, failure metrics.Failure, words string) {
+	t.Helper()
+	if q.Failure != failure || !strings.Contains(q.Error, words) {
+		t.Errorf("%q %q, want %q %q", q.Failure, q.Error, failure, words)
+	}
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -85,8 +84,9 @@ func TestRealConnections(t *testing.T) {
 			}
 			var book logbook
 			loadTCP(t, base, 1, sinkOf{&book}, nil)
-			if q := book.all[0]; q.Failure != c.failure || !strings.Contains(q.Error, c.words) || (q.Sent == metrics.Never) != (c.do == nil) || (book.sent == 0) != (c.do == nil) {
-				t.Errorf("%q %q, want %q %q; sent %s", q.Failure, q.Error, c.failure, c.words, q.Sent)
+			ends(t, &book.all[0], c.failure, c.words)
+			if at := book.all[0].Sent; (at == metrics.Never) != (c.do == nil) || (book.sent == 0) != (c.do == nil) {
+				t.Errorf("sent at %s, %d are said to be", at, book.sent)
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func BenchmarkChunk(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunks, "ns/chunk")
 }
 
-// A TLS handshake that is broken off is a failure to connect, and so is one that never ends, once the time of the request is over.
+// A TLS handshake that is broken off is a failure to connect, and so are a dial and a handshake that never end, once the time of the request is over.
 func TestTLSHandshakes(t *testing.T) {
 	t.Run("closes", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -137,10 +137,9 @@ func TestTLSHandshakes(t *testing.T) {
 		}()
 		var book logbook
 		loadTCP(t, "https://"+l.Addr().String(), 1, sinkOf{&book}, nil)
-		if q := book.all[0]; q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "TLS handshake") {
-			t.Errorf("%q %q, want a failure to connect", q.Failure, q.Error)
-		}
+		ends(t, &book.all[0], metrics.FailedConnect, "TLS handshake")
 	})
+	bubble(t, "never begins", func(t *testing.T) { dialled(t, target.Options{Dial: obedient}, "") })
 	bubble(t, "never ends", func(t *testing.T) {
 		var listening sync.WaitGroup
 		dial := func(context.Context, string, string) (net.Conn, error) {
@@ -148,14 +147,20 @@ func TestTLSHandshakes(t *testing.T) {
 			listening.Go(func() { _, _ = io.Copy(io.Discard, server) })
 			return client, nil
 		}
-		o := Defaults()
-		o.Target, o.RequestTimeout = targetOf(t, target.Options{BaseURL: "https://model.test", Dial: dial}), 200*time.Millisecond
-		q := Try(t.Context(), o, turns(1), 1)[0]
-		if q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "TLS handshake") || q.Done != o.RequestTimeout {
-			t.Errorf("%q %q after %s, want a failure to connect after %s", q.Failure, q.Error, q.Done, o.RequestTimeout)
-		}
+		dialled(t, target.Options{BaseURL: "https://model.test", Dial: dial}, "TLS handshake")
 		listening.Wait()
 	})
+}
+
+// dialled sends a request over a connection that does not come about while it may.
+func dialled(t *testing.T, of target.Options, words string) {
+	t.Helper()
+	o := Defaults()
+	o.Target, o.RequestTimeout = targetOf(t, of), 3*time.Second
+	q := Try(t.Context(), o, turns(1), 1)[0]
+	if ends(t, &q, metrics.FailedConnect, words); q.Done != o.RequestTimeout || q.Connect != o.RequestTimeout {
+		t.Errorf("it failed after %s, dialled for %s", q.Done, q.Connect)
+	}
 }
 
 // gate is a source that holds its last conversation back until something has happened.

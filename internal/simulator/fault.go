@@ -101,12 +101,13 @@ func (f *Fault) options() []faultOption {
 
 // check reports every problem of what was read at once, or nil.
 func (f Fault) check(rule faultRule) error {
-	problems := []error{rule.arg.check(f.Arg)}
+	var problems []error
 	require := func(ok bool, format string, args ...any) {
 		if !ok {
 			problems = append(problems, fmt.Errorf(format, args...))
 		}
 	}
+	require(f.Arg >= rule.arg.least && f.Arg <= rule.arg.most, "%s", rule.arg.wrong)
 	require(rule.tokens || f.After == 0, "after=%d: %s does not wait for tokens", f.After, f.Kind)
 	require(f.To == 0 || f.To >= max(1, f.From), "to=%d: must not be below from=%d", f.To, max(1, f.From))
 	require(f.Share >= 0 && f.Share <= 1, "share=%v: must be above 0 and at most 1", f.Share)
@@ -216,13 +217,6 @@ func (a argument) parse(text string) (n int64, err error) {
 		return 0, errors.New(a.wrong)
 	}
 	return n, nil
-}
-
-func (a argument) check(n int64) error {
-	if n < a.least || n > a.most {
-		return errors.New(a.wrong)
-	}
-	return nil
 }
 
 func (a argument) format(n int64) string {

@@ -53,26 +53,24 @@ func TestTokensOfChunks(t *testing.T) {
 		{"a usage without the output", []string{running("a", 2), event("b", `}],"usage":{"prompt_tokens":5}`), running("c", 9)}, []int32{2, 1, 1}, 1, nil},
 		{"known no longer", []string{ids("a", 1), ids("b", 2), plain, ids("c", 2)}, []int32{1, 2, 1, 2}, 2, []gap{{30 * ms, 2}}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sent := []string{streamHead}
-				for _, e := range c.events {
-					sent = append(sent, chunk(e))
+		bubble(t, c.name, func(t *testing.T) {
+			sent := []string{streamHead}
+			for _, e := range c.events {
+				sent = append(sent, chunk(e))
+			}
+			sent[len(sent)-1] += chunk(sseEvent("[DONE]")) + lastChunk
+			q := load(t, newScripted(t, pieces(true, 60*ms, sent...)), 1, func(o *Options) { o.Protocol = protocol.Completions{Backend: "openai"} })[0]
+			var tokens []int32
+			var gaps []gap
+			for i, k := range q.Chunks {
+				tokens = append(tokens, k.Tokens)
+				if each, n := q.TokenGap(i); n > 0 {
+					gaps = append(gaps, gap{each, n})
 				}
-				sent[len(sent)-1] += chunk(sseEvent("[DONE]")) + lastChunk
-				q := load(t, newScripted(t, pieces(true, 60*ms, sent...)), 1, func(o *Options) { o.Protocol = protocol.Completions{Backend: "openai"} })[0]
-				var tokens []int32
-				var gaps []gap
-				for i, k := range q.Chunks {
-					tokens = append(tokens, k.Tokens)
-					if each, n := q.TokenGap(i); n > 0 {
-						gaps = append(gaps, gap{each, n})
-					}
-				}
-				if q.Failure != "" || !slices.Equal(tokens, c.tokens) || q.CountedChunks != c.counted || !slices.Equal(gaps, c.gaps) {
-					t.Errorf("tokens %v, %d counted, gaps %v, want %v, %d, %v; %s", tokens, q.CountedChunks, gaps, c.tokens, c.counted, c.gaps, q.Error)
-				}
-			})
+			}
+			if q.Failure != "" || !slices.Equal(tokens, c.tokens) || q.CountedChunks != c.counted || !slices.Equal(gaps, c.gaps) {
+				t.Errorf("tokens %v, %d counted, gaps %v, want %v, %d, %v; %s", tokens, q.CountedChunks, gaps, c.tokens, c.counted, c.gaps, q.Error)
+			}
 		})
 	}
 }

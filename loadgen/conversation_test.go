@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -92,31 +91,16 @@ func TestConversations(t *testing.T) {
 			change: func(o *Options) { o.Limit, o.Until = 1, 3500*time.Millisecond },
 			want:   []want{{0, 0, 2, ""}, {3, never, 3.5, metrics.Cancelled}, {0, 2, 4, ""}}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				if c.server == nil {
-					c.server = []script{answer(2 * s)}
-				}
-				server := newScripted(t, c.server...)
-				var book logbook
-				o := Defaults()
-				o.Target, o.Start, o.Pacer, o.Schedule = server.target(), time.Now(), "timer", shape.Immediately()
-				if c.change != nil {
-					c.change(&o)
-				}
-				e, err := New(o, sinkOf{&book})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := e.Run(t.Context(), flow(&c.talks)); err != nil {
-					t.Fatal(err)
-				}
-				server.close()
-				check(t, book.all, c.want)
-				if e.limiter.active != 0 || e.limiter.running != 0 {
-					t.Errorf("%d conversations and %d requests are under way after the run", e.limiter.active, e.limiter.running)
-				}
-			})
+		bubble(t, c.name, func(t *testing.T) {
+			if c.server == nil {
+				c.server = []script{answer(2 * s)}
+			}
+			var book logbook
+			e := perform(t, newScripted(t, c.server...), &c.talks, &book, c.change, nil)
+			check(t, book.all, c.want)
+			if e.limiter.active != 0 || e.limiter.running != 0 {
+				t.Errorf("%d conversations and %d requests are under way after the run", e.limiter.active, e.limiter.running)
+			}
 		})
 	}
 }
@@ -127,18 +111,9 @@ var unmakeable = datasets.Prompt{Compose: func(*datasets.Turn, []string) error {
 // A panic while a prompt is made fails its request alone.
 func TestPanicInPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScripted(t, answer(time.Second))
 		var book logbook
-		o := Defaults()
-		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.Immediately()
-		e, err := New(o, sinkOf{&book})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Run(t.Context(), flow(&talks{talk(datasets.Turn{}, datasets.Turn{Prompt: unmakeable}), talk(datasets.Turn{})})); err != nil {
-			t.Fatal(err)
-		}
-		s.close()
+		perform(t, newScripted(t, answer(time.Second)), &talks{talk(datasets.Turn{}, datasets.Turn{Prompt: unmakeable}), talk(datasets.Turn{})},
+			&book, nil, nil)
 		if len(book.all) != 3 || book.all[1].Failure != metrics.FailedInternal || !strings.HasPrefix(book.all[1].Error, "no prompt") || !book.all[2].OK() {
 			t.Errorf("got %+v", book.all)
 		}
@@ -162,36 +137,27 @@ func TestSteeringInPauses(t *testing.T) {
 		{"drain", func(e *Engine) { e.Drain(9 * s) }, []want{{0, 0, 2, ""}, {0, 0, 2, ""}}, 3 * s},
 		{"abort", (*Engine).Abort, []want{{0, 0, 2, ""}, {0, 0, 2, ""}}, 3 * s},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := newScripted(t, answer(2*s))
-				var book logbook
-				o := Defaults()
-				o.Target, o.Start, o.Pacer, o.Schedule, o.Limit, o.HoldPaused = server.target(), time.Now(), "timer", shape.Immediately(), 2, true
-				e, err := New(o, sinkOf{&book})
-				if err != nil {
-					t.Fatal(err)
-				}
-				time.AfterFunc(3*s, func() {
-					if !e.Sending() {
-						t.Error("turns are still to come, and the sending is over")
-					}
-					c.steer(e)
+		bubble(t, c.name, func(t *testing.T) {
+			var book logbook
+			e := perform(t, newScripted(t, answer(2*s)), &talks{talk(pause, pause), talk(pause, pause)}, &book,
+				func(o *Options) { o.Limit, o.HoldPaused = 2, true },
+				func(e *Engine) {
+					time.AfterFunc(3*s, func() {
+						if !e.Sending() {
+							t.Error("turns are still to come, and the sending is over")
+						}
+						c.steer(e)
+					})
 				})
-				if err := e.Run(t.Context(), flow(&talks{talk(pause, pause), talk(pause, pause)})); err != nil {
-					t.Fatal(err)
-				}
-				server.close()
-				// Turns that are released at the same moment start in any order.
-				slices.SortStableFunc(book.all, func(a, b metrics.Request) int { return a.Turn - b.Turn })
-				slices.SortStableFunc(c.want, func(a, b want) int { return int(a.due - b.due) })
-				slices.SortStableFunc(book.all, func(a, b metrics.Request) int { return int(a.Done - b.Done) })
-				slices.SortStableFunc(c.want, func(a, b want) int { return int(a.done - b.done) })
-				check(t, book.all, c.want)
-				if e.Ended() != c.end || e.Sending() {
-					t.Errorf("ended after %s, want %s", e.Ended(), c.end)
-				}
-			})
+			// Turns that are released at the same moment start in any order.
+			slices.SortStableFunc(book.all, func(a, b metrics.Request) int { return a.Turn - b.Turn })
+			slices.SortStableFunc(c.want, func(a, b want) int { return int(a.due - b.due) })
+			slices.SortStableFunc(book.all, func(a, b metrics.Request) int { return int(a.Done - b.Done) })
+			slices.SortStableFunc(c.want, func(a, b want) int { return int(a.done - b.done) })
+			check(t, book.all, c.want)
+			if e.Ended() != c.end || e.Sending() {
+				t.Errorf("ended after %s, want %s", e.Ended(), c.end)
+			}
 		})
 	}
 }
@@ -210,18 +176,9 @@ func TestReplies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, pieces(true, 0, streamHead, chunk(sseEvent(`{"choices":[{"index":0,"text":"one","finish_reason":"stop"}]}`))+lastChunk))
 		var book logbook
-		o := Defaults()
-		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.Immediately()
-		e, err := New(o, sinkOf{&book})
-		if err != nil {
-			t.Fatal(err)
-		}
 		c := talk(datasets.Turn{Prompt: echo}, datasets.Turn{Prompt: echo}, datasets.Turn{Prompt: echo})
 		c.Replies = true
-		if err := e.Run(t.Context(), flow(&talks{c})); err != nil {
-			t.Fatal(err)
-		}
-		s.close()
+		perform(t, s, &talks{c}, &book, nil, nil)
 		var got []string
 		for _, q := range book.all {
 			got = append(got, fmt.Sprintf("%s after %q: turn %d of %d of %s, %d of %d tokens ideal, %s", q.ID, q.Parent, q.Turn, q.Turns, q.Session, q.IdealTokens, q.InputTokens, q.Error))

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
@@ -22,14 +21,12 @@ func TestPartOfTheOutput(t *testing.T) {
 		{"reasoning", `{"reasoning_content":"hm"}`, true, metrics.TokensFromChunks},
 		{"a call beside text", `{"content":"x","tool_calls":[{"index":0}]}`, true, metrics.TokensFromChunks},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := pieces(true, 0, stream(sseEvent(`{"choices":[{"delta":`+c.delta+`}]}`), sseEvent(`{"choices":[{"delta":{"content":"a b c"},"finish_reason":"stop"}]}`), done))
-				q := load(t, newScripted(t, s), 1, func(o *Options) { o.Protocol, o.CountText, o.KeepText = protocol.Chat{}, words, true })[0]
-				if q.TextPart != c.part || q.OutputSource != c.source {
-					t.Errorf("part %v, %d tokens by %q (%s)", q.TextPart, q.OutputTokens, q.OutputSource, q.Error)
-				}
-			})
+		bubble(t, c.name, func(t *testing.T) {
+			s := pieces(true, 0, stream(sseEvent(`{"choices":[{"delta":`+c.delta+`}]}`), sseEvent(`{"choices":[{"delta":{"content":"a b c"},"finish_reason":"stop"}]}`), done))
+			q := load(t, newScripted(t, s), 1, func(o *Options) { o.Protocol, o.CountText, o.KeepText = protocol.Chat{}, words, true })[0]
+			if q.TextPart != c.part || q.OutputSource != c.source {
+				t.Errorf("part %v, %d tokens by %q (%s)", q.TextPart, q.OutputTokens, q.OutputSource, q.Error)
+			}
 		})
 	}
 }
@@ -52,13 +49,11 @@ func TestCountText(t *testing.T) {
 		{"it counts none", pieces(true, 0, stream(text(" "), stop, done)), words, 1, metrics.TokensFromChunks},
 		{"it fails", pieces(true, 0, stream(text("a b"), stop, done)), func(string) (int, error) { return 9, errors.New("no") }, 1, metrics.TokensFromChunks},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				q := load(t, newScripted(t, c.script), 1, func(o *Options) { o.CountText = c.count })[0]
-				if q.Failure != "" || q.OutputTokens != c.tokens || q.OutputSource != c.source {
-					t.Errorf("got %d tokens by %q (%s %s), want %d by %q", q.OutputTokens, q.OutputSource, q.Failure, q.Error, c.tokens, c.source)
-				}
-			})
+		bubble(t, c.name, func(t *testing.T) {
+			q := load(t, newScripted(t, c.script), 1, func(o *Options) { o.CountText = c.count })[0]
+			if q.Failure != "" || q.OutputTokens != c.tokens || q.OutputSource != c.source {
+				t.Errorf("got %d tokens by %q (%s %s), want %d by %q", q.OutputTokens, q.OutputSource, q.Failure, q.Error, c.tokens, c.source)
+			}
 		})
 	}
 }

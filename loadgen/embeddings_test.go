@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"benchtop/internal/ci"
@@ -27,36 +26,30 @@ func TestEmbeddings(t *testing.T) {
 		{"in two pieces", whole, len(whole) - 3, "", ""},
 		{"chunked", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(good[:20]) + chunk(good[20:]) + lastChunk, 0, "", ""},
 		{"said to be a stream", plainAnswer("200 OK", "text/event-stream", good), 0, "", ""},
-		{"an error", plainAnswer("200 OK", "application/json", `{"error":{"message":"no room"}}`), 0, metrics.FailedInStream, "no room"},
-		{"refused", plainAnswer("400 Bad", "application/json", `{"error":"too long"}`), 0, metrics.FailedStatus, "too long"},
 		{"nothing", plainAnswer("200 OK", "application/json", ""), 0, metrics.FailedMalformed, "expected an answer in JSON with data"},
 		{"no vectors", plainAnswer("200 OK", "application/json", `{"data":[]}`), 0, metrics.FailedMalformed, "expected an answer in JSON with data"},
 		{"a stream", stream(text("a"), done), 0, metrics.FailedMalformed, `expected an answer in JSON with data, got content type "text/event-stream"`},
 		{"cut", strings.Replace(whole, "Content-Length: ", "Content-Length: 1", 1), 0, metrics.FailedTruncated, ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sent := []string{c.answer}
-				want := time.Duration(0)
-				if c.split > 0 {
-					sent, want = []string{c.answer[:c.split], c.answer[c.split:]}, time.Second
+		bubble(t, c.name, func(t *testing.T) {
+			sent := []string{c.answer}
+			want := time.Duration(0)
+			if c.split > 0 {
+				sent, want = []string{c.answer[:c.split], c.answer[c.split:]}, time.Second
+			}
+			s := newScripted(t, func(conn net.Conn, r *http.Request, body []byte) bool {
+				if !strings.HasSuffix(r.URL.Path, "/v1/embeddings") || !strings.Contains(string(body), `"input": `) {
+					t.Errorf("%s got %s", r.URL.Path, body)
 				}
-				s := newScripted(t, func(conn net.Conn, r *http.Request, body []byte) bool {
-					if !strings.HasSuffix(r.URL.Path, "/v1/embeddings") || !strings.Contains(string(body), `"input": `) {
-						t.Errorf("%s got %s", r.URL.Path, body)
-					}
-					return pieces(c.name != "cut", time.Second, sent...)(conn, r, body)
-				})
-				q := load(t, s, 1, func(o *Options) {
-					o.Protocol, o.CountText = protocol.Pooling{Backend: "openai-embeddings"}, func(string) (int, error) { return 5, nil }
-				})[0]
-				if q.Failure != c.failure || !strings.Contains(q.Error, c.words) {
-					t.Fatalf("failure %q %q, want %q %q", q.Failure, q.Error, c.failure, c.words)
-				}
-				if c.failure == "" && (q.E2EL() != want || len(q.Chunks) != 1 || q.InputTokens != 9 || q.InputSource != metrics.TokensFromUsage || q.OutputTokens != 0 || q.OutputSource != "") {
-					t.Errorf("got %+v after %s, want 9 tokens after %s", q, q.E2EL(), want)
-				}
+				return pieces(c.name != "cut", time.Second, sent...)(conn, r, body)
 			})
+			q := load(t, s, 1, func(o *Options) {
+				o.Protocol, o.CountText = protocol.Pooling{Backend: "openai-embeddings"}, func(string) (int, error) { return 5, nil }
+			})[0]
+			ends(t, &q, c.failure, c.words)
+			if c.failure == "" && (q.E2EL() != want || len(q.Chunks) != 1 || q.InputTokens != 9 || q.InputSource != metrics.TokensFromUsage || q.OutputTokens != 0 || q.OutputSource != "") {
+				t.Errorf("got %+v after %s, want 9 tokens after %s", q, q.E2EL(), want)
+			}
 		})
 	}
 }
@@ -78,15 +71,14 @@ func TestMostOfAnAnswerInOnePiece(t *testing.T) {
 		{"too long", wholeMost, 0, metrics.FailedMalformed, "the answer has more than 64 MiB"},
 		{"too long beside others", 8 << 20, bufferedMost - 1<<20, metrics.FailedMalformed, "more than 256 MiB"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var e *Engine
-				s := newScripted(t, pieces(false, 0, long(c.bytes)))
-				q := loadEngine(t, s, 1, func(o *Options) { o.Protocol = protocol.Pooling{Backend: "openai-embeddings"} }, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
-				if q.Failure != c.failed || !strings.Contains(q.Error, c.words) || e.buffered.Load() != c.taken {
-					t.Errorf("failure %q %q, %d bytes taken", q.Failure, q.Error, e.buffered.Load())
-				}
-			})
+		bubble(t, c.name, func(t *testing.T) {
+			var e *Engine
+			s := newScripted(t, pieces(false, 0, long(c.bytes)))
+			q := loadFrom(t, s, &prompts{n: 1}, func(o *Options) { o.Protocol = protocol.Pooling{Backend: "openai-embeddings"} }, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
+			ends(t, &q, c.failed, c.words)
+			if now := e.buffered.Load(); now != c.taken {
+				t.Errorf("%d bytes taken", now)
+			}
 		})
 	}
 }

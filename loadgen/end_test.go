@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -99,23 +100,18 @@ func endAllAt(t *testing.T, at time.Duration, schedule shape.Schedule, end func(
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, pieces(true, at/2, streamHead+chunk(text("a")), chunk(text("b")), chunk(sseEvent(finish))+lastChunk))
 		book := newCounting(t)
-		o := Defaults()
-		o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", schedule, 2
-		o.Until, o.RequestTimeout, o.StallTimeout, o.Drain = at, at, at/2, 0
-		o.ProbeRate, o.Probe = 2, datasets.Turn{Text: "Hi"}
-		e, err := New(o, sinkOf{book})
-		if err != nil {
-			t.Fatal(err)
-		}
+		start := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if end != nil {
-			time.AfterFunc(at, func() { end(e, cancel) })
-		}
-		if err := e.Run(ctx, flow(&prompts{n: 30})); err != nil {
-			t.Fatal(err)
-		}
-		if now := time.Since(o.Start); now > 2*at {
+		performUntil(ctx, t, s, &prompts{n: 30}, book, func(o *Options) {
+			o.Schedule, o.Limit, o.Until, o.RequestTimeout, o.StallTimeout, o.Drain = schedule, 2, at, at, at/2, 0
+			o.ProbeRate, o.Probe = 2, datasets.Turn{Text: "Hi"}
+		}, func(e *Engine) {
+			if end != nil {
+				time.AfterFunc(at, func() { end(e, cancel) })
+			}
+		})
+		if now := time.Since(start); now > 2*at {
 			t.Errorf("Run returned after %s", now)
 		}
 		for q, done := range book.due {
@@ -126,7 +122,6 @@ func endAllAt(t *testing.T, at time.Duration, schedule shape.Schedule, end func(
 		if n := len(book.due); n < least || n > most {
 			t.Errorf("%d requests were due in %s, want %d to %d", n, at, least, most)
 		}
-		s.close()
 	})
 }
 
@@ -139,25 +134,17 @@ func TestDurationSendsAll(t *testing.T) {
 			if last := offsets[n-1]; last != until {
 				t.Fatalf("seed %d: the last arrival is at %s, which tests nothing", seed, last)
 			}
-			s := newScripted(t, answer(time.Second))
+			start := time.Now()
 			var book logbook
-			o := Defaults()
-			o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.At(offsets)
-			o.Limit, o.Until = limit, until
-			e, err := New(o, sinkOf{&book})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := e.Run(t.Context(), flow(&prompts{n: n})); err != nil {
-				t.Fatal(err)
-			}
+			perform(t, newScripted(t, answer(time.Second)), &prompts{n: n}, &book, func(o *Options) {
+				o.Schedule, o.Limit, o.Until = shape.At(offsets), limit, until
+			}, nil)
 			if book.due != n || book.sent != n || len(book.all) != n {
 				t.Errorf("seed %d: %d due, %d sent, %d done; want %d of each", seed, book.due, book.sent, len(book.all), n)
 			}
-			if now := time.Since(o.Start); now != until+time.Second {
+			if now := time.Since(start); now != until+time.Second {
 				t.Errorf("seed %d: Run returned after %s, want the duration and one answer", seed, now)
 			}
-			s.close()
 		})
 	}
 }
@@ -166,41 +153,31 @@ func TestDurationSendsAll(t *testing.T) {
 func TestDurationEndsABlockedDispatcher(t *testing.T) {
 	const until, hour = 2 * time.Second, time.Hour
 	for name, c := range map[string]struct {
-		source datasets.Flow
-		due    int
-		ended  time.Duration
+		from  source
+		due   int
+		ended time.Duration
 	}{
-		"full backlog": {flow(&prompts{n: 2 * backlogMost}), 1 + backlogMost, hour},
-		"slow source":  {flow(&slowSource{n: 3, pause: hour}), 3, hour},
+		"full backlog": {&prompts{n: 2 * backlogMost}, 1 + backlogMost, hour},
+		"slow source":  {&slowSource{n: 3, pause: hour}, 3, hour},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, answer(hour))
-				var book lastDropped
-				o := Defaults()
-				o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(0, 2*backlogMost)
-				o.Limit, o.Until, o.StallTimeout = 1, until, 2*hour
-				e, err := New(o, sinkOf{&book})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := e.Run(t.Context(), c.source); err != nil {
-					t.Fatal(err)
-				}
-				if got := int(book.due.Load()); got != c.due {
-					t.Errorf("%d due, want %d", got, c.due)
-				}
-				if got := int(book.dropped.Load()); got != c.due-1 {
-					t.Errorf("%d dropped, want all but the one in flight, %d", got, c.due-1)
-				}
-				if last := time.Duration(book.last.Load()); last < until || last > until+50*time.Millisecond {
-					t.Errorf("the last was dropped at %s, want %s and at most 50 ms", last, until)
-				}
-				if now := time.Since(o.Start); now != c.ended {
-					t.Errorf("Run returned after %s, want %s", now, c.ended)
-				}
-				s.close()
-			})
+		bubble(t, name, func(t *testing.T) {
+			start := time.Now()
+			var book lastDropped
+			perform(t, newScripted(t, answer(hour)), c.from, &book, func(o *Options) {
+				o.Schedule, o.Limit, o.Until, o.StallTimeout = every(0, 2*backlogMost), 1, until, 2*hour
+			}, nil)
+			if got := int(book.due.Load()); got != c.due {
+				t.Errorf("%d due, want %d", got, c.due)
+			}
+			if got := int(book.dropped.Load()); got != c.due-1 {
+				t.Errorf("%d dropped, want all but the one in flight, %d", got, c.due-1)
+			}
+			if last := time.Duration(book.last.Load()); last < until || last > until+50*time.Millisecond {
+				t.Errorf("the last was dropped at %s, want %s and at most 50 ms", last, until)
+			}
+			if now := time.Since(start); now != c.ended {
+				t.Errorf("Run returned after %s, want %s", now, c.ended)
+			}
 		})
 	}
 }
@@ -241,91 +218,50 @@ func TestEndsOutOfTime(t *testing.T) {
 		"drain": func(e *Engine) { e.Drain(time.Hour) },
 		"abort": (*Engine).Abort,
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				for _, before := range []bool{true, false} {
-					s := newScripted(t, answer(time.Second))
-					var book logbook
-					o := Defaults()
-					o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(0, 2)
-					e, err := New(o, sinkOf{&book})
-					if err != nil {
-						t.Fatal(err)
-					}
-					want := 2
+		bubble(t, name, func(t *testing.T) {
+			for _, before := range []bool{true, false} {
+				var book logbook
+				want := 2
+				end(perform(t, newScripted(t, answer(time.Second)), &prompts{n: 2}, &book, nil, func(e *Engine) {
 					if before {
 						want = 0
 						end(e)
 					}
-					if err := e.Run(t.Context(), flow(&prompts{n: 2})); err != nil {
-						t.Fatal(err)
-					}
-					end(e)
-					if book.due != want || len(book.all) != want {
-						t.Errorf("ended before %v: %d due, %d done, want %d", before, book.due, len(book.all), want)
-					}
-					s.close()
+				}))
+				if book.due != want || len(book.all) != want {
+					t.Errorf("ended before %v: %d due, %d done, want %d", before, book.due, len(book.all), want)
 				}
-			})
+			}
 		})
 	}
+}
+
+// obedient is a dial that goes on until it is given up.
+func obedient(ctx context.Context, _, _ string) (net.Conn, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
 }
 
 // A run that is aborted while it dials gives up the dial, or the connection if the dial succeeds.
 func TestAbortWhileDialling(t *testing.T) {
 	for name, dial := range map[string]target.DialFunc{
-		"obedient": func(ctx context.Context, _, _ string) (net.Conn, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		},
+		"obedient": obedient,
 		"deaf": func(context.Context, string, string) (net.Conn, error) {
 			time.Sleep(5 * time.Second)
 			client, _ := net.Pipe()
 			return client, nil
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: dial})
-				if err != nil {
-					t.Fatal(err)
-				}
-				var book logbook
-				o := Defaults()
-				o.Target, o.Start, o.Pacer, o.Schedule = g, time.Now(), "timer", every(0, 1)
-				e, err := New(o, sinkOf{&book})
-				if err != nil {
-					t.Fatal(err)
-				}
-				time.AfterFunc(time.Second, e.Abort)
-				if err := e.Run(t.Context(), flow(&prompts{n: 1})); err != nil {
-					t.Fatal(err)
-				}
-				if q := book.all[0]; q.Failure != metrics.Cancelled || q.Sent != metrics.Never || book.sent != 0 {
-					t.Errorf("%q %q, sent %s", q.Failure, q.Error, q.Sent)
-				}
-			})
+		bubble(t, name, func(t *testing.T) {
+			var book logbook
+			perform(t, newScripted(t), &prompts{n: 1}, &book,
+				func(o *Options) { o.Target = targetOf(t, target.Options{Dial: dial}) },
+				func(e *Engine) { time.AfterFunc(time.Second, e.Abort) })
+			if q := book.all[0]; q.Failure != metrics.Cancelled || q.Sent != metrics.Never || book.sent != 0 {
+				t.Errorf("%q %q, sent %s", q.Failure, q.Error, q.Sent)
+			}
 		})
 	}
-}
-
-// A dial that takes longer than a request may is a failure to connect, at that moment.
-func TestDialTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := Defaults()
-		o.Target, o.RequestTimeout = g, 3*time.Second
-		q := Try(t.Context(), o, turns(1), 1)[0]
-		if q.Failure != metrics.FailedConnect || q.Done != 3*time.Second || q.Connect != 3*time.Second {
-			t.Errorf("%q %q after %s, dialled for %s", q.Failure, q.Error, q.Done, q.Connect)
-		}
-	})
 }
 
 // panicking is a source with a bug in its second conversation.
@@ -344,11 +280,9 @@ func TestSourcePanics(t *testing.T) {
 		s := newScripted(t, answer(time.Second))
 		var book logbook
 		o := Defaults()
-		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(0, 3)
+		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.Immediately()
 		e, err := New(o, sinkOf{&book})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		err = e.Run(t.Context(), flow(&panicking{prompts{n: 3}}))
 		if err == nil || !strings.Contains(err.Error(), "out of cheese") || !strings.Contains(err.Error(), "end_test.go") {
 			t.Errorf("%v, want the panic and where it was", err)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"benchtop/loadgen/shape"
@@ -48,20 +47,18 @@ func TestChunkTimes(t *testing.T) {
 		{"chunk header by itself", []string{streamHead, fmt.Sprintf("%x\r\n", len(a)), a + "\r\n", chunk(sseEvent(finish)) + lastChunk}, []time.Duration{2, 3}},
 		{"event in two HTTP chunks", []string{streamHead, chunk(a[:9]), chunk(a[9:]), chunk(sseEvent(finish)) + lastChunk}, []time.Duration{2, 3}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				const pause = 200 * time.Millisecond
-				s := newScripted(t, pieces(true, pause, c.pieces...))
-				q := load(t, s, 1, nil)[0]
-				if q.Failure != "" || len(q.Chunks) != len(c.want) {
-					t.Fatalf("%d chunks, failure %q %q", len(q.Chunks), q.Failure, q.Error)
+		bubble(t, c.name, func(t *testing.T) {
+			const pause = 200 * time.Millisecond
+			s := newScripted(t, pieces(true, pause, c.pieces...))
+			q := load(t, s, 1, nil)[0]
+			if q.Failure != "" || len(q.Chunks) != len(c.want) {
+				t.Fatalf("%d chunks, failure %q %q", len(q.Chunks), q.Failure, q.Error)
+			}
+			for i, w := range c.want {
+				if q.Chunks[i].At != w*pause {
+					t.Errorf("chunk %d at %s, want %s", i, q.Chunks[i].At, w*pause)
 				}
-				for i, w := range c.want {
-					if q.Chunks[i].At != w*pause {
-						t.Errorf("chunk %d at %s, want %s", i, q.Chunks[i].At, w*pause)
-					}
-				}
-			})
+			}
 		})
 	}
 }
@@ -98,16 +95,14 @@ func TestStaleConnection(t *testing.T) {
 		{"after the first byte of an answer", 0, sec, []script{whole, pieces(false, 0, "HTTP/1.1 2"), whole}, 0, metrics.FailedTruncated, metrics.Never, 1},
 		{"too old to be tried", 0, 4 * sec, []script{closing, whole}, 0, "", 0, 2},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, c.scripts...)
-				s.slow = c.dial
-				q := load(t, s, 2, func(o *Options) { o.Schedule = shape.At([]time.Duration{0, c.dial + c.idle}) })[1]
-				if q.Failure != c.failure || q.Redials != c.redials || q.TTFT() != c.ttft || s.dials != c.dials {
-					t.Errorf("failure %q %q, %d redials, TTFT %s, %d dials; want %q, %d, %s, %d", q.Failure, q.Error, q.Redials, q.TTFT(), s.dials,
-						c.failure, c.redials, c.ttft, c.dials)
-				}
-			})
+		bubble(t, c.name, func(t *testing.T) {
+			s := newScripted(t, c.scripts...)
+			s.slow = c.dial
+			q := load(t, s, 2, func(o *Options) { o.Schedule = shape.At([]time.Duration{0, c.dial + c.idle}) })[1]
+			if q.Failure != c.failure || q.Redials != c.redials || q.TTFT() != c.ttft || s.dials != c.dials {
+				t.Errorf("failure %q %q, %d redials, TTFT %s, %d dials; want %q, %d, %s, %d", q.Failure, q.Error, q.Redials, q.TTFT(), s.dials,
+					c.failure, c.redials, c.ttft, c.dials)
+			}
 		})
 	}
 }

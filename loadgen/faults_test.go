@@ -347,24 +347,22 @@ func TestCountsAndRefusals(t *testing.T) {
 			`{"type":"message","content":[],"stop_reason":"refusal","usage":{"input_tokens":7,"output_tokens":2}}`, 1,
 			want{7, 2, byUsage, 1, true, ""}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				answer, extra := stream(c.answer), []protocol.Field(nil)
-				if c.answer[0] == '{' {
-					answer, extra = plainAnswer("200 OK", "application/json", c.answer),
-						[]protocol.Field{{Name: "stream", JSON: "false"}}
-				}
-				if c.n > 1 {
-					extra = append(extra, protocol.Field{Name: "n", JSON: fmt.Sprint(c.n)})
-				}
-				from := &prompts{n: 1, turn: &datasets.Turn{Text: "hi", InputTokens: 1, MaxTokens: 8}}
-				q := loadFrom(t, newScripted(t, pieces(true, 0, answer)), from,
-					func(o *Options) { o.Protocol, o.Extra, o.KeepText = c.protocol, extra, true }, nil)[0]
-				got := want{q.InputTokens, q.OutputTokens, q.OutputSource, len(q.Chunks), q.Refusal, q.Text}
-				if q.Failure != "" || got != c.want {
-					t.Errorf("%s %q, %+v, want %+v", q.Failure, q.Error, got, c.want)
-				}
-			})
+		bubble(t, c.name, func(t *testing.T) {
+			answer, extra := stream(c.answer), []protocol.Field(nil)
+			if c.answer[0] == '{' {
+				answer, extra = plainAnswer("200 OK", "application/json", c.answer),
+					[]protocol.Field{{Name: "stream", JSON: "false"}}
+			}
+			if c.n > 1 {
+				extra = append(extra, protocol.Field{Name: "n", JSON: fmt.Sprint(c.n)})
+			}
+			from := &prompts{n: 1, turn: &datasets.Turn{Text: "hi", InputTokens: 1, MaxTokens: 8}}
+			q := loadFrom(t, newScripted(t, pieces(true, 0, answer)), from,
+				func(o *Options) { o.Protocol, o.Extra, o.KeepText = c.protocol, extra, true }, nil)[0]
+			got := want{q.InputTokens, q.OutputTokens, q.OutputSource, len(q.Chunks), q.Refusal, q.Text}
+			if q.Failure != "" || got != c.want {
+				t.Errorf("%s %q, %+v, want %+v", q.Failure, q.Error, got, c.want)
+			}
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"benchtop/loadgen/protocol"
@@ -100,23 +99,21 @@ func TestGoldenStreams(t *testing.T) {
 	used := map[string]bool{}
 	for _, c := range golden.Cases {
 		name := c.Backend + "/" + c.Name
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, c.answer)
-				turn := protocol.Smallest(protocol.Named(c.Backend), 8)
-				all := loadFrom(t, s, &prompts{n: 1, turn: &turn}, func(o *Options) { o.Protocol, o.KeepText = protocol.Named(c.Backend), true }, nil)
-				problem := c.compare(&all[0])
-				want, known := streamDifferences[name]
-				used[name] = known
-				switch q := &all[0]; {
-				case problem == "" && known:
-					t.Errorf("is read as vLLM does, though it should differ: %s", want.reason)
-				case known && (q.Failure != want.failure || q.Text != want.text || len(q.Chunks) != want.chunks):
-					t.Errorf("failure %q, text %q, %d chunks; want %+v", q.Failure, q.Text, len(q.Chunks), want)
-				case problem != "" && !known:
-					t.Errorf("%s; request %+v", problem, all[0])
-				}
-			})
+		bubble(t, name, func(t *testing.T) {
+			s := newScripted(t, c.answer)
+			turn := protocol.Smallest(protocol.Named(c.Backend), 8)
+			all := loadFrom(t, s, &prompts{n: 1, turn: &turn}, func(o *Options) { o.Protocol, o.KeepText = protocol.Named(c.Backend), true }, nil)
+			problem := c.compare(&all[0])
+			want, known := streamDifferences[name]
+			used[name] = known
+			switch q := &all[0]; {
+			case problem == "" && known:
+				t.Errorf("is read as vLLM does, though it should differ: %s", want.reason)
+			case known && (q.Failure != want.failure || q.Text != want.text || len(q.Chunks) != want.chunks):
+				t.Errorf("failure %q, text %q, %d chunks; want %+v", q.Failure, q.Text, len(q.Chunks), want)
+			case problem != "" && !known:
+				t.Errorf("%s; request %+v", problem, all[0])
+			}
 		})
 	}
 	for name, want := range streamDifferences {

@@ -6,18 +6,15 @@ import (
 	"slices"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
 func readGolden(t *testing.T, name string, into any) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
+	assert.Succeeds(t, json.Unmarshal(data, into))
 }
 
 // The models of the requests are those that Python's generator chooses.

@@ -37,32 +37,26 @@ func TestRequestHeaders(t *testing.T) {
 		{"host", http.Header{"host": {"other.test:99"}}, own(nil), "other.test:99"},
 		{"bytes beyond ASCII", http.Header{"X-Name": {"é \t€"}}, own(map[string][]string{"X-Name": {"é \t€"}}), "model.test"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var got *http.Request
-				var length int
-				s := newScripted(t, func(conn net.Conn, r *http.Request, body []byte) bool {
-					got, length = r, len(body)
-					return answer(0)(conn, r, body)
-				})
-				load(t, s, 1, func(o *Options) {
-					g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: s.dial, APIKey: "sesame", Header: c.header})
-					if err != nil {
-						t.Fatal(err)
-					}
-					o.Target = g
-				})
-				if got == nil {
-					t.Fatal("no request came")
-				}
-				if got.ContentLength != int64(length) || length == 0 {
-					t.Errorf("length %d, body of %d bytes", got.ContentLength, length)
-				}
-				got.Header.Del("Content-Length")
-				if !reflect.DeepEqual(got.Header, c.want) || got.Host != c.host {
-					t.Errorf("host %s, headers %v\nwant %s, %v", got.Host, got.Header, c.host, c.want)
-				}
+		bubble(t, c.name, func(t *testing.T) {
+			var got *http.Request
+			var length int
+			s := newScripted(t, func(conn net.Conn, r *http.Request, body []byte) bool {
+				got, length = r, len(body)
+				return answer(0)(conn, r, body)
 			})
+			load(t, s, 1, func(o *Options) {
+				o.Target = targetOf(t, target.Options{Dial: s.dial, APIKey: "sesame", Header: c.header})
+			})
+			if got == nil {
+				t.Fatal("no request came")
+			}
+			if got.ContentLength != int64(length) || length == 0 {
+				t.Errorf("length %d, body of %d bytes", got.ContentLength, length)
+			}
+			got.Header.Del("Content-Length")
+			if !reflect.DeepEqual(got.Header, c.want) || got.Host != c.host {
+				t.Errorf("host %s, headers %v\nwant %s, %v", got.Host, got.Header, c.host, c.want)
+			}
 		})
 	}
 	// A protocol has headers of its own, which the user's replace.
@@ -74,11 +68,7 @@ func TestRequestHeaders(t *testing.T) {
 				return answer(0)(conn, r, body)
 			})
 			load(t, s, 1, func(o *Options) {
-				g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: s.dial, Header: given})
-				if err != nil {
-					t.Fatal(err)
-				}
-				o.Target, o.Protocol = g, protocol.Messages{}
+				o.Target, o.Protocol = targetOf(t, target.Options{Dial: s.dial, Header: given}), protocol.Messages{}
 			})
 			if got != want {
 				t.Errorf("anthropic-version %q, want %q", got, want)
@@ -88,12 +78,8 @@ func TestRequestHeaders(t *testing.T) {
 	// A request without an id keeps the user's.
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, answer(0))
-		g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: s.dial, Header: http.Header{"X-Request-Id": {"mine"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
 		o := Defaults()
-		o.Target = g
+		o.Target = targetOf(t, target.Options{Dial: s.dial, Header: http.Header{"X-Request-Id": {"mine"}}})
 		Try(t.Context(), o, turns(1), 1)
 		s.close()
 		if len(s.ids) != 1 || s.ids[0] != "mine" {
@@ -113,11 +99,7 @@ func TestHeaderValuesAreHidden(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScripted(t, pieces(true, 0, plainAnswer("401 No", "text/plain", body)))
 			q := load(t, s, 1, func(o *Options) {
-				g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: s.dial, Header: http.Header{"X-Api-Key": {secret}}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				o.Target = g
+				o.Target = targetOf(t, target.Options{Dial: s.dial, Header: http.Header{"X-Api-Key": {secret}}})
 			})[0]
 			for n := 4; n <= len(secret); n++ {
 				if got := len(q.Error); got > protocol.MaxMessage || strings.Contains(q.Error, secret[:n]) {

@@ -124,26 +124,14 @@ func TestRuns(t *testing.T) {
 			change: func(o *Options) { o.Schedule, o.Limit = every(0, 2), 1 },
 			want:   []want{{0, 0, 2, ""}, {2, 2, 4, ""}, {0, 4, 6, ""}, {6, 6, 8, ""}}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, c.server)
-				var book logbook
-				o := Defaults()
-				o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
-				c.change(&o)
-				e, err := New(o, sinkOf{&book})
-				if err != nil {
-					t.Fatal(err)
-				}
+		bubble(t, c.name, func(t *testing.T) {
+			var book logbook
+			perform(t, newScripted(t, c.server), &prompts{n: c.n, turns: c.turns}, &book, c.change, func(e *Engine) {
 				if c.steer != nil {
 					time.AfterFunc(2500*time.Millisecond, func() { c.steer(e) })
 				}
-				if err := e.Run(t.Context(), flow(&prompts{n: c.n, turns: c.turns})); err != nil {
-					t.Fatal(err)
-				}
-				s.close()
-				check(t, book.all, c.want)
 			})
+			check(t, book.all, c.want)
 		})
 	}
 }
@@ -183,30 +171,20 @@ func TestNothingHeldIsLost(t *testing.T) {
 		"drain":    func(e *Engine) { e.Drain(0) },
 		"abort":    func(e *Engine) { e.Abort() },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, answer(time.Second))
-				var book slowbook
-				o := Defaults()
-				o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", every(0, n), 1
-				if end == nil {
+		bubble(t, name, func(t *testing.T) {
+			var book slowbook
+			perform(t, newScripted(t, answer(time.Second)), &prompts{n: n}, &book, func(o *Options) {
+				if o.Schedule, o.Limit = every(0, n), 1; end == nil {
 					o.Until = 1500 * time.Millisecond
 				}
-				e, err := New(o, sinkOf{&book})
-				if err != nil {
-					t.Fatal(err)
-				}
+			}, func(e *Engine) {
 				if end != nil {
 					time.AfterFunc(1500*time.Millisecond, func() { end(e) })
 				}
-				if err := e.Run(t.Context(), flow(&prompts{n: n})); err != nil {
-					t.Fatal(err)
-				}
-				if due, done := book.due.Load(), book.done.Load(); due != n || done != n {
-					t.Errorf("%d due, %d done when Run returned; want %d of both", due, done, n)
-				}
-				s.close()
 			})
+			if due, done := book.due.Load(), book.done.Load(); due != n || done != n {
+				t.Errorf("%d due, %d done when Run returned; want %d of both", due, done, n)
+			}
 		})
 	}
 }
@@ -229,20 +207,11 @@ func (b *slowbook) Done(q *metrics.Request) {
 // The end of the context drains, as Drain does.
 func TestContextDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScripted(t, answer(4*time.Second))
 		var book logbook
-		o := Defaults()
-		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(time.Second, 100)
-		e, err := New(o, sinkOf{&book})
-		if err != nil {
-			t.Fatal(err)
-		}
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
-		if err := e.Run(ctx, flow(&prompts{n: 100})); err != nil {
-			t.Fatal(err)
-		}
-		s.close()
+		performUntil(ctx, t, newScripted(t, answer(4*time.Second)), &prompts{n: 100}, &book,
+			func(o *Options) { o.Schedule = every(time.Second, 100) }, nil)
 		check(t, book.all, []want{{0, 0, 4, ""}, {1, 1, 5, ""}})
 	})
 }
@@ -250,42 +219,32 @@ func TestContextDrains(t *testing.T) {
 // Abort during the dial, during the request, and before Run leaves nothing behind.
 func TestAbortEverywhere(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Millisecond, time.Second, 5 * time.Second} {
-		t.Run(fmt.Sprint(after), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, func(c net.Conn, _ *http.Request, _ []byte) bool {
-					time.Sleep(2 * time.Second)
-					_, _ = io.WriteString(c, streamHead+chunk(text("a")))
-					time.Sleep(time.Hour)
-					return false
-				})
-				var book logbook
-				o := Defaults()
-				o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(time.Second, 100)
-				e, err := New(o, sinkOf{&book})
-				if err != nil {
-					t.Fatal(err)
-				}
+		bubble(t, fmt.Sprint(after), func(t *testing.T) {
+			s := newScripted(t, func(c net.Conn, _ *http.Request, _ []byte) bool {
+				time.Sleep(2 * time.Second)
+				_, _ = io.WriteString(c, streamHead+chunk(text("a")))
+				time.Sleep(time.Hour)
+				return false
+			})
+			var book logbook
+			e := perform(t, s, &prompts{n: 100}, &book, func(o *Options) { o.Schedule = every(time.Second, 100) }, func(e *Engine) {
 				if after == 0 {
 					e.Abort()
 				} else {
 					time.AfterFunc(after, e.Abort)
 				}
-				if err := e.Run(t.Context(), flow(&prompts{n: 100})); err != nil {
-					t.Fatal(err)
-				}
-				if now := time.Since(o.Start); now != after {
-					t.Errorf("returned after %s, want %s", now, after)
-				}
-				for _, q := range book.all {
-					if q.Failure != metrics.Cancelled {
-						t.Errorf("request %d: %q %s", q.Index, q.Failure, q.Error)
-					}
-				}
-				if len(book.all) != book.due {
-					t.Errorf("%d due, %d done", book.due, len(book.all))
-				}
-				s.close()
 			})
+			if e.Ended() != after {
+				t.Errorf("ended after %s, want %s", e.Ended(), after)
+			}
+			for _, q := range book.all {
+				if q.Failure != metrics.Cancelled {
+					t.Errorf("request %d: %q %s", q.Index, q.Failure, q.Error)
+				}
+			}
+			if len(book.all) != book.due {
+				t.Errorf("%d due, %d done", book.due, len(book.all))
+			}
 		})
 	}
 }

@@ -1,13 +1,11 @@
 package loadgen
 
 import (
-	"net"
-	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
@@ -40,17 +38,15 @@ func TestMostChunks(t *testing.T) {
 		{"more asked for", chunksLeast + 1<<10, "20000", chunksLeast + 1<<10 + 1, false},
 		{"more than was asked for", chunksLeast + 1<<14, "20000", 80000, true},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				q := load(t, newScripted(t, runaway(c.chunks)), 1, func(o *Options) {
-					if c.asked != "" {
-						o.Extra = []protocol.Field{{Name: "max_tokens", JSON: c.asked}}
-					}
-				})[0]
-				if len(q.Chunks) != c.want || (q.Failure == metrics.FailedMalformed) != c.fails || c.fails != strings.Contains(q.Error, "chunks, which is the most") {
-					t.Errorf("%d chunks, failure %q %q; want %d, failure %v", len(q.Chunks), q.Failure, q.Error, c.want, c.fails)
+		bubble(t, c.name, func(t *testing.T) {
+			q := load(t, newScripted(t, runaway(c.chunks)), 1, func(o *Options) {
+				if c.asked != "" {
+					o.Extra = []protocol.Field{{Name: "max_tokens", JSON: c.asked}}
 				}
-			})
+			})[0]
+			if len(q.Chunks) != c.want || (q.Failure == metrics.FailedMalformed) != c.fails || c.fails != strings.Contains(q.Error, "chunks, which is the most") {
+				t.Errorf("%d chunks, failure %q %q; want %d, failure %v", len(q.Chunks), q.Failure, q.Error, c.want, c.fails)
+			}
 		})
 	}
 }
@@ -72,21 +68,14 @@ func TestMostOfAllStreams(t *testing.T) {
 		{"the values of an event fit", 0, values, "", ""},
 		{"a short event has its own room", bufferedMost, "x", "", ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var e *Engine
-				script := func(conn net.Conn, r *http.Request, b []byte) bool {
-					return pieces(false, 0, stream(": "+c.body+"\n", sseEvent(finish)))(conn, r, b)
-				}
-				s := newScripted(t, script)
-				q := loadEngine(t, s, 1, nil, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
-				if q.Failure != c.kind || !strings.Contains(q.Error, c.message) {
-					t.Errorf("failure %q %q, want %q %q", q.Failure, q.Error, c.kind, c.message)
-				}
-				if now := e.buffered.Load(); now != c.taken {
-					t.Errorf("%d bytes are taken after the run, %d before", now, c.taken)
-				}
-			})
+		bubble(t, c.name, func(t *testing.T) {
+			var e *Engine
+			s := newScripted(t, pieces(false, 0, stream(": "+c.body+"\n", sseEvent(finish))))
+			q := loadFrom(t, s, &prompts{n: 1}, nil, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
+			ends(t, &q, c.kind, c.message)
+			if now := e.buffered.Load(); now != c.taken {
+				t.Errorf("%d bytes are taken after the run, %d before", now, c.taken)
+			}
 		})
 	}
 }
@@ -96,9 +85,7 @@ func TestLargeBuffersAreGivenUp(t *testing.T) {
 	e := Engine{servers: &servers{all: []*server{{}}}}
 	x := e.exchange(&metrics.Request{}, event.Discard)
 	x.limit(8, 100)
-	if err := x.parse([]byte("data: "+strings.Repeat("x", 1<<19)), false); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, x.parse([]byte("data: "+strings.Repeat("x", 1<<19)), false))
 	x.text = make([]byte, 1<<19)
 	if e.buffered.Load() == 0 {
 		t.Error("a long event takes nothing of what all streams have together")

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"benchtop/datasets"
 	"benchtop/loadgen/protocol"
@@ -39,31 +38,27 @@ func TestListOfPrompts(t *testing.T) {
 		{name: "whole, one is missing", whole: true, answer: plainAnswer("200 OK", "application/json", `{"choices":[`+one+"],"+usage+"}"),
 			failure: metrics.FailedTruncated, words: "1 choices for 2 prompts", chunks: 1},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, func(conn net.Conn, r *http.Request, body []byte) bool {
-					if want := `"prompt": [[1, 2, 3], "hi"]`; !strings.Contains(string(body), want) {
-						t.Errorf("sent %s, want %s", body, want)
-					}
-					return pieces(true, 0, c.answer)(conn, r, body)
-				})
-				o := Defaults()
-				o.Target, o.Model = s.target(), "m"
-				if c.whole {
-					o.Extra = append(o.Extra, protocol.Field{Name: "stream", JSON: "false"})
+		bubble(t, c.name, func(t *testing.T) {
+			s := newScripted(t, func(conn net.Conn, r *http.Request, body []byte) bool {
+				if want := `"prompt": [[1, 2, 3], "hi"]`; !strings.Contains(string(body), want) {
+					t.Errorf("sent %s, want %s", body, want)
 				}
-				if c.n != "" {
-					o.Extra = append(o.Extra, protocol.Field{Name: "n", JSON: c.n})
-				}
-				list := datasets.Turn{Batch: []datasets.Turn{{TokenIDs: []int{1, 2, 3}}, {Text: "hi"}}, InputTokens: 4, MaxTokens: 4}
-				q := Try(t.Context(), o, []datasets.Turn{list}, 0)[0]
-				if q.Failure != c.failure || !strings.Contains(q.Error, c.words) {
-					t.Fatalf("failure %q %q, want %q %q", q.Failure, q.Error, c.failure, c.words)
-				}
-				if q.Inputs != 2 || len(q.Chunks) != c.chunks || q.OutputTokens != c.token {
-					t.Errorf("%d prompts, %d chunks, %d tokens; want 2, %d, %d", q.Inputs, len(q.Chunks), q.OutputTokens, c.chunks, c.token)
-				}
+				return pieces(true, 0, c.answer)(conn, r, body)
 			})
+			o := Defaults()
+			o.Target, o.Model = s.target(), "m"
+			if c.whole {
+				o.Extra = append(o.Extra, protocol.Field{Name: "stream", JSON: "false"})
+			}
+			if c.n != "" {
+				o.Extra = append(o.Extra, protocol.Field{Name: "n", JSON: c.n})
+			}
+			list := datasets.Turn{Batch: []datasets.Turn{{TokenIDs: []int{1, 2, 3}}, {Text: "hi"}}, InputTokens: 4, MaxTokens: 4}
+			q := Try(t.Context(), o, []datasets.Turn{list}, 0)[0]
+			ends(t, &q, c.failure, c.words)
+			if q.Inputs != 2 || len(q.Chunks) != c.chunks || q.OutputTokens != c.token {
+				t.Errorf("%d prompts, %d chunks, %d tokens; want 2, %d, %d", q.Inputs, len(q.Chunks), q.OutputTokens, c.chunks, c.token)
+			}
 		})
 	}
 }

@@ -16,24 +16,16 @@ func TestModelFor(t *testing.T) {
 		s := newScripted(t, answer(time.Second))
 		var book logbook
 		var asked []int
-		o := Defaults()
-		o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", every(0, n), 3
-		o.Model, o.KeepText = "base", true
-		o.ModelFor = func(i int) string {
-			asked = append(asked, i)
-			if i == 2 {
-				return "" // the run's own
+		perform(t, s, &prompts{n: n, turns: turns}, &book, func(o *Options) {
+			o.Limit, o.Model, o.KeepText = 3, "base", true
+			o.ModelFor = func(i int) string {
+				asked = append(asked, i)
+				if i == 2 {
+					return "" // the run's own
+				}
+				return fmt.Sprint("m", i)
 			}
-			return fmt.Sprint("m", i)
-		}
-		e, err := New(o, sinkOf{&book})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Run(t.Context(), flow(&prompts{n: n, turns: turns})); err != nil {
-			t.Fatal(err)
-		}
-		s.close()
+		}, nil)
 		if want := []int{0, 1, 2, 3}; !slices.Equal(asked, want) {
 			t.Errorf("asked for the models of %v, want %v", asked, want)
 		}

@@ -2,9 +2,9 @@ package loadgen
 
 import (
 	"math"
-	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
@@ -13,10 +13,7 @@ import (
 
 // Options that make no load are refused, every problem at once and by its name.
 func TestValidate(t *testing.T) {
-	g, err := target.New(target.Options{BaseURL: "http://model.test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := targetOf(t, target.Options{})
 	for _, c := range []struct {
 		name   string
 		change func(*Options)
@@ -46,14 +43,10 @@ func TestValidate(t *testing.T) {
 		o.Target, o.Schedule = g, shape.Immediately()
 		c.change(&o)
 		_, err := New(o, event.Discard)
-		if (err == nil) != (c.words == nil) {
+		if c.words != nil {
+			assert.Complains(t, err, c.words...)
+		} else if err != nil {
 			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		for _, w := range c.words {
-			if !strings.Contains(err.Error(), w) {
-				t.Errorf("%s: %v, want %q in it", c.name, err, w)
-			}
 		}
 	}
 	// Each protocol has an endpoint that it would accept itself.

@@ -1,10 +1,8 @@
 package loadgen
 
 import (
-	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"benchtop/metrics"
 )
@@ -21,21 +19,10 @@ func (f *faulty) Chunk(q *metrics.Request) {
 // A bug fails one request and leaves the run alone.
 func TestPanicFailsOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScripted(t, answer(0))
 		var book faulty
-		o := Defaults()
-		o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", every(0, 3), 1
-		e, err := New(o, sinkOf{&book})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Run(t.Context(), flow(&prompts{n: 3})); err != nil {
-			t.Fatal(err)
-		}
-		s.close()
-		if q := book.all[0]; q.Failure != metrics.FailedInternal || !strings.Contains(q.Error, "out of cheese") || !strings.Contains(q.Error, "panic_test.go") {
-			t.Errorf("request 0: %q %q", q.Failure, q.Error)
-		}
+		perform(t, newScripted(t, answer(0)), &prompts{n: 3}, &book, func(o *Options) { o.Limit = 1 }, nil)
+		ends(t, &book.all[0], metrics.FailedInternal, "out of cheese")
+		ends(t, &book.all[0], metrics.FailedInternal, "panic_test.go")
 		for _, q := range book.all[1:] {
 			if q.Failure != "" {
 				t.Errorf("request %d: %q %q", q.Index, q.Failure, q.Error)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/conn"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
@@ -34,16 +35,11 @@ func TestOpenAhead(t *testing.T) {
 			}
 			start(web)
 			defer web.Close()
-			g, err := target.New(target.Options{BaseURL: web.URL, Insecure: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := targetOf(t, target.Options{BaseURL: web.URL, Insecure: true})
 			pool := conn.NewPool(g, "")
 			pool.KeptOpen()
 			for _, n := range []int{users / 2, users, users - 1, 0, -1} { // only the difference is opened
-				if err := pool.Open(t.Context(), n); err != nil {
-					t.Fatal(err)
-				}
+				assert.Succeeds(t, pool.Open(t.Context(), n))
 			}
 			if got, want := pool.Stats(), (conn.Stats{Open: users, Dialled: users}); got != want {
 				t.Errorf("%+v before the run, want %+v", got, want)
@@ -87,28 +83,24 @@ func TestIdleLimits(t *testing.T) {
 		{"used, then idle for too long", 0, []time.Duration{0, 0, 4 * sec, 4 * sec}, 4},
 		{"one used, one not", 0, []time.Duration{0, 6 * sec, 12 * sec}, 3},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, pieces(true, 100*time.Millisecond, streamHead+chunk(text("a")), chunk(sseEvent(finish))+lastChunk))
-				g := s.target()
-				pool := conn.NewPool(g, "")
-				if err := pool.Open(t.Context(), 2); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(c.before)
-				all := load(t, s, len(c.at), func(o *Options) {
-					o.Target, o.Connections, o.Schedule, o.Limit = g, conn.Pools{pool}, shape.At(c.at), 0
-				})
-				for i, q := range all {
-					if q.Failure != "" || q.Redials != 0 || q.Sent != c.at[i] || q.FirstChunk != c.at[i] || q.LastChunk != c.at[i]+100*time.Millisecond {
-						t.Errorf("request %d: %q %q, %d redials, sent %s, chunks %s to %s, want %s and 100ms more",
-							i, q.Failure, q.Error, q.Redials, q.Sent, q.FirstChunk, q.LastChunk, c.at[i])
-					}
-				}
-				if s.dials != c.dials {
-					t.Errorf("%d dials, want %d", s.dials, c.dials)
-				}
+		bubble(t, c.name, func(t *testing.T) {
+			s := newScripted(t, pieces(true, 100*time.Millisecond, streamHead+chunk(text("a")), chunk(sseEvent(finish))+lastChunk))
+			g := s.target()
+			pool := conn.NewPool(g, "")
+			assert.Succeeds(t, pool.Open(t.Context(), 2))
+			time.Sleep(c.before)
+			all := load(t, s, len(c.at), func(o *Options) {
+				o.Target, o.Connections, o.Schedule, o.Limit = g, conn.Pools{pool}, shape.At(c.at), 0
 			})
+			for i, q := range all {
+				if q.Failure != "" || q.Redials != 0 || q.Sent != c.at[i] || q.FirstChunk != c.at[i] || q.LastChunk != c.at[i]+100*time.Millisecond {
+					t.Errorf("request %d: %q %q, %d redials, sent %s, chunks %s to %s, want %s and 100ms more",
+						i, q.Failure, q.Error, q.Redials, q.Sent, q.FirstChunk, q.LastChunk, c.at[i])
+				}
+			}
+			if s.dials != c.dials {
+				t.Errorf("%d dials, want %d", s.dials, c.dials)
+			}
 		})
 	}
 }
@@ -127,9 +119,7 @@ func TestOpenedAheadAndClosed(t *testing.T) {
 			s := newScripted(t, slam, answer(0))
 			g := s.target()
 			pool := conn.NewPool(g, "")
-			if err := pool.Open(t.Context(), 1); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, pool.Open(t.Context(), 1))
 			time.Sleep(c.idle)
 			q := load(t, s, 1, func(o *Options) { o.Target, o.Connections = g, conn.Pools{pool} })[0]
 			if q.Failure != c.failure || q.Redials != c.redials || s.dials != 1+c.redials {
@@ -146,9 +136,7 @@ func TestTryLeavesConnections(t *testing.T) {
 		o := Defaults()
 		o.Target = s.target()
 		o.Connections = conn.NewPools([]*target.Target{o.Target}, "")
-		if err := o.Connections.Open(t.Context(), 2); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, o.Connections.Open(t.Context(), 2))
 		if q := Try(t.Context(), o, turns(1), 1)[0]; q.Failure != "" || s.dials != 3 {
 			t.Errorf("%q %q, %d dials, want its own", q.Failure, q.Error, s.dials)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -67,52 +68,43 @@ func TestProbes(t *testing.T) {
 			want: metrics.Probes{Completed: 1, Latencies: []time.Duration{2 * sec}}, sent: 2, ended: 2500 * ms},
 		{name: "none", n: 1, server: probed(answer(sec), answer(3*sec)), change: func(*Options) {}, ended: 3 * sec},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, c.server)
-				var book logbook
-				o := Defaults()
-				o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(0, c.n)
+		bubble(t, c.name, func(t *testing.T) {
+			s := newScripted(t, c.server)
+			var book logbook
+			e := perform(t, s, &prompts{n: c.n}, &book, func(o *Options) {
 				o.Probe = datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1}
 				// The load has models of its own, probes ask for the one of the run.
 				o.Model, o.ModelFor = "base", func(int) string { return "lora" }
-				c.change(&o)
-				e, err := New(o, sinkOf{&book})
-				if err != nil {
-					t.Fatal(err)
-				}
+				c.change(o)
+			}, func(e *Engine) {
 				if c.steer != nil {
 					time.AfterFunc(2500*ms, func() { c.steer(e) })
 				}
-				if err := e.Run(t.Context(), flow(&prompts{n: c.n})); err != nil {
-					t.Fatal(err)
-				}
-				if ended := time.Since(o.Start); ended != c.ended {
-					t.Errorf("the run ended after %s, want %s", ended, c.ended)
-				}
-				got := e.Probes()
-				if got.Completed != c.want.Completed || got.Failed != c.want.Failed || !slices.Equal(got.Latencies, c.want.Latencies) {
-					t.Errorf("%+v, want %+v", got, c.want)
-				}
-				s.close()
-				sent := 0
-				for i, body := range s.bodies {
-					if strings.Contains(body, `"prompt": "Hi"`) {
-						sent++
-						if !strings.Contains(body, `"model": "base"`) || !strings.Contains(body, `"max_tokens": 1`) || s.ids[i] != "" {
-							t.Errorf("probe with the id %q: %s", s.ids[i], body)
-						}
-					} else if !strings.Contains(body, `"model": "lora"`) || s.ids[i] == "" {
-						t.Errorf("request with the id %q: %s", s.ids[i], body)
-					}
-				}
-				if sent != c.sent {
-					t.Errorf("%d probes sent, want %d", sent, c.sent)
-				}
-				if book.due != c.n || book.sent != c.n || len(book.all) != c.n {
-					t.Errorf("the sink heard of %d due, %d sent, %d done; want %d of each", book.due, book.sent, len(book.all), c.n)
-				}
 			})
+			if e.Ended() != c.ended {
+				t.Errorf("the run ended after %s, want %s", e.Ended(), c.ended)
+			}
+			got := e.Probes()
+			if got.Completed != c.want.Completed || got.Failed != c.want.Failed || !slices.Equal(got.Latencies, c.want.Latencies) {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+			sent := 0
+			for i, body := range s.bodies {
+				if strings.Contains(body, `"prompt": "Hi"`) {
+					sent++
+					if !strings.Contains(body, `"model": "base"`) || !strings.Contains(body, `"max_tokens": 1`) || s.ids[i] != "" {
+						t.Errorf("probe with the id %q: %s", s.ids[i], body)
+					}
+				} else if !strings.Contains(body, `"model": "lora"`) || s.ids[i] == "" {
+					t.Errorf("request with the id %q: %s", s.ids[i], body)
+				}
+			}
+			if sent != c.sent {
+				t.Errorf("%d probes sent, want %d", sent, c.sent)
+			}
+			if book.due != c.n || book.sent != c.n || len(book.all) != c.n {
+				t.Errorf("the sink heard of %d due, %d sent, %d done; want %d of each", book.due, book.sent, len(book.all), c.n)
+			}
 		})
 	}
 }
@@ -125,12 +117,8 @@ func TestProbesWithABrokenSource(t *testing.T) {
 		o.Target, o.Start, o.Pacer, o.Schedule, o.ProbeRate = s.target(), time.Now(), "timer", every(0, 3), 1
 		o.Probe = datasets.Turn{Text: "Hi"}
 		e, err := New(o, event.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Run(t.Context(), flow(broken{})); err == nil || !strings.Contains(err.Error(), "after 0 requests: unexpected EOF") {
-			t.Errorf("%v, want the error of the source", err)
-		}
+		assert.Succeeds(t, err)
+		assert.Fails(t, "the source", e.Run(t.Context(), flow(broken{})), "after 0 requests: unexpected EOF")
 		if p := e.Probes(); p.Completed+p.Failed != 0 {
 			t.Errorf("%+v of a run that was over at once", p)
 		}

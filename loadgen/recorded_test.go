@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
@@ -117,9 +117,7 @@ func (c *recordedCase) request(t *testing.T, p protocol.Protocol) (turn datasets
 		}
 	}
 	own, err := p.Body(nil, protocol.Ask{Model: "tiny", Turn: &turn})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	var ours, theirs map[string]json.RawMessage
 	decode(t, own, &ours)
 	decode(t, []byte(*c.Body), &theirs)
@@ -153,9 +151,7 @@ func prompt(turn *datasets.Turn, given json.RawMessage) {
 
 func decode(t *testing.T, data []byte, into any) {
 	t.Helper()
-	if err := json.Unmarshal(data, into); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, json.Unmarshal(data, into))
 }
 
 // names are those of the members of an object, in its order.
@@ -177,9 +173,7 @@ func names(t *testing.T, object string) (all []string) {
 				err = d.Decode(&value)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 	}
 }
 
@@ -206,9 +200,7 @@ func TestRecorded(t *testing.T) {
 				continue
 			}
 			for how, send := range map[string]func(net.Conn){"as recorded": c.asRecorded, "byte by byte": c.split(1), "at once": c.split(0)} {
-				t.Run(fmt.Sprintf("%s/%s/%s", filepath.Base(file), c.Name, how), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) { c.play(t, send, how == "as recorded") })
-				})
+				bubble(t, fmt.Sprintf("%s/%s/%s", filepath.Base(file), c.Name, how), func(t *testing.T) { c.play(t, send, how == "as recorded") })
 			}
 		}
 	}

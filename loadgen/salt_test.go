@@ -2,11 +2,13 @@ package loadgen
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 	"benchtop/loadgen/protocol"
 )
@@ -66,9 +68,7 @@ func TestSaltedBodies(t *testing.T) {
 func TestSaltPerRequest(t *testing.T) {
 	for _, mode := range []SaltMode{SaltField, SaltPrefix} {
 		salt, err := NewSalt(mode, []int{5, 6, 7, 8, 9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		salt.PerRequest = true
 		e := newEncoder(&Options{Protocol: protocol.Default(), Model: "m", Extra: []protocol.Field{{Name: "seed", JSON: "1"}}, Salt: salt})
 		seen := map[string]bool{}
@@ -89,9 +89,8 @@ func TestSaltRefused(t *testing.T) {
 		{Messages: json.RawMessage(`{}`)}, {Messages: json.RawMessage(`[1]`)}, {Messages: json.RawMessage(`[{"content":`)},
 		{Batch: []datasets.Turn{{TokenIDs: []int{1}}}}, {Text: "said?", Audio: &media.Audio{}},
 	} {
-		if _, err := prefix.onto(turn); err == nil || !strings.Contains(err.Error(), "cannot be made cold") {
-			t.Errorf("%+v: %v", turn, err)
-		}
+		_, err := prefix.onto(turn)
+		assert.Fails(t, fmt.Sprintf("%+v", turn), err, "cannot be made cold")
 	}
 	for _, s := range []Salt{{Mode: SaltField}, {Mode: SaltPrefix}, {Mode: "other", Text: "x"}} {
 		if s.check() == nil {

@@ -2,16 +2,20 @@ package loadgen
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -19,6 +23,22 @@ import (
 
 // script answers one request on a connection, byte for byte as a test wants it; false closes the connection.
 type script func(conn net.Conn, r *http.Request, body []byte) bool
+
+// serve answers the requests of a connection until the script or the client closes it.
+func (do script) serve(conn net.Conn) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for {
+		q, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		body, err := io.ReadAll(q.Body)
+		if err != nil || !do(conn, q, body) {
+			return
+		}
+	}
+}
 
 // scripted is a server in memory that follows scripts: the n-th request of the run gets the n-th one, and the last serves
 // all that follow.
@@ -58,29 +78,18 @@ func (s *scripted) dial(context.Context, string, string) (net.Conn, error) {
 	}
 	s.conns = append(s.conns, server)
 	s.mu.Unlock()
-	s.work.Go(func() {
-		defer server.Close()
-		r := bufio.NewReader(server)
-		for {
-			q, err := http.ReadRequest(r)
-			if err != nil {
-				return
-			}
-			body, err := io.ReadAll(q.Body)
-			if err != nil {
-				return
-			}
-			s.mu.Lock()
-			do := s.scripts[min(s.served, len(s.scripts)-1)]
-			s.served++
-			s.bodies, s.ids = append(s.bodies, string(body)), append(s.ids, q.Header.Get("X-Request-Id"))
-			s.mu.Unlock()
-			if !do(server, q, body) {
-				return
-			}
-		}
-	})
+	s.work.Go(func() { script(s.answer).serve(server) })
 	return client, nil
+}
+
+// answer is the script of all connections.
+func (s *scripted) answer(conn net.Conn, r *http.Request, body []byte) bool {
+	s.mu.Lock()
+	do := s.scripts[min(s.served, len(s.scripts)-1)]
+	s.served++
+	s.bodies, s.ids = append(s.bodies, string(body)), append(s.ids, r.Header.Get("X-Request-Id"))
+	s.mu.Unlock()
+	return do(conn, r, body)
 }
 
 // close ends all connections and waits for the server's goroutines.
@@ -95,10 +104,15 @@ func (s *scripted) close() {
 
 func (s *scripted) target() *target.Target {
 	s.t.Helper()
-	g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: s.dial})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	return targetOf(s.t, target.Options{Dial: s.dial})
+}
+
+// targetOf is a server at model.test, unless the options have another URL.
+func targetOf(t testing.TB, o target.Options) *target.Target {
+	t.Helper()
+	o.BaseURL = cmp.Or(o.BaseURL, "http://model.test")
+	g, err := target.New(o)
+	assert.Succeeds(t, err)
 	return g
 }
 
@@ -117,10 +131,12 @@ func pieces(keep bool, pause time.Duration, all ...string) script {
 	}
 }
 
-// prompts is a source of n conversations of one short turn each, or of several, or of one that is given.
+// prompts is a source of n conversations of one short turn each, or of several, or of one that is given; more follow when they are used up
+// and the run goes on.
 type prompts struct {
 	n, turns, next int
 	turn           *datasets.Turn
+	more           *prompts
 }
 
 func (p *prompts) Next() (datasets.Conversation, error) {
@@ -139,11 +155,18 @@ func (p *prompts) Next() (datasets.Conversation, error) {
 	return c, nil
 }
 
-// flow is what a test's conversations come from.
-func flow(s interface {
+// source is what a test's conversations come from.
+type source interface {
 	Next() (datasets.Conversation, error)
-}) datasets.Flow {
-	return datasets.Flow{Next: s.Next}
+}
+
+// flow has the conversations of a source.
+func flow(s source) datasets.Flow {
+	f := datasets.Flow{Next: s.Next}
+	if p, ok := s.(*prompts); ok && p.more != nil {
+		f.More = func() (datasets.Flow, error) { return flow(p.more), nil }
+	}
+	return f
 }
 
 // logbook is a listener that keeps the requests.
@@ -177,38 +200,62 @@ func (l *logbook) Done(q *metrics.Request) {
 	slices.SortFunc(l.all, metrics.ByIndex)
 }
 
-// load runs n requests one after the other against a scripted server; it must be called inside a bubble.
-func load(t *testing.T, s *scripted, n int, change func(*Options)) []metrics.Request {
+// bubble runs a test of a name in virtual time.
+func bubble(t *testing.T, name string, test func(*testing.T)) {
 	t.Helper()
-	return loadEngine(t, s, n, change, nil)
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
 
-// loadEngine is load with access to the engine before it runs.
-func loadEngine(t *testing.T, s *scripted, n int, change func(*Options), look func(*Engine)) []metrics.Request {
+// perform makes a run in virtual time against a scripted server, all at once unless change says otherwise. It must be called inside a
+// bubble. look, if it is not nil, gets the engine before it runs.
+func perform(t *testing.T, s *scripted, from source, sink listener, change func(*Options), look func(*Engine)) *Engine {
 	t.Helper()
-	return loadFrom(t, s, &prompts{n: n}, change, look)
+	return performUntil(t.Context(), t, s, from, sink, change, look)
 }
 
-// loadFrom is loadEngine with prompts of its own.
-func loadFrom(t *testing.T, s *scripted, from *prompts, change func(*Options), look func(*Engine)) []metrics.Request {
+// performUntil is perform with a context of its own.
+func performUntil(
+	ctx context.Context, t *testing.T, s *scripted, from source, sink listener, change func(*Options), look func(*Engine),
+) *Engine {
 	t.Helper()
-	var book logbook
 	o := Defaults()
-	o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
-	o.Schedule, o.Limit = shape.At(make([]time.Duration, from.n)), 1
+	o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.Immediately()
 	if change != nil {
 		change(&o)
 	}
-	e, err := New(o, sinkOf{&book})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e, err := New(o, sinkOf{sink})
+	assert.Succeeds(t, err)
 	if look != nil {
 		look(e)
 	}
-	if err := e.Run(t.Context(), flow(from)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, e.Run(ctx, flow(from)))
 	s.close()
+	return e
+}
+
+// load runs n requests one after the other against a scripted server; it must be called inside a bubble.
+func load(t *testing.T, s *scripted, n int, change func(*Options)) []metrics.Request {
+	t.Helper()
+	return loadFrom(t, s, &prompts{n: n}, change, nil)
+}
+
+// loadFrom is load with prompts of its own, and access to the engine before it runs.
+func loadFrom(t *testing.T, s *scripted, from *prompts, change func(*Options), look func(*Engine)) []metrics.Request {
+	t.Helper()
+	var book logbook
+	perform(t, s, from, &book, func(o *Options) {
+		o.Schedule, o.Limit = shape.At(make([]time.Duration, from.n)), 1
+		if change != nil {
+			change(o)
+		}
+	}, look)
 	return book.all
+}
+
+// ends checks how a request ends: with a failure and words of its error, or "" for both.
+func ends(t *testing.T, q *metrics.Request, failure metrics.Failure, words string) {
+	t.Helper()
+	if q.Failure != failure || !strings.Contains(q.Error, words) {
+		t.Errorf("%q %q, want %q %q", q.Failure, q.Error, failure, words)
+	}
 }

@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/loadgen/protocol"
-	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -18,15 +16,12 @@ import (
 func TestServerClocks(t *testing.T) {
 	const never = metrics.Never
 	ms := time.Millisecond
-	whole := func(body string) string {
-		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-	}
-	stream := func(events ...string) string {
-		text := streamHead
-		for _, e := range events {
-			text += chunk(sseEvent(e))
+	whole := func(body string) string { return plainAnswer("200 OK", "application/json", body) }
+	events := func(all ...string) string {
+		for i, e := range all {
+			all[i] = sseEvent(e)
 		}
-		return text + lastChunk
+		return stream(all...)
 	}
 	const some, last = `{"choices":[{"text":"a"}]}`, `{"choices":[{"text":"","finish_reason":"length"}]}`
 	usage := func(rest string) string { return `{"choices":[],"usage":{"completion_tokens":2}` + rest + `}` }
@@ -34,38 +29,36 @@ func TestServerClocks(t *testing.T) {
 		name, answer   string
 		queue, prefill time.Duration
 	}{
-		{"none", stream(some, last, usage("")), never, never},
-		{"vLLM, a stream", stream(some, last, usage(`,"metrics":{"time_to_first_token_ms":80.25,"generation_time_ms":900,"queue_time_ms":12.5,"mean_itl_ms":9}`)), 12500 * time.Microsecond, 80250 * time.Microsecond},
+		{"none", events(some, last, usage("")), never, never},
+		{"vLLM, a stream", events(some, last, usage(`,"metrics":{"time_to_first_token_ms":80.25,"generation_time_ms":900,"queue_time_ms":12.5,"mean_itl_ms":9}`)), 12500 * time.Microsecond, 80250 * time.Microsecond},
 		{"vLLM, whole", whole(`{"choices":[{"text":"a","finish_reason":"stop"}],"metrics":{"time_to_first_token_ms":80,"queue_time_ms":0}}`), 0, 80 * ms},
-		{"llama.cpp, with the finish", stream(some, `{"choices":[{"text":"","finish_reason":"stop"}],"timings":{"prompt_n":3,"prompt_ms":41.5,"predicted_ms":100}}`), never, 41500 * time.Microsecond},
-		{"llama.cpp, with the usage", stream(some, last, usage(`,"timings":{"prompt_ms":41}`)), never, 41 * ms},
-		{"llama.cpp, with every event", stream(`{"choices":[{"text":"a"}],"timings":{"prompt_ms":7}}`, last), never, 7 * ms},
+		{"llama.cpp, with the finish", events(some, `{"choices":[{"text":"","finish_reason":"stop"}],"timings":{"prompt_n":3,"prompt_ms":41.5,"predicted_ms":100}}`), never, 41500 * time.Microsecond},
+		{"llama.cpp, with the usage", events(some, last, usage(`,"timings":{"prompt_ms":41}`)), never, 41 * ms},
+		{"llama.cpp, with every event", events(`{"choices":[{"text":"a"}],"timings":{"prompt_ms":7}}`, last), never, 7 * ms},
 		{"TGI, whole", strings.Replace(whole(`{"choices":[{"text":"a","finish_reason":"stop"}]}`), "\r\n\r\n", "\r\nx-queue-time: 33\r\nx-inference-time: 500\r\n\r\n", 1), 33 * ms, never},
-		{"TGI, a stream", strings.Replace(stream(some, last), "\r\n\r\n", "\r\nX-Queue-Time: 1.5\r\n\r\n", 1), 1500 * time.Microsecond, never},
-		{"the last one counts", stream(some, `{"choices":[{"text":"","finish_reason":"stop"}],"metrics":{"queue_time_ms":1,"time_to_first_token_ms":2}}`, usage(`,"metrics":{"queue_time_ms":3}`)), 3 * ms, never},
-		{"finer than we count", stream(some, last, usage(`,"metrics":{"queue_time_ms":0.0123456}`)), 12 * time.Microsecond, never},
-		{"no numbers", stream(some, last, usage(`,"metrics":{"queue_time_ms":"1","time_to_first_token_ms":null},"timings":{"prompt_ms":[]}`)), never, never},
-		{"no objects", stream(some, last, usage(`,"metrics":[1],"timings":3`)), never, never},
-		{"negative", stream(some, last, usage(`,"metrics":{"queue_time_ms":-1,"time_to_first_token_ms":-1e300}`)), never, never},
-		{"huge", stream(some, last, usage(`,"metrics":{"queue_time_ms":1e300,"time_to_first_token_ms":86400001}`)), never, never},
-		{"a header that is no number", strings.Replace(stream(some, last), "\r\n\r\n", "\r\nx-queue-time: NaN\r\n\r\n", 1), never, never},
-		{"of an answer that failed", strings.Replace(stream(some), "\r\n\r\n", "\r\nx-queue-time: 5\r\n\r\n", 1), 5 * ms, never},
+		{"TGI, a stream", strings.Replace(events(some, last), "\r\n\r\n", "\r\nX-Queue-Time: 1.5\r\n\r\n", 1), 1500 * time.Microsecond, never},
+		{"the last one counts", events(some, `{"choices":[{"text":"","finish_reason":"stop"}],"metrics":{"queue_time_ms":1,"time_to_first_token_ms":2}}`, usage(`,"metrics":{"queue_time_ms":3}`)), 3 * ms, never},
+		{"finer than we count", events(some, last, usage(`,"metrics":{"queue_time_ms":0.0123456}`)), 12 * time.Microsecond, never},
+		{"no numbers", events(some, last, usage(`,"metrics":{"queue_time_ms":"1","time_to_first_token_ms":null},"timings":{"prompt_ms":[]}`)), never, never},
+		{"no objects", events(some, last, usage(`,"metrics":[1],"timings":3`)), never, never},
+		{"negative", events(some, last, usage(`,"metrics":{"queue_time_ms":-1,"time_to_first_token_ms":-1e300}`)), never, never},
+		{"huge", events(some, last, usage(`,"metrics":{"queue_time_ms":1e300,"time_to_first_token_ms":86400001}`)), never, never},
+		{"a header that is no number", strings.Replace(events(some, last), "\r\n\r\n", "\r\nx-queue-time: NaN\r\n\r\n", 1), never, never},
+		{"of an answer that failed", strings.Replace(events(some), "\r\n\r\n", "\r\nx-queue-time: 5\r\n\r\n", 1), 5 * ms, never},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, pieces(true, 0, c.answer), pieces(true, 0, stream(some, last)))
-				all := load(t, s, 2, func(o *Options) {
-					if !strings.Contains(c.answer, "event-stream") {
-						o.Extra = []protocol.Field{{Name: "stream", JSON: "false"}}
-					}
-				})
-				if q := all[0]; q.ServerQueue != c.queue || q.ServerPrefill != c.prefill {
-					t.Errorf("queue %v, prefill %v; want %v, %v (failure %q %s)", q.ServerQueue, q.ServerPrefill, c.queue, c.prefill, q.Failure, q.Error)
-				}
-				if q := all[1]; q.ServerQueue != never || q.ServerPrefill != never {
-					t.Errorf("the next request inherited queue %v, prefill %v", q.ServerQueue, q.ServerPrefill)
+		bubble(t, c.name, func(t *testing.T) {
+			s := newScripted(t, pieces(true, 0, c.answer), pieces(true, 0, events(some, last)))
+			all := load(t, s, 2, func(o *Options) {
+				if !strings.Contains(c.answer, "event-stream") {
+					o.Extra = []protocol.Field{{Name: "stream", JSON: "false"}}
 				}
 			})
+			if q := all[0]; q.ServerQueue != c.queue || q.ServerPrefill != c.prefill {
+				t.Errorf("queue %v, prefill %v; want %v, %v (failure %q %s)", q.ServerQueue, q.ServerPrefill, c.queue, c.prefill, q.Failure, q.Error)
+			}
+			if q := all[1]; q.ServerQueue != never || q.ServerPrefill != never {
+				t.Errorf("the next request inherited queue %v, prefill %v", q.ServerQueue, q.ServerPrefill)
+			}
 		})
 	}
 }
@@ -87,19 +80,8 @@ func TestPiece(t *testing.T) {
 			text += chunk(sseEvent(`{"choices":[{"delta":` + delta + `}]}`))
 		}
 		text += chunk(sseEvent(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`)) + lastChunk
-		s := newScripted(t, pieces(true, 0, text))
 		var book pieceBook
-		o := Defaults()
-		o.Target, o.Start, o.Pacer, o.Protocol = s.target(), time.Now(), "timer", protocol.Chat{}
-		o.Schedule, o.Limit = shape.At([]time.Duration{0}), 1
-		e, err := New(o, sinkOf{&book})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Run(t.Context(), flow(&prompts{n: 1})); err != nil {
-			t.Fatal(err)
-		}
-		s.close()
+		perform(t, newScripted(t, pieces(true, 0, text)), &prompts{n: 1}, &book, func(o *Options) { o.Protocol = protocol.Chat{} }, nil)
 		if diff := cmp.Diff([]string{"hm", "so", "é\n", ""}, book.pieces); diff != "" {
 			t.Errorf("-want +got\n%s", diff)
 		}

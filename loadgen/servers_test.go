@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/conn"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
@@ -29,31 +30,17 @@ type shared struct {
 func (s shared) load(t *testing.T, at []time.Duration) (all []metrics.Request, got []int) {
 	t.Helper()
 	var book logbook
-	o := Defaults()
-	for i, server := range s.servers {
-		dial := func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }
-		if server != nil {
-			dial = server.dial
+	e := perform(t, newScripted(t), &prompts{n: len(at), turns: s.turns}, &book, func(o *Options) {
+		o.Servers = Servers{Strategy: s.strategy}
+		for i, server := range s.servers {
+			dial := func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED }
+			if server != nil {
+				dial = server.dial
+			}
+			o.Add(targetOf(t, target.Options{BaseURL: fmt.Sprintf("http://model-%d.test", i), Dial: dial}))
 		}
-		g, err := target.New(target.Options{BaseURL: fmt.Sprintf("http://model-%d.test", i), Dial: dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i == 0 {
-			o.Target = g
-		} else {
-			o.Others = append(o.Others, g)
-		}
-	}
-	o.Start, o.Pacer, o.Strategy = time.Now(), "timer", s.strategy
-	o.Schedule, o.Limit = shape.At(at), max(1, s.limit)
-	e, err := New(o, sinkOf{&book})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Run(t.Context(), flow(&prompts{n: len(at), turns: s.turns})); err != nil {
-		t.Fatal(err)
-	}
+		o.Schedule, o.Limit = shape.At(at), max(1, s.limit)
+	}, nil)
 	got = make([]int, len(s.servers))
 	for i, server := range s.servers {
 		if server != nil {
@@ -79,7 +66,7 @@ func ending(after time.Duration) script {
 
 // Several servers share the load by the strategy. A conversation stays with its server, and each request names it.
 func TestServersShareTheLoad(t *testing.T) {
-	const ms = time.Millisecond
+	const ms, down = time.Millisecond, -1
 	every := func(n int, gap time.Duration) (at []time.Duration) {
 		for i := range n {
 			at = append(at, time.Duration(i)*gap)
@@ -88,56 +75,47 @@ func TestServersShareTheLoad(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		load   func(t *testing.T) shared
+		takes  []time.Duration // each server for an answer; down for one that is
+		shared shared
 		at     []time.Duration
 		want   []int // requests that each server got
 		failed int
 	}{
-		{"in turn", func(t *testing.T) shared {
-			return shared{servers: []*scripted{newScripted(t, ending(0)), newScripted(t, ending(0)), newScripted(t, ending(0))}}
-		}, every(7, ms), []int{3, 2, 2}, 0},
-		{"conversations in turn", func(t *testing.T) shared {
-			return shared{servers: []*scripted{newScripted(t, ending(0)), newScripted(t, ending(0))}, turns: 3}
-		}, every(3, ms), []int{6, 3}, 0},
-		{"in turn, one slow", func(t *testing.T) shared {
-			return shared{servers: []*scripted{newScripted(t, ending(time.Second)), newScripted(t, ending(0))}, limit: 100}
-		}, every(20, ms), []int{10, 10}, 0},
-		{"least in flight, one slow", func(t *testing.T) shared {
-			return shared{servers: []*scripted{newScripted(t, ending(time.Second)), newScripted(t, ending(0))}, limit: 100, strategy: LeastInFlight}
-		}, every(20, ms), []int{1, 19}, 0},
-		{"least in flight, alike", func(t *testing.T) shared {
-			return shared{servers: []*scripted{newScripted(t, ending(time.Second)), newScripted(t, ending(time.Second))}, limit: 100, strategy: LeastInFlight}
-		}, every(20, ms), []int{10, 10}, 0},
-		{"in turn, one down", func(t *testing.T) shared {
-			return shared{servers: []*scripted{nil, newScripted(t, ending(0))}}
-		}, every(20, ms), []int{0, 10}, 10},
-		{"least in flight, one down", func(t *testing.T) shared { // it is tried again once a second
-			return shared{servers: []*scripted{nil, newScripted(t, ending(0))}, strategy: LeastInFlight, limit: 100}
-		}, every(25, 100*ms), []int{0, 22}, 3},
-		{"least in flight, all down", func(t *testing.T) shared {
-			return shared{servers: []*scripted{nil, nil}, strategy: LeastInFlight}
-		}, every(4, ms), []int{0, 0}, 4},
+		{"in turn", []time.Duration{0, 0, 0}, shared{}, every(7, ms), []int{3, 2, 2}, 0},
+		{"conversations in turn", []time.Duration{0, 0}, shared{turns: 3}, every(3, ms), []int{6, 3}, 0},
+		{"in turn, one slow", []time.Duration{time.Second, 0}, shared{limit: 100}, every(20, ms), []int{10, 10}, 0},
+		{"least in flight, one slow", []time.Duration{time.Second, 0}, shared{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{1, 19}, 0},
+		{"least in flight, alike", []time.Duration{time.Second, time.Second}, shared{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{10, 10}, 0},
+		{"in turn, one down", []time.Duration{down, 0}, shared{}, every(20, ms), []int{0, 10}, 10},
+		// It is tried again once a second.
+		{"least in flight, one down", []time.Duration{down, 0}, shared{limit: 100, strategy: LeastInFlight}, every(25, 100*ms), []int{0, 22}, 3},
+		{"least in flight, all down", []time.Duration{down, down}, shared{strategy: LeastInFlight}, every(4, ms), []int{0, 0}, 4},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				all, got := c.load(t).load(t, c.at)
-				counted, failed := make([]int, len(got)), 0
-				place := map[int]int{}
-				for _, q := range all {
-					if q.Failure != "" {
-						failed++
-					} else {
-						counted[q.Server]++
-					}
-					if first, ok := place[q.Conversation]; ok && first != q.Server {
-						t.Errorf("conversation %d went to the servers %d and %d", q.Conversation, first, q.Server)
-					}
-					place[q.Conversation] = q.Server
+		bubble(t, c.name, func(t *testing.T) {
+			for _, takes := range c.takes {
+				var server *scripted
+				if takes != down {
+					server = newScripted(t, ending(takes))
 				}
-				if !slices.Equal(got, c.want) || !slices.Equal(counted, c.want) || failed != c.failed {
-					t.Errorf("the servers got %v, the requests say %v, %d failed; want %v, %d", got, counted, failed, c.want, c.failed)
+				c.shared.servers = append(c.shared.servers, server)
+			}
+			all, got := c.shared.load(t, c.at)
+			counted, failed := make([]int, len(got)), 0
+			place := map[int]int{}
+			for _, q := range all {
+				if q.Failure != "" {
+					failed++
+				} else {
+					counted[q.Server]++
 				}
-			})
+				if first, ok := place[q.Conversation]; ok && first != q.Server {
+					t.Errorf("conversation %d went to the servers %d and %d", q.Conversation, first, q.Server)
+				}
+				place[q.Conversation] = q.Server
+			}
+			if !slices.Equal(got, c.want) || !slices.Equal(counted, c.want) || failed != c.failed {
+				t.Errorf("the servers got %v, the requests say %v, %d failed; want %v, %d", got, counted, failed, c.want, c.failed)
+			}
 		})
 	}
 }
@@ -188,9 +166,7 @@ func TestServersAreValidated(t *testing.T) {
 		o := Defaults()
 		o.Target, o.Others, o.Schedule = one, []*target.Target{two}, shape.Immediately()
 		change(&o)
-		if err := o.Validate(); err == nil || err.Error() != name {
-			t.Errorf("%v, want %s", err, name)
-		}
+		assert.Fails(t, "servers", o.Validate(), name)
 		o.Connections.Close()
 	}
 }

@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -12,58 +11,21 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/loadgen/conn"
+	"benchtop/loadgen/conn/conntest"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/live"
 )
-
-// needStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do. It does not use the
-// code under test, and returns when the kernel has begun to stamp.
-func needStamps(t testing.TB) {
-	t.Helper()
-	if !conn.KernelStamps() {
-		ci.Skip(t, "this system's kernel does not stamp packets")
-	}
-	l, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() }) // so that the kernel goes on during the test
-	ask(l, func(fd int) {
-		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	patience := 6000
-	if neverStamped.Load() {
-		patience = 1
-	}
-	for range patience {
-		_, _ = l.WriteTo([]byte("x"), l.LocalAddr())
-		if _, n, _, _, err := l.ReadMsgUDP(make([]byte, 1), make([]byte, 128)); err != nil {
-			t.Fatal(err)
-		} else if n > 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	neverStamped.Store(true)
-	ci.Skip(t, "the kernel takes the option but stamps nothing")
-}
-
-// neverStamped is set when a test has waited for stamps for a minute in vain, so that the next need not.
-var neverStamped atomic.Bool
 
 // ask calls about with the descriptor of a connection; false if it is closed.
 func ask(conn any, about func(fd int)) bool {
@@ -106,11 +68,7 @@ func (l *writeLog) dial(ctx context.Context, network, address string) (net.Conn,
 // target is the server at base, dialled by dial.
 func (l *writeLog) target(t *testing.T, base string) *target.Target {
 	t.Helper()
-	g, err := target.New(target.Options{BaseURL: base, Insecure: true, Dial: l.dial})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return targetOf(t, target.Options{BaseURL: base, Insecure: true, Dial: l.dial})
 }
 
 func (l *writeLog) write(conn net.Conn, piece string) bool {
@@ -187,38 +145,8 @@ func serveStreams(t *testing.T, secure bool, do script) string {
 	config := web.TLS
 	web.Close()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return "https" + strings.TrimPrefix(serveOn(t, l, do), "http")
-}
-
-// serveOn answers the requests of a listener with a script.
-func serveOn(t *testing.T, l net.Listener, do script) string {
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				in := bufio.NewReader(conn)
-				for {
-					q, err := http.ReadRequest(in)
-					if err != nil {
-						return
-					}
-					body, _ := io.ReadAll(q.Body)
-					if !do(conn, q, body) {
-						return
-					}
-				}
-			}()
-		}
-	}()
-	return "http://" + l.Addr().String()
 }
 
 // readStream sends one request and returns it. The run's start is in the options.
@@ -226,11 +154,7 @@ func readStream(t *testing.T, base string, r *reader, change func(*Options)) (me
 	t.Helper()
 	var start time.Time
 	loadTCP(t, base, 1, sinkOf{r}, func(o *Options) {
-		g, err := target.New(target.Options{BaseURL: base, Insecure: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Target, start = g, o.Start
+		o.Target, start = targetOf(t, target.Options{BaseURL: base, Insecure: true}), o.Start
 		if change != nil {
 			change(o)
 		}
@@ -256,7 +180,7 @@ func schemes(t *testing.T, test func(t *testing.T, secure bool)) {
 
 // Each chunk has the time of its arrival, with TLS and without, also where the line end behind it is late.
 func TestKernelStamps(t *testing.T) {
-	needStamps(t)
+	conntest.NeedStamps(t, conn.KernelStamps())
 	a, b := text("a"), text("b")
 	bare := func(s string) string { return strings.TrimSuffix(chunk(s), "\r\n") }
 	for _, c := range []struct {
@@ -303,7 +227,7 @@ func TestKernelStamps(t *testing.T) {
 // A reader is suspended while the server goes on: the chunks of this time share the stamp of the last one, which metrics count; later
 // chunks have their own again.
 func TestSuspendedReader(t *testing.T) {
-	needStamps(t)
+	conntest.NeedStamps(t, conn.KernelStamps())
 	const (
 		before, meanwhile, later = 4, 12, 4 // chunks
 		hold                     = 300 * time.Millisecond
@@ -374,7 +298,7 @@ func TestSuspendedReader(t *testing.T) {
 
 // The silence of a stream counts from the read of its last chunk, since a stamp of the kernel may be old.
 func TestStallAfterSuspendedReader(t *testing.T) {
-	needStamps(t)
+	conntest.NeedStamps(t, conn.KernelStamps())
 	t.Parallel()
 	// Three tenths of the time-out are left for a busy machine. Where that is too little, a longer one gives it more; but
 	// by the stamp, the stream would be silent for one and a half of any.
@@ -452,18 +376,12 @@ func TestUserStamps(t *testing.T) {
 	t.Run("unix socket", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "s")
 		l, err := net.Listen("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		serve := func(do script) string { serveOn(t, l, do); return "http://model.test" }
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
 		}
-		g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		check(t, serve, func(o *Options) { o.Target = g })
+		check(t, serve, func(o *Options) { o.Target = targetOf(t, target.Options{Dial: dial}) })
 	})
 }
 

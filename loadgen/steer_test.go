@@ -1,13 +1,10 @@
 package loadgen
 
 import (
-	"cmp"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"benchtop/datasets"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -24,36 +21,20 @@ type steered struct {
 
 func (c *steered) run(t *testing.T) []metrics.Request {
 	t.Helper()
-	s := newScripted(t, c.server)
 	var book logbook
-	o := Defaults()
-	o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
-	c.change(&o)
-	e, err := New(o, sinkOf{&book})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, step := range c.steps {
-		time.AfterFunc(2500*time.Millisecond+time.Duration(i)*time.Second, func() { step(e) })
-	}
-	f := flow(&prompts{n: c.n[0], turns: 1})
+	from := &prompts{n: c.n[0]}
 	if len(c.n) > 1 {
-		f.More = func() (datasets.Flow, error) { return flow(&prompts{n: c.n[1], turns: 1}), nil }
+		from.more = &prompts{n: c.n[1]}
 	}
-	if err := e.Run(t.Context(), f); err != nil {
-		t.Fatal(err)
-	}
+	e := perform(t, newScripted(t, c.server), from, &book, c.change, func(e *Engine) {
+		for i, step := range c.steps {
+			time.AfterFunc(2500*time.Millisecond+time.Duration(i)*time.Second, func() { step(e) })
+		}
+	})
 	if e.SetRate(1) || e.Pause() || e.Resume() {
 		t.Error("a run that is over can be steered")
 	}
-	s.close()
-	return byIndex(&book)
-}
-
-// byIndex are the requests in the order in which they were due.
-func byIndex(l *logbook) []metrics.Request {
-	slices.SortFunc(l.all, func(a, b metrics.Request) int { return cmp.Compare(a.Index, b.Index) })
-	return l.all
+	return book.all
 }
 
 func setRate(perSecond float64) func(*Engine) { return func(e *Engine) { e.SetRate(perSecond) } }
@@ -145,9 +126,7 @@ func TestSteeredRuns(t *testing.T) {
 		{"a drain ends a pause", []int{9}, answer(2 * second), closed(1, 0), []func(*Engine){pause, func(e *Engine) { e.Drain(9 * second) }},
 			[]want{{0, 0, 2, ""}, {2, 2, 4, ""}}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { check(t, c.run(t), c.want) })
-		})
+		bubble(t, c.name, func(t *testing.T) { check(t, c.run(t), c.want) })
 	}
 }
 
@@ -156,21 +135,10 @@ func nothing(*Engine) {}
 // A rate that is set before the run is in force from its start, also with a schedule without arrivals.
 func TestSteeredFromTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScripted(t, answer(time.Second))
 		var book logbook
-		o := Defaults()
-		o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
-		o.Schedule, o.SteeredUntil = shape.At(nil), 1500*time.Millisecond
-		e, err := New(o, sinkOf{&book})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.SetRate(2)
-		if err := e.Run(t.Context(), flow(&prompts{n: 9, turns: 1})); err != nil {
-			t.Fatal(err)
-		}
-		s.close()
-		check(t, byIndex(&book), []want{{.5, .5, 1.5, ""}, {1, 1, 2, ""}, {1.5, 1.5, 2.5, ""}})
+		perform(t, newScripted(t, answer(time.Second)), &prompts{n: 9}, &book,
+			func(o *Options) { o.Schedule, o.SteeredUntil = shape.At(nil), 1500*time.Millisecond }, setRate(2))
+		check(t, book.all, []want{{.5, .5, 1.5, ""}, {1, 1, 2, ""}, {1.5, 1.5, 2.5, ""}})
 	})
 }
 

@@ -8,16 +8,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/ci"
-	"benchtop/loadgen/protocol"
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -28,9 +25,12 @@ import (
 func serveTCP(t testing.TB, do script) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
+	return serveOn(t, l, do)
+}
+
+// serveOn answers the requests of a listener with a script.
+func serveOn(t testing.TB, l net.Listener, do script) string {
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -38,20 +38,7 @@ func serveTCP(t testing.TB, do script) string {
 			if err != nil {
 				return
 			}
-			go func() {
-				defer c.Close()
-				r := bufio.NewReader(c)
-				for {
-					q, err := http.ReadRequest(r)
-					if err != nil {
-						return
-					}
-					body, _ := io.ReadAll(q.Body)
-					if !do(c, q, body) {
-						return
-					}
-				}
-			}()
+			go do.serve(c)
 		}
 	}()
 	return "http://" + l.Addr().String()
@@ -59,27 +46,19 @@ func serveTCP(t testing.TB, do script) string {
 
 func loadTCP(t testing.TB, base string, n int, sink event.Sink, change func(*Options)) {
 	t.Helper()
-	g, err := target.New(target.Options{BaseURL: base, APIKey: "sesame"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := Defaults()
-	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), shape.At(make([]time.Duration, n)), 1
+	o.Target, o.Start = targetOf(t, target.Options{BaseURL: base, APIKey: "sesame"}), time.Now()
+	o.Schedule, o.Limit = shape.At(make([]time.Duration, n)), 1
 	if change != nil {
 		change(&o)
 	}
 	e, err := New(o, sink)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Run(t.Context(), flow(&prompts{n: n})); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
+	assert.Succeeds(t, e.Run(t.Context(), flow(&prompts{n: n})))
 }
 
 // On real sockets, with the system's own errors.
 func TestRealConnections(t *testing.T) {
-	whole := streamHead + chunk(text("a")) + chunk(sseEvent(finish)) + chunk("data: [DONE]\n\n") + lastChunk
 	reset := func(c net.Conn) bool {
 		_ = c.(*net.TCPConn).SetLinger(0)
 		return false
@@ -90,49 +69,27 @@ func TestRealConnections(t *testing.T) {
 		failure metrics.Failure
 		words   string
 	}{
-		{"success", pieces(true, 0, whole), "", ""},
 		{"reset in the stream", func(c net.Conn, _ *http.Request, _ []byte) bool {
 			_, _ = io.WriteString(c, streamHead+chunk(text("a")))
 			time.Sleep(20 * time.Millisecond)
 			return reset(c)
 		}, metrics.FailedReset, "reset by peer"},
 		{"reset before an answer", func(c net.Conn, _ *http.Request, _ []byte) bool { return reset(c) }, metrics.FailedReset, "reset by peer"},
+		{"nobody listens", nil, metrics.FailedConnect, "connection refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			base := "http://127.0.0.1:1"
+			if c.do != nil {
+				base = serveTCP(t, c.do)
+			}
 			var book logbook
-			loadTCP(t, serveTCP(t, c.do), 1, sinkOf{&book}, nil)
-			if q := book.all[0]; q.Failure != c.failure || !strings.Contains(q.Error, c.words) {
-				t.Errorf("%q %q, want %q %q", q.Failure, q.Error, c.failure, c.words)
+			loadTCP(t, base, 1, sinkOf{&book}, nil)
+			ends(t, &book.all[0], c.failure, c.words)
+			if at := book.all[0].Sent; (at == metrics.Never) != (c.do == nil) || (book.sent == 0) != (c.do == nil) {
+				t.Errorf("sent at %s, %d are said to be", at, book.sent)
 			}
 		})
 	}
-	t.Run("nobody listens", func(t *testing.T) {
-		var book logbook
-		loadTCP(t, "http://127.0.0.1:1", 1, sinkOf{&book}, nil)
-		if q := book.all[0]; q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "connection refused") || q.Sent != metrics.Never {
-			t.Errorf("%q %q, sent %s", q.Failure, q.Error, q.Sent)
-		}
-		if book.sent != 0 {
-			t.Error("a request was reported sent")
-		}
-	})
-	t.Run("headers", func(t *testing.T) {
-		var got *http.Request
-		var length int
-		base := serveTCP(t, func(c net.Conn, q *http.Request, b []byte) bool {
-			got, length = q, len(b)
-			return pieces(true, 0, whole)(c, q, b)
-		})
-		var book logbook
-		loadTCP(t, base+"/prefix/", 1, sinkOf{&book}, func(o *Options) { o.Protocol = protocol.Chat{} })
-		if got == nil {
-			t.Fatalf("no request: %+v", book.all)
-		}
-		if got.Method != "POST" || got.URL.Path != "/prefix/v1/chat/completions" || got.Header.Get("Authorization") != "Bearer sesame" ||
-			got.Header.Get("X-Request-Id") != "r-0" || got.Header.Get("Content-Type") != "application/json" || int(got.ContentLength) != length || length == 0 {
-			t.Errorf("%s %s, headers %v, %d bytes", got.Method, got.URL, got.Header, length)
-		}
-	})
 }
 
 // endless is a stream of n one-token events, one write each.
@@ -146,22 +103,6 @@ func endless(n int) script {
 		}
 		_, _ = io.WriteString(w, chunk(sseEvent(finish))+lastChunk)
 		return w.Flush() == nil
-	}
-}
-
-// A request costs some allocations, a chunk none: streams of different lengths cost the same.
-func TestChunksAllocateNothing(t *testing.T) {
-	ci.SkipUnderRace(t)
-	allocations := func(chunks int) float64 {
-		base := serveTCP(t, endless(chunks))
-		return testing.AllocsPerRun(5, func() {
-			loadTCP(t, base, 1, event.Discard, func(o *Options) { o.Schedule = shape.At([]time.Duration{0}) })
-		})
-	}
-	short, long := allocations(4), allocations(4004)
-	// The generated text and the chunk list double some ten times each on the way.
-	if long-short > 60 {
-		t.Errorf("%v allocations for 4 chunks, %v for 4004", short, long)
 	}
 }
 
@@ -181,13 +122,11 @@ func BenchmarkChunk(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunks, "ns/chunk")
 }
 
-// A TLS handshake that is broken off is a failure to connect, and so is one that never ends, once the time of the request is over.
+// A TLS handshake that is broken off is a failure to connect, and so are a dial and a handshake that never end, once the time of the request is over.
 func TestTLSHandshakes(t *testing.T) {
 	t.Run("closes", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		defer l.Close()
 		go func() {
 			c, err := l.Accept()
@@ -198,30 +137,30 @@ func TestTLSHandshakes(t *testing.T) {
 		}()
 		var book logbook
 		loadTCP(t, "https://"+l.Addr().String(), 1, sinkOf{&book}, nil)
-		if q := book.all[0]; q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "TLS handshake") {
-			t.Errorf("%q %q, want a failure to connect", q.Failure, q.Error)
+		ends(t, &book.all[0], metrics.FailedConnect, "TLS handshake")
+	})
+	bubble(t, "never begins", func(t *testing.T) { dialled(t, target.Options{Dial: obedient}, "") })
+	bubble(t, "never ends", func(t *testing.T) {
+		var listening sync.WaitGroup
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			client, server := net.Pipe()
+			listening.Go(func() { _, _ = io.Copy(io.Discard, server) })
+			return client, nil
 		}
+		dialled(t, target.Options{BaseURL: "https://model.test", Dial: dial}, "TLS handshake")
+		listening.Wait()
 	})
-	t.Run("never ends", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			var listening sync.WaitGroup
-			g, err := target.New(target.Options{BaseURL: "https://model.test", Dial: func(context.Context, string, string) (net.Conn, error) {
-				client, server := net.Pipe()
-				listening.Go(func() { _, _ = io.Copy(io.Discard, server) })
-				return client, nil
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			o := Defaults()
-			o.Target, o.RequestTimeout = g, 200*time.Millisecond
-			q := Try(t.Context(), o, turns(1), 1)[0]
-			if q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "TLS handshake") || q.Done != o.RequestTimeout {
-				t.Errorf("%q %q after %s, want a failure to connect after %s", q.Failure, q.Error, q.Done, o.RequestTimeout)
-			}
-			listening.Wait()
-		})
-	})
+}
+
+// dialled sends a request over a connection that does not come about while it may.
+func dialled(t *testing.T, of target.Options, words string) {
+	t.Helper()
+	o := Defaults()
+	o.Target, o.RequestTimeout = targetOf(t, of), 3*time.Second
+	q := Try(t.Context(), o, turns(1), 1)[0]
+	if ends(t, &q, metrics.FailedConnect, words); q.Done != o.RequestTimeout || q.Connect != o.RequestTimeout {
+		t.Errorf("it failed after %s, dialled for %s", q.Done, q.Connect)
+	}
 }
 
 // gate is a source that holds its last conversation back until something has happened.
@@ -266,23 +205,19 @@ func TestTLS(t *testing.T) {
 	web.StartTLS()
 	defer web.Close()
 	dialled := make(chan net.Conn, 9)
-	g, err := target.New(target.Options{BaseURL: web.URL, Insecure: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err == nil {
 			dialled <- c
 		}
 		return c, err
-	}})
-	if err != nil {
-		t.Fatal(err)
 	}
 	var book logbook
 	o := Defaults()
-	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), shape.At(make([]time.Duration, 3)), 1
+	o.Target, o.Start = targetOf(t, target.Options{BaseURL: web.URL, Insecure: true, Dial: dial}), time.Now()
+	o.Schedule, o.Limit = shape.At(make([]time.Duration, 3)), 1
 	e, err := New(o, sinkOf{&book})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	e.pools[0].KeptOpen()
 	// The second finds the connection open, the third finds it closed by the server.
 	err = e.Run(t.Context(), flow(&gate{prompts{n: 3}, func() {
@@ -292,9 +227,7 @@ func TestTLS(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	for i, q := range book.all {
 		if q.Failure != "" || len(q.Chunks) != 3 || q.Sent == metrics.Never || q.TTFT() <= 0 {
 			t.Errorf("request %d: %q %q, %d chunks, TTFT %s", i, q.Failure, q.Error, len(q.Chunks), q.TTFT())

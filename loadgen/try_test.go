@@ -43,40 +43,38 @@ func TestTry(t *testing.T) {
 		{name: "cut", n: 3, at: 1, server: answer(2 * sec), ctx: 3 * sec, dials: 1, words: "given up: context deadline exceeded",
 			want: []want{{0, 0, 2, ""}, {0, 2, 3, metrics.Cancelled}, {0, -1, 3, metrics.Cancelled}}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, c.server)
-				ctx := t.Context()
-				if c.ctx > 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = context.WithTimeout(ctx, c.ctx)
-					defer cancel()
+		bubble(t, c.name, func(t *testing.T) {
+			s := newScripted(t, c.server)
+			ctx := t.Context()
+			if c.ctx > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, c.ctx)
+				defer cancel()
+			}
+			o := Defaults()
+			o.Target, o.Model, o.InputSource = s.target(), "base", metrics.TokensFromEstimate
+			o.ModelFor, o.ProbeRate, o.ClosedLoop = func(int) string { return "lora" }, 5, true
+			all := Try(ctx, o, turns(c.n), c.at)
+			// The number of concurrent turns is fixed, not their order.
+			slices.SortFunc(all, func(a, b metrics.Request) int { return int(a.Done - b.Done) })
+			check(t, all, c.want)
+			if c.n > 0 && !strings.Contains(all[c.n-1].Error, c.words) {
+				t.Errorf("%q, want %q", all[c.n-1].Error, c.words)
+			}
+			for _, q := range all {
+				if q.Scheduled != 0 || q.InputTokens != 3 || q.InputSource != metrics.TokensFromEstimate || q.MaxTokens != 8 || q.ID != "" {
+					t.Errorf("%+v", q)
 				}
-				o := Defaults()
-				o.Target, o.Model, o.InputSource = s.target(), "base", metrics.TokensFromEstimate
-				o.ModelFor, o.ProbeRate, o.ClosedLoop = func(int) string { return "lora" }, 5, true
-				all := Try(ctx, o, turns(c.n), c.at)
-				// The number of concurrent turns is fixed, not their order.
-				slices.SortFunc(all, func(a, b metrics.Request) int { return int(a.Done - b.Done) })
-				check(t, all, c.want)
-				if c.n > 0 && !strings.Contains(all[c.n-1].Error, c.words) {
-					t.Errorf("%q, want %q", all[c.n-1].Error, c.words)
+			}
+			if s.dials != c.dials {
+				t.Errorf("%d dials, want %d", s.dials, c.dials)
+			}
+			s.close()
+			for i, body := range s.bodies {
+				if !strings.Contains(body, `"model": "base"`) || s.ids[i] != "" {
+					t.Errorf("request id %q, body %s", s.ids[i], body)
 				}
-				for _, q := range all {
-					if q.Scheduled != 0 || q.InputTokens != 3 || q.InputSource != metrics.TokensFromEstimate || q.MaxTokens != 8 || q.ID != "" {
-						t.Errorf("%+v", q)
-					}
-				}
-				if s.dials != c.dials {
-					t.Errorf("%d dials, want %d", s.dials, c.dials)
-				}
-				s.close()
-				for i, body := range s.bodies {
-					if !strings.Contains(body, `"model": "base"`) || s.ids[i] != "" {
-						t.Errorf("request id %q, body %s", s.ids[i], body)
-					}
-				}
-			})
+			}
 		})
 	}
 }

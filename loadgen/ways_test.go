@@ -25,6 +25,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -33,26 +34,18 @@ import (
 func clientPair(t *testing.T) (file string, known *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	var both bytes.Buffer
 	_ = pem.Encode(&both, &pem.Block{Type: "CERTIFICATE", Bytes: der})
 	_ = pem.Encode(&both, &pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 	file = filepath.Join(t.TempDir(), "client.pem")
-	if err := os.WriteFile(file, both.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, os.WriteFile(file, both.Bytes(), 0o600))
 	known = x509.NewCertPool()
 	known.AppendCertsFromPEM(both.Bytes())
 	return file, known
@@ -175,16 +168,11 @@ func TestWays(t *testing.T) {
 					return map[string]string{c.proxy: "http://" + proxied + at.Host}[name]
 				}
 			}
-			g, err := target.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := targetOf(t, o)
 			client := g.Client()
 			defer client.CloseIdleConnections()
 			answer, err := client.Get(g.URL("/v1/models"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, err)
 			_ = answer.Body.Close()
 			var book logbook
 			loadTCP(t, "http://unused", 2, sinkOf{&book}, func(o *Options) { o.Target = g })
@@ -221,9 +209,7 @@ func listening(t *testing.T, handler http.Handler, network string) (*httptest.Se
 	at := "[::1]:0"
 	if network == "unix" {
 		folder, err := os.MkdirTemp("", "bt") // that of the test is too long for a socket
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		t.Cleanup(func() { _ = os.RemoveAll(folder) })
 		at = filepath.Join(folder, "s")
 	}

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -76,9 +77,7 @@ func host(t *testing.T, r *run) *Host {
 	t.Helper()
 	places(t)
 	h, err := Listen(r, "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	t.Cleanup(h.Close)
 	return h
 }
@@ -89,9 +88,7 @@ func ownPath() string { return socketOf(directories()[0], os.Getpid()) }
 func join(t *testing.T, h *Host) *Viewer {
 	t.Helper()
 	v, err := Dial(ownPath(), "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	t.Cleanup(v.Close)
 	return v
 }
@@ -111,6 +108,20 @@ func until(t *testing.T, v *Viewer, want func(metrics.Snapshot) bool) metrics.Sn
 			}
 		case <-limit:
 			t.Fatal("it did not come")
+		}
+	}
+}
+
+// eventually waits until what is known of the run is as wanted.
+func eventually[T comparable](t *testing.T, want T, known func() T) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		got := known()
+		if got == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it is %+v, want %+v", got, want)
 		}
 	}
 }
@@ -174,12 +185,7 @@ func TestCommands(t *testing.T) {
 	until(t, w, func(s metrics.Snapshot) bool { return s.Notice == "save done" })
 	w.Command(metrics.Command{Do: metrics.Abort})
 	w.Inspect(metrics.Inspection{Rows: true, Open: 3})
-	want := "drain, set, objectives tpot, save, abort"
-	for deadline := time.Now().Add(time.Minute); r.said() != want; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("did %q, want %q", r.said(), want)
-		}
-	}
+	eventually(t, "drain, set, objectives tpot, save, abort", r.said)
 }
 
 // The wishes of viewers add up, and go with them.
@@ -189,17 +195,7 @@ func TestLooks(t *testing.T) {
 	v, w := join(t, h), join(t, h)
 	wait := func(want metrics.Inspection) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-			r.mu.Lock()
-			got := r.looked
-			r.mu.Unlock()
-			if got == want {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("looks are %+v, want %+v", got, want)
-			}
-		}
+		eventually(t, want, func() metrics.Inspection { r.mu.Lock(); defer r.mu.Unlock(); return r.looked })
 	}
 	v.Inspect(metrics.Inspection{Rows: true})
 	wait(metrics.Inspection{Rows: true})
@@ -217,9 +213,7 @@ func TestBadViewers(t *testing.T) {
 	h := host(t, r)
 	dial := func(words string) net.Conn {
 		conn, err := net.Dial("unix", ownPath())
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		_, _ = io.WriteString(conn, words)
 		return conn
 	}
@@ -240,9 +234,7 @@ func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
 		near, far := net.Pipe()
 		defer far.Close()
 		h.serving.Go(func() { h.serve(near) })
-		if err := json.NewEncoder(far).Encode(hello{Attach: protocol, Version: "v1"}); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, json.NewEncoder(far).Encode(hello{Attach: protocol, Version: "v1"}))
 		in := bufio.NewReaderSize(far, 16)
 		for { // the greeting
 			if b, err := in.ReadByte(); err != nil {
@@ -276,14 +268,11 @@ func TestRefusalNamesTheRemedy(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	h := host(t, newRun())
-	if _, err := Dial(ownPath(), "v2"); err == nil || !strings.Contains(err.Error(), "v1") || !strings.Contains(err.Error(), "v2") {
-		t.Errorf("another version: %v", err)
-	}
+	_, err := Dial(ownPath(), "v2")
+	assert.Fails(t, "another version", err, "the run uses benchtop v1, this is benchtop v2")
 	path := filepath.Join(filepath.Dir(ownPath()), "other")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	defer l.Close()
 	go func() {
 		conn, err := l.Accept()
@@ -292,16 +281,14 @@ func TestRefused(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	if _, err := Dial(path, "v1"); err == nil || !strings.Contains(err.Error(), "not a benchtop run") {
-		t.Errorf("something else: %v", err)
-	}
+	_, err = Dial(path, "v1")
+	assert.Fails(t, "something else", err, "not a benchtop run")
 	var full []*Viewer
 	for range mostViewers {
 		full = append(full, join(t, h))
 	}
-	if _, err := Dial(ownPath(), "v1"); err == nil || !strings.Contains(err.Error(), "already joined") {
-		t.Errorf("one viewer too many: %v", err)
-	}
+	_, err = Dial(ownPath(), "v1")
+	assert.Fails(t, "one viewer too many", err, "already joined")
 	full[0].Close()
 }
 
@@ -313,43 +300,31 @@ func TestFind(t *testing.T) {
 	}
 	stale := socketOf(filepath.Dir(ownPath()), 1)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	l.SetUnlinkOnClose(false)
 	_ = l.Close()
-	all, err := Find()
-	if err != nil || len(all) != 1 || all[0].PID != os.Getpid() || all[0].Path != ownPath() {
-		t.Errorf("found %+v, %v", all, err)
-	}
+	finds(t, ownPath())
 	if _, err := os.Stat(stale); err == nil {
 		t.Error("the socket of a dead run is still there")
 	}
 	h.Close()
-	if all, err := Find(); err != nil || len(all) != 0 {
-		t.Errorf("after the end: %+v, %v", all, err)
-	}
+	finds(t)
 }
 
 // A directory that others can open is not used.
 func TestPrivateDirectory(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", dir)
-	if err := os.Mkdir(filepath.Join(dir, "benchtop"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Listen(newRun(), "v1"); err == nil || !strings.Contains(err.Error(), "another user") {
-		t.Errorf("listening there: %v", err)
-	}
+	assert.Succeeds(t, os.Mkdir(filepath.Join(dir, "benchtop"), 0o755))
+	_, err := Listen(newRun(), "v1")
+	assert.Fails(t, "listening there", err, "another user")
 }
 
 func FuzzFrames(f *testing.F) {
 	var seed strings.Builder
 	var d sender
 	frame := d.next(newRun().Snapshot())
-	if err := gob.NewEncoder(&seed).Encode(&frame); err != nil {
-		f.Fatal(err)
-	}
+	assert.Succeeds(f, gob.NewEncoder(&seed).Encode(&frame))
 	greeting, _ := json.Marshal(reply{Attach: protocol, Version: "v1"})
 	f.Add([]byte(string(greeting) + "\n" + seed.String()))
 	f.Fuzz(func(t *testing.T, b []byte) {

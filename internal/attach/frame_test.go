@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -20,12 +20,8 @@ import (
 func sent(t *testing.T, f frame) (out frame) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(&f); err != nil {
-		t.Fatal(err)
-	}
-	if err := gob.NewDecoder(&b).Decode(&out); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, gob.NewEncoder(&b).Encode(&f))
+	assert.Succeeds(t, gob.NewDecoder(&b).Decode(&out))
 	return out
 }
 
@@ -110,9 +106,7 @@ func TestViewerFails(t *testing.T) {
 			v.read(in)
 			err = v.Err()
 		}
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		}
+		assert.Fails(t, c.name, err, c.want)
 		_ = near.Close()
 		talking.Wait()
 		if said, ok := v.Command(metrics.Command{Do: metrics.Pause}); ok || said != "the run does not listen" {

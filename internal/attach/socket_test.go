@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // places gives the test a runtime directory of its own, and one of temporary files.
@@ -16,15 +18,11 @@ func places(t *testing.T) (runtime string) {
 	t.Helper()
 	// Not t.TempDir: its name may be longer than that of a socket may be.
 	dir, err := os.MkdirTemp("", "bt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	runtime, temporary := filepath.Join(dir, "run"), filepath.Join(dir, "tmp")
 	for _, d := range []string{runtime, temporary} {
-		if err := os.Mkdir(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, os.Mkdir(d, 0o700))
 	}
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	t.Setenv("TMPDIR", temporary)
@@ -34,11 +32,22 @@ func places(t *testing.T) (runtime string) {
 // A file in the way of a directory stops root as well.
 func occupy(t *testing.T, path string) {
 	t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
+	assert.Succeeds(t, os.RemoveAll(path))
+	assert.Succeeds(t, os.WriteFile(path, nil, 0o600))
+}
+
+// finds checks that the sockets of the runs that are found are those of this process.
+func finds(t *testing.T, paths ...string) {
+	t.Helper()
+	all, err := Find()
+	if err != nil || len(all) != len(paths) {
+		t.Errorf("found %+v, %v, want %q", all, err, paths)
+		return
 	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
+	for i, found := range all {
+		if found.PID != os.Getpid() || found.Path != paths[i] {
+			t.Errorf("found %+v, want %s", found, paths[i])
+		}
 	}
 }
 
@@ -47,9 +56,7 @@ func TestKeep(t *testing.T) {
 	runtime := places(t)
 	synctest.Test(t, func(t *testing.T) {
 		first, err := openOwn()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		opened := make(chan string, 9)
 		ctx, cancel := context.WithCancel(t.Context())
 		var keeping sync.WaitGroup
@@ -70,9 +77,7 @@ func TestKeep(t *testing.T) {
 		dirs := directories()
 		next(socketOf(dirs[0], os.Getpid()))
 		next("")
-		if err := os.RemoveAll(filepath.Join(runtime, "benchtop")); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, os.RemoveAll(filepath.Join(runtime, "benchtop")))
 		next(socketOf(dirs[0], os.Getpid()))
 		occupy(t, runtime)
 		next(socketOf(dirs[1], os.Getpid()))
@@ -89,9 +94,7 @@ func TestKeep(t *testing.T) {
 func TestTaken(t *testing.T) {
 	places(t)
 	s, err := openOwn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	defer s.close()
 	if other, err := openOwn(); err == nil {
 		other.close()
@@ -107,17 +110,10 @@ func TestFindElsewhere(t *testing.T) {
 	runtime := places(t)
 	occupy(t, runtime)
 	h, err := Listen(newRun(), "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	defer h.Close()
-	if err := os.Remove(runtime); err != nil {
-		t.Fatal(err)
-	}
-	all, err := Find()
-	if err != nil || len(all) != 1 || all[0].Path != socketOf(directories()[1], os.Getpid()) {
-		t.Errorf("found %+v, %v", all, err)
-	}
+	assert.Succeeds(t, os.Remove(runtime))
+	finds(t, socketOf(directories()[1], os.Getpid()))
 	if _, err := os.Lstat(runtime); err == nil {
 		t.Error("a directory was made")
 	}
@@ -128,9 +124,7 @@ func TestNoPlaceForASocket(t *testing.T) {
 	runtime := places(t)
 	best := filepath.Join(runtime, "benchtop")
 	occupy(t, best)
-	if err := usable(best); err == nil || err.Error() != best+" is not a directory" {
-		t.Errorf("a file: %v", err)
-	}
+	assert.Fails(t, "a file", usable(best), best+" is not a directory")
 	if _, err := Find(); err == nil {
 		t.Error("runs were looked for in a file")
 	}
@@ -138,18 +132,12 @@ func TestNoPlaceForASocket(t *testing.T) {
 	if _, err := Listen(newRun(), "v1"); err == nil || strings.Count(err.Error(), "not a directory") != 2 {
 		t.Errorf("no directory: %v", err)
 	}
-	if err := os.Remove(best); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(best, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, os.Remove(best))
+	assert.Succeeds(t, os.Mkdir(best, 0o700))
 	for _, name := range []string{"0.sock", "-7.sock", "x.sock", "12", "12.txt"} {
 		occupy(t, filepath.Join(best, name))
 	}
-	if all, err := Find(); err != nil || len(all) != 0 {
-		t.Errorf("found %+v, %v", all, err)
-	}
+	finds(t)
 	if left, err := os.ReadDir(best); err != nil || len(left) != 5 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}

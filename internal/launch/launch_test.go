@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // The test binary is also the guard, the servers and their parent. This variable says which.
@@ -111,9 +113,7 @@ func parent(args []string) {
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return port
@@ -132,12 +132,22 @@ func (s *stand) said() string {
 	return strings.Join(s.lines, "\n")
 }
 
-func launch(t *testing.T, o Options, manners ...string) (*stand, error) {
+// end stops the server.
+func (s *stand) end(t *testing.T) {
+	t.Helper()
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// tree are the processes of the server, and of its guard.
+func (s *stand) tree() []int { return append(descendants(s.guard.Process.Pid), s.guard.Process.Pid) }
+
+// launch starts a server with manners.
+func launch(t *testing.T, o Options, manners ...string) *stand {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	s := &stand{}
 	o.Command = append([]string{self, "server"}, manners...)
 	o.Guard, o.Env = []string{self, GuardCommand}, append(o.Env, playing+"=1")
@@ -146,10 +156,11 @@ func launch(t *testing.T, o Options, manners ...string) (*stand, error) {
 		defer s.mu.Unlock()
 		s.lines = append(s.lines, line)
 	}
-	if s.Server, err = Start(t.Context(), o); err == nil {
-		t.Cleanup(func() { _ = s.Stop() })
+	if s.Server, err = Start(t.Context(), o); err != nil {
+		t.Fatal(err)
 	}
-	return s, err
+	t.Cleanup(func() { _ = s.Stop() })
+	return s
 }
 
 // gone fails if a process is alive.
@@ -166,12 +177,11 @@ func gone(t *testing.T, pids ...int) {
 // free fails if a port is in use.
 func free(t *testing.T, port string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:"+port)
-	if err != nil {
+	if l, err := net.Listen("tcp", "127.0.0.1:"+port); err != nil {
 		t.Errorf("port %s: %v", port, err)
-		return
+	} else {
+		l.Close()
 	}
-	l.Close()
 }
 
 // A server that behaves becomes ready, and leaves nothing; so do those that ignore SIGTERM and those with children and daemons.
@@ -181,32 +191,23 @@ func TestServer(t *testing.T) {
 		t.Run(manners, func(t *testing.T) {
 			t.Parallel()
 			port := freePort(t)
-			s, err := launch(t, Options{Grace: 50 * time.Millisecond, Ready: time.Minute}, append(strings.Fields(manners), "say=hello", "--port="+port)...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Ready(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			s := launch(t, Options{Grace: 50 * time.Millisecond, Ready: time.Minute}, append(strings.Fields(manners), "say=hello", "--port="+port)...)
+			assert.Succeeds(t, s.Ready(t.Context()))
 			if at := s.Times(); at.Listening <= 0 || at.Healthy < at.Listening {
 				t.Errorf("times %v", at)
 			}
 			if want := "http://127.0.0.1:" + port; s.Address() != want {
 				t.Errorf("address %s, want %s", s.Address(), want)
 			}
-			tree := append(descendants(s.guard.Process.Pid), s.guard.Process.Pid)
+			tree := s.tree()
 			if want := 2 + strings.Count(manners, "child") + strings.Count(manners, "daemon"); len(tree) != want {
 				t.Errorf("%d processes, want %d", len(tree), want)
 			}
 			if s.Err() != nil {
 				t.Errorf("error %v of a server that runs", s.Err())
 			}
-			if err := s.Stop(); err != nil {
-				t.Error(err)
-			}
-			if err := s.Stop(); err != nil {
-				t.Error(err)
-			}
+			s.end(t)
+			s.end(t)
 			gone(t, tree...)
 			free(t, port)
 			select {
@@ -242,28 +243,21 @@ func TestNotReady(t *testing.T) {
 			t.Parallel()
 			port := freePort(t)
 			manners := append([]string{"--port=" + port}, strings.Fields(c.manners)...)
-			s, err := launch(t, Options{Grace: time.Minute, Ready: c.ready}, manners...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := launch(t, Options{Grace: time.Minute, Ready: c.ready}, manners...)
 			if at := listens(c.manners, port); at != "" { // within the limit it listens for sure
 				eventually(t, func() bool { return (&Server{at: "127.0.0.1:" + at}).answers(t.Context()) })
 			}
-			err = s.Ready(t.Context())
+			err := s.Ready(t.Context())
 			for _, want := range c.want {
-				if err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("got %v, want %q", err, want)
-				}
+				assert.Fails(t, "not ready", err, want)
 			}
-			tree := append(descendants(s.guard.Process.Pid), s.guard.Process.Pid)
+			tree := s.tree()
 			if strings.Contains(c.manners, "child") { // the guard waits for a minute, for a process that ignores SIGTERM
 				for _, pid := range tree[:len(tree)-1] {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
 			}
-			if err := s.Stop(); err != nil {
-				t.Error(err)
-			}
+			s.end(t)
 			gone(t, tree...)
 			free(t, port)
 		})
@@ -286,25 +280,22 @@ func TestStartFails(t *testing.T) {
 	t.Parallel()
 	self, _ := os.Executable()
 	guard := Options{Guard: []string{self, GuardCommand}, Env: []string{playing + "=1"}}
-	start := func(command ...string) error {
+	fails := func(want string, command ...string) {
+		t.Helper()
 		o := guard
 		o.Command = command
 		s, err := Start(t.Context(), o)
 		if err == nil {
 			_ = s.Stop()
 		}
-		return err
+		assert.Fails(t, fmt.Sprint(command), err, want)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	defer l.Close()
 	_, taken, _ := net.SplitHostPort(l.Addr().String())
 	text := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(text, []byte("no program"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, os.WriteFile(text, []byte("no program"), 0o755))
 	port := "--port=" + freePort(t)
 	for want, command := range map[string][]string{
 		"another server answers at http://127.0.0.1:" + taken + " already (process " + strconv.Itoa(os.Getpid()): {self, "server", "--port", taken},
@@ -312,68 +303,41 @@ func TestStartFails(t *testing.T) {
 		"exec format error": {text, port},
 		"is empty":          {},
 	} {
-		if err := start(command...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %q", command, err, want)
-		}
+		fails(want, command...)
 	}
 	guard.Guard = []string{"/no/such/guard"}
-	if err := start(self, port); err == nil || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("got %v", err)
-	}
+	fails("no such file", self, port)
 	guard.Guard = []string{"true"}
-	if err := start(self, port); err == nil || !strings.Contains(err.Error(), "its guard ended at once") {
-		t.Errorf("got %v", err)
-	}
+	fails("its guard ended at once", self, port)
 }
 
 // A process that takes the port of a server that does not use it is not taken for the server.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
-	s, err := launch(t, Options{Ready: time.Minute, Grace: 50 * time.Millisecond}, "hang", "--port="+port)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := launch(t, Options{Ready: time.Minute, Grace: 50 * time.Millisecond}, "hang", "--port="+port)
 	l, err := net.Listen("tcp", "127.0.0.1:"+port)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	other := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
 	go func() { _ = other.Serve(l) }()
-	want := fmt.Sprintf("another process answers at http://127.0.0.1:%s (process %d,", port, os.Getpid())
-	if err := s.Ready(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("got %v, want %q", err, want)
-	}
+	assert.Fails(t, "another's port", s.Ready(t.Context()), fmt.Sprintf("another process answers at http://127.0.0.1:%s (process %d,", port, os.Getpid()))
 	_ = other.Close()
-	if err := s.Stop(); err != nil {
-		t.Error(err)
-	}
+	s.end(t)
 }
 
 // A guard that is killed takes the server with it.
 func TestGuardKilled(t *testing.T) {
 	t.Parallel()
-	s, err := launch(t, Options{Ready: time.Minute}, "child", "--port="+freePort(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s := launch(t, Options{Ready: time.Minute}, "child", "--port="+freePort(t))
+	assert.Succeeds(t, s.Ready(t.Context()))
 	if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", s.guard.Process.Pid)); string(name) != guardName+"\n" {
 		t.Errorf("the guard's process is called %q, so that killing this program by its name would kill both", name)
 	}
 	tree := descendants(s.guard.Process.Pid)
-	if err := s.guard.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, s.guard.Process.Kill())
 	<-s.Died()
-	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "lost its guard process") {
-		t.Errorf("got %v", err)
-	}
-	if err := s.Stop(); err != nil {
-		t.Error(err)
-	}
+	assert.Fails(t, "killed", s.Err(), "lost its guard process")
+	s.end(t)
 	eventually(t, func() bool { return !slices.ContainsFunc(tree, alive) })
 }
 
@@ -404,9 +368,7 @@ func TestParentKilled(t *testing.T) {
 			c.Env = append(os.Environ(), playing+"=parent", "MARK="+mark) // children inherit it
 			in, _ := c.StdinPipe()
 			out, _ := c.StdoutPipe()
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, c.Start())
 			said := bufio.NewScanner(out)
 			switch wait, err := time.ParseDuration(after); {
 			case err == nil:
@@ -418,9 +380,7 @@ func TestParentKilled(t *testing.T) {
 					_ = in.Close()
 				}
 			}
-			if err := c.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, c.Process.Kill())
 			_ = c.Wait()
 			eventually(t, func() bool { return len(marked(mark)) == 0 })
 			free(t, port)
@@ -445,17 +405,13 @@ func TestGuardUnheard(t *testing.T) {
 	t.Parallel()
 	mark := fmt.Sprintf("mark-%d-unheard", os.Getpid())
 	heard, says, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	_ = heard.Close()
 	c := exec.Command(os.Args[0], GuardCommand, "10ms", os.Args[0], "server", mark, "daemon", "exit=0")
 	c.Env = append(os.Environ(), playing+"=1", "MARK="+mark)
 	c.Stdout = says
 	lifeline, _ := c.StdinPipe()
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, c.Start())
 	defer lifeline.Close()
 	_ = says.Close()
 	_ = c.Wait()

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 )
@@ -41,9 +42,7 @@ func TestCheckpoints(t *testing.T) {
 		}
 	})
 	r, err := record(eventtest.Of(run, eventtest.Each(all)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	s, never := r.checkpoints(7), func() bool { return false }
 	ready := func(places ...int) {
 		for _, n := range places {
@@ -84,9 +83,7 @@ func TestCheckpoints(t *testing.T) {
 func TestCheckpointsEnd(t *testing.T) {
 	run, all := drawRun(9, 20, 10*time.Second)
 	r, err := record(eventtest.Of(run, eventtest.Each(all)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := r.checkpoints(3)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -153,6 +154,11 @@ func same(was, is metrics.Snapshot) string {
 	was.Replay, is.Replay = nil, nil
 	was.Client, is.Client = nil, nil
 	was.Verdict, is.Verdict, was.Recent, is.Recent = metrics.Verdict{}, metrics.Verdict{}, metrics.Verdict{}, metrics.Verdict{}
+	return difference(was, is)
+}
+
+// difference compares what a view shows, with histograms by their buckets.
+func difference(was, is any) string {
 	return cmp.Diff(was, is, cmp.Comparer(func(a, b metrics.Histogram) bool {
 		return a.Count() == b.Count() && slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
 	}), cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }))
@@ -168,9 +174,7 @@ func playingEvents(t *testing.T, events event.Events, f func(p *Player, next fun
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p, err := New(events)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		shown := p.Run(ctx)
 		f(p, func() metrics.Snapshot {

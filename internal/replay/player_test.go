@@ -8,8 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
@@ -115,26 +114,20 @@ func TestFirstAnswerOfAJournal(t *testing.T) {
 func TestEndsWithTheReport(t *testing.T) {
 	run, all := drawRun(1, 300, 20*time.Second)
 	want, err := report.Of(eventtest.Of(run, eventtest.Each(all)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	playing(t, run, all, func(p *Player, next func() metrics.Snapshot) {
 		time.Sleep(20*time.Second + every)
 		s := next()
 		if s.State != metrics.Finished || s.Report == nil || s.At != run.Ended || s.Replay.Playing {
 			t.Fatalf("after its time the run is %q at %v, report %v, %+v", s.State, s.At, s.Report != nil, s.Replay)
 		}
-		equal := func(name string, was, is any) {
-			t.Helper()
-			if diff := cmp.Diff(was, is, cmp.Comparer(func(a, b metrics.Histogram) bool {
-				return a.Count() == b.Count() && slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
-			}), cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })); diff != "" {
+		for name, of := range map[string][2]any{
+			"report": {&want, s.Report}, "timeline": {want.Timeline, s.Windows}, "failures": {want.Failures, s.Failures},
+		} {
+			if diff := difference(of[0], of[1]); diff != "" {
 				t.Errorf("%s (-from the journal +at the end):\n%s", name, diff)
 			}
 		}
-		equal("report", &want, s.Report)
-		equal("timeline", want.Timeline, s.Windows)
-		equal("failures", want.Failures, s.Failures)
 		if s.Totals.Completed != want.Completed || s.Held+s.Waiting+s.Running != 0 {
 			t.Errorf("%+v, want %d done and nothing in flight", s.Totals, want.Completed)
 		}
@@ -200,9 +193,7 @@ func TestCommandsToPlayerThatIsGone(t *testing.T) {
 	run, all := drawRun(1, 5, time.Second)
 	synctest.Test(t, func(t *testing.T) {
 		p, err := New(eventtest.Of(run, eventtest.Each(all)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range p.Run(ctx) {

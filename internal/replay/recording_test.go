@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -34,9 +35,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	past.Chunks = []metrics.Chunk{{At: 2000, Tokens: 2}, {At: 3001, Tokens: 1, Answer: true}, {At: 9000, Tokens: 1}}
 	past.ReadDelay = metrics.Never
 	r, err := record(eventtest.Of(metrics.Run{End: metrics.End{Ended: time.Second}}, eventtest.Each([]metrics.Request{past})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	f := r.playback()
 	x := f.request(0)
 	f.advance(endless, func() bool { return false })
@@ -165,9 +164,7 @@ func TestEventsOfARecording(t *testing.T) {
 	run, all := drawRun(1, 20, 10*time.Second)
 	broken := errors.New("the file was cut")
 	r, err := record(eventtest.Of(run, eventtest.Each(all)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	whole := len(r.facts) + len(r.requests)
 	ended, end := context.WithCancel(t.Context())
 	end()

@@ -73,8 +73,7 @@ func (r *Run) measure() (end metrics.End, err error) {
 	}
 	end.Ended = r.engine.Ended()
 	if r.config.Load.ProbeRate > 0 {
-		probes := r.engine.Probes()
-		end.Probes = &probes
+		end.Probes = new(r.engine.Probes())
 	}
 	if r.config.Server != nil {
 		for _, n := range r.config.Server.End(&end) {
@@ -116,8 +115,7 @@ func knownShare(of *protocol.Traits, share func(template float64) float64) func(
 
 // soFar is how the run would end now, but for when and why. It is the owner's.
 func (r *Run) soFar() metrics.End {
-	stamps := r.view.Stamps()
-	return metrics.End{Stamps: &stamps, Unsent: r.unsent(r.view.Totals().Due)}
+	return metrics.End{Stamps: new(r.view.Stamps()), Unsent: r.unsent(r.view.Totals().Due)}
 }
 
 // unsent is how many requests of the plan have not become due; 0 where its clock ends the run and the load was set, since then it

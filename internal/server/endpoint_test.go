@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/usage"
 )
 
@@ -56,10 +57,7 @@ func TestEndpointIsThere(t *testing.T) {
 				c.do(w, r)
 			}))
 			defer web.Close()
-			o := Options{Backend: c.backend, BaseURLs: []string{web.URL + c.base}, endpoint: c.endpoint, port: 1}
-			if problems := o.Check(); len(problems) > 0 {
-				t.Fatal(problems)
-			}
+			o := checked(t, Options{Backend: c.backend, BaseURLs: []string{web.URL + c.base}, endpoint: c.endpoint, port: 1})
 			client := o.Target.Client()
 			defer client.CloseIdleConnections()
 			_, err := o.CheckServer(t.Context(), client, Model{ID: "m"}, nil, nil)
@@ -80,15 +78,10 @@ func TestEndpointIsThere(t *testing.T) {
 func TestVersionInTheBaseURL(t *testing.T) {
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
-	o := Options{Backend: "openai", BaseURLs: []string{web.URL + "/v1/"}, port: 1}
-	if problems := o.Check(); len(problems) > 0 {
-		t.Fatal(problems)
-	}
+	o := checked(t, Options{Backend: "openai", BaseURLs: []string{web.URL + "/v1/"}, port: 1})
 	for _, o.Model = range []string{"", "m"} {
 		_, err := o.Ask(t.Context(), web.Client())
-		if err == nil || !strings.Contains(err.Error(), "/v1/v1/models (404); leave /v1 out of --base-url") {
-			t.Errorf("model %q: %v", o.Model, err)
-		}
+		assert.Fails(t, o.Model, err, "/v1/v1/models (404); leave /v1 out of --base-url")
 	}
 }
 
@@ -107,13 +100,7 @@ func TestRedirects(t *testing.T) {
 			_, _ = io.WriteString(w, `{"data": [{"id": "m"}]}`)
 		}))
 		for _, model := range []string{"", "m"} {
-			o := Options{Backend: "openai", BaseURLs: []string{web.URL}, port: 1, Model: model, Ready: 60}
-			if problems := o.Check(); len(problems) > 0 {
-				t.Fatal(problems)
-			}
-			client := o.Target.Client()
-			_, err := o.Find(t.Context(), client, o.Patience(told{}))
-			client.CloseIdleConnections()
+			_, err := finds(t, checked(t, Options{Backend: "openai", BaseURLs: []string{web.URL}, port: 1, Model: model, Ready: 60}))
 			if err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, model %q: %v, want %q", c.name, model, err, c.want)
 			}

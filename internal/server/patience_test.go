@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // told collects the lines that are told; shown those as well that are only shown, each with the time.
@@ -127,9 +129,7 @@ func TestPatienceIsOfOneServerAtATime(t *testing.T) {
 			}
 			return false, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		err = p.Until(t.Context(), "http://second", func(ctx context.Context) (final bool, err error) {
 			<-ctx.Done()
 			return false, ctx.Err()

@@ -10,13 +10,36 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
 
-// told is a reporter that writes news.
+// options are those of a command line, not checked yet.
+func options(t *testing.T, args ...string) (o Options) {
+	t.Helper()
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.Define(f)
+	assert.Succeeds(t, f.Parse(args))
+	return o
+}
+
+// checked are options that make a target.
+func checked(t *testing.T, o Options) Options {
+	t.Helper()
+	assert.Succeeds(t, errors.Join(o.Check()...))
+	return o
+}
+
+// finds asks the server of checked options for its model.
+func finds(t *testing.T, o Options) (Model, error) {
+	client := o.Target.Client()
+	defer client.CloseIdleConnections()
+	return o.Find(t.Context(), client, o.Patience(told{}))
+}
+
 func TestReadModels(t *testing.T) {
 	all, err := readModels([]byte(`{"data": [{"id": "a", "root": "org/a", "owned_by": "vllm", "max_model_len": 4096, "meta": "x"},
 		{"id": "b", "aliases": ["c"], "meta": {"n_ctx": 2048, "n_ctx_train": 32768}}, {"id": "d", "root": null, "max_model_len": null}]}`))
@@ -53,16 +76,9 @@ func TestOptions(t *testing.T) {
 		{"--base-url x", "--base-url: ", ""},
 		{"--port 0", "--port 0: ports are from 1 to 65535", ""},
 	} {
-		var o Options
-		f := pflag.NewFlagSet("", pflag.ContinueOnError)
-		o.Define(f)
-		if err := f.Parse(strings.Fields(c.args)); err != nil {
-			t.Fatal(err)
-		}
+		o := options(t, strings.Fields(c.args)...)
 		err := errors.Join(o.Check()...)
-		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), c.fails)) {
-			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
-		}
+		assert.Fails(t, c.args, err, c.fails)
 		if err == nil && o.urls(new(usage.Problems))[0] != c.url {
 			t.Errorf("%s: %s, want %s", c.args, o.urls(new(usage.Problems))[0], c.url)
 		}
@@ -77,12 +93,7 @@ func TestKeyOfAProtocol(t *testing.T) {
 		"--backend anthropic-messages --header x-api-key=mine": "mine",
 		"--backend openai-chat":                                "",
 	} {
-		var o Options
-		f := pflag.NewFlagSet("", pflag.ContinueOnError)
-		o.Define(f)
-		if err := errors.Join(f.Parse(strings.Fields(args)), errors.Join(o.Check()...)); err != nil {
-			t.Fatal(err)
-		}
+		o := checked(t, options(t, strings.Fields(args)...))
 		if got := o.Target.Header().Get("X-Api-Key"); got != want {
 			t.Errorf("%s: key %q, want %q", args, got, want)
 		}
@@ -101,10 +112,7 @@ func TestFind(t *testing.T) {
 		fmt.Fprint(w, `{"data": [{"id": "tiny", "owned_by": "vllm", "max_model_len": 4096}]}`)
 	}))
 	defer listening.Close()
-	o := Options{Backend: "openai", BaseURLs: []string{listening.URL}, port: 1}
-	if err := errors.Join(o.Check()...); err != nil {
-		t.Fatal(err)
-	}
+	o := checked(t, Options{Backend: "openai", BaseURLs: []string{listening.URL}, port: 1})
 	find := func() (Model, error) { return o.Find(t.Context(), listening.Client(), o.Patience(told{})) }
 	if m, err := find(); m.ID != "tiny" || m.Context != 4096 || err != nil {
 		t.Errorf("%+v, %v", m, err)
@@ -126,9 +134,8 @@ func TestFind(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	o.Model = ""
-	if _, err := find(); err == nil || !strings.Contains(err.Error(), "403 Forbidden") {
-		t.Errorf("got %v", err)
-	}
+	_, err = find()
+	assert.Fails(t, "forbidden", err, "403 Forbidden")
 	listening.Close()
 	if _, err := find(); err == nil || !strings.HasPrefix(err.Error(), "cannot reach http://") {
 		t.Errorf("got %v", err)
@@ -167,19 +174,15 @@ func TestListFails(t *testing.T) {
 	var body string
 	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
 	defer listening.Close()
-	o := Options{Backend: "openai", BaseURLs: []string{strings.Replace(listening.URL, "://", "://me:canary@", 1)}, port: 1}
-	if err := errors.Join(o.Check()...); err != nil {
-		t.Fatal(err)
-	}
+	o := checked(t, Options{Backend: "openai", BaseURLs: []string{strings.Replace(listening.URL, "://", "://me:canary@", 1)}, port: 1})
 	for _, c := range []struct{ body, want string }{
 		{`{"data": []}`, "for its models: it lists none; name the model with --model"},
 		{`{"data": [{"root": "a"}]}`, "it lists none"},
 		{`<html>`, `the answer is not JSON: "<html>"`},
 	} {
 		body = c.body
-		if _, err := List(t.Context(), listening.Client(), o.Target); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.body, err, c.want)
-		}
+		_, err := List(t.Context(), listening.Client(), o.Target)
+		assert.Fails(t, c.body, err, c.want)
 	}
 	listening.Close()
 	_, err := List(t.Context(), &http.Client{}, o.Target)
@@ -193,9 +196,7 @@ func TestPlan(t *testing.T) {
 	for endpoint, want := range map[string]string{"": "/v1/completions", "/x/completions": "/x/completions"} {
 		o := Options{Backend: "vllm", BaseURLs: []string{"http://host:1"}, port: 1, endpoint: endpoint}
 		_ = o.headers.Set("Key=canary")
-		if err := errors.Join(o.Check()...); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, errors.Join(o.Check()...))
 		var p metrics.Plan
 		o.Plan(&p)
 		if o.Path() != want || p.BaseURL != "http://host:1" || p.Backend != "vllm" || p.Pooling || strings.Join(o.Secrets(), "") != "Key=canary" {
@@ -232,15 +233,7 @@ func TestSeveralServers(t *testing.T) {
 		"another model": {models(path, "b").URL, ": --model a: the server does not list this model; it lists b"},
 		"another path":  {models("/v1/chat/completions", "a").URL, " has no /v1/completions (404); it has /v1/chat/completions"},
 	} {
-		o := Options{Backend: "openai", port: 1}
-		f := pflag.NewFlagSet("", pflag.ContinueOnError)
-		o.Define(f)
-		if err := f.Parse([]string{"--base-url", one.URL, "--base-url", c.url, "--url-strategy", "least_in_flight"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(o.Check()...); err != nil {
-			t.Fatal(err)
-		}
+		o := checked(t, options(t, "--base-url", one.URL, "--base-url", c.url, "--url-strategy", "least_in_flight"))
 		var p metrics.Plan
 		o.Plan(&p)
 		if p.BaseURL != one.URL || strings.Join(p.Servers, " ") != one.URL+" "+c.url || p.Strategy != "least-in-flight" || p.Address() != one.URL+" and 1 more" {
@@ -260,7 +253,5 @@ func TestSeveralServers(t *testing.T) {
 		}
 	}
 	o := Options{Backend: "openai", host: "h", port: 1, Servers: loadgen.Servers{Strategy: "random"}}
-	if err := errors.Join(o.Check()...); err == nil || err.Error() != "--url-strategy random: use round-robin or least-in-flight" {
-		t.Errorf("another strategy: %v", err)
-	}
+	assert.Fails(t, "another strategy", errors.Join(o.Check()...), "--url-strategy random: use round-robin or least-in-flight")
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -22,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -30,22 +30,16 @@ import (
 func signed(t *testing.T, from, until time.Time, hosts ...string) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until, DNSNames: hosts, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		IsCA: true, BasicConstraintsValid: true}
 	if len(hosts) > 0 {
 		about.IPAddresses = nil
 	}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
@@ -65,9 +59,9 @@ func TestTLSTrouble(t *testing.T) {
 	}{
 		{name: "good", server: &good, known: true},
 		{name: "unknown authority", server: &good, words: "is signed by an authority that is not trusted here; give the authority's certificate with --ca-file"},
-		{name: "expired", server: ptr(signed(t, now.Add(-2*hour), now.Add(-hour))), known: true, words: "expired on "},
-		{name: "not yet valid", server: ptr(signed(t, now.Add(hour), now.Add(2*hour))), known: true, words: "is this machine's clock right?"},
-		{name: "another host", server: ptr(signed(t, now.Add(-hour), now.Add(hour), "other.test")), known: true, words: "is of another host"},
+		{name: "expired", server: new(signed(t, now.Add(-2*hour), now.Add(-hour))), known: true, words: "expired on "},
+		{name: "not yet valid", server: new(signed(t, now.Add(hour), now.Add(2*hour))), known: true, words: "is this machine's clock right?"},
+		{name: "another host", server: new(signed(t, now.Add(-hour), now.Add(hour), "other.test")), known: true, words: "is of another host"},
 		{name: "no TLS", words: "does not speak TLS; is it http:// rather than https://?"},
 		{name: "a certificate is wanted", server: &good, known: true, wants: true, words: "wants a certificate of the client: certificate required; give it with --cert-file and --key-file"},
 		{name: "another one is wanted", server: &good, known: true, wants: true, own: &strangers, words: "does not accept the certificate of --cert-file"},
@@ -96,9 +90,7 @@ func TestTLSTrouble(t *testing.T) {
 				if o.Target, err = target.New(target.Options{BaseURL: o.BaseURLs[0], Roots: roots, Certificate: c.own}); err != nil {
 					t.Fatal(err)
 				}
-				client := o.Target.Client()
-				_, err = o.Find(context.Background(), client, o.Patience(told{}))
-				client.CloseIdleConnections()
+				_, err = finds(t, o)
 				if (c.words == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), o.Target.String())) {
 					t.Errorf("model %q: %v, want %q", model, err, c.words)
 				}
@@ -131,9 +123,7 @@ func TestWantsTLS(t *testing.T) {
 		for _, model := range []string{"", "m"} {
 			o := Options{Backend: "openai", BaseURLs: []string{c.url}, port: 1, Model: model}
 			o.Check()
-			client := o.Target.Client()
-			_, err := o.Find(t.Context(), client, o.Patience(told{}))
-			client.CloseIdleConnections()
+			_, err := finds(t, o)
 			if known := model == "m" && !strings.Contains(c.want, "TLS"); known != (err == nil) || err != nil &&
 				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, model %q: %v, want %q", c.name, model, err, c.want)
@@ -146,9 +136,7 @@ func TestWantsTLS(t *testing.T) {
 // is none.
 func listening(t *testing.T, secure *tls.Config) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -180,9 +168,7 @@ func (b begun) Read(p []byte) (int, error) { return b.all.Read(p) }
 // it.
 func TestHeaders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(file, []byte(" canary\r\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, os.WriteFile(file, []byte(" canary\r\n"), 0o600))
 	t.Setenv("CANARY", "canary")
 	for _, c := range []struct{ header, want, warning, problem string }{
 		{"Authorization=@" + file, "canary", "", ""},
@@ -205,9 +191,7 @@ func TestHeaders(t *testing.T) {
 		o := Options{Backend: "openai", host: "h", port: 1}
 		_ = o.headers.Set(c.header)
 		problems := errors.Join(o.Check()...)
-		if (problems != nil) != (c.problem != "") || problems != nil && !strings.Contains(problems.Error(), c.problem) {
-			t.Errorf("%s: %v, want %q", c.header, problems, c.problem)
-		}
+		assert.Fails(t, c.header, problems, c.problem)
 		warnings := strings.Join(o.Warnings, "\n")
 		if (warnings != "") != (c.warning != "") || !strings.Contains(warnings, c.warning) ||
 			strings.Contains(warnings, "canary") {
@@ -225,15 +209,11 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-func ptr[T any](x T) *T { return &x }
-
 // The files of certificates are checked with the other flags.
 func TestTLSFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	certificate := signed(t, time.Now(), time.Now().Add(time.Hour))
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), 0o600))
 	for _, c := range []struct {
 		name string
 		o    Options
@@ -263,10 +243,7 @@ func TestTLSFlags(t *testing.T) {
 func TestProxyIsTold(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://me:canary@p:3128")
 	t.Setenv("NO_PROXY", "")
-	o := Options{Backend: "openai", BaseURLs: []string{"http://h"}, port: 1}
-	if problems := o.Check(); len(problems) > 0 {
-		t.Fatal(problems)
-	}
+	o := checked(t, Options{Backend: "openai", BaseURLs: []string{"http://h"}, port: 1})
 	var p metrics.Plan
 	o.Plan(&p)
 	if p.Proxy != "http://p:3128 (HTTP_PROXY)" || len(o.Remarks()) != 1 || !strings.Contains(o.Remarks()[0], p.Proxy) {

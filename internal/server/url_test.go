@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 )
 
@@ -100,22 +101,17 @@ func TestKeyRefused(t *testing.T) {
 			_ *http.Request) {
 			http.Error(w, "bad key", status)
 		}))
-		o := Options{Backend: "openai", BaseURLs: []string{web.URL}, port: 1, Ready: 60}
-		if problems := o.Check(); len(problems) > 0 {
-			t.Fatal(problems)
-		}
-		client := o.Target.Client()
-		_, err := o.Find(t.Context(), client, o.Patience(told{}))
+		o := checked(t, Options{Backend: "openai", BaseURLs: []string{web.URL}, port: 1, Ready: 60})
+		_, err := finds(t, o)
 		if err == nil || !isFinal(err) || !strings.Contains(err.Error(),
 			"bad key; is the API key right? It is taken from OPENAI_API_KEY, or from --header") ||
 			strings.Contains(err.Error(), "--model") {
 			t.Errorf("status %d: %v", status, err)
 		}
 		o.Model = "m" // whose requests may be allowed
-		if _, err := o.Find(t.Context(), client, o.Patience(told{})); err != nil {
+		if _, err := finds(t, o); err != nil {
 			t.Errorf("status %d, with a model: %v", status, err)
 		}
-		client.CloseIdleConnections()
 		web.Close()
 	}
 }
@@ -127,9 +123,7 @@ func TestOtherProtocols(t *testing.T) {
 		"SSH-2.0-OpenSSH_9.6\r\n": `the answer is not HTTP: response "SSH-2.0-OpenSSH_9.6"`,
 	} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		go func() {
 			for {
 				c, err := listener.Accept()
@@ -145,14 +139,8 @@ func TestOtherProtocols(t *testing.T) {
 			}
 		}()
 		for _, model := range []string{"", "m"} {
-			o := Options{Backend: "openai", BaseURLs: []string{"http://" + listener.Addr().String()}, port: 1,
-				Ready: 60, Model: model}
-			if problems := o.Check(); len(problems) > 0 {
-				t.Fatal(problems)
-			}
-			client := o.Target.Client()
-			_, err = o.Find(t.Context(), client, o.Patience(told{}))
-			client.CloseIdleConnections()
+			_, err = finds(t, checked(t, Options{Backend: "openai", BaseURLs: []string{"http://" + listener.Addr().String()}, port: 1,
+				Ready: 60, Model: model}))
 			if err == nil || !isFinal(err) || !strings.Contains(err.Error(), want) ||
 				errors.Is(err, target.ErrNotHTTP) {
 				t.Errorf("model %q: %v, want %q", model, err, want)

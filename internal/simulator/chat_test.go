@@ -25,7 +25,7 @@ func TestChatStream(t *testing.T) {
 			}
 		}
 		role, first, last, used := c.parse(events[0].data), c.parse(events[1].data), c.parse(events[2].data), c.parse(events[3].data)
-		for _, want := range [][2]string{
+		c.wants("stream", events, [][2]string{
 			{at(role, "object"), `"chat.completion.chunk"`},
 			{at(role, "choices", 0, "delta"), `{"content":"","role":"assistant"}`},
 			{at(role, "choices", 0, "finish_reason"), "null"},
@@ -37,13 +37,9 @@ func TestChatStream(t *testing.T) {
 			{at(used, "choices"), "[]"},
 			{at(used, "usage", "completion_tokens"), "2"},
 			{events[4].data, "[DONE]"},
-		} {
-			if want[0] != want[1] {
-				t.Errorf("got %s, want %s", want[0], want[1])
-			}
-		}
-		_, body := c.do("POST", "/tokenize", `{"messages":[{"role":"user","content":"hello\nworld"}]}`)
-		if got, want := at(used, "usage", "prompt_tokens"), at(c.parse(body), "count"); got != want {
+		})
+		count := c.answer("/tokenize", `{"messages":[{"role":"user","content":"hello\nworld"}]}`)
+		if got, want := at(used, "usage", "prompt_tokens"), at(count, "count"); got != want {
 			t.Errorf("usage says %s prompt tokens, /tokenize %s", got, want)
 		}
 	})
@@ -59,22 +55,18 @@ func TestChatReasoning(t *testing.T) {
 		}
 		var thought, said string
 		for i, e := range events[1:8] {
-			delta := c.parse(e.data)["choices"].([]any)[0].(map[string]any)["delta"].(map[string]any)
-			thinking, _ := delta["reasoning"].(string)
-			saying, _ := delta["content"].(string)
+			v := c.parse(e.data)
+			thinking, saying := textAt(v, "choices", 0, "delta", "reasoning"), textAt(v, "choices", 0, "delta", "content")
 			if (thinking != "") != (i < 2) || (saying != "") != (i >= 2) {
 				t.Errorf("token %d: reasoning %q and content %q", i, thinking, saying)
 			}
 			thought += thinking
 			said += saying
 		}
-		_, whole := c.do("POST", "/v1/chat/completions", `{`+body+`}`)
-		e := c.parse(whole)
-		message := e["choices"].([]any)[0].(map[string]any)["message"].(map[string]any)
-		if message["reasoning"] != thought || message["content"] != said {
-			t.Errorf("whole answer %v, streamed %q and %q", message, thought, said)
-		}
-		for _, want := range [][2]string{
+		e := c.answer("/v1/chat/completions", `{`+body+`}`)
+		c.wants("whole answer", e, [][2]string{
+			{textAt(e, "choices", 0, "message", "reasoning"), thought},
+			{textAt(e, "choices", 0, "message", "content"), said},
 			{at(e, "object"), `"chat.completion"`},
 			{at(e, "choices", 0, "message", "role"), `"assistant"`},
 			{at(e, "choices", 0, "finish_reason"), `"length"`},
@@ -82,10 +74,6 @@ func TestChatReasoning(t *testing.T) {
 			{at(e, "choices", 0, "logprobs", "content", 0, "token"), at(e, "choices", 0, "logprobs", "content", 0, "top_logprobs", 0, "token")},
 			{at(e, "choices", 0, "logprobs", "content", 7), "absent"},
 			{at(e, "usage", "completion_tokens"), "7"},
-		} {
-			if want[0] != want[1] {
-				t.Errorf("got %s, want %s in %s", want[0], want[1], whole)
-			}
-		}
+		})
 	})
 }

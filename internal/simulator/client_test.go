@@ -34,11 +34,20 @@ func bubble(t *testing.T, p Profile, f func(*client)) {
 		transport := &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 		}
-		web := s.HTTPServer()
-		done := make(chan error)
-		go func() { done <- web.Serve(listener) }()
+		end := serve(t, s, listener)
 		f(&client{t: t, server: s, http: &http.Client{Transport: transport}, dial: dial, start: time.Now()})
 		transport.CloseIdleConnections()
+		end()
+	})
+}
+
+// serve serves s on a listener until end, which closes s.
+func serve(t *testing.T, s *Server, l net.Listener) (end func()) {
+	t.Helper()
+	web := s.HTTPServer()
+	done := make(chan error, 1)
+	go func() { done <- web.Serve(l) }()
+	return func() {
 		if err := web.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -48,7 +57,7 @@ func bubble(t *testing.T, p Profile, f func(*client)) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-	})
+	}
 }
 
 func (c *client) request(ctx context.Context, method, path, body string) *http.Request {
@@ -141,28 +150,73 @@ func (c *client) parse(text string) map[string]any {
 	return v
 }
 
-// at walks v by a path of keys and indices and prints the value there as JSON, "absent" for none.
-func at(v any, path ...any) string {
+// answer posts a request that has to be a good one, and parses its answer.
+func (c *client) answer(path, body string) map[string]any {
+	c.t.Helper()
+	status, text := c.do(http.MethodPost, path, body)
+	if status != http.StatusOK {
+		c.t.Fatalf("%s %s: status %d %s", path, body, status, text)
+	}
+	return c.parse(text)
+}
+
+// refuses posts bodies that are no good requests, each with words of its answer.
+func (c *client) refuses(path string, bodies map[string]string) {
+	c.t.Helper()
+	for body, words := range bodies {
+		if status, text := c.do(http.MethodPost, path, body); status != http.StatusBadRequest || !strings.Contains(text, words) {
+			c.t.Errorf("%s %s: %d %s, want %q", path, body, status, text, words)
+		}
+	}
+}
+
+// shows looks for lines on the metrics page.
+func (c *client) shows(when string, lines ...string) {
+	c.t.Helper()
+	_, page := c.do("GET", "/metrics", "")
+	for _, line := range lines {
+		if !strings.Contains(page, "\n"+line+"\n") {
+			c.t.Errorf("%s: no line %s in\n%s", when, line, page)
+		}
+	}
+}
+
+// field walks v by a path of keys and indices.
+func field(v any, path ...any) (inner any, there bool) {
 	for _, step := range path {
 		switch step := step.(type) {
 		case string:
 			fields, _ := v.(map[string]any)
-			inner, ok := fields[step]
-			if !ok {
-				return "absent"
+			if v, there = fields[step]; !there {
+				return nil, false
 			}
-			v = inner
 		case int:
 			list, _ := v.([]any)
 			if step >= len(list) {
-				return "absent"
+				return nil, false
 			}
 			v = list[step]
 		}
+	}
+	return v, true
+}
+
+// at prints the value at a path as JSON, "absent" for none.
+func at(v any, path ...any) string {
+	v, there := field(v, path...)
+	if !there {
+		return "absent"
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Sprint(err)
 	}
 	return string(text)
+}
+
+// textAt is the text at a path, "" for none.
+func textAt(v any, path ...any) string {
+	v, _ = field(v, path...)
+	text, _ := v.(string)
+	return text
 }

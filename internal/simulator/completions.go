@@ -22,8 +22,7 @@ type completionChoice struct {
 }
 
 func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
-	sixteen := 16
-	request := completionRequest{MaxTokens: &sixteen}
+	request := completionRequest{MaxTokens: new(16)}
 	if err := s.readCompletion(w, r, &request); err != nil {
 		return err
 	}

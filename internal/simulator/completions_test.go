@@ -2,10 +2,12 @@ package simulator
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,32 +34,17 @@ func TestCompletionStream(t *testing.T) {
 			if events[i].at != want*time.Microsecond {
 				t.Errorf("token %d at %v, want %v", i, events[i].at, want*time.Microsecond)
 			}
-			finish := []string{"null", "null", `"length"`}[i]
-			if got := at(e, "choices", 0, "finish_reason"); got != finish {
-				t.Errorf("token %d has finish reason %s, want %s", i, got, finish)
-			}
-			for key, want := range map[string]string{"object": `"text_completion"`, "model": `"sim-8b"`, "usage": "absent"} {
-				if got := at(e, key); got != want {
-					t.Errorf("token %d: %s is %s, want %s", i, key, got, want)
-				}
-			}
-			piece := e["choices"].([]any)[0].(map[string]any)["text"].(string)
-			if piece == "" {
-				t.Errorf("token %d has no text", i)
-			}
-			text += piece
+			c.wants("token", e, [][2]string{
+				{at(e, "choices", 0, "finish_reason"), []string{"null", "null", `"length"`}[i]},
+				{at(e, "object"), `"text_completion"`}, {at(e, "model"), `"sim-8b"`}, {at(e, "usage"), "absent"},
+			})
+			text += textAt(e, "choices", 0, "text")
 		}
 		if n := len(encode(text)); n != 3 {
 			t.Errorf("%q has %d tokens, want 3", text, n)
 		}
 		last := c.parse(events[3].data)
-		if got := at(last, "choices"); got != "[]" {
-			t.Errorf("choices of the usage event are %s, want []", got)
-		}
-		want := `{"completion_tokens":3,"prompt_tokens":100,"total_tokens":103}`
-		if got := at(last, "usage"); got != want {
-			t.Errorf("usage is %s, want %s", got, want)
-		}
+		c.wants("usage", last, [][2]string{{at(last, "choices"), "[]"}, {at(last, "usage"), `{"completion_tokens":3,"prompt_tokens":100,"total_tokens":103}`}})
 		if events[4].data != "[DONE]" || events[4].at != events[2].at {
 			t.Errorf("last event is %v, want [DONE] at %v", events[4], events[2].at)
 		}
@@ -79,39 +66,22 @@ func TestCompletionStreamOptions(t *testing.T) {
 		if got := at(second, "usage", "completion_tokens"); got != "2" {
 			t.Errorf("running usage at the second token is %s, want 2", got)
 		}
-		if got, want := at(first, "choices", 0, "logprobs", "tokens", 0), at(first, "choices", 0, "text"); got != want {
-			t.Errorf("logprobs name the token %s, the text is %s", got, want)
-		}
-		text := first["choices"].([]any)[0].(map[string]any)["text"].(string)
-		if got, want := at(first, "choices", 0, "token_ids"), at(c.parse(c.tokens(text)), "tokens"); got != want {
-			t.Errorf("token ids are %s, want %s", got, want)
-		}
-		top := first["choices"].([]any)[0].(map[string]any)["logprobs"].(map[string]any)["top_logprobs"].([]any)[0]
-		if n := len(top.(map[string]any)); n != 3 {
-			t.Errorf("%d top logprobs, want 3", n)
+		text := textAt(first, "choices", 0, "text")
+		c.wants("first token", first, [][2]string{
+			{textAt(first, "choices", 0, "logprobs", "tokens", 0), text},
+			{at(first, "choices", 0, "token_ids"), at(c.answer("/tokenize", `{"prompt":"`+text+`"}`), "tokens")},
+		})
+		if top, _ := field(first, "choices", 0, "logprobs", "top_logprobs", 0); len(top.(map[string]any)) != 3 {
+			t.Errorf("top logprobs %v, want 3", top)
 		}
 	})
-}
-
-// tokens calls /tokenize.
-func (c *client) tokens(text string) string {
-	c.t.Helper()
-	status, body := c.do("POST", "/tokenize", `{"prompt":"`+text+`"}`)
-	if status != 200 {
-		c.t.Fatal(body)
-	}
-	return body
 }
 
 func TestCompletionWhole(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		body := `{"model":"sim-8b","prompt":["hello world"],"logprobs":0,"ignore_eos":true}`
-		status, first := c.do("POST", "/v1/completions", body)
-		if status != 200 {
-			t.Fatalf("status %d: %s", status, first)
-		}
-		e := c.parse(first)
-		for _, want := range [][2]string{
+		e := c.answer("/v1/completions", body)
+		c.wants("whole answer", e, [][2]string{
 			{at(e, "object"), `"text_completion"`},
 			{at(e, "usage", "completion_tokens"), "16"},
 			{at(e, "usage", "prompt_tokens"), "4"},
@@ -120,17 +90,12 @@ func TestCompletionWhole(t *testing.T) {
 			{at(e, "choices", 0, "logprobs", "text_offset", 0), "0"},
 			{at(e, "choices", 0, "logprobs", "text_offset", 16), "absent"},
 			{at(e, "choices", 1), "absent"},
-		} {
-			if want[0] != want[1] {
-				t.Errorf("got %s, want %s in %s", want[0], want[1], first)
-			}
-		}
-		_, again := c.do("POST", "/v1/completions", body)
-		if got, want := at(c.parse(again), "choices", 0), at(e, "choices", 0); got != want {
+		})
+		if got, want := at(c.answer("/v1/completions", body), "choices", 0), at(e, "choices", 0); got != want {
 			t.Errorf("the same prompt got another answer: %s, then %s", want, got)
 		}
-		_, other := c.do("POST", "/v1/completions", `{"prompt":"hello world","seed":5,"ignore_eos":true}`)
-		if at(c.parse(other), "choices", 0, "text") == at(e, "choices", 0, "text") {
+		other := c.answer("/v1/completions", `{"prompt":"hello world","seed":5,"ignore_eos":true}`)
+		if at(other, "choices", 0, "text") == at(e, "choices", 0, "text") {
 			t.Error("another seed got the same answer")
 		}
 	})
@@ -142,35 +107,27 @@ func TestNaturalLengths(t *testing.T) {
 	p.OutputMean = 20
 	bubble(t, p, func(c *client) {
 		const n = 150
-		var lengths [n]int
 		var clients sync.WaitGroup
-		stops := 0
-		var mu sync.Mutex // guards stops
+		var sum, stops atomic.Int64
 		for i := range n {
 			clients.Go(func() {
-				_, body := c.do("POST", "/v1/completions", `{"prompt":[`+strings.Repeat("1000,", i)+`2000],"max_tokens":200}`)
-				e := c.parse(body)
-				lengths[i] = int(e["usage"].(map[string]any)["completion_tokens"].(float64))
+				e := c.answer("/v1/completions", `{"prompt":[`+strings.Repeat("1000,", i)+`2000],"max_tokens":200}`)
+				length, _ := field(e, "usage", "completion_tokens")
+				sum.Add(int64(length.(float64)))
 				if at(e, "choices", 0, "finish_reason") == `"stop"` {
-					mu.Lock()
-					stops++
-					mu.Unlock()
+					stops.Add(1)
 				}
 			})
 		}
 		clients.Wait()
-		sum := 0
-		for _, l := range lengths {
-			sum += l
-		}
-		if mean := float64(sum) / n; mean < 16 || mean > 24 {
+		if mean := float64(sum.Load()) / n; mean < 16 || mean > 24 {
 			t.Errorf("mean length is %.1f tokens, want about 20", mean)
 		}
-		if stops < n*9/10 {
-			t.Errorf("%d of %d answers ended by themselves, want nearly all", stops, n)
+		if stops.Load() < n*9/10 {
+			t.Errorf("%d of %d answers ended by themselves, want nearly all", stops.Load(), n)
 		}
-		_, body := c.do("POST", "/v1/completions", `{"prompt":[2000],"max_tokens":500,"min_tokens":400}`)
-		if got := at(c.parse(body), "usage", "completion_tokens"); got < "400" || len(got) != 3 {
+		long := c.answer("/v1/completions", `{"prompt":[2000],"max_tokens":500,"min_tokens":400}`)
+		if got := at(long, "usage", "completion_tokens"); got < "400" || len(got) != 3 {
 			t.Errorf("with min_tokens 400: %s tokens", got)
 		}
 	})
@@ -216,6 +173,7 @@ func TestRefusals(t *testing.T) {
 		{"content of another kind", post, chat, `{"messages":[{"role":"user","content":7}]}`, 400, "Bad Request", "", "list of parts"},
 		{"top logprobs without logprobs", post, chat, `{"messages":[{"role":"user","content":"a"}],"top_logprobs":2}`, 400, "BadRequestError", "top_logprobs", "must be set"},
 		{"too many top logprobs", post, chat, `{"messages":[{"role":"user","content":"a"}],"logprobs":true,"top_logprobs":21}`, 400, "BadRequestError", "top_logprobs", "20"},
+		{"empty salt", post, completions, `{"prompt":[1],"cache_salt":""}`, 400, "BadRequestError", "cache_salt", "non-empty"},
 		{"nothing to tokenize", post, "/tokenize", `{}`, 400, "BadRequestError", "messages", "empty"},
 		{"nothing to detokenize", post, "/detokenize", `{}`, 400, "BadRequestError", "tokens", "missing"},
 		{"unknown token to detokenize", post, "/detokenize", `{"tokens":[-1]}`, 400, "BadRequestError", "tokens", "Token id -1"},
@@ -223,11 +181,9 @@ func TestRefusals(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		for _, tt := range tests {
 			status, body := c.do(tt.method, tt.path, tt.body)
-			e := c.parse(body)["error"].(map[string]any)
-			param, _ := e["param"].(string)
-			message, _ := e["message"].(string)
-			if status != tt.status || e["code"] != float64(tt.status) || e["type"] != tt.kind || param != tt.param ||
-				!strings.Contains(message, tt.message) {
+			e, _ := field(c.parse(body), "error")
+			if status != tt.status || at(e, "code") != fmt.Sprint(tt.status) || textAt(e, "type") != tt.kind || textAt(e, "param") != tt.param ||
+				!strings.Contains(textAt(e, "message"), tt.message) {
 				t.Errorf("%s: status %d and %s, want %d, %s, %q, %q", tt.name, status, body, tt.status, tt.kind, tt.param, tt.message)
 			}
 		}
@@ -237,31 +193,26 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// A request that no endpoint takes is refused before vLLM's own errors, by its framework.
-func TestNoRoute(t *testing.T) {
+// Some answers have no content of their own; a request that no endpoint takes is refused before vLLM's own errors, by its framework.
+func TestPlainAnswers(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		for _, tt := range []struct {
 			method, path string
 			status       int
 			body         string
 		}{
-			{"GET", "/v2/nothing", 404, `{"detail":"Not Found"}`},
-			{"GET", "/v1/completions", 405, `{"detail":"Method Not Allowed"}`},
-			{"POST", "/health", 405, `{"detail":"Method Not Allowed"}`},
+			{"GET", "/health", 200, ""},
+			{"HEAD", "/health", 200, ""},
+			{"POST", "/start_profile", 200, ""},
+			{"POST", "/stop_profile", 200, ""},
+			{"GET", "/v2/nothing", 404, `{"detail":"Not Found"}` + "\n"},
+			{"GET", "/v1/completions", 405, `{"detail":"Method Not Allowed"}` + "\n"},
+			{"GET", "/start_profile", 405, `{"detail":"Method Not Allowed"}` + "\n"},
+			{"POST", "/health", 405, `{"detail":"Method Not Allowed"}` + "\n"},
 		} {
-			if status, body := c.do(tt.method, tt.path, ``); status != tt.status || body != tt.body+"\n" {
-				t.Errorf("%s %s: %d %s, want %d %s", tt.method, tt.path, status, body, tt.status, tt.body)
+			if status, body := c.do(tt.method, tt.path, ``); status != tt.status || body != tt.body {
+				t.Errorf("%s %s: %d %q, want %d %q", tt.method, tt.path, status, body, tt.status, tt.body)
 			}
-		}
-	})
-}
-
-func TestErrorBodyIsTheOneOfVLLM(t *testing.T) {
-	bubble(t, round(), func(c *client) {
-		_, body := c.do("POST", "/v1/completions", `{"model":"x","prompt":"a"}`)
-		want := `{"error":{"message":"The model ` + "`x`" + ` does not exist.","type":"NotFoundError","param":"model","code":404}}` + "\n"
-		if body != want {
-			t.Errorf("got %s, want %s", body, want)
 		}
 	})
 }

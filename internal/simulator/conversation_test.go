@@ -44,24 +44,17 @@ func converse(c *client, how string, turns, output int) {
 		}
 		body := fmt.Sprintf(`{"messages":%s,"max_tokens":%d,"ignore_eos":true`, list, output)
 		var text string
-		content := func(v any) {
-			var part string
-			if json.Unmarshal([]byte(at(v, "content")), &part) == nil {
-				text += part
-			}
-		}
 		switch how {
 		case "stream":
 			_, events := c.stream("/v1/chat/completions", body+`,"stream":true}`)
 			for _, e := range events[:len(events)-1] {
-				content(c.parse(e.data)["choices"].([]any)[0].(map[string]any)["delta"])
+				text += textAt(c.parse(e.data), "choices", 0, "delta", "content")
 			}
 		default:
 			if how == "guided" {
 				body += `,"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"array","items":{"type":"integer"},"minItems":20}}}`
 			}
-			_, whole := c.do("POST", "/v1/chat/completions", body+`}`)
-			content(c.parse(whole)["choices"].([]any)[0].(map[string]any)["message"])
+			text = textAt(c.answer("/v1/chat/completions", body+`}`), "choices", 0, "message", "content")
 		}
 		if how == "blank cut" {
 			text = strings.TrimSpace(text)

@@ -9,22 +9,15 @@ import (
 
 func TestEmbeddings(t *testing.T) {
 	bubble(t, round(), func(c *client) {
-		vector := func(body string) string {
-			status, answer := c.do(http.MethodPost, "/v1/embeddings", body)
-			if status != http.StatusOK {
-				t.Fatalf("%s: status %d %s", body, status, answer)
-			}
-			return at(c.parse(answer), "data", 0, "embedding")
-		}
+		vector := func(body string) string { return at(c.answer("/v1/embeddings", body), "data", 0, "embedding") }
 		begun := time.Now()
-		status, text := c.do(http.MethodPost, "/v1/embeddings", `{"model":"sim-8b","input":[`+ids(100)+`,`+ids(50)+`],"truncate_prompt_tokens":-1}`)
+		answer := c.answer("/v1/embeddings", `{"model":"sim-8b","input":[`+ids(100)+`,`+ids(50)+`],"truncate_prompt_tokens":-1}`)
 		took := time.Since(begun)
-		answer := c.parse(text)
-		if got := at(answer, "usage"); status != http.StatusOK || got != `{"completion_tokens":0,"completion_tokens_details":null,"prompt_tokens":150,"prompt_tokens_details":null,"total_tokens":150}` {
-			t.Fatalf("status %d, usage %s", status, got)
+		if got := at(answer, "usage"); got != `{"completion_tokens":0,"completion_tokens_details":null,"prompt_tokens":150,"prompt_tokens_details":null,"total_tokens":150}` {
+			t.Fatalf("usage %s", got)
 		}
 		if n := len(answer["data"].([]any)); n != 2 || at(answer, "data", 1, "index") != "1" || at(answer, "object") != `"list"` {
-			t.Errorf("%d vectors: %.300s", n, text)
+			t.Errorf("%d vectors: %.300s", n, at(answer))
 		}
 		begun = time.Now()
 		one := vector(`{"input":` + ids(100) + `}`)
@@ -43,16 +36,12 @@ func TestEmbeddings(t *testing.T) {
 		if got := vector(`{"input":["a b"],"dimensions":3,"encoding_format":"base64"}`); len(got) != 18 || got[0] != '"' {
 			t.Errorf("three numbers in base64: %s", got)
 		}
-		for body, words := range map[string]string{
+		c.refuses("/v1/embeddings", map[string]string{
 			`{}`: "input is missing", `{"input":[]}`: "cannot be empty", `{"input":""}`: "cannot be empty", `{"input":3}`: "must be a text",
 			`{"input":[[]]}`: "cannot be empty", `{"input":[-1]}`: "out of vocabulary",
 			`{"input":"a","encoding_format":"words"}`: "must be float, base64", `{"input":"a","dimensions":0}`: "between 1 and 256",
 			`{"input":"a","truncate_prompt_tokens":-2}`: "between -1 and",
-		} {
-			if status, text := c.do(http.MethodPost, "/v1/embeddings", body); status != http.StatusBadRequest || !strings.Contains(text, words) {
-				t.Errorf("%s: status %d %s, want %q", body, status, text, words)
-			}
-		}
+		})
 		if status, _ := c.do(http.MethodPost, "/v1/embeddings", `{"model":"other","input":"a"}`); status != http.StatusNotFound {
 			t.Errorf("another model: status %d", status)
 		}
@@ -67,12 +56,10 @@ func TestLongEmbeddings(t *testing.T) {
 	p := round()
 	p.MaxModelLen = 50
 	bubble(t, p, func(c *client) {
-		if status, text := c.do(http.MethodPost, "/v1/embeddings", `{"input":`+ids(80)+`}`); status != http.StatusBadRequest || !strings.Contains(text, "maximum context length is 50") {
-			t.Errorf("status %d %s", status, text)
-		}
+		c.refuses("/v1/embeddings", map[string]string{`{"input":` + ids(80) + `}`: "maximum context length is 50"})
 		for most, want := range map[string]string{"-1": "49", "8": "8"} {
-			_, text := c.do(http.MethodPost, "/v1/embeddings", `{"input":`+ids(80)+`,"truncate_prompt_tokens":`+most+`}`)
-			if got := at(c.parse(text), "usage", "prompt_tokens"); got != want {
+			cut := c.answer("/v1/embeddings", `{"input":`+ids(80)+`,"truncate_prompt_tokens":`+most+`}`)
+			if got := at(cut, "usage", "prompt_tokens"); got != want {
 				t.Errorf("cut to %s: %s tokens, want %s", most, got, want)
 			}
 		}

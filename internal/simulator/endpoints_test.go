@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // endpoints are those that take requests for tokens, with a request whose model is MODEL. Of a stream, last is its last event and marks is
@@ -73,9 +75,7 @@ func TestEndpoints(t *testing.T) {
 				response := c.sendTo(e.path, e.body, model, "")
 				body, err := io.ReadAll(response.Body)
 				response.Body.Close()
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.Succeeds(t, err)
 				answers[model] = string(body)
 				switch {
 				case model == "other":
@@ -107,9 +107,7 @@ func TestEndpoints(t *testing.T) {
 			Output int      `json:"output_tokens"`
 			First  *float64 `json:"first_token_s"`
 		}
-		if err := json.Unmarshal([]byte(log.calls[3*i]), &line); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, json.Unmarshal([]byte(log.calls[3*i]), &line))
 		if line.Path != e.path || line.Prompt != e.prompt || (line.First != nil) != (e.last != "") || (line.Output > 0) != (e.last != "") {
 			t.Errorf("%s: the line is %s", e.path, log.calls[3*i])
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // round is a profile with which times can be added up by hand.
@@ -85,6 +87,7 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 		change   func(*Profile)
 		arrivals []newcomer
 		want     [][]time.Duration
+		queries  int // tokens that were looked up in the prefix cache
 	}{
 		{
 			name:     "alone: prefill, then steps that grow with the context",
@@ -166,6 +169,37 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 			arrivals: []newcomer{{prompt: 100, limit: 1}, {at: 1, prompt: 100, limit: 1, abort: 2}, {at: 2, prompt: 100, limit: 1}},
 			want:     [][]time.Duration{{20000 * µs}, nil, {40000 * µs}},
 		},
+		{ // without the cache 33 tokens are computed again, here 17; being admitted again is no query
+			name:     "a preempted sequence finds the part of its cache that others have not taken",
+			change:   func(p *Profile) { p.MaxModelLen, p.Blocks, p.PrefixCache = 64, 4, true },
+			arrivals: []newcomer{{prompt: 32, limit: 3}, {prompt: 32, limit: 3}},
+			want:     [][]time.Duration{{16400 * µs, 27432 * µs, 38465 * µs}, {16400 * µs, 50181 * µs, 61214 * µs}},
+			queries:  64,
+		},
+		{ // 10+10 for the prompt; then 10+1+.1·3, and the context read so far
+			name:     "a step that accepts its whole draft brings that many tokens more at once, and costs their verification",
+			change:   func(p *Profile) { p.SpecTokens, p.SpecAcceptance = 3, 1 },
+			arrivals: []newcomer{{prompt: 100, limit: 7}},
+			want:     [][]time.Duration{{20000 * µs, 31400 * µs, 31400 * µs, 31400 * µs, 31400 * µs, 42804 * µs, 42804 * µs}},
+		},
+		{
+			name:     "no draft is accepted",
+			change:   func(p *Profile) { p.SpecTokens, p.SpecAcceptance = 3, 0 },
+			arrivals: []newcomer{{prompt: 100, limit: 7}},
+			want:     [][]time.Duration{{20000 * µs, 31400 * µs, 42801 * µs, 54203 * µs, 65606 * µs, 77010 * µs, 88415 * µs}},
+		},
+		{
+			name:     "four times as fast",
+			change:   func(p *Profile) { p.Speed = 4 },
+			arrivals: []newcomer{{prompt: 100, limit: 3}},
+			want:     [][]time.Duration{{5000 * µs, 7775 * µs, 10550250}},
+		},
+		{
+			name:     "half as fast",
+			change:   func(p *Profile) { p.Speed = 0.5 },
+			arrivals: []newcomer{{prompt: 100, limit: 3}},
+			want:     [][]time.Duration{{40000 * µs, 62200 * µs, 84402 * µs}},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,56 +208,61 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 				if tt.change != nil {
 					tt.change(&p)
 				}
-				if err := p.Validate(); err != nil {
-					t.Fatal(err)
-				}
+				assert.Succeeds(t, p.Validate())
 				got, e := play(t, p, tt.arrivals)
 				for i := range tt.want {
 					if !slices.Equal(got[i], tt.want[i]) {
 						t.Errorf("sequence %d: tokens at %v, want %v", i, got[i], tt.want[i])
 					}
 				}
-				if s := e.snapshot(); s.cacheUsage != 0 || s.running+s.waiting != 0 {
-					t.Errorf("left behind: %v of the cache, %d running, %d waiting", s.cacheUsage, s.running, s.waiting)
+				if s := e.snapshot(); s.cacheUsage != 0 || s.running+s.waiting != 0 || s.prefixQueries != tt.queries || s.prefixHits != 0 {
+					t.Errorf("left behind: %v of the cache, %d running, %d waiting; %d queries, %d hits", s.cacheUsage, s.running, s.waiting,
+						s.prefixQueries, s.prefixHits)
 				}
 			})
 		})
 	}
 }
 
-// Many sequences in a cache that holds a few: all finish, whole, and the same again.
+// Many sequences in a cache that holds a few, with and without drafts, up to the longest there may be: all finish, whole, and the same
+// again.
 func TestCacheExhaustion(t *testing.T) {
-	p := round()
-	p.MaxSequences = 16
-	p.Blocks = 64
-	arrivals := make([]newcomer, 40)
-	for i := range arrivals {
-		arrivals[i] = newcomer{at: time.Duration(i) * time.Millisecond, prompt: 20 + i*7%90, limit: 60 + i*13%200}
-	}
-	var runs [2]string
-	for run := range runs {
-		synctest.Test(t, func(t *testing.T) {
-			tokens, e := play(t, p, arrivals)
-			for i, a := range arrivals {
-				if len(tokens[i]) != a.limit {
-					t.Errorf("sequence %d: %d tokens, want %d", i, len(tokens[i]), a.limit)
+	drafting := speculative(5, 0.6)
+	drafting.MaxSequences, drafting.MaxModelLen, drafting.Blocks = 8, 256, 20
+	plain := round()
+	plain.MaxSequences = 16
+	for _, c := range []struct {
+		p     Profile
+		limit func(i, prompt int) int
+	}{
+		{plain, func(i, _ int) int { return 60 + i*13%200 }},
+		{drafting, func(_, prompt int) int { return drafting.MaxModelLen - prompt }},
+	} {
+		arrivals, sum := make([]newcomer, 40), 0
+		for i := range arrivals {
+			prompt := 20 + i*7%90
+			arrivals[i] = newcomer{at: time.Duration(i) * time.Millisecond, prompt: prompt, limit: c.limit(i, prompt)}
+			sum += arrivals[i].limit
+		}
+		var runs [2]string
+		for run := range runs {
+			synctest.Test(t, func(t *testing.T) {
+				tokens, e := play(t, c.p, arrivals)
+				for i, a := range arrivals {
+					if len(tokens[i]) != a.limit {
+						t.Errorf("sequence %d: %d tokens, want %d", i, len(tokens[i]), a.limit)
+					}
 				}
-			}
-			s := e.snapshot()
-			if s.preemptions == 0 {
-				t.Error("no preemption: the test does not test")
-			}
-			if s.cacheUsage != 0 {
-				t.Errorf("cache usage is %v at the end, want 0", s.cacheUsage)
-			}
-			if s.ends["length"] != len(arrivals) {
-				t.Errorf("%d ended by length, want %d", s.ends["length"], len(arrivals))
-			}
-			runs[run] = fmt.Sprint(s.preemptions, tokens)
-		})
-	}
-	if runs[0] != runs[1] {
-		t.Errorf("two runs differ:\n%s\n%s", runs[0], runs[1])
+				s := e.snapshot()
+				if s.preemptions == 0 || s.cacheUsage != 0 || s.ends["length"] != len(arrivals) || s.generationTokens != sum {
+					t.Errorf("%d preemptions, %v of the cache left, %d ended by length, %d tokens", s.preemptions, s.cacheUsage, s.ends["length"], s.generationTokens)
+				}
+				runs[run] = fmt.Sprint(s.preemptions, s.speculation, tokens)
+			})
+		}
+		if runs[0] != runs[1] {
+			t.Errorf("two runs differ:\n%s\n%s", runs[0], runs[1])
+		}
 	}
 }
 
@@ -234,14 +273,10 @@ func TestStopClosesWhatIsInFlight(t *testing.T) {
 		e := newEngine(p)
 		running, waiting, pending := newSequence(10, 100, "length", 1), newSequence(10, 100, "length", 2), newSequence(10, 1, "length", 3)
 		for _, seq := range []*sequence{running, waiting} {
-			if err := e.submit(seq); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, e.submit(seq))
 		}
 		time.Sleep(15 * time.Millisecond)
-		if err := e.submit(pending); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, e.submit(pending))
 		e.stop()
 		e.stop()
 		for i, want := range []int{1, 0, 0} {
@@ -265,18 +300,6 @@ func TestStopBeforeUse(t *testing.T) {
 	e.stop() // would hang if it waited for a goroutine that never ran
 }
 
-// Two bubbles must not share timers or channels.
-func TestTwoBubbles(t *testing.T) {
-	for range 2 {
-		synctest.Test(t, func(t *testing.T) {
-			tokens, _ := play(t, round(), []newcomer{{prompt: 100, limit: 1}})
-			if want := 20 * time.Millisecond; tokens[0][0] != want {
-				t.Errorf("first token after %v, want %v", tokens[0][0], want)
-			}
-		})
-	}
-}
-
 // Delays of steps do not add up: a hundred steps last a hundred step times. Only a delay beyond maxLag is lost.
 func TestLateStepsKeepPace(t *testing.T) {
 	for _, c := range []struct {
@@ -294,9 +317,7 @@ func TestLateStepsKeepPace(t *testing.T) {
 			start := time.Now()
 			seq := newSequence(1, 100, "length", 0)
 			seq.out = make(chan int) // a late reader holds up the engine, as a busy machine does
-			if err := e.submit(seq); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, e.submit(seq))
 			var last time.Duration
 			for n := 1; n <= 100; n++ {
 				<-seq.out
@@ -334,6 +355,34 @@ func BenchmarkSteps(b *testing.B) {
 	}
 }
 
+// relative is a sequence of many lengths. With the prefix cache, prompts and answers of every fourth begin alike.
+func relative(p Profile, id uint64, longest int) *sequence {
+	seq := newSequence(1+int(id*37%400), 1+int(id*101)%longest, "length", id)
+	if p.PrefixCache {
+		seq.names = newBlockNames(p.BlockSize, "", randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
+	}
+	return seq
+}
+
+// passedOver counts the sequences that wait without a search for their prefixes, and checks that they would not have been admitted with one.
+func passedOver(t *testing.T, s *scheduler) (n int) {
+	t.Helper()
+	for _, seq := range s.waiting {
+		if !seq.want.pending(&s.pool) {
+			continue
+		}
+		n++
+		held := 0
+		for _, i := range s.pool.beginning(seq) {
+			held += int(min(s.pool.blocks[i].holders, 1))
+		}
+		if needs := blocksFor(seq.known, s.profile.BlockSize) - held; needs <= s.pool.free {
+			t.Fatalf("a sequence that needs %d blocks waits with %d free", needs, s.pool.free)
+		}
+	}
+	return n
+}
+
 // At every step the tokens fit the budget, the sequences the batch, the blocks the cache, no sequence decodes behind a
 // prefill, and sequences that share a block have the same tokens in it.
 func TestSchedulerInvariants(t *testing.T) {
@@ -341,15 +390,11 @@ func TestSchedulerInvariants(t *testing.T) {
 		p := round()
 		p.MaxSequences, p.PrefixCache = 8, shared
 		s := newScheduler(p)
-		id, hits := uint64(0), 0
+		id, hits, skipped := uint64(0), 0, 0
 		for step := 0; step < 2500 || len(s.running)+len(s.waiting) > 0; step++ {
 			if len(s.waiting) < 5 && step < 2500 {
 				id++
-				seq := newSequence(1+int(id*37%400), 1+int(id*101%300), "length", id)
-				if shared { // four families, whose prompts and answers begin alike
-					seq.names = newBlockNames(p.BlockSize, "", randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
-				}
-				s.waiting = append(s.waiting, seq)
+				s.waiting = append(s.waiting, relative(p, id, 300))
 			}
 			plan := s.plan()
 			total, prefilling := 0, false
@@ -381,7 +426,11 @@ func TestSchedulerInvariants(t *testing.T) {
 			for _, sh := range plan.shares {
 				sh.seq.advance(sh.tokens, p.verify(sh))
 			}
+			skipped += passedOver(t, s)
 			s.drop((*sequence).done)
+		}
+		if shared && skipped < 100 {
+			t.Errorf("only %d times a sequence was passed over without a search", skipped)
 		}
 		if len(s.running)+len(s.waiting) > 0 || s.pool.free != s.pool.total || s.preemptions == 0 || shared && hits == 0 {
 			t.Errorf("at the end %d running, %d waiting, %d blocks free, %d preemptions, %d hits",

@@ -63,13 +63,13 @@ func ParseFault(text string) (Fault, error) {
 			return Fault{}, fmt.Errorf("%q in %q: %w", part, text, err)
 		}
 	}
-	if err := f.check(); err != nil {
+	if err := f.check(rule); err != nil {
 		return Fault{}, err
 	}
 	return f, nil
 }
 
-// option sets an option behind the kind. check checks ranges; here, 0 is refused where it would mean "not given".
+// option sets an option behind the kind. 0 is refused where it would mean "not given".
 func (f *Fault) option(key, value string) (err error) {
 	if key == "share" {
 		if f.Share, err = strconv.ParseFloat(value, 64); err != nil || f.Share == 0 {
@@ -99,22 +99,16 @@ func (f *Fault) options() []faultOption {
 	return []faultOption{{"after", &f.After, 0}, {"every", &f.Every, 1}, {"from", &f.From, 1}, {"to", &f.To, 1}}
 }
 
-// check reports every problem of f at once, or nil.
-func (f Fault) check() error {
-	rule, err := ruleOf(f.Kind)
-	if err != nil {
-		return err
-	}
-	problems := []error{rule.arg.check(f.Arg)}
+// check reports every problem of what was read at once, or nil.
+func (f Fault) check(rule faultRule) error {
+	var problems []error
 	require := func(ok bool, format string, args ...any) {
 		if !ok {
 			problems = append(problems, fmt.Errorf(format, args...))
 		}
 	}
-	require(f.After >= 0, "after=%d: must not be negative", f.After)
+	require(f.Arg >= rule.arg.least && f.Arg <= rule.arg.most, "%s", rule.arg.wrong)
 	require(rule.tokens || f.After == 0, "after=%d: %s does not wait for tokens", f.After, f.Kind)
-	require(f.Every >= 0, "every=%d: must be at least 1", f.Every)
-	require(f.From >= 0, "from=%d: must be at least 1", f.From)
 	require(f.To == 0 || f.To >= max(1, f.From), "to=%d: must not be below from=%d", f.To, max(1, f.From))
 	require(f.Share >= 0 && f.Share <= 1, "share=%v: must be above 0 and at most 1", f.Share)
 	if err := errors.Join(problems...); err != nil {
@@ -223,13 +217,6 @@ func (a argument) parse(text string) (n int64, err error) {
 		return 0, errors.New(a.wrong)
 	}
 	return n, nil
-}
-
-func (a argument) check(n int64) error {
-	if n < a.least || n > a.most {
-		return errors.New(a.wrong)
-	}
-	return nil
 }
 
 func (a argument) format(n int64) string {

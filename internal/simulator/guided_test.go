@@ -29,12 +29,8 @@ func TestGuided(t *testing.T) {
 			if status != 200 {
 				return answer, "error"
 			}
-			choice := c.parse(answer)["choices"].([]any)[0].(map[string]any)
-			reason = choice["finish_reason"].(string)
-			if m, ok := choice["message"].(map[string]any); ok {
-				return m["content"].(string), reason
-			}
-			return choice["text"].(string), reason
+			v, _ := field(c.parse(answer), "choices", 0)
+			return textAt(v, "message", "content") + textAt(v, "text"), textAt(v, "finish_reason")
 		}
 		for name, x := range map[string]struct {
 			field string

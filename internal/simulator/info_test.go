@@ -6,33 +6,25 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestInfo(t *testing.T) {
 	bubble(t, round(), func(c *client) {
-		if status, body := c.do("GET", "/health", ""); status != 200 || body != "" {
-			t.Errorf("health: %d %q, want 200 and nothing", status, body)
-		}
-		if status, body := c.do("HEAD", "/health", ""); status != 200 || body != "" {
-			t.Errorf("health by HEAD: %d %q, want 200 and nothing", status, body)
-		}
-		if _, body := c.do("GET", "/version", ""); at(c.parse(body), "version") == "absent" {
+		if _, body := c.do("GET", "/version", ""); textAt(c.parse(body), "version") == "" {
 			t.Errorf("version: %s", body)
 		}
 		_, body := c.do("GET", "/v1/models", "")
 		e := c.parse(body)
-		for _, want := range [][2]string{
+		c.wants("models", body, [][2]string{
 			{at(e, "object"), `"list"`},
 			{at(e, "data", 0, "id"), `"sim-8b"`},
 			{at(e, "data", 0, "root"), `"sim-8b"`},
 			{at(e, "data", 0, "object"), `"model"`},
 			{at(e, "data", 0, "max_model_len"), "1024"},
 			{at(e, "data", 1), "absent"},
-		} {
-			if want[0] != want[1] {
-				t.Errorf("got %s, want %s in %s", want[0], want[1], body)
-			}
-		}
+		})
 		if c.server.engine.started {
 			t.Error("the engine runs though nobody asked for a token")
 		}
@@ -41,16 +33,10 @@ func TestInfo(t *testing.T) {
 
 func TestTokenizeRoundTrip(t *testing.T) {
 	bubble(t, round(), func(c *client) {
-		_, body := c.do("POST", "/tokenize", `{"model":"sim-8b","prompt":"hello wörld","add_special_tokens":false,"return_token_strs":true}`)
-		e := c.parse(body)
-		if at(e, "max_model_len") != "1024" || at(e, "token_strs", 0) != `"hel"` {
-			t.Errorf("tokenize: %s", body)
-		}
-		_, body = c.do("POST", "/detokenize", `{"model":"sim-8b","tokens":`+at(e, "tokens")+`}`)
-		if got := at(c.parse(body), "prompt"); got != `"hello wörld"` {
-			t.Errorf("back comes %s", got)
-		}
-		_, body = c.do("POST", "/tokenize", `{"prompt":""}`)
+		e := c.answer("/tokenize", `{"model":"sim-8b","prompt":"hello wörld","add_special_tokens":false,"return_token_strs":true}`)
+		back := c.answer("/detokenize", `{"model":"sim-8b","tokens":`+at(e, "tokens")+`}`)
+		c.wants("tokens", e, [][2]string{{at(e, "max_model_len"), "1024"}, {at(e, "token_strs", 0), `"hel"`}, {textAt(back, "prompt"), "hello wörld"}})
+		_, body := c.do("POST", "/tokenize", `{"prompt":""}`)
 		if want := `{"count":0,"max_model_len":1024,"tokens":[],"token_strs":null}` + "\n"; body != want {
 			t.Errorf("empty prompt: %s, want %s", body, want)
 		}
@@ -68,16 +54,7 @@ func TestMetrics(t *testing.T) {
 		}
 		time.Sleep(3 * time.Millisecond)
 		const labels = `{engine="0",model_name="a \"b\"\\"`
-		expect := func(moment string, lines ...string) {
-			t.Helper()
-			_, page := c.do("GET", "/metrics", "")
-			for _, line := range lines {
-				if !strings.Contains(page, "\n"+line+"\n") {
-					t.Errorf("%s: no line %s in\n%s", moment, line, page)
-				}
-			}
-		}
-		expect("while one runs and one waits",
+		c.shows("while one runs and one waits",
 			"# TYPE vllm:num_requests_running gauge",
 			"vllm:num_requests_running"+labels+"} 1.0",
 			"vllm:num_requests_waiting"+labels+"} 1.0",
@@ -85,14 +62,14 @@ func TestMetrics(t *testing.T) {
 			"vllm:generation_tokens_total"+labels+"} 0.0",
 		)
 		time.Sleep(20 * time.Millisecond)
-		expect("when the first has a token and goes on: its waits are told when it ends, as vLLM does",
+		c.shows("when the first has a token and goes on: its waits are told when it ends, as vLLM does",
 			`vllm:time_to_first_token_seconds_count`+labels+`} 1.0`,
 			`vllm:prompt_tokens_total`+labels+`} 100.0`,
 			`vllm:request_queue_time_seconds_count`+labels+`} 0.0`,
 			`vllm:request_prefill_time_seconds_count`+labels+`} 0.0`,
 		)
 		time.Sleep(time.Second)
-		expect("when both are done",
+		c.shows("when both are done",
 			`vllm:request_queue_time_seconds_count`+labels+`} 2.0`,
 			`vllm:request_prefill_time_seconds_sum`+labels+`} 0.04`,
 			"vllm:num_requests_running"+labels+"} 0.0",
@@ -134,9 +111,7 @@ func TestValidateReportsAll(t *testing.T) {
 	}
 	p := Defaults()
 	p.Blocks = 2047
-	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "cannot hold one sequence of 32768") {
-		t.Errorf("too few blocks: %v", err)
-	}
+	assert.Fails(t, "too few blocks", p.Validate(), "cannot hold one sequence of 32768")
 	p.Blocks, p.Speed = -1, 20000
 	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "number of blocks is -1") ||
 		!strings.Contains(err.Error(), "makes a step of 11.5ms shorter than 1µs; use at most 11500") {
@@ -159,9 +134,7 @@ func TestNamed(t *testing.T) {
 		if p, err := Named(name); err != nil || p.Name != name || p.Validate() != nil || !p.PrefixCache {
 			t.Errorf("%s: %+v, %v, %v", name, p, err, p.Validate())
 		}
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("unknown profile: %v, want %s among those that there are", err, name)
-		}
+		assert.Fails(t, "unknown profile", err, name)
 	}
 }
 
@@ -169,8 +142,7 @@ func TestNamed(t *testing.T) {
 func TestMediaParts(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		count := func(content string) float64 {
-			_, body := c.do("POST", "/tokenize", `{"messages":[{"role":"user","content":[`+content+`]}]}`)
-			return c.parse(body)["count"].(float64)
+			return c.answer("/tokenize", `{"messages":[{"role":"user","content":[`+content+`]}]}`)["count"].(float64)
 		}
 		plain := count(`{"type":"text","text":"a b"}`)
 		for _, kind := range []string{"image_url", "video_url", "input_audio"} {
@@ -186,8 +158,7 @@ func TestMediaParts(t *testing.T) {
 func TestMediaPrefix(t *testing.T) {
 	bubble(t, cached(), func(c *client) {
 		hits := func(url string) string {
-			_, body := c.do("POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+url+`"}}]}],"max_tokens":1}`)
-			return at(c.parse(body), "usage", "prompt_tokens_details", "cached_tokens")
+			return at(c.answer("/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+url+`"}}]}],"max_tokens":1}`), "usage", "prompt_tokens_details", "cached_tokens")
 		}
 		if first, other, again := hits("data:a"), hits("data:b"), hits("data:a"); first != "0" || other != "0" || again != "256" {
 			t.Errorf("an image has %s tokens in the cache, another %s, the first again %s", first, other, again)

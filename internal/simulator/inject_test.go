@@ -18,6 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/simulator/pipetest"
 )
 
@@ -295,21 +296,8 @@ func widenedText(event string) string {
 func onSockets(t *testing.T, s *Server) func(context.Context) (net.Conn, error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := s.HTTPServer()
-	done := make(chan error, 1)
-	go func() { done <- web.Serve(s.Listener(l)) }()
-	t.Cleanup(func() {
-		_ = web.Close()
-		if err := <-done; err != http.ErrServerClosed {
-			t.Errorf("serve: %v", err)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	assert.Succeeds(t, err)
+	t.Cleanup(serve(t, s, s.Listener(l)))
 	return func(ctx context.Context) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", l.Addr().String())
 	}
@@ -318,9 +306,7 @@ func onSockets(t *testing.T, s *Server) func(context.Context) (net.Conn, error) 
 func mustDial(t *testing.T, dial func(context.Context) (net.Conn, error)) net.Conn {
 	t.Helper()
 	conn, err := dial(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return conn
 }
 
@@ -386,15 +372,7 @@ func TestFaultsHitExactlyTheirRequests(t *testing.T) {
 		{"status=500,every=4 status=429,every=2", "2:429 4:500 6:429 8:500 10:429"},
 		{"status=500,share=1", "1:500 2:500 3:500 4:500 5:500 6:500 7:500 8:500 9:500 10:500 11:500"},
 	} {
-		p := round()
-		for text := range strings.FieldsSeq(tt.faults) {
-			f, err := ParseFault(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.Faults = append(p.Faults, f)
-		}
-		if got := strings.Join(hitsOf(t, p, 11), " "); got != tt.want {
+		if got := strings.Join(hitsOf(t, faulty(t, tt.faults), 11), " "); got != tt.want {
 			t.Errorf("%s: hit %s, want %s", tt.faults, got, tt.want)
 		}
 	}
@@ -441,19 +419,20 @@ func TestFaultHeaderIsChecked(t *testing.T) {
 	})
 }
 
+// faulty is the profile of round with faults, which blanks separate.
+func faulty(t *testing.T, faults string) Profile {
+	t.Helper()
+	p := round()
+	for text := range strings.FieldsSeq(faults) {
+		f, err := ParseFault(text)
+		assert.Succeeds(t, err)
+		p.Faults = append(p.Faults, f)
+	}
+	return p
+}
+
 // Faults of the port: counted by connection, and shut for a while.
 func TestPortFaults(t *testing.T) {
-	faults := func(texts ...string) Profile {
-		p := round()
-		for _, text := range texts {
-			f, err := ParseFault(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.Faults = append(p.Faults, f)
-		}
-		return p
-	}
 	resets := func(t *testing.T, dial func(context.Context) (net.Conn, error), _ func()) {
 		t.Helper()
 		for connection := 1; connection <= 7; connection++ {
@@ -510,8 +489,8 @@ func TestPortFaults(t *testing.T) {
 		profile Profile
 		play    func(*testing.T, func(context.Context) (net.Conn, error), func())
 	}{
-		{"reset-accept", faults("reset-accept,every=3"), resets},
-		{"refuse", faults("refuse=1h,to=1"), refuses},
+		{"reset-accept", faulty(t, "reset-accept,every=3"), resets},
+		{"refuse", faulty(t, "refuse=1h,to=1"), refuses},
 	} {
 		t.Run(tt.name+" on sockets", func(t *testing.T) {
 			s := New(tt.profile)
@@ -522,17 +501,9 @@ func TestPortFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := New(tt.profile)
 				l, dial := pipetest.Pipe()
-				web := s.HTTPServer()
-				done := make(chan error)
-				go func() { done <- web.Serve(s.Listener(l)) }()
+				end := serve(t, s, s.Listener(l))
 				tt.play(t, dial, func() { time.Sleep(time.Hour) })
-				if err := web.Shutdown(t.Context()); err != nil {
-					t.Error(err)
-				}
-				<-done
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
+				end()
 			})
 		})
 	}
@@ -542,9 +513,7 @@ func TestPortFaults(t *testing.T) {
 func TestClosedWhileShut(t *testing.T) {
 	s := New(round())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	p := s.Listener(l)
 	done := make(chan error)
 	go func() {

@@ -9,10 +9,8 @@ import (
 func TestListOfPrompts(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		const fields = `"max_tokens":3,"ignore_eos":true`
-		_, body := c.do("POST", "/v1/completions", `{"prompt":[2000,2001],`+fields+`}`)
-		alone := at(c.parse(body), "choices", 0, "text")
-		_, body = c.do("POST", "/v1/completions", `{"prompt":["hello",[2000,2001]],"n":2,`+fields+`}`)
-		whole := c.parse(body)
+		alone := at(c.answer("/v1/completions", `{"prompt":[2000,2001],`+fields+`}`), "choices", 0, "text")
+		whole := c.answer("/v1/completions", `{"prompt":["hello",[2000,2001]],"n":2,`+fields+`}`)
 		texts := map[string]bool{}
 		for i := range 4 {
 			if got := at(whole, "choices", i, "index"); got != fmt.Sprint(i) {
@@ -34,9 +32,9 @@ func TestListOfPrompts(t *testing.T) {
 		}
 		said, finished := map[string]string{}, 0
 		for _, e := range events[:6] {
-			choice := c.parse(e.data)["choices"].([]any)[0].(map[string]any)
-			said[fmt.Sprint(choice["index"])] += choice["text"].(string)
-			if choice["finish_reason"] == "length" {
+			v := c.parse(e.data)
+			said[at(v, "choices", 0, "index")] += textAt(v, "choices", 0, "text")
+			if textAt(v, "choices", 0, "finish_reason") == "length" {
 				finished++
 			}
 		}

@@ -207,8 +207,7 @@ func (*messageEvents) fail(_ *generation, out *events, problem *apiError) error 
 }
 
 func (d *messageEvents) whole(g *generation, tokens []token) any {
-	reason := stopReason(g)
-	whole := messageBody{ID: g.id, Type: "message", Role: "assistant", Model: g.model, StopReason: &reason, Usage: d.usage(g)}
+	whole := messageBody{ID: g.id, Type: "message", Role: "assistant", Model: g.model, StopReason: new(stopReason(g)), Usage: d.usage(g)}
 	thought, said := g.split(tokens)
 	if len(thought) > 0 {
 		whole.Content = append(whole.Content, map[string]string{"type": "thinking", "thinking": textOf(thought), "signature": thinkingSignature})

@@ -29,12 +29,12 @@ func TestMessagesStream(t *testing.T) {
 		text := ""
 		for _, e := range events {
 			if v := c.parse(e.data); e.name == "content_block_delta" {
-				kind := strings.Trim(at(v, "delta", "type"), `"`)
+				kind := textAt(v, "delta", "type")
 				if n := len(kinds); n == 0 || kinds[n-1] != kind {
 					kinds = append(kinds, kind)
 				}
 				if kind == "text_delta" {
-					text += strings.Trim(at(v, "delta", "text"), `"`)
+					text += textAt(v, "delta", "text")
 				}
 				said = append(said, at(v, "index"))
 			} else if v["type"] != e.name {
@@ -53,12 +53,11 @@ func TestMessagesStream(t *testing.T) {
 			{at(end, "usage", "cache_read_input_tokens"), "0"},
 			{at(end, "delta", "stop_reason"), `"end_turn"`},
 		})
-		_, again := c.do("POST", "/v1/messages", `{`+body+`}`)
-		whole := c.parse(again)
-		c.wants("whole answer", again, [][2]string{
+		whole := c.answer("/v1/messages", `{`+body+`}`)
+		c.wants("whole answer", whole, [][2]string{
 			{at(whole, "type"), `"message"`}, {at(whole, "role"), `"assistant"`},
 			{at(whole, "content", 0, "type"), `"thinking"`},
-			{at(whole, "content", 1, "text"), `"` + text + `"`},
+			{textAt(whole, "content", 1, "text"), text},
 			{at(whole, "stop_reason"), at(end, "delta", "stop_reason")},
 			{at(whole, "usage", "output_tokens"), at(end, "usage", "output_tokens")},
 			{at(whole, "usage", "input_tokens"), fmt.Sprint(prompt - 16)}, // the rest came from the cache
@@ -71,11 +70,11 @@ func TestMessagesRequests(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		const model, hello = `"model":"sim-8b","max_tokens":2`, `"messages":[{"role":"user","content":"hello"}]`
 		tokens := func(body string) string {
-			status, text := c.do("POST", "/v1/messages", body)
-			if status != 200 || at(c.parse(text), "stop_reason") != `"max_tokens"` && at(c.parse(text), "stop_reason") != `"end_turn"` {
-				t.Fatalf("%s: %d %s", body, status, text)
+			v := c.answer("/v1/messages", body)
+			if reason := textAt(v, "stop_reason"); reason != "max_tokens" && reason != "end_turn" {
+				t.Errorf("%s: %s", body, reason)
 			}
-			return at(c.parse(text), "usage", "input_tokens")
+			return at(v, "usage", "input_tokens")
 		}
 		plain := tokens(`{` + model + `,` + hello + `}`)
 		if got := tokens(`{` + model + `,"messages":[{"role":"user","content":[{"type":"text","text":"hello"}]}]}`); got != plain {

@@ -48,10 +48,9 @@ func (s *Server) pool(r *http.Request, a *arrival, kind string, request pooledRe
 			g.engine.abort(g.seq)
 		}
 	}()
-	one := 1
 	for _, ids := range prompts {
 		p := sampling{modelName: request.modelName, IgnoreEOS: true, CacheSalt: request.CacheSalt, pooled: true}
-		g, err := s.generate(r, a, kind, ids, &one, p)
+		g, err := s.generate(r, a, kind, ids, new(1), p)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // cached is the profile of round with the prefix cache on.
@@ -39,7 +41,7 @@ func (c *client) completion(prompt, more string) asked {
 	if len(events) != 3 {
 		c.t.Fatalf("%d events, want a token, usage and the end: %v", len(events), events)
 	}
-	details := c.parse(events[1].data)["usage"].(map[string]any)["prompt_tokens_details"]
+	details, _ := field(c.parse(events[1].data), "usage", "prompt_tokens_details")
 	if details == nil {
 		return asked{events[0].at - start, "null"}
 	}
@@ -108,16 +110,10 @@ func TestPrefixCache(t *testing.T) {
 				if !p.PrefixCache {
 					queries = 0
 				}
-				_, page := c.do("GET", "/metrics", "")
-				for _, line := range []string{
-					fmt.Sprintf("vllm:prefix_cache_queries_total{engine=\"0\",model_name=\"sim-8b\"} %d.0\n", queries),
-					fmt.Sprintf("vllm:prefix_cache_hits_total{engine=\"0\",model_name=\"sim-8b\"} %d.0\n", hits),
-					"vllm:kv_cache_usage_perc{engine=\"0\",model_name=\"sim-8b\"} 0.0\n",
-				} {
-					if !strings.Contains(page, line) {
-						t.Errorf("no line %s in\n%s", line, page)
-					}
-				}
+				c.shows("at the end",
+					fmt.Sprintf(`vllm:prefix_cache_queries_total{engine="0",model_name="sim-8b"} %d.0`, queries),
+					fmt.Sprintf(`vllm:prefix_cache_hits_total{engine="0",model_name="sim-8b"} %d.0`, hits),
+					`vllm:kv_cache_usage_perc{engine="0",model_name="sim-8b"} 0.0`)
 			})
 		})
 	}
@@ -131,9 +127,7 @@ func TestPrefixSharedWhileRunning(t *testing.T) {
 		for i := range 2 {
 			seq := newSequence(100, 2, "length", uint64(i))
 			seq.names = newBlockNames(16, "", randomPrompt(100, 7), randomAnswer(uint64(i)))
-			if err := e.submit(seq); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, e.submit(seq))
 			if i == 1 {
 				<-seq.out
 				if got, want := time.Since(start), 10*time.Millisecond+104*100*time.Microsecond+96*time.Microsecond; got != want {
@@ -153,50 +147,9 @@ func TestPrefixSharedWhileRunning(t *testing.T) {
 	})
 }
 
-// A preempted sequence finds the part of its cache that others have not taken. Without the cache, in
-// TestStepsLastExactlyTheirTime, 33 tokens are computed again, here 17.
-func TestPreemptedFindsItsOwn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := cached()
-		p.MaxModelLen, p.Blocks = 64, 4
-		got, e := play(t, p, []newcomer{{prompt: 32, limit: 3}, {prompt: 32, limit: 3}})
-		const µs = time.Microsecond
-		want := [][]time.Duration{{16400 * µs, 27432 * µs, 38465 * µs}, {16400 * µs, 50181 * µs, 61214 * µs}}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("tokens at %v, want %v", got, want)
-		}
-		s := e.snapshot()
-		if s.preemptions != 1 || s.cacheUsage != 0 || s.prefixQueries != 64 || s.prefixHits != 0 {
-			t.Errorf("%d preemptions, %v of the cache left, %d queries, %d hits: being admitted again is no query",
-				s.preemptions, s.cacheUsage, s.prefixQueries, s.prefixHits)
-		}
-	})
-}
-
-// The next turn of a conversation finds the answer of the one before.
-func TestPrefixOfAConversation(t *testing.T) {
-	bubble(t, cached(), func(c *client) {
-		const question = `{"role":"user","content":"what is it that lies there in the long grass and does not move"}`
-		_, body := c.do("POST", "/v1/chat/completions", `{"messages":[`+question+`],"max_tokens":60,"ignore_eos":true}`)
-		first := c.parse(body)
-		prompt := int(first["usage"].(map[string]any)["prompt_tokens"].(float64))
-		_, body = c.do("POST", "/v1/chat/completions", `{"messages":[`+question+`,{"role":"assistant","content":`+
-			at(first, "choices", 0, "message", "content")+`},{"role":"user","content":"why"}],"max_tokens":1}`)
-		// The last token of the answer was never computed.
-		if got, want := at(c.parse(body), "usage", "prompt_tokens_details", "cached_tokens"), fmt.Sprint((prompt+59)/16*16); got != want {
-			t.Errorf("%s tokens from the cache after a prompt of %d and an answer of 60, want %s", got, prompt, want)
-		}
-	})
-}
-
 func TestPrefixReset(t *testing.T) {
 	bubble(t, cached(), func(c *client) {
-		reset := func(want string) {
-			t.Helper()
-			if status, body := c.do("POST", "/reset_prefix_cache", ""); status != 200 || strings.TrimSpace(body) != want {
-				t.Errorf("reset: %d %s, want %s", status, body, want)
-			}
-		}
+		reset := func(want string) { c.mustDo("POST", "/reset_prefix_cache", want) }
 		c.completion(run(0, 100), "")
 		reset(`{"success":true}`)
 		if got := c.completion(run(0, 100), ""); got.cached != "0" {
@@ -208,15 +161,6 @@ func TestPrefixReset(t *testing.T) {
 		time.Sleep(time.Second)
 		if got := c.completion(run(0, 100), ""); got.cached != "96" {
 			t.Errorf("after a reset that did not succeed %s tokens came from the cache, want 96", got.cached)
-		}
-	})
-}
-
-func TestEmptySalt(t *testing.T) {
-	bubble(t, cached(), func(c *client) {
-		status, body := c.do("POST", "/v1/completions", `{"prompt":[1],"cache_salt":""}`)
-		if status != 400 || at(c.parse(body), "error", "param") != `"cache_salt"` {
-			t.Errorf("status %d, %s", status, body)
 		}
 	})
 }
@@ -247,8 +191,8 @@ func TestRequestMetrics(t *testing.T) {
 				t.Errorf("event %d speaks of metrics: %s", i, e.data)
 			}
 		}
-		_, whole := c.do("POST", "/v1/completions", body+`}`)
-		if got, want := short(c.parse(whole)["metrics"]), fmt.Sprintf(want, "0"); got != want {
+		whole := c.answer("/v1/completions", body+`}`)
+		if got, want := short(whole["metrics"]), fmt.Sprintf(want, "0"); got != want {
 			t.Errorf("in a whole answer: %s, want %s", got, want)
 		}
 		for _, stream := range []string{"true", "false"} {
@@ -258,10 +202,7 @@ func TestRequestMetrics(t *testing.T) {
 				t.Errorf("a chat, stream %s: %s", stream, chat)
 			}
 		}
-		_, page := c.do("GET", "/metrics", "")
-		if line := `vllm:request_prefill_time_seconds_count{engine="0",model_name="sim-8b"} 5.0`; !strings.Contains(page, line) {
-			t.Errorf("no line %s in\n%s", line, page)
-		}
+		c.shows("at the end", `vllm:request_prefill_time_seconds_count{engine="0",model_name="sim-8b"} 5.0`)
 	})
 	p.RequestMetrics = false
 	bubble(t, p, func(c *client) {

@@ -67,7 +67,7 @@ type Profile struct {
 	// Adapters are the LoRA adapters that are served beside the model.
 	Adapters []Adapter
 
-	// Faults are the injected faults; of several that hit a request, the first is injected.
+	// Faults are the injected faults, made by ParseFault; of several that hit a request, the first is injected.
 	Faults []Fault
 }
 
@@ -104,11 +104,6 @@ func (p Profile) Validate() error {
 	require(p.OutputMean >= 1, "output mean is %d, must be at least 1", p.OutputMean)
 	if err := p.checkAdapters(); err != nil {
 		problems = append(problems, fmt.Errorf("profile: %w", err))
-	}
-	for _, f := range p.Faults {
-		if err := f.check(); err != nil {
-			problems = append(problems, fmt.Errorf("profile: %w", err))
-		}
 	}
 	return errors.Join(problems...)
 }

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // recording is a file of answers of a real server.
@@ -98,13 +100,9 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		var r recording
-		if err := json.Unmarshal(data, &r); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, json.Unmarshal(data, &r))
 		p := Defaults()
 		p.Model, p.MaxModelLen = "tiny", 4096
 		p.PrefixCache = strings.Contains(r.Command, "--enable-prompt-tokens-details")
@@ -119,20 +117,14 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 					raw.WriteString(piece[1].(string))
 				}
 				want, err := http.ReadResponse(bufio.NewReader(&raw), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.Succeeds(t, err)
 				body, err := io.ReadAll(want.Body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.Succeeds(t, err)
 				bubble(t, p, func(cl *client) {
 					response := cl.open(context.Background(), "POST", c.Path, *c.Body)
 					defer response.Body.Close()
 					got, err := io.ReadAll(response.Body)
-					if err != nil {
-						t.Fatal(err)
-					}
+					assert.Succeeds(t, err)
 					if response.StatusCode != want.StatusCode {
 						t.Errorf("status %d, want %d: %s, want %s", response.StatusCode, want.StatusCode, got, body)
 						return

@@ -1,10 +1,11 @@
 package simulator
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // logged returns the lines of the log of f's requests.
@@ -18,9 +19,7 @@ func logged(t *testing.T, p Profile, bodies LoggedBodies, f func(*client)) (all 
 	})
 	for _, call := range log.calls {
 		line := map[string]any{}
-		if err := json.Unmarshal([]byte(call), &line); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, json.Unmarshal([]byte(call), &line))
 		all = append(all, line)
 	}
 	return all
@@ -77,22 +76,17 @@ func TestLoggedAnswers(t *testing.T) {
 		var texts []string
 		all := logged(t, p, FullBodies, func(c *client) {
 			text := func(path, body string, keys ...any) {
-				_, whole := c.do("POST", path, body)
-				texts = append(texts, strings.Trim(at(c.parse(whole), keys...), `"`))
+				texts = append(texts, textAt(c.answer(path, body), keys...))
 			}
 			text("/v1/chat/completions", messages+`}`, "choices", 0, "message", "content")
 			text("/v1/chat/completions", messages+`,"chat_template_kwargs":{"enable_thinking":true}}`, "choices", 0, "message", "content")
 			_, events := c.stream("/v1/chat/completions", messages+`,"stream":true}`)
-			var streamed bytes.Buffer
-			for _, e := range events[1 : len(events)-1] {
-				streamed.WriteString(strings.Trim(at(c.parse(e.data), "choices", 0, "delta", "content"), `"`))
-			}
-			texts = append(texts, streamed.String())
+			texts = append(texts, c.text(events[1:len(events)-1], "", "choices", 0, "delta", "content"))
 			text("/v1/completions", `{"prompt":["a","b"],"n":2,"max_tokens":3}`, "choices", 0, "text")
 			_, events = c.stream("/v1/completions", `{"prompt":[1,2],"n":2,"max_tokens":1,"stream":true}`)
 			for _, e := range events[:2] {
 				if e := c.parse(e.data); at(e, "choices", 0, "index") == "0" {
-					texts = append(texts, strings.Trim(at(e, "choices", 0, "text"), `"`))
+					texts = append(texts, textAt(e, "choices", 0, "text"))
 				}
 			}
 			c.do("POST", "/v1/completions", `{"prompt":[]}`)

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/simulator/pipetest"
 )
 
@@ -112,9 +113,7 @@ func TestRequestLog(t *testing.T) {
 		"200 slow-headers=10s 3 tokens for 8", "200  1 tokens for 1", "none reset-header 0 tokens for 0", "400  0 tokens for 0", "200  2 tokens for 3",
 	} {
 		var v line
-		if err := json.Unmarshal([]byte(log.calls[i]), &v); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, json.Unmarshal([]byte(log.calls[i]), &v))
 		status := "none"
 		if v.Status != nil {
 			status = fmt.Sprint(*v.Status)
@@ -160,30 +159,17 @@ func TestRequestLogFails(t *testing.T) {
 		s.LogTo(&log)
 		l, dial := pipetest.Pipe()
 		web := s.HTTPServer()
-		done := make(chan error)
-		go func() { done <- web.Serve(l) }()
+		served := make(chan error)
+		go func() { served <- web.Serve(l) }()
 		for range 2 {
 			if r := ask(t, mustDial(t, dial), "/v1/completions", ""); r.ends() != "whole" {
 				t.Errorf("a request ends %s", r.ends())
 			}
 		}
 		_ = web.Close()
-		<-done
+		<-served
 		if err := s.Close(); !errors.Is(err, full) || !strings.Contains(err.Error(), "request log") || len(log.calls) != 2 {
 			t.Errorf("close: %v after %d lines", err, len(log.calls))
-		}
-	})
-}
-
-func TestProfilerAnswers(t *testing.T) {
-	bubble(t, round(), func(c *client) {
-		for _, path := range []string{"/start_profile", "/stop_profile"} {
-			if status, body := c.do("POST", path, ""); status != 200 || body != "" {
-				t.Errorf("%s: %d %q, want 200 and nothing", path, status, body)
-			}
-			if status, _ := c.do("GET", path, ""); status != 405 {
-				t.Errorf("GET %s: %d, want 405", path, status)
-			}
 		}
 	})
 }

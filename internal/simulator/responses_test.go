@@ -23,7 +23,7 @@ func (c *client) text(events []event, name string, path ...any) string {
 	var all strings.Builder
 	for _, e := range events {
 		if e.name == name {
-			all.WriteString(strings.Trim(at(c.parse(e.data), path...), `"`))
+			all.WriteString(textAt(c.parse(e.data), path...))
 		}
 	}
 	return all.String()
@@ -75,24 +75,21 @@ func TestResponsesStream(t *testing.T) {
 		c.wants("the end", last, [][2]string{
 			{at(last, "status"), `"incomplete"`},
 			{at(last, "incomplete_details", "reason"), `"max_output_tokens"`},
-			{at(last, "output", 0, "content", 0, "text"), `"` + thought + `"`},
-			{at(last, "output", 1, "content", 0, "text"), `"` + said + `"`},
+			{textAt(last, "output", 0, "content", 0, "text"), thought},
+			{textAt(last, "output", 1, "content", 0, "text"), said},
 			{at(last, "usage", "input_tokens"), fmt.Sprint(prompt)},
 			{at(last, "usage", "output_tokens"), "6"},
 			{at(last, "usage", "output_tokens_details", "reasoning_tokens"), "2"},
 			{at(last, "usage", "total_tokens"), fmt.Sprint(prompt + 6)},
 			{c.text(events, "response.output_text.done", "text"), said},
 		})
-		_, text := c.do("POST", "/v1/responses", `{`+body+`}`)
-		whole := c.parse(text)
-		for _, key := range []string{"status", "usage", "model", "max_output_tokens"} {
-			if got, want := at(whole, key), at(last, key); got != want {
-				t.Errorf("whole answer: %s is %s, streamed %s", key, got, want)
-			}
-		}
-		if at(whole, "output", 1, "content", 0, "text") != `"`+said+`"` || at(whole, "output", 0, "content", 0, "text") != `"`+thought+`"` {
-			t.Errorf("whole answer %s, streamed %q and %q", text, thought, said)
-		}
+		whole := c.answer("/v1/responses", `{`+body+`}`)
+		c.wants("whole answer", whole, [][2]string{
+			{at(whole, "status"), at(last, "status")}, {at(whole, "usage"), at(last, "usage")},
+			{at(whole, "model"), at(last, "model")}, {at(whole, "max_output_tokens"), at(last, "max_output_tokens")},
+			{textAt(whole, "output", 0, "content", 0, "text"), thought},
+			{textAt(whole, "output", 1, "content", 0, "text"), said},
+		})
 	})
 }
 
@@ -100,13 +97,7 @@ func TestResponsesRequests(t *testing.T) {
 	p := round()
 	p.OutputMean = 3
 	bubble(t, p, func(c *client) {
-		tokens := func(body string) string {
-			status, text := c.do("POST", "/v1/responses", body)
-			if status != 200 {
-				t.Fatalf("%s: %d %s", body, status, text)
-			}
-			return at(c.parse(text), "usage", "input_tokens")
-		}
+		tokens := func(body string) string { return at(c.answer("/v1/responses", body), "usage", "input_tokens") }
 		plain := tokens(`{"input":"hello world"}`)
 		if got := tokens(`{"input":[{"role":"user","content":"hello world"}]}`); got != plain {
 			t.Errorf("a list of one message has %s tokens, its text %s", got, plain)
@@ -117,23 +108,17 @@ func TestResponsesRequests(t *testing.T) {
 		if got := tokens(`{"input":"hello world","instructions":"be brief"}`); got <= plain {
 			t.Errorf("with instructions %s tokens, without %s", got, plain)
 		}
-		_, text := c.do("POST", "/v1/responses", `{"input":"how many","max_output_tokens":500}`)
-		if v := c.parse(text); at(v, "status") != `"completed"` || at(v, "incomplete_details") != "null" {
-			t.Errorf("an answer that ends by itself: %s", text)
-		}
+		whole := c.answer("/v1/responses", `{"input":"how many","max_output_tokens":500}`)
+		c.wants("an answer that ends by itself", whole, [][2]string{{at(whole, "status"), `"completed"`}, {at(whole, "incomplete_details"), "null"}})
 		_, events := c.stream("/v1/responses", `{"input":"a","max_output_tokens":2,"ignore_eos":true,"stream":true,"include":["message.output_text.logprobs"],"top_logprobs":3}`)
 		delta := c.parse(events[4].data)
 		c.wants("log probabilities", delta, [][2]string{
 			{at(delta, "logprobs", 0, "token"), at(delta, "delta")}, {at(delta, "logprobs", 1), "absent"}, {at(delta, "logprobs", 0, "top_logprobs", 3), "absent"},
 		})
-		for body, words := range map[string]string{
+		c.refuses("/v1/responses", map[string]string{
 			`{}`: "input is missing", `{"input":7}`: "a text or a list", `{"input":[{"type":"item_reference"}]}`: "item_reference",
 			`{"input":[{"role":"user","content":[{"type":"text","text":"a"}]}]}`: "input_text", `{"input":[]}`: "must not be empty",
 			`{"input":"a","top_logprobs":21}`: "between 0 and 20", `{"input":"a","max_output_tokens":0}`: "at least 1",
-		} {
-			if status, text := c.do("POST", "/v1/responses", body); status != 400 || !strings.Contains(text, words) {
-				t.Errorf("%s: %d %s, want %q", body, status, text, words)
-			}
-		}
+		})
 	})
 }

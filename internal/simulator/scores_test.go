@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 )
@@ -53,42 +52,20 @@ func TestRerank(t *testing.T) {
 		if at(c.parse(image), "results", 0, "document", "text") != "null" || at(c.parse(image), "usage", "prompt_tokens") != "257" {
 			t.Errorf("an image: %s", image)
 		}
-		for body, words := range map[string]string{
+		c.refuses("/rerank", map[string]string{
 			`{}`: "query is missing", `{"query":"a"}`: "must be given", `{"query":"a","documents":[]}`: "must be given", `{"query":[1],"documents":"a"}`: "must be a text",
 			`{"query":"a","documents":["a",7]}`: "must be a text", `{"query":"a","documents":["b"],"top_n":-1}`: "top_n", `{"query":"","documents":[""]}`: "cannot be empty",
-		} {
-			if status, text := c.do("POST", "/rerank", body); status != 400 || !strings.Contains(text, words) {
-				t.Errorf("%s: %d %s, want %q", body, status, text, words)
-			}
-		}
+		})
 	})
 }
 
 func TestScore(t *testing.T) {
 	bubble(t, round(), func(c *client) {
-		score := func(body string) string {
-			status, text := c.do("POST", "/score", body)
-			if status != 200 {
-				t.Fatalf("%s: %d %s", body, status, text)
-			}
-			return at(c.parse(text), "data")
-		}
-		want := score(`{"queries":"a","documents":["b","c"]}`)
-		if got := score(`{"text_1":["a","a"],"text_2":["b","c"]}`); got != want {
-			t.Errorf("pair by pair %s, one with all %s", got, want)
-		}
-		_, ranked := c.do("POST", "/rerank", `{"query":"a","documents":["b"]}`)
-		var data []struct{ Score float64 }
-		if err := json.Unmarshal([]byte(want), &data); err != nil {
-			t.Fatal(err)
-		}
-		if text, _ := json.Marshal(data[0].Score); at(c.parse(ranked), "results", 0, "relevance_score") != string(text) {
-			t.Errorf("ranked %s, scored %s", ranked, want)
-		}
-		for _, body := range []string{`{}`, `{"queries":["a","b"],"documents":["c"]}`, `{"queries":"a"}`} {
-			if status, text := c.do("POST", "/score", body); status != 400 {
-				t.Errorf("%s: %d %s", body, status, text)
-			}
-		}
+		want := c.answer("/score", `{"queries":"a","documents":["b","c"]}`)
+		pairs, ranked := c.answer("/score", `{"text_1":["a","a"],"text_2":["b","c"]}`), c.answer("/rerank", `{"query":"a","documents":["b"]}`)
+		c.wants("pair by pair, and ranked", want, [][2]string{
+			{at(pairs, "data"), at(want, "data")}, {at(ranked, "results", 0, "relevance_score"), at(want, "data", 0, "score")},
+		})
+		c.refuses("/score", map[string]string{`{}`: "", `{"queries":["a","b"],"documents":["c"]}`: "", `{"queries":"a"}`: ""})
 	})
 }

@@ -1,13 +1,10 @@
 package simulator
 
 import (
-	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 )
 
 // speculative is a profile whose drafts are always accepted, or never.
@@ -15,32 +12,6 @@ func speculative(tokens int, acceptance float64) Profile {
 	p := round()
 	p.SpecTokens, p.SpecAcceptance = tokens, acceptance
 	return p
-}
-
-// A step that accepts its whole draft brings that many tokens more at once, and costs their verification.
-func TestDraftsComeTogether(t *testing.T) {
-	const µs = time.Microsecond
-	for _, tt := range []struct {
-		name string
-		p    Profile
-		want []time.Duration
-	}{
-		// 10+10 for the prompt; then 10+1+.1·3, and the context read so far.
-		{"all accepted", speculative(3, 1), []time.Duration{20000 * µs, 31400 * µs, 31400 * µs, 31400 * µs, 31400 * µs, 42804 * µs, 42804 * µs}},
-		{"none accepted", speculative(3, 0), []time.Duration{20000 * µs, 31400 * µs, 42801 * µs, 54203 * µs, 65606 * µs, 77010 * µs, 88415 * µs}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				got, e := play(t, tt.p, []newcomer{{prompt: 100, limit: 7}})
-				if !slices.Equal(got[0], tt.want) {
-					t.Errorf("tokens at %v, want %v", got[0], tt.want)
-				}
-				if s := e.snapshot(); s.cacheUsage != 0 {
-					t.Errorf("%v of the cache left behind", s.cacheUsage)
-				}
-			})
-		})
-	}
 }
 
 // Position k is accepted with the k-th power, so tokens come in the expected number a step.
@@ -59,42 +30,6 @@ func TestAcceptanceOdds(t *testing.T) {
 			}
 		}
 	})
-}
-
-// The invariants of the scheduler hold with drafts, in a cache too small for all, up to the longest sequence there may be.
-func TestSpeculationFitsTheCache(t *testing.T) {
-	p := speculative(5, 0.6)
-	p.MaxSequences, p.MaxModelLen, p.Blocks = 8, 256, 20
-	var arrivals []newcomer
-	for i := range 24 {
-		arrivals = append(arrivals, newcomer{at: time.Duration(i) * time.Millisecond, prompt: 20 + i*7%90, limit: 256 - (20 + i*7%90)})
-	}
-	var runs [2]string
-	for run := range runs {
-		synctest.Test(t, func(t *testing.T) {
-			tokens, e := play(t, p, arrivals)
-			for i, a := range arrivals {
-				if len(tokens[i]) != a.limit {
-					t.Errorf("sequence %d: %d tokens, want %d", i, len(tokens[i]), a.limit)
-				}
-			}
-			s := e.snapshot()
-			if s.preemptions == 0 || s.cacheUsage != 0 || s.generationTokens != sumOfLimits(arrivals) {
-				t.Errorf("%d preemptions, %v of the cache left, %d tokens", s.preemptions, s.cacheUsage, s.generationTokens)
-			}
-			runs[run] = fmt.Sprint(s.speculation, tokens)
-		})
-	}
-	if runs[0] != runs[1] {
-		t.Error("two runs differ")
-	}
-}
-
-func sumOfLimits(arrivals []newcomer) (sum int) {
-	for _, a := range arrivals {
-		sum += a.limit
-	}
-	return sum
 }
 
 // The text is the same with and without, in fewer events, and the metrics page counts it.
@@ -151,5 +86,5 @@ func TestFaultSplitsAStep(t *testing.T) {
 }
 
 func textIn(c *client, event string) string {
-	return strings.Trim(at(c.parse(event), "choices", 0, "text"), `"`)
+	return textAt(c.parse(event), "choices", 0, "text")
 }

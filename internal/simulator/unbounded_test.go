@@ -1,11 +1,10 @@
 package simulator
 
 import (
-	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
+
+	"benchtop/internal/assert"
 )
 
 // A cache without bounds keeps every prefix, preempts nobody, and has no more blocks than were cached or in use at once.
@@ -17,20 +16,13 @@ func TestUnboundedCache(t *testing.T) {
 		most := 0
 		for id := uint64(1); id <= 400 || len(s.running)+len(s.waiting) > 0; id++ {
 			if id <= 400 {
-				seq := newSequence(1+int(id*37%400), 1+int(id*101%30), "length", id)
-				if shared {
-					seq.names = newBlockNames(p.BlockSize, "", randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
-				}
-				s.waiting = append(s.waiting, seq)
+				s.waiting = append(s.waiting, relative(p, id, 30))
 			}
 			for _, sh := range s.plan().shares {
 				sh.seq.advance(sh.tokens, 0)
 			}
-			held := s.pool.total - s.pool.free
-			most = max(most, held)
-			if err := s.pool.check(slices.Concat(s.running, s.waiting)); err != nil {
-				t.Fatal(err)
-			}
+			most = max(most, s.pool.total-s.pool.free)
+			assert.Succeeds(t, s.pool.check(slices.Concat(s.running, s.waiting)))
 			s.drop((*sequence).done)
 		}
 		if s.preemptions > 0 || s.pool.usage() != 0 {
@@ -52,69 +44,9 @@ func TestUnboundedCache(t *testing.T) {
 				t.Errorf("prompt %d: %s tokens cached", i, got.cached)
 			}
 		}
-		if _, body := c.do("POST", "/reset_prefix_cache", ""); body != "{\"success\":true}\n" {
-			t.Error(body)
-		}
+		c.mustDo("POST", "/reset_prefix_cache", `{"success":true}`)
 		if got := c.completion(run(0, 400), ""); got.cached != "0" {
 			t.Errorf("%s tokens cached after a reset", got.cached)
 		}
 	})
-}
-
-// A sequence that is passed over without a search for its prefix would not have been admitted with one.
-func TestRefusedWithoutSearch(t *testing.T) {
-	p := round()
-	p.MaxSequences, p.PrefixCache = 8, true
-	s := newScheduler(p)
-	skipped := 0
-	for id := uint64(1); id <= 3000; id++ {
-		if len(s.waiting) < 5 {
-			seq := newSequence(1+int(id*37%400), 1+int(id*101%300), "length", id)
-			seq.names = newBlockNames(p.BlockSize, "", randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
-			s.waiting = append(s.waiting, seq)
-		}
-		for _, sh := range s.plan().shares {
-			sh.seq.advance(sh.tokens, 0)
-		}
-		for _, seq := range s.waiting {
-			if !seq.want.pending(&s.pool) {
-				continue
-			}
-			skipped++
-			held := 0
-			for _, i := range s.pool.beginning(seq) {
-				held += int(min(s.pool.blocks[i].holders, 1))
-			}
-			if blocksFor(seq.known, p.BlockSize)-held <= s.pool.free {
-				t.Fatalf("round %d: a sequence of %d tokens, of which %d blocks are held, waits with %d free", id, seq.known, held, s.pool.free)
-			}
-		}
-		s.drop((*sequence).done)
-	}
-	if skipped < 100 {
-		t.Errorf("only %d times", skipped)
-	}
-}
-
-// Speed divides the time of every step.
-func TestSpeed(t *testing.T) {
-	for _, speed := range []float64{1, 4, 0.5} {
-		synctest.Test(t, func(t *testing.T) {
-			p := round()
-			p.Speed = speed
-			got, e := play(t, p, []newcomer{{prompt: 100, limit: 4}})
-			e.stop()
-			var want []time.Duration
-			for _, us := range []float64{20000, 11100, 11101, 11102} {
-				step := time.Duration(us * 1000 / speed)
-				if len(want) > 0 {
-					step += want[len(want)-1]
-				}
-				want = append(want, step)
-			}
-			if fmt.Sprint(got[0]) != fmt.Sprint(want) {
-				t.Errorf("speed %v: tokens at %v, want %v", speed, got[0], want)
-			}
-		})
-	}
 }

@@ -51,8 +51,7 @@ func (g *generation) requestMetrics() *requestMetrics {
 		TokensPerSecond:  float64(s.limit) / s.lastToken.Sub(s.admitted).Seconds(),
 	}
 	if s.limit > 1 {
-		mean := m.GenerationTime / float64(s.limit-1)
-		m.MeanITL = &mean
+		m.MeanITL = new(m.GenerationTime / float64(s.limit-1))
 	}
 	return m
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -54,9 +55,7 @@ func readPage(page string) (Counters, error) {
 func read(t *testing.T, page string) Counters {
 	t.Helper()
 	c, err := readPage(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return c
 }
 

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // gpuWatcher is the environment variable that makes TestWatchGPUsKilled the killed process; its value is the path of the tool.
@@ -15,9 +17,7 @@ const gpuWatcher = "BENCHTOP_TEST_GPU_TOOL"
 func TestWatchGPUsKilled(t *testing.T) {
 	if path := os.Getenv(gpuWatcher); path != "" {
 		w, err := WatchGPUs(t.Context(), GPUOptions{tools: []string{path}, every: 10 * ms})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		defer w.Close()
 		<-w.Seconds()
 		fmt.Println("ready")
@@ -28,12 +28,8 @@ func TestWatchGPUsKilled(t *testing.T) {
 	c := exec.Command(os.Args[0], "-test.run", "^TestWatchGPUsKilled$")
 	c.Env = append(os.Environ(), gpuWatcher+"="+path)
 	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
+	assert.Succeeds(t, c.Start())
 	said := make([]byte, 5)
 	if _, err := out.Read(said); err != nil || string(said) != "ready" {
 		t.Errorf("the watcher said %q, %v", said, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -23,9 +24,7 @@ func fakeTool(t *testing.T, name, script string) (path, pids string) {
 	dir := t.TempDir()
 	path, pids = filepath.Join(dir, name), filepath.Join(dir, "pids")
 	text := "#!/bin/sh\npid() { echo $1 >>" + pids + "; }\npid $$\n" + script
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, os.WriteFile(path, []byte(text), 0o700))
 	return path, pids
 }
 
@@ -42,9 +41,7 @@ func watchUntil(t *testing.T, o GPUOptions, enough func(seen []metrics.GPUSecond
 		o.every = 20 * ms
 	}
 	w, err := WatchGPUs(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	defer w.Close()
 	var seen []metrics.GPUSecond
 	for s := range w.Seconds() {
@@ -59,14 +56,10 @@ func watchUntil(t *testing.T, o GPUOptions, enough func(seen []metrics.GPUSecond
 func allGone(t *testing.T, pids string) {
 	t.Helper()
 	text, err := os.ReadFile(pids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	for _, field := range strings.Fields(string(text)) {
 		pid, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		for end := time.Now().Add(time.Minute); alive(pid); time.Sleep(5 * ms) {
 			if time.Now().After(end) {
 				t.Fatalf("process %d is still there", pid)
@@ -168,10 +161,7 @@ echo gpu,power_usage,gfx; while :; do echo 0,100,50; sleep 0.05; done`)
 	allGone(t, pids)
 	none, _ := fakeTool(t, "rocm-smi", "exit 1")
 	_, err = watchAll(t, GPUOptions{tools: []string{broken, none}}, 1)
-	want := "nvidia-smi ended: No devices were found (exit status 6)\nrocm-smi ended: exit status 1"
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v, want %q", err, want)
-	}
+	assert.Fails(t, "two tools", err, "nvidia-smi ended: No devices were found (exit status 6)\nrocm-smi ended: exit status 1")
 }
 
 // A tool without a loop of its own is started for each sample.
@@ -198,9 +188,7 @@ func TestWatchGPUsClose(t *testing.T) {
 		path, pids := fakeTool(t, "nvidia-smi", `sleep 1000 & pid $!; i=0; while [ $i -lt 100 ]; do echo "0, g, $i, 1, 1, 1, 1, 1, 1"; i=$((i+1)); done; echo done >>`+t.TempDir()+`/x; wait`)
 		ctx, cancel := context.WithCancel(t.Context())
 		w, err := WatchGPUs(ctx, GPUOptions{tools: []string{path}, every: 10 * ms})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		first := <-w.Seconds()
 		for first.GPUs[0].Use < 0.05 { // all the lines came without anybody reading
 			first = <-w.Seconds()

@@ -5,8 +5,9 @@ package telemetry
 import (
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // cappedChild makes TestCheckSocketsRaised check the limit that it was started with.
@@ -18,9 +19,7 @@ func TestCheckSocketsRaised(t *testing.T) {
 		if err := CheckSockets(200); err != nil {
 			t.Errorf("200 sockets, hard limit 300: %v", err)
 		}
-		if err := CheckSockets(300); err == nil || !strings.Contains(err.Error(), "hard limit is 300") {
-			t.Errorf("300 sockets, hard limit 300: %v", err)
-		}
+		assert.Fails(t, "300 sockets, hard limit 300", CheckSockets(300), "hard limit is 300")
 		return
 	}
 	c := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -Sn 100; ulimit -Hn 300; exec "$0" -test.run='^TestCheckSocketsRaised$' -test.count=1`, os.Args[0])

@@ -5,13 +5,13 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -262,9 +262,7 @@ func TestPagesOfSeveralServers(t *testing.T) {
 	for i, want := range [][3]float64{{4, 0.2, math.NaN()}, {6, 0.3, 60}, {}, {3, 0.15, 100}} {
 		s, err := w.Poll(t.Context(), time.Duration(i+1)*time.Second)
 		if i == 2 {
-			if err == nil || !strings.Contains(err.Error(), two.URL) {
-				t.Errorf("the page that is gone: %v", err)
-			}
+			assert.Fails(t, "the page that is gone", err, two.URL)
 			continue
 		}
 		if got := [3]float64{s.Running, s.KVUsage, s.OutputTokens}; err != nil || !cmp.Equal(got, want, compareSeconds) {

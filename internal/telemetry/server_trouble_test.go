@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -44,9 +46,7 @@ func TestServerPollTroubled(t *testing.T) {
 	} {
 		seen, errs, _ := polls(t, c.pages...)
 		for i, s := range seen {
-			if err := errs[i]; c.errs[i] == "" && err != nil || c.errs[i] != "" && (err == nil || !strings.Contains(err.Error(), c.errs[i])) {
-				t.Errorf("%s, look %d: error %v, want %q", c.name, i, err, c.errs[i])
-			}
+			assert.Fails(t, fmt.Sprintf("%s, look %d", c.name, i), errs[i], c.errs[i])
 			if back := c.errs[i] == "came back"; (back || c.errs[i] == "restarted") && (!errors.Is(errs[i], ErrRestarted) || errors.Is(errs[i], ErrReturned) != back) {
 				t.Errorf("%s, look %d: error %v, want ErrRestarted, or ErrReturned: %v", c.name, i, errs[i], back)
 			}
@@ -133,6 +133,9 @@ func TestServerPollBadPages(t *testing.T) {
 				goto again
 			}
 			t.Errorf("%s: error %v, want %q", c.name, err, fails)
+		}
+		if timed && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: error %v is no time-out", c.name, err)
 		}
 		if diff := cmp.Diff(unsaid(time.Second), s, compareSeconds); diff != "" || w.Kind() != "" {
 			t.Errorf("%s: kind %q, -want +got\n%s", c.name, w.Kind(), diff)

@@ -22,8 +22,9 @@ func (p *Process) threadsWaited() time.Duration {
 	tasks, _ := os.ReadDir("/proc/self/task")
 	now := make(map[string]time.Duration, len(tasks))
 	for _, task := range tasks {
-		if waited, ok := parseSchedstat(readText("/proc/self/task", task.Name(), "schedstat")); ok {
-			now[task.Name()] = waited
+		// It says "ran waited slices".
+		if waited, ok := secondField(readText("/proc/self/task", task.Name(), "schedstat")); ok {
+			now[task.Name()] = time.Duration(waited)
 		}
 	}
 	since := waitedSince(p.waited, now)
@@ -79,12 +80,6 @@ func waitedSince(before, now map[string]time.Duration) time.Duration {
 	return sum
 }
 
-// parseSchedstat reads /proc/PID/task/TID/schedstat, "ran waited slices", and returns the time that the thread has waited for a core.
-func parseSchedstat(text string) (time.Duration, bool) {
-	ns, ok := secondField(text)
-	return time.Duration(ns), ok
-}
-
 // parseStatm reads /proc/PID/statm, "size resident shared …" in pages, and returns the resident bytes.
 func parseStatm(text string, page int) (uint64, bool) {
 	pages, ok := secondField(text)
@@ -94,6 +89,7 @@ func parseStatm(text string, page int) (uint64, bool) {
 	return uint64(pages) * uint64(page), true
 }
 
+// secondField is the second number of a line of /proc; not ok if there is none, or it is negative.
 func secondField(text string) (int64, bool) {
 	f := strings.Fields(text)
 	if len(f) < 2 {

@@ -36,31 +36,14 @@ func FuzzModelName(f *testing.F) {
 	})
 }
 
-func TestParseSchedstat(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"1081224 224648 2\n":               224648,
-		"0 0 0\n":                          0,
-		"1 2":                              2,
-		"  1\t2 3":                         2,
-		"":                                 -1,
-		"1\n":                              -1,
-		"1 -2 3\n":                         -1,
-		"1 x 3\n":                          -1,
-		"1 99999999999999999999999999 3\n": -1,
-	} {
-		got, ok := parseSchedstat(text)
-		if ok != (want >= 0) || ok && got != want {
-			t.Errorf("%q: %d, %v; want %d", text, got, ok, want)
-		}
-	}
-}
-
 func TestParseStatm(t *testing.T) {
 	for text, want := range map[string]int64{
 		"5000 1234 800 10 0 400 0\n":   1234 * 4096,
 		"5000 0 0":                     0,
+		"  1\t2 3":                     2 * 4096,
 		"":                             -1,
 		"5000":                         -1,
+		"1 -2 3\n":                     -1,
 		"5000 1x 3":                    -1,
 		"1 18446744073709551615 3":     -1,
 		"1 99999999999999999999999 3 ": -1,
@@ -111,8 +94,8 @@ func FuzzParseProc(f *testing.F) {
 	f.Add("5000 18446744073709551615 800\n", 65536)
 	f.Add(" \t\n1", -1)
 	f.Fuzz(func(t *testing.T, text string, page int) {
-		if d, ok := parseSchedstat(text); ok && d < 0 {
-			t.Errorf("schedstat: waited %d", d)
+		if n, ok := secondField(text); ok && n < 0 {
+			t.Errorf("schedstat: waited %d", n)
 		}
 		if n, ok := parseStatm(text, page); ok && (n > math.MaxInt64 || n%uint64(page) != 0) {
 			t.Errorf("statm: %d bytes in pages of %d", n, page)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 )
 
@@ -36,9 +37,7 @@ func TestAlive(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, err)
 			defer l.Close()
 			type accepted struct {
 				conn net.Conn
@@ -58,14 +57,10 @@ func TestAlive(t *testing.T) {
 				scheme = "https://"
 			}
 			g, err := target.New(target.Options{BaseURL: scheme + l.Addr().String(), Insecure: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, err)
 			pool := NewPool(g, "")
 			defer pool.Close()
-			if err := pool.Open(t.Context(), 1); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, pool.Open(t.Context(), 1))
 			s := <-server
 			if s.err != nil {
 				t.Fatal(s.err)
@@ -73,9 +68,7 @@ func TestAlive(t *testing.T) {
 			defer s.conn.Close()
 			// The deadline of an earlier request does not matter.
 			pool.ahead[0].raw.expire(time.Now().Add(-time.Second), 0)
-			if err := c.server(s.conn); err != nil {
-				t.Fatal(err)
-			}
+			assert.Succeeds(t, c.server(s.conn))
 			if c.alive {
 				time.Sleep(20 * time.Millisecond)
 			}

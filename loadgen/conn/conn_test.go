@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -78,9 +79,7 @@ func TestAnswers(t *testing.T) {
 				pool := served(t, c.answer)
 				defer pool.Close()
 				k, err := pool.Dial(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.Succeeds(t, err)
 				sent, body, err := exchange(k, NewHeader(pool.target, "/v1", "text/plain"))
 				if body != c.body || !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.words) || sent == metrics.Never {
 					t.Errorf("%q, %v, sent %s; want %q, %v, %q", body, err, sent, c.body, c.err, c.words)
@@ -106,9 +105,7 @@ func TestReuse(t *testing.T) {
 		header := NewHeader(pool.target, "/v1", "text/plain")
 		pool.SetClock(Clock{Start: time.Now()})
 		k, err := pool.Dial(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		for range 2 {
 			time.Sleep(time.Second)
 			if k.used && k.StaleWithin() < 0 {
@@ -143,9 +140,7 @@ func TestNoAnswer(t *testing.T) {
 		defer server.Close()
 		pool := NewPool(dialled(t, func(context.Context, string, string) (net.Conn, error) { return client, nil }), metrics.UserStamps)
 		k, err := pool.Dial(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		go func() { _, _ = io.Copy(io.Discard, server) }()
 		if _, _, err := exchange(k, NewHeader(pool.target, "/v1", "")); !IsTimeout(err) {
 			t.Errorf("%v, want a time-out", err)
@@ -167,9 +162,7 @@ func TestHandshakeFails(t *testing.T) {
 		_ = server.Close()
 		return client, nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	pool := NewPool(g, metrics.UserStamps)
 	if _, err := pool.Dial(t.Context()); err == nil || errors.Is(err, os.ErrDeadlineExceeded) || pool.Stats() != (Stats{Dialled: 1}) {
 		t.Errorf("%v, %+v", err, pool.Stats())
@@ -182,9 +175,7 @@ func TestClosesAtOnce(t *testing.T) {
 	pool := served(t, answer)
 	defer pool.Close()
 	k, err := pool.Dial(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	_, _, err = exchange(k, NewHeader(pool.target, "/v1", ""))
 	pool.Release(k, err)
 	k = pool.Take()

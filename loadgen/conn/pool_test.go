@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 )
 
@@ -19,9 +19,7 @@ import (
 func dialled(t *testing.T, dial target.DialFunc) *target.Target {
 	t.Helper()
 	g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: dial})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return g
 }
 
@@ -79,9 +77,7 @@ func TestOpenFails(t *testing.T) {
 				}
 				began := time.Now()
 				err := pool.Open(ctx, c.n)
-				if c.words == "" && err != nil || c.words != "" && (err == nil || !strings.Contains(err.Error(), c.words)) {
-					t.Errorf("%v, want %q", err, c.words)
-				}
+				assert.Fails(t, c.name, err, c.words)
 				if took := time.Since(began); took != c.took && !c.once {
 					t.Errorf("it took %s, want %s", took, c.took)
 				}

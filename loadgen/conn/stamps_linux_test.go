@@ -9,60 +9,21 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
+	"benchtop/loadgen/conn/conntest"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
 
-// needStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do. It does not use the
-// code under test, and returns when the kernel has begun to stamp.
-func needStamps(t testing.TB) {
-	t.Helper()
-	if !KernelStamps() {
-		ci.Skip(t, "this system's kernel does not stamp packets")
-	}
-	client, server := tcpPair(t)
-	file, err := client.File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = file.Close() }) // so that the kernel goes on during the test
-	fd := int(file.Fd())
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags); err != nil {
-		t.Fatal(err)
-	}
-	patience := 6000
-	if neverStamped.Load() {
-		patience = 1
-	}
-	for range patience {
-		_, _ = server.Write([]byte("x"))
-		if _, n, _, _, err := unix.Recvmsg(fd, make([]byte, 1), make([]byte, 128), 0); err != nil {
-			t.Fatal(err)
-		} else if n > 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	neverStamped.Store(true)
-	ci.Skip(t, "the kernel takes the option but stamps nothing")
-}
-
-// neverStamped is set when a test has waited for stamps for a minute in vain, so that the next need not.
-var neverStamped atomic.Bool
-
 // One socket requests stamps as long as connections may be opened, and not longer.
 func TestWarmSocket(t *testing.T) {
-	needStamps(t)
+	conntest.NeedStamps(t, KernelStamps())
 	g, err := target.New(target.Options{BaseURL: "http://model.test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	pool := NewPool(g, "")
 	raw, err := pool.stamps.warm.(*os.File).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	flags := 0
 	if err := raw.Control(func(fd uintptr) { flags, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING) }); err != nil || flags != stampFlags {
 		t.Errorf("flags %#x, %v", flags, err)
@@ -75,7 +36,7 @@ func TestWarmSocket(t *testing.T) {
 
 // A packet without a stamp has the time of its read, the next one with a stamp its own.
 func TestPacketWithoutStamp(t *testing.T) {
-	needStamps(t)
+	conntest.NeedStamps(t, KernelStamps())
 	stamps := newStamping("")
 	defer stamps.close()
 	conn, server := stampedPair(t, stamps)
@@ -85,9 +46,7 @@ func TestPacketWithoutStamp(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 	}
 	last := time.Duration(0)
 	for i, stamped := range []bool{true, false, true, false} {
@@ -111,7 +70,7 @@ func TestPacketWithoutStamp(t *testing.T) {
 
 // A stamp lies between the previous one and its read.
 func TestStampsAreClamped(t *testing.T) {
-	needStamps(t)
+	conntest.NeedStamps(t, KernelStamps())
 	stamps := newStamping("")
 	defer stamps.close()
 	conn, server := stampedPair(t, stamps)
@@ -142,7 +101,7 @@ func TestStampsAreClamped(t *testing.T) {
 
 // The wall clock is set while connections are open: reads around it have their own time, later ones the kernel's again.
 func TestClockStepOnConnection(t *testing.T) {
-	needStamps(t)
+	conntest.NeedStamps(t, KernelStamps())
 	stamps := newStamping("")
 	defer stamps.close()
 	// The program's clock is wrong until it is set; the kernel's stamps are right all along.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -19,18 +20,12 @@ import (
 func tcpPair(t testing.TB) (client, server *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	defer l.Close()
 	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	s, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	t.Cleanup(func() { _, _ = c.Close(), s.Close() })
 	return c.(*net.TCPConn), s.(*net.TCPConn)
 }

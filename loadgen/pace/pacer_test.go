@@ -3,14 +3,15 @@ package pace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 )
 
@@ -190,9 +191,8 @@ func TestLateness(t *testing.T) {
 		{"", 0, 1, "positive rate"}, {"", -1, 1, "positive rate"}, {"", math.NaN(), 1, "positive rate"},
 		{"", 1, -1, "-1 arrivals"}, {"", 1, shape.MostArrivals + 1, "at most"},
 	} {
-		if _, err := Lateness(t.Context(), c.kind, c.rate, c.n, 1); err == nil || !strings.Contains(err.Error(), c.words) {
-			t.Errorf("%q, %v per second, %d: %v, want %q", c.kind, c.rate, c.n, err, c.words)
-		}
+		_, err := Lateness(t.Context(), c.kind, c.rate, c.n, 1)
+		assert.Fails(t, fmt.Sprint(c), err, c.words)
 	}
 	if late, err := Lateness(t.Context(), "", math.Inf(1), 5, 1); err != nil || len(late) != 5 {
 		t.Errorf("all at once: %v, %v", late, err)
@@ -210,9 +210,7 @@ func TestSteering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(time.Now(), 0, 0)
 		defer p.Close()
-		if err := p.Open("timer"); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, p.Open("timer"))
 		at := func(after, speed float64) {
 			time.AfterFunc(time.Duration(after*float64(time.Second)), func() { p.steer(now(p), speed) })
 		}

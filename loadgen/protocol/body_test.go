@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 )
 
@@ -19,9 +20,7 @@ func golden(t *testing.T, name string, into any) {
 	if err == nil {
 		err = json.Unmarshal(data, into)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 }
 
 // ask is a request whose extra fields are written as users write them.
@@ -61,46 +60,10 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// Bodies of other shapes. A null leaves out a field of benchtop's own, and is sent in fields of the user. A request's overrides have
+// precedence over the user's extra fields, member by member.
 func TestBodiesOfOtherShapes(t *testing.T) {
-	if _, err := (Chat{}).Body(nil, ask("m", &datasets.Turn{TokenIDs: []int{1}}, nil)); err == nil || !strings.Contains(err.Error(), "--backend openai") {
-		t.Errorf("token ids on the chat protocol: %v, want an error that names the way out", err)
-	}
-	for _, c := range []struct {
-		name string
-		turn datasets.Turn
-		want string
-	}{
-		{"no length", datasets.Turn{Text: "a"}, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}], "stream": true, "stream_options": {"include_usage": true}}`},
-		{"media", datasets.Turn{Text: "a", Media: json.RawMessage(`{"type": "image_url"}`)}, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}]}], "stream": true, "stream_options": {"include_usage": true}}`},
-		{"messages", datasets.Turn{Text: "a", Messages: json.RawMessage(`[{"role": "user", "content": "b"}]`)}, `{"model": "m", "messages": [{"role": "user", "content": "b"}], "stream": true, "stream_options": {"include_usage": true}}`},
-	} {
-		got, err := Chat{}.Body(nil, ask("m", &c.turn, nil))
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
-		}
-	}
-}
-
-// A request's overrides have precedence over the user's extra fields, member by member of the body.
-func TestOverrides(t *testing.T) {
-	turn := datasets.Turn{Text: "a", Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{"tools":[{"b":1,"a":"\u00e9<"}],"tool_choice":"auto","max_completion_tokens":1.50}`), MaxTokens: 3}
-	a := ask("m", &turn, []Field{{"temperature", "0"}, {"tool_choice", `"none"`}})
-	got, err := Chat{}.Body(nil, a)
-	want := `{"model": "m", "messages": [], "max_completion_tokens": 1.5, "stream": true, "stream_options": {"include_usage": true}, ` +
-		`"temperature": 0, "tool_choice": "auto", "tools": [{"b": 1, "a": "\u00e9<"}]}`
-	if err != nil || string(got) != want {
-		t.Errorf("%v\n got %s\nwant %s", err, got, want)
-	}
-	for _, bad := range []string{"[1]", "{", ""} {
-		turn.Overrides = json.RawMessage(bad)
-		if _, err := (Chat{}).Body(nil, a); err == nil || !strings.Contains(err.Error(), "overrides") {
-			t.Errorf("overrides %q: %v, want an error", bad, err)
-		}
-	}
-}
-
-// A null leaves out a field of benchtop's own, and is sent in fields of the user.
-func TestNullLeavesOut(t *testing.T) {
+	const streams = `"stream": true, "stream_options": {"include_usage": true}`
 	for _, c := range []struct {
 		name   string
 		spoken Protocol
@@ -108,15 +71,21 @@ func TestNullLeavesOut(t *testing.T) {
 		turn   datasets.Turn
 		want   string
 	}{
-		{"completions", Default(), []Field{{"ignore_eos", "true"}, {"ignore_eos", " null"}, {"repetition_penalty", "null"}, {"logprobs", "null"}, {"stop", "null"}},
-			datasets.Turn{Text: "a", MaxTokens: 3},
-			`{"model": "m", "prompt": "a", "max_tokens": 3, "stream": true, "stream_options": {"include_usage": true}, "stop": null}`},
+		{"no length", Chat{}, nil, datasets.Turn{Text: "a"}, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}], ` + streams + `}`},
+		{"media", Chat{}, nil, datasets.Turn{Text: "a", Media: json.RawMessage(`{"type": "image_url"}`)},
+			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}]}], ` + streams + `}`},
+		{"messages", Chat{}, nil, datasets.Turn{Text: "a", Messages: json.RawMessage(`[{"role": "user", "content": "b"}]`)},
+			`{"model": "m", "messages": [{"role": "user", "content": "b"}], ` + streams + `}`},
+		{"null in completions", Default(), []Field{{"ignore_eos", "true"}, {"ignore_eos", " null"}, {"repetition_penalty", "null"}, {"logprobs", "null"}, {"stop", "null"}},
+			datasets.Turn{Text: "a", MaxTokens: 3}, `{"model": "m", "prompt": "a", "max_tokens": 3, ` + streams + `, "stop": null}`},
 		{"set again", Default(), []Field{{"max_tokens", "null"}, {"max_tokens", "5"}, {"temperature", "null"}, {"stream_options", "null"}},
-			datasets.Turn{Text: "a", MaxTokens: 3},
-			`{"model": "m", "prompt": "a", "repetition_penalty": 1.0, "logprobs": null, "stream": true, "max_tokens": 5}`},
-		{"a turn's own", Chat{}, []Field{{"ignore_eos", "true"}},
+			datasets.Turn{Text: "a", MaxTokens: 3}, `{"model": "m", "prompt": "a", "repetition_penalty": 1.0, "logprobs": null, "stream": true, "max_tokens": 5}`},
+		{"a turn's own null", Chat{}, []Field{{"ignore_eos", "true"}},
 			datasets.Turn{Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{"ignore_eos": null, "tools": null}`)},
-			`{"model": "m", "messages": [], "stream": true, "stream_options": {"include_usage": true}, "tools": null}`},
+			`{"model": "m", "messages": [], ` + streams + `, "tools": null}`},
+		{"overrides", Chat{}, []Field{{"temperature", "0"}, {"tool_choice", `"none"`}}, datasets.Turn{Text: "a", Messages: json.RawMessage(`[]`), MaxTokens: 3,
+			Overrides: json.RawMessage(`{"tools":[{"b":1,"a":"\u00e9<"}],"tool_choice":"auto","max_completion_tokens":1.50}`)},
+			`{"model": "m", "messages": [], "max_completion_tokens": 1.5, ` + streams + `, "temperature": 0, "tool_choice": "auto", "tools": [{"b": 1, "a": "\u00e9<"}]}`},
 	} {
 		got, err := c.spoken.Body(nil, ask("m", &c.turn, c.extra))
 		if err != nil || string(got) != c.want {
@@ -126,6 +95,12 @@ func TestNullLeavesOut(t *testing.T) {
 	a := ask("m", &datasets.Turn{Text: "a", MaxTokens: 3}, []Field{{"ignore_eos", "true"}, {"logprobs", "null"}, {"mine", "1"}})
 	if got, want := Optional(Default(), a), []string{"repetition_penalty", "stream_options", "ignore_eos"}; !slices.Equal(got, want) {
 		t.Errorf("a server can do without %q, want %q", got, want)
+	}
+	_, err := (Chat{}).Body(nil, ask("m", &datasets.Turn{TokenIDs: []int{1}}, nil))
+	assert.Fails(t, "token ids on the chat protocol", err, "--backend openai")
+	for _, bad := range []string{"[1]", "{", ""} {
+		_, err := (Chat{}).Body(nil, ask("m", &datasets.Turn{Text: "a", Overrides: json.RawMessage(bad)}, nil))
+		assert.Fails(t, fmt.Sprintf("overrides %q", bad), err, "overrides")
 	}
 }
 
@@ -163,13 +138,9 @@ func bodyMembers(t *testing.T, text string) (out []bodyMember) {
 	}
 	for d.More() {
 		key, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, d.Decode(&value))
 		out = append(out, bodyMember{key.(string), value})
 	}
 	return out

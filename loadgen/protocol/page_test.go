@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // The page of backends has each protocol with its path, its chunk and the end of a whole answer.
 func TestBackendsOnThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/compatibility.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	_, section, _ := strings.Cut(string(page), "\n## Backends\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var told []string

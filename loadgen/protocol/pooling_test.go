@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/jsonscan"
 )
 
@@ -90,9 +91,7 @@ func FuzzEmbeddings(f *testing.F) {
 		}
 		got := map[string]json.RawMessage{}
 		object, err := validObject(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		for name, value := range jsonscan.Members(object) {
 			var key string
 			if err := json.Unmarshal(name, &key); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/metrics"
 )
@@ -65,12 +66,8 @@ func TestGoldenArrivals(t *testing.T) {
 		} `json:"self_timed"`
 	}
 	data, err := os.ReadFile("testdata/arrivals.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
+	assert.Succeeds(t, json.Unmarshal(data, &golden))
 	if len(golden.Cases) == 0 || len(golden.AfterDataset) == 0 || len(golden.SelfTimed) == 0 {
 		t.Fatalf("%d cases, %d after data sets, %d self-timed", len(golden.Cases), len(golden.AfterDataset), len(golden.SelfTimed))
 	}
@@ -107,9 +104,7 @@ func TestGoldenArrivals(t *testing.T) {
 				o.Ratio = datasets.RangeRatio{Input: d.RangeRatio, Output: d.RangeRatio}
 				o.Vocabulary = datasets.Vocabulary{Size: d.Vocabulary}
 				r, err := datasets.NewRandom(o, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.Succeeds(t, err)
 				for n := 0; ; n++ {
 					if _, err := r.Next(); err == io.EOF && n == c.N {
 						break

@@ -12,24 +12,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
-// made is a certificate that signs itself, and its key, in PEM form.
-func made(t *testing.T, until time.Time) (certificate, key string) {
+// signed is a certificate that signs itself, and its key, in PEM form.
+func signed(t *testing.T, until time.Time) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: until.Add(-24 * time.Hour), NotAfter: until}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	return block("CERTIFICATE", der), block("PRIVATE KEY", secret)
 }
 
@@ -40,15 +36,13 @@ func block(kind string, data []byte) string {
 // Files that cannot be used are refused with their name, the reason, and a way out.
 func TestCertificateFiles(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
-	certificate, key := made(t, soon)
-	_, otherKey := made(t, soon)
-	old, oldKey := made(t, time.Date(2020, 5, 1, 0, 0, 0, 0, time.UTC))
+	certificate, key := signed(t, soon)
+	_, otherKey := signed(t, soon)
+	old, oldKey := signed(t, time.Date(2020, 5, 1, 0, 0, 0, 0, time.UTC))
 	folder := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	absent := filepath.Join(folder, "absent.pem")
@@ -72,9 +66,7 @@ func TestCertificateFiles(t *testing.T) {
 			c.key = c.certificate
 		}
 		_, err := Certificate(c.certificate, c.key)
-		if (c.words == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.words) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.words)
-		}
+		assert.Fails(t, c.name, err, c.words)
 	}
 	for _, c := range []struct{ name, file, words string }{
 		{"one", file("a.pem", certificate), ""},
@@ -86,8 +78,6 @@ func TestCertificateFiles(t *testing.T) {
 		{"large", file("large", strings.Repeat(" ", mostPEM+1)), "too many"},
 	} {
 		_, err := Roots(c.file)
-		if (c.words == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.words) {
-			t.Errorf("roots, %s: %v, want %q", c.name, err, c.words)
-		}
+		assert.Fails(t, "roots, "+c.name, err, c.words)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // The client that is not timed sends the same headers.
@@ -17,26 +19,22 @@ func TestClientHeaders(t *testing.T) {
 	defer web.Close()
 	host := strings.TrimPrefix(web.URL, "http://")
 	for _, c := range []struct {
-		name   string
-		header http.Header
-		want   map[string][]string
-		host   string
+		name, user, key string
+		header          http.Header
+		want            map[string][]string
+		host            string
 	}{
-		{"none", nil, map[string][]string{"Authorization": {"Bearer sesame"}, "Content-Type": {"application/json"}}, host},
-		{"own", http.Header{"x-team": {"a", "b"}, "authorization": {"Token t"}, "content-type": {"text/x"}, "user-agent": {"me"}},
+		{"a key", "", "sesame", nil, map[string][]string{"Authorization": {"Bearer sesame"}, "Content-Type": {"application/json"}}, host},
+		{"a name and a password", "u:p@", "", nil, map[string][]string{"Authorization": {"Basic dTpw"}}, host},
+		{"own", "", "sesame", http.Header{"x-team": {"a", "b"}, "authorization": {"Token t"}, "content-type": {"text/x"}, "user-agent": {"me"}},
 			map[string][]string{"X-Team": {"a", "b"}, "Authorization": {"Token t"}, "Content-Type": {"text/x"}, "User-Agent": {"me"}}, host},
-		{"host", http.Header{"Host": {"other.test"}}, map[string][]string{"Host": nil}, "other.test"},
-		{"compression is the client's affair", http.Header{"Accept-Encoding": {"br"}}, map[string][]string{"Accept-Encoding": {"gzip"}}, host},
+		{"host", "", "", http.Header{"Host": {"other.test"}}, map[string][]string{"Host": nil, "Authorization": nil}, "other.test"},
+		{"compression is the client's affair", "", "", http.Header{"Accept-Encoding": {"br"}}, map[string][]string{"Accept-Encoding": {"gzip"}}, host},
 	} {
-		g, err := New(Options{BaseURL: web.URL, APIKey: "sesame", Header: c.header})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := made(t, Options{BaseURL: strings.Replace(web.URL, "://", "://"+c.user, 1), APIKey: c.key, Header: c.header})
 		client := g.Client()
 		answer, err := client.Post(g.URL("/tokenize"), "application/json", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		_, _ = io.Copy(io.Discard, answer.Body)
 		_ = answer.Body.Close()
 		client.CloseIdleConnections()
@@ -111,19 +109,13 @@ func TestHideHeaders(t *testing.T) {
 		{"User-Agent", "Mozilla", "Mozilla", "Mozilla"},
 		{"Host", "model.test", "cannot reach model.test", "cannot reach model.test"},
 	} {
-		g, err := New(Options{BaseURL: "http://host", Header: http.Header{c.name: {c.value}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := made(t, Options{BaseURL: "http://host", Header: http.Header{c.name: {c.value}}})
 		if got := g.Hide(c.text); got != c.want {
 			t.Errorf("%s: %s: %q becomes %q, want %q", c.name, c.value, c.text, got, c.want)
 		}
 	}
 	// Where one contains another, nothing of the longer is left.
-	g, err := New(Options{BaseURL: "http://host", APIKey: "abcd", Header: http.Header{"X-Key": {"abcdefgh"}, "X-Token": {"efgh"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := made(t, Options{BaseURL: "http://host", APIKey: "abcd", Header: http.Header{"X-Key": {"abcdefgh"}, "X-Token": {"efgh"}}})
 	if got := g.Hide("abcd abcdefgh efgh"); got != "*** *** ***" {
 		t.Errorf("overlapping secrets: %q", got)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // env is an environment for tests.
@@ -98,9 +100,7 @@ func TestTunnelRefused(t *testing.T) {
 						return client, nil
 					},
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.Succeeds(t, err)
 				_, err = g.Dial(t.Context())
 				if err == nil || !strings.Contains(err.Error(), c.words) || !strings.HasPrefix(err.Error(), "proxy http://p (HTTPS_PROXY): ") {
 					t.Errorf("%v, want %q", err, c.words)

@@ -10,7 +10,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"benchtop/internal/assert"
 )
+
+// made is a target that there is.
+func made(t *testing.T, o Options) *Target {
+	t.Helper()
+	g, err := New(o)
+	assert.Succeeds(t, err)
+	return g
+}
 
 func TestNew(t *testing.T) {
 	for _, c := range []struct {
@@ -69,37 +79,9 @@ func TestNewRefuses(t *testing.T) {
 		"unix:///" + strings.Repeat("x", 107): "has 108 bytes, and the system allows 107",
 	} {
 		_, err := New(Options{BaseURL: base})
-		if err == nil || !strings.Contains(err.Error(), words) {
-			t.Errorf("%q: %v, want %q", base, err, words)
-		}
+		assert.Fails(t, base, err, words)
 		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "abc")) {
 			t.Errorf("%q: the error tells the secret: %v", base, err)
-		}
-	}
-}
-
-func TestAuthorization(t *testing.T) {
-	var got string
-	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Authorization") }))
-	defer web.Close()
-	for _, c := range []struct{ user, key, want string }{
-		{"", "", ""},
-		{"", "k", "Bearer k"},
-		{"u:p@", "", "Basic dTpw"},
-	} {
-		g, err := New(Options{BaseURL: strings.Replace(web.URL, "://", "://"+c.user, 1), APIKey: c.key})
-		if err != nil {
-			t.Fatal(err)
-		}
-		client := g.Client()
-		answer, err := client.Get(g.URL("/"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = answer.Body.Close()
-		client.CloseIdleConnections()
-		if got != c.want {
-			t.Errorf("user %q, key %q: sent %q, want %q", c.user, c.key, got, c.want)
 		}
 	}
 }
@@ -111,16 +93,11 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	defer other.Close()
 	web := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
 	defer web.Close()
-	g, err := New(Options{BaseURL: web.URL, APIKey: "k"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := made(t, Options{BaseURL: web.URL, APIKey: "k"})
 	client := g.Client()
 	defer client.CloseIdleConnections()
 	answer, err := client.Get(g.URL("/"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Succeeds(t, err)
 	_ = answer.Body.Close()
 	if asked || answer.StatusCode != http.StatusFound {
 		t.Errorf("status %d, other host asked: %v", answer.StatusCode, asked)
@@ -145,10 +122,7 @@ func TestClientKeepsConnections(t *testing.T) {
 	}
 	web.Start()
 	defer web.Close()
-	g, err := New(Options{BaseURL: web.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := made(t, Options{BaseURL: web.URL})
 	client := g.Client()
 	defer client.CloseIdleConnections()
 	for range rounds {
@@ -178,10 +152,7 @@ func TestClientKeepsConnections(t *testing.T) {
 }
 
 func TestHide(t *testing.T) {
-	g, err := New(Options{BaseURL: "http://user:p@ss@host", APIKey: "sesame"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := made(t, Options{BaseURL: "http://user:p@ss@host", APIKey: "sesame"})
 	if got := g.Hide("no key sesame, no password p@ss, no dXNlcjpwQHNz"); got != "no key ***, no password ***, no ***" {
 		t.Error(got)
 	}
@@ -192,14 +163,9 @@ func TestTLS(t *testing.T) {
 	defer web.Close()
 	web.Config.ErrorLog = nil
 	for _, insecure := range []bool{false, true} {
-		g, err := New(Options{BaseURL: web.URL, Insecure: insecure})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := made(t, Options{BaseURL: web.URL, Insecure: insecure})
 		raw, err := g.Dial(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Succeeds(t, err)
 		c, err := g.Secure(context.Background(), raw)
 		if insecure != (err == nil) {
 			t.Errorf("insecure %v: %v", insecure, err)
@@ -227,10 +193,7 @@ func TestClientRefusesSwitchingProtocols(t *testing.T) {
 	}))
 	defer web.Close()
 	defer close(released)
-	to, err := New(Options{BaseURL: web.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := made(t, Options{BaseURL: web.URL})
 	client := to.Client()
 	defer client.CloseIdleConnections()
 	answer, err := client.Get(web.URL)
@@ -245,13 +208,6 @@ func TestClientRefusesSwitchingProtocols(t *testing.T) {
 
 // A server is the same however its address is written.
 func TestSame(t *testing.T) {
-	of := func(url string) *Target {
-		tgt, err := New(Options{BaseURL: url})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tgt
-	}
 	for _, c := range []struct {
 		a, b string
 		want bool
@@ -261,7 +217,7 @@ func TestSame(t *testing.T) {
 		{"http://h:1", "http://h:2", false}, {"http://h:443", "https://h", false}, {"http://h/a", "http://h/b", false},
 		{"unix:///s", "unix:///t", false},
 	} {
-		if got := of(c.a).Same(of(c.b)); got != c.want {
+		if got := made(t, Options{BaseURL: c.a}).Same(made(t, Options{BaseURL: c.b})); got != c.want {
 			t.Errorf("%s and %s: %t, want %t", c.a, c.b, got, c.want)
 		}
 	}

@@ -248,7 +248,7 @@ func (c *Controller) confirmed(why string) {
 // its number of requests.
 func (c *Controller) giveUpConfirmation(leaves bool) {
 	f := c.confirm
-	if f == nil || f.phase == leftToClock {
+	if f.phase == leftToClock {
 		return
 	}
 	begun := f.phase != awaited
@@ -261,15 +261,12 @@ func (c *Controller) giveUpConfirmation(leaves bool) {
 	if begun || leaves && c.Plan.Duration == 0 {
 		text += "; the run continues until q"
 	}
-	c.Tell(metrics.LogEntry{Level: metrics.Warn, Text: text})
+	c.tellf(metrics.Warn, "%s", text)
 }
 
 // endConfirmation tells that the run ended before the confirmation did.
 func (c *Controller) endConfirmation() {
 	f := c.confirm
-	if f == nil {
-		return
-	}
 	c.confirm = nil
 	switch {
 	case f.phase == leftToClock:

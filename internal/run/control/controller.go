@@ -276,11 +276,9 @@ func (c *Controller) force(load float64) {
 func (c *Controller) changed(by, text, mark string) {
 	c.state.By = by
 	c.state.Changes++
-	set := c.state.LoadSetting
-	e := metrics.LogEntry{Level: metrics.Info, Text: text, Mark: mark, Set: &set}
+	e := metrics.LogEntry{Level: metrics.Info, Text: text, Mark: mark, Set: new(c.state.LoadSetting)}
 	if by == metrics.BySearch {
-		told := c.search.step.Told
-		e.Search = &told
+		e.Search = new(c.search.step.Told)
 	}
 	c.file(e)
 }

@@ -106,9 +106,7 @@ func (l *Looks) End() {
 	defer l.mu.Unlock()
 	for _, t := range *l.taken.Swap(new([]*Trial)) {
 		t.mu.Lock()
-		if base := t.sample.Base(); base > 0 && (l.base == 0 || base < l.base) {
-			l.base = base
-		}
+		l.base = shorter(l.base, t.sample.Base())
 		t.mu.Unlock()
 	}
 }

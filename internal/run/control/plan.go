@@ -1,7 +1,9 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,11 @@ type moment struct {
 
 // schedule lists the moments of the plan: the stages, connections ahead of those with more users, the end of the warm-up.
 func (c *Controller) schedule() {
+	if w := c.Plan.Warmup; w > 0 {
+		c.moments = append(c.moments, moment{w, func() {
+			c.Tell(metrics.LogEntry{Level: metrics.Info, Text: "warm-up finished; measuring", Mark: "warm"})
+		}})
+	}
 	users := 0
 	for i, stage := range c.Plan.Stages {
 		n := stage.Users()
@@ -27,18 +34,7 @@ func (c *Controller) schedule() {
 		users = max(users, n)
 		c.moments = append(c.moments, moment{stage.Start, func() { c.beginStage(i) }})
 	}
-	w := c.Plan.Warmup
-	if w <= 0 {
-		return
-	}
-	at := 0
-	for at < len(c.moments) && c.moments[at].at < w {
-		at++
-	}
-	over := moment{w, func() {
-		c.Tell(metrics.LogEntry{Level: metrics.Info, Text: "warm-up finished; measuring", Mark: "warm"})
-	}}
-	c.moments = append(c.moments[:at:at], append([]moment{over}, c.moments[at:]...)...)
+	slices.SortStableFunc(c.moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 }
 
 // untilNextStage is how long it takes until a stage of rates begins that a pause has moved.
@@ -94,11 +90,11 @@ func (c *Controller) stageEvent(i int, set *metrics.LoadSetting) metrics.LogEntr
 
 // setting is the load in force for an event: without a number where the plan moves it in a way that an event cannot say.
 func (c *Controller) setting() *metrics.LoadSetting {
-	set := c.state.LoadSetting
+	set := new(c.state.LoadSetting)
 	if r := c.Plan.Ramp; !c.loadSet && r != nil && (r.Over == 0 || r.Strategy != "linear" && set.RampTo > 0) {
-		set = metrics.LoadSetting{By: set.By}
+		*set = metrics.LoadSetting{By: set.By}
 	}
-	return &set
+	return set
 }
 
 const (
@@ -180,22 +176,19 @@ func proven(of []metrics.LevelVerdict, tier int) bool {
 
 // giveUpSearch ends a search because the load is set by hand.
 func (c *Controller) giveUpSearch() {
-	if c.search == nil {
-		return
-	}
 	c.search, c.state.Search = nil, ""
 	text := "search stopped: load changed manually"
 	if c.Plan.Duration == 0 { // the search would have ended it
 		text += "; the run continues until q"
 	}
-	c.Tell(metrics.LogEntry{Level: metrics.Warn, Text: text})
+	c.tellf(metrics.Warn, "%s", text)
 }
 
 // endSearch tells that the run ended before the search did.
 func (c *Controller) endSearch() {
 	if s := c.search; s != nil {
 		c.search = nil
-		c.Tell(metrics.LogEntry{Level: metrics.Warn, Text: "search: no result before the end of the run; last step: " + s.step.Words})
+		c.tellf(metrics.Warn, "search: no result before the end of the run; last step: %s", s.step.Words)
 	}
 }
 

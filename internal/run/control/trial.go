@@ -100,11 +100,17 @@ func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Du
 		t.tests[i].Looks = held
 	}
 	clear(t.pending)
-	if base := t.sample.Base(); base > 0 && (t.base == 0 || base < t.base) {
-		t.base = base
-	}
+	t.base = shorter(t.base, t.sample.Base())
 	t.sample = judge.NewSample(from, to, t.plan.Unit(), t.tests...)
 	t.sample.RequestTime = t.base
+}
+
+// shorter is the shorter of two times, where 0 is one that is not known.
+func shorter(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // forget is how many requests a mean remembers.

@@ -55,7 +55,7 @@ var arrows = map[string][]string{
 	"benchtop/metrics/event":            {"benchtop/metrics"},
 	"benchtop/metrics/event/eventtest":  {"benchtop/metrics", "benchtop/metrics/event"},
 	"benchtop/metrics/judge":            {"benchtop/metrics", "benchtop/metrics/outage"},
-	"benchtop/metrics/judge/queuetest":      {"benchtop/metrics"},
+	"benchtop/metrics/judge/queuetest":  {"benchtop/metrics"},
 	"benchtop/metrics/outage":           {"benchtop/metrics"},
 	"benchtop/metrics/live":             {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/judge", "benchtop/metrics/outage"},
 	"benchtop/metrics/report":           {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/judge"},

@@ -162,16 +162,16 @@ func TestShareOfCutPrompts(t *testing.T) {
 		watch.pass(r)
 		return false
 	})
-	hitRate, _, alarms := cacheRun(t, server.url, "--tokenizer", modelDirectory(t, "gpt2"), "--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "2",
+	hitRate, _, alarms := cacheRun(t, server.url, "--tokenizer", modelDirectory(t, "gpt2-short"), "--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "2",
 		"--prefix-repetition-output-len", "2")
-	if hitRate < 0.8 || len(alarms) > 0 {
+	if hitRate < 0.6 || len(alarms) > 0 {
 		t.Errorf("hit rate %g, alarms %q", hitRate, alarms)
 	}
 }
 
 // A server refuses ids beyond its vocabulary, so those that make prompts cold come from the one that was named.
 func TestColdCacheKeepsToTheVocabulary(t *testing.T) {
-	for _, args := range [][]string{nil, {"--tokenizer", modelDirectory(t, "gpt2")}, {"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"},
+	for _, args := range [][]string{nil, {"--tokenizer", modelDirectory(t, "gpt2-short")}, {"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"},
 		{"--dataset-name", "timed_trace", "--dataset-path", "../../datasets/testdata/trace_small.jsonl", "--no-self-timed"},
 		{"--dataset-name", "burstgpt", "--dataset-path", "../../datasets/testdata/burstgpt_small.csv"}} {
 		server := recorded(t, nil)
@@ -201,7 +201,7 @@ func TestColdCacheOfPicturesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"serve", "--base-url", server.url, "--no-tui", "--gpu", "none", "--backend", "openai-chat", "--dataset-name", "custom_image", "--dataset-path", path,
-		"--tokenizer", modelDirectory(t, "gpt2"), "--disable-shuffle", "--num-prompts", "2", "--request-id-prefix", "p", "--cache", "cold"}
+		"--tokenizer", modelDirectory(t, "gpt2-short"), "--disable-shuffle", "--num-prompts", "2", "--request-id-prefix", "p", "--cache", "cold"}
 	benchtop(args...).expect(t, session.ExitUsage, "--cache cold, prompt p1: messages without a text cannot be made cold; use --cache as-is")
 	for _, call := range server.all() {
 		t.Errorf("was sent: %v", call.fields)

@@ -23,7 +23,7 @@ func TestExamples(t *testing.T) {
 		pages = append(pages, page...)
 	}
 	url := simulated(t, func(p *simulator.Profile) { p.Prioritized = true })
-	dir, model := t.TempDir(), modelDirectory(t, "gpt2")
+	dir, model := t.TempDir(), modelDirectory(t, "gpt2-short")
 	for _, files := range []string{"examples", "import"} {
 		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", files))); err != nil {
 			t.Fatal(err)

@@ -53,9 +53,7 @@ func (r result) expect(t *testing.T, code int, words ...string) {
 // simulated starts the simulated server on a free port.
 func simulated(t *testing.T, change func(*simulator.Profile)) string {
 	t.Helper()
-	p := simulator.Defaults()
-	// A hundred times as fast, so that tests do not wait.
-	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100, p.DecodeSequence/100, 0
+	p := fast()
 	if change != nil {
 		change(&p)
 	}

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/ci"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
 
 // The examples of the pages run, and print the lines that stand below them.
 func TestExamples(t *testing.T) {
+	ci.SkipUnderRace(t)
 	var pages []byte
 	for _, name := range []string{"offline", "workloads", "conversations"} {
 		page, err := os.ReadFile("../../docs/" + name + ".md")

@@ -8,76 +8,35 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"benchtop/internal/session"
+	"benchtop/internal/simulator"
 )
 
 // cachePrompts are in every run.
 const cachePrompts = 24
 
-// watched keeps a run of one user from beginning before its looks at the server's counters have begun, and from ending before
-// they have seen all but its last request: what they find is then the same on a busy machine.
-type watched struct {
-	mu             sync.Mutex
-	prompts, looks int
-	begins         int           // looks that there have to be for the first prompt
-	looked         chan struct{} // closed and made anew at each look
-}
-
-func newWatched() *watched { return &watched{looked: make(chan struct{}), begins: 2} }
-
-// pass waits at a request.
-func (w *watched) pass(r *http.Request) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	need := 0
-	switch {
-	case r.URL.Path == "/metrics":
-		w.looks++
-		close(w.looked)
-		w.looked = make(chan struct{})
-	case strings.HasSuffix(r.URL.Path, "/completions"):
-		switch w.prompts++; w.prompts % cachePrompts {
-		case 1:
-			need = w.begins // one beside the load, and one of the counters before and after
-		case 0:
-			need = w.looks + 2 // the first of them is over when the second begins
-		}
-	}
-	for w.looks < need {
-		looked := w.looked
-		w.mu.Unlock()
-		select {
-		case <-looked:
-		case <-r.Context().Done():
-			need = 0
-		}
-		w.mu.Lock()
-	}
-}
-
-// nextRun is about to begin.
-func (w *watched) nextRun() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.begins = w.looks + 2
+// slow is a server of a tenth of the speed: it is looked at several times while it serves cachePrompts.
+func slow() simulator.Profile {
+	p := simulator.Defaults()
+	p.StepBase *= 10
+	return p
 }
 
 // cacheRun sends the same 24 prompts as every other run with the same arguments and returns figures of its result.
-func cacheRun(t *testing.T, url string, args ...string) (hitRate float64, cold any, alarms []string) {
+func cacheRun(t *testing.T, server *virtual, args ...string) (hitRate float64, cold any, alarms []string) {
 	t.Helper()
 	dir := t.TempDir()
-	r := benchtop(append([]string{"serve", "--base-url", url, "--random-input-len", "512", "--random-output-len", "2", "--num-prompts", fmt.Sprint(cachePrompts), "--max-concurrency", "1",
-		"--seed", "3", "--no-tui", "--gpu", "none", "--save-result", "--result-dir", dir}, args...)...)
+	r := server.serve(t, append([]string{"--random-input-len", "512", "--random-output-len", "2", "--num-prompts", fmt.Sprint(cachePrompts), "--max-concurrency", "1",
+		"--seed", "3", "--save-result", "--result-dir", dir}, args...)...)
 	r.expect(t, session.ExitFine)
 	b := resultIn(t, dir)["benchtop"].(map[string]any)
-	server, ok := b["server"].(map[string]any)
+	looks, ok := b["server"].(map[string]any)
 	if !ok {
 		t.Fatal("nothing is known of the server")
 	}
-	hitRate, _ = server["prefix_cache_hit_rate"].(float64)
+	hitRate, _ = looks["prefix_cache_hit_rate"].(float64)
 	for _, e := range b["events"].([]any) {
 		e := e.(map[string]any)
 		if e["level"] == "warn" && strings.Contains(e["text"].(string), "prefix cache") {
@@ -90,88 +49,86 @@ func cacheRun(t *testing.T, url string, args ...string) (hitRate float64, cold a
 	return hitRate, b["cache"], alarms
 }
 
+// cacheCase is a workload that is sent four times.
+type cacheCase struct {
+	name  string
+	args  []string
+	share float64
+	vllm  bool
+}
+
 // A second run with one seed finds its prompts in the server's cache and warns; with --cache cold it does not. The common part of
 // the prompts of one run is found either way, without a warning.
 func TestCacheOfEarlierRuns(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name  string
-		args  []string
-		share float64
-		vllm  bool
-	}{
+	for _, c := range []cacheCase{
 		{"strangers", []string{"--vocab-size", "30000"}, 0, false},
 		{"a prefix", []string{"--random-prefix-len", "512", "--vocab-size", "30000"}, (cachePrompts - 1.0) / cachePrompts / 2, false},
 		{"chats", []string{"--backend", "openai-chat"}, 0, false},
 		{"vLLM", []string{"--model", "m", "--vocab-size", "30000"}, 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			watch := newWatched()
-			server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
-				watch.pass(r)
-				if c.vllm && r.URL.Path == "/v1/models" {
+			inVirtualTime(t, slow(), func(w http.ResponseWriter, r *http.Request) bool {
+				models := c.vllm && r.URL.Path == "/v1/models"
+				if models {
 					io.WriteString(w, `{"data":[{"id":"m","owned_by":"vllm"}]}`)
-					return true
 				}
-				return false
-			})
-			expect := func(name string, above bool, alarm int, coldWords string, args ...string) {
-				t.Helper()
-				watch.nextRun()
-				rate, cold, alarms := cacheRun(t, server.url, slices.Concat(c.args, args)...)
-				if above != (rate > c.share+0.3) || rate < c.share-0.1 {
-					t.Errorf("%s: hit rate %g, of which the prompts explain %g", name, rate, c.share)
-				}
-				if len(alarms) != alarm {
-					t.Errorf("%s: alarms %q, want %d", name, alarms, alarm)
-				}
-				if words, _ := cold.(string); !strings.HasPrefix(words, coldWords) || coldWords == "" && cold != nil {
-					t.Errorf("%s: the plan says %v, want %q", name, cold, coldWords)
-				}
-			}
-			words := "cold cache ("
-			if c.vllm {
-				words = "cold cache (cache_salt)"
-			}
-			expect("first", false, 0, "")
-			expect("again", true, 1, "")
-			before := len(server.all())
-			expect("cold", false, 0, words, "--cache", "cold")
-			expect("cold again", false, 0, words, "--cache", "cold")
-			salts := map[any]int{}
-			for _, call := range server.all()[before:] {
-				salts[call.fields["cache_salt"]]++
-			}
-			switch {
-			case c.vllm && (len(salts) != 2 || salts[nil] > 0):
-				t.Errorf("got salts %v, want one for each of two runs", salts)
-			case !c.vllm && (len(salts) != 1 || salts[nil] == 0):
-				t.Errorf("got salts %v, want none", salts)
-			}
+				return models
+			}, c.runs)
 		})
+	}
+}
+
+func (c *cacheCase) runs(t *testing.T, server *virtual) {
+	expect := func(name string, above bool, alarm int, coldWords string, args ...string) {
+		t.Helper()
+		rate, cold, alarms := cacheRun(t, server, slices.Concat(c.args, args)...)
+		if above != (rate > c.share+0.3) || rate < c.share-0.1 {
+			t.Errorf("%s: hit rate %g, of which the prompts explain %g", name, rate, c.share)
+		}
+		if len(alarms) != alarm {
+			t.Errorf("%s: alarms %q, want %d", name, alarms, alarm)
+		}
+		if words, _ := cold.(string); !strings.HasPrefix(words, coldWords) || coldWords == "" && cold != nil {
+			t.Errorf("%s: the plan says %v, want %q", name, cold, coldWords)
+		}
+	}
+	words := "cold cache ("
+	if c.vllm {
+		words = "cold cache (cache_salt)"
+	}
+	expect("first", false, 0, "")
+	expect("again", true, 1, "")
+	before := len(server.all())
+	expect("cold", false, 0, words, "--cache", "cold")
+	expect("cold again", false, 0, words, "--cache", "cold")
+	salts := map[any]int{}
+	for _, call := range server.all()[before:] {
+		salts[call.fields["cache_salt"]]++
+	}
+	switch {
+	case c.vllm && (len(salts) != 2 || salts[nil] > 0):
+		t.Errorf("got salts %v, want one for each of two runs", salts)
+	case !c.vllm && (len(salts) != 1 || salts[nil] == 0):
+		t.Errorf("got salts %v, want none", salts)
 	}
 }
 
 // Prompts that were cut to the server's count have in common what is left of them. Here that is nearly all: another tokenizer
 // made them, and the server counts four times as many tokens.
 func TestShareOfCutPrompts(t *testing.T) {
-	t.Parallel()
-	watch := newWatched()
-	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		watch.pass(r)
-		return false
+	model := modelDirectory(t, "gpt2-short")
+	inVirtualTime(t, slow(), nil, func(t *testing.T, server *virtual) {
+		hitRate, _, alarms := cacheRun(t, server, "--tokenizer", model, "--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "2",
+			"--prefix-repetition-output-len", "2")
+		if hitRate < 0.6 || len(alarms) > 0 {
+			t.Errorf("hit rate %g, alarms %q", hitRate, alarms)
+		}
 	})
-	hitRate, _, alarms := cacheRun(t, server.url, "--tokenizer", modelDirectory(t, "gpt2"), "--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "2",
-		"--prefix-repetition-output-len", "2")
-	if hitRate < 0.8 || len(alarms) > 0 {
-		t.Errorf("hit rate %g, alarms %q", hitRate, alarms)
-	}
 }
 
 // A server refuses ids beyond its vocabulary, so those that make prompts cold come from the one that was named.
 func TestColdCacheKeepsToTheVocabulary(t *testing.T) {
-	for _, args := range [][]string{nil, {"--tokenizer", modelDirectory(t, "gpt2")}, {"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"},
+	for _, args := range [][]string{nil, {"--tokenizer", modelDirectory(t, "gpt2-short")}, {"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"},
 		{"--dataset-name", "timed_trace", "--dataset-path", "../../datasets/testdata/trace_small.jsonl", "--no-self-timed"},
 		{"--dataset-name", "burstgpt", "--dataset-path", "../../datasets/testdata/burstgpt_small.csv"}} {
 		server := recorded(t, nil)
@@ -201,7 +158,7 @@ func TestColdCacheOfPicturesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"serve", "--base-url", server.url, "--no-tui", "--gpu", "none", "--backend", "openai-chat", "--dataset-name", "custom_image", "--dataset-path", path,
-		"--tokenizer", modelDirectory(t, "gpt2"), "--disable-shuffle", "--num-prompts", "2", "--request-id-prefix", "p", "--cache", "cold"}
+		"--tokenizer", modelDirectory(t, "gpt2-short"), "--disable-shuffle", "--num-prompts", "2", "--request-id-prefix", "p", "--cache", "cold"}
 	benchtop(args...).expect(t, session.ExitUsage, "--cache cold, prompt p1: messages without a text cannot be made cold; use --cache as-is")
 	for _, call := range server.all() {
 		t.Errorf("was sent: %v", call.fields)
@@ -214,24 +171,19 @@ func TestColdCacheWithASaltOfTheUsersOwn(t *testing.T) {
 
 // Later turns hit what the turns before them left in the cache, also a cold one, which is no reason for an alarm; the prompts of an earlier run are.
 func TestCacheOfConversations(t *testing.T) {
-	t.Parallel()
-	watch := newWatched()
-	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		watch.pass(r)
-		return false
-	})
 	const own = 512.0 / (512 + 512 + 2 + 512) // the first prompt, of both
-	for _, c := range []struct {
-		name  string
-		args  []string
-		above bool
-		alarm int
-	}{{"first", nil, false, 0}, {"again", nil, true, 1}, {"cold", []string{"--cache", "cold"}, false, 0}, {"cold again", []string{"--cache", "cold"}, false, 0}} {
-		watch.nextRun()
-		args := append([]string{"--backend", "openai-chat", "--multi-turn", "--multi-turn-num-turns", "2", "--num-prompts", fmt.Sprint(cachePrompts / 2)}, c.args...)
-		rate, _, alarms := cacheRun(t, server.url, args...)
-		if rate < own-0.1 || (rate > own+0.3) != c.above || len(alarms) != c.alarm {
-			t.Errorf("%s: a hit rate of %g, alarms %q", c.name, rate, alarms)
+	inVirtualTime(t, slow(), nil, func(t *testing.T, server *virtual) {
+		for _, c := range []struct {
+			name  string
+			args  []string
+			above bool
+			alarm int
+		}{{"first", nil, false, 0}, {"again", nil, true, 1}, {"cold", []string{"--cache", "cold"}, false, 0}, {"cold again", []string{"--cache", "cold"}, false, 0}} {
+			args := append([]string{"--backend", "openai-chat", "--multi-turn", "--multi-turn-num-turns", "2", "--num-prompts", fmt.Sprint(cachePrompts / 2)}, c.args...)
+			rate, _, alarms := cacheRun(t, server, args...)
+			if rate < own-0.1 || (rate > own+0.3) != c.above || len(alarms) != c.alarm {
+				t.Errorf("%s: a hit rate of %g, alarms %q", c.name, rate, alarms)
+			}
 		}
-	}
+	})
 }

@@ -53,9 +53,7 @@ func (r result) expect(t *testing.T, code int, words ...string) {
 // simulated starts the simulated server on a free port.
 func simulated(t *testing.T, change func(*simulator.Profile)) string {
 	t.Helper()
-	p := simulator.Defaults()
-	// A hundred times as fast, so that tests do not wait.
-	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100, p.DecodeSequence/100, 0
+	p := fast()
 	if change != nil {
 		change(&p)
 	}
@@ -220,15 +218,17 @@ func TestAbsurdUsage(t *testing.T) {
 
 // Sent and unsent requests add up to the plan, and only sent ones can be cancelled.
 func TestNothingGoesUncounted(t *testing.T) {
-	t.Parallel()
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(300 * time.Millisecond)
-		http.Error(w, "slow and no", http.StatusTeapot)
-	}))
-	defer web.Close()
 	dir := t.TempDir()
-	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "15000", "--random-input-len", "4", "--max-concurrency", "2", "--duration", "500ms",
-		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFailed, "Time ran out before")
+	inVirtualTime(t, fast(), func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			time.Sleep(300 * time.Millisecond)
+			http.Error(w, "slow and no", http.StatusTeapot)
+		}
+		return r.Method == http.MethodPost
+	}, func(t *testing.T, server *virtual) {
+		server.serve(t, "--model", "m", "--num-prompts", "15000", "--vocab-size", "300", "--random-input-len", "4", "--max-concurrency", "2", "--duration", "500ms",
+			"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFailed, "Time ran out before")
+	})
 	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -372,8 +372,6 @@ func TestServeLikeVLLM(t *testing.T) {
 }
 
 func TestServeShapes(t *testing.T) {
-	t.Parallel()
-	url := simulated(t, nil)
 	for _, c := range []struct {
 		name string
 		args string
@@ -383,22 +381,23 @@ func TestServeShapes(t *testing.T) {
 			[]string{"Successful requests:                     30 ", "Total input tokens:                      1500 ", "Total generated tokens:                  120 "}},
 		{"limited", "--num-prompts 20 --random-output-len 4 --max-concurrency 3 --goodput ttft:60000 e2el:60000",
 			[]string{"Maximum request concurrency:             3 ", "Request goodput (req/s):"}},
-		{"closed loop by the clock", "--duration 300ms --max-concurrency 2 --vocab-size 300 --random-input-len 8 --random-output-len 4", []string{"Failed requests:                         0 "}},
 		{"rate by the clock", "--duration 1s --request-rate 30 --random-output-len 4 --burstiness inf --num-prompts 500 --vocab-size 300",
 			[]string{"Successful requests:                     29 "}},
-		{"the clock decides how many", "--duration 500ms --request-rate 2400 --vocab-size 300 --random-input-len 4 --random-output-len 1", []string{"Successful requests:                     1200 "}},
+		{"the clock decides how many", "--duration 500ms --request-rate 240 --vocab-size 300 --random-input-len 4 --random-output-len 1", []string{"Successful requests:                     120 "}},
 		{"other metrics", "--num-prompts 5 --random-output-len 4 --percentile-metrics e2el --metric-percentiles 50,99.9", []string{"Median E2EL (ms):", "P99.9 E2EL (ms):"}},
+		{"text of the server's tokenizer on the chat protocol", "--backend openai-chat --num-prompts 7 --random-input-len 40 --random-output-len 4",
+			[]string{"Successful requests:                     7 ", "Total input tokens:                      "}},
 		{"vocabulary", "--num-prompts 5 --random-output-len 4 --vocab-size 300 --random-range-ratio 0.5 --random-prefix-len 3", []string{"Successful requests:                     5 "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			benchtop(append([]string{"serve", "--base-url", url}, strings.Fields(c.args)...)...).expect(t, session.ExitFine, c.want...)
+			inVirtualTime(t, simulator.Defaults(), nil, func(t *testing.T, server *virtual) {
+				server.serve(t, strings.Fields(c.args)...).expect(t, session.ExitFine, c.want...)
+			})
 		})
 	}
-	t.Run("text of the server's tokenizer on the chat protocol", func(t *testing.T) {
-		benchtop("serve", "--base-url", url, "--backend", "openai-chat", "--num-prompts", "7", "--random-input-len", "40", "--random-output-len", "4").expect(t, session.ExitFine,
-			"Successful requests:                     7 ", "Total input tokens:                      ")
-	})
+	// Prompts without number would all be drawn at one moment of virtual time.
+	url := simulated(t, func(p *simulator.Profile) { *p = simulator.Defaults() })
+	benchtop(strings.Fields("serve --duration 300ms --max-concurrency 2 "+shortPrompts+" --base-url "+url)...).expect(t, session.ExitFine, "Failed requests:                         0 ")
 }
 
 // Where nothing counts tokens, data sets of text go by estimates. They are called that wherever they show, and the server's own

@@ -10,7 +10,7 @@ import (
 func TestServeChecksTheContext(t *testing.T) {
 	url := simulated(t, nil)
 	args := []string{"serve", "--base-url", url, "--vocab-size", "300", "--num-prompts", "2", "--random-output-len", "2", "--random-input-len"}
-	r := benchtop(append(args, "10000000")...)
+	r := benchtop(append(args, "40000")...)
 	r.expect(t, session.ExitUsage, "2 of 2 prompts exceed the model's context of ", "--max-model-len")
 	benchtop(append(args, "9")...).expect(t, session.ExitFine)
 }

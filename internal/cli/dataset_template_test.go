@@ -23,7 +23,7 @@ func TestTemplateThatCannotBeRendered(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			model := modelDirectory(t, "gpt2")
+			model := modelDirectory(t, "gpt2-short")
 			if err := os.WriteFile(filepath.Join(model, "chat_template.jinja"), []byte(c.template), 0o600); err != nil {
 				t.Fatal(err)
 			}

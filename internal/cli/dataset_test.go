@@ -141,7 +141,7 @@ func TestRefusedDatasets(t *testing.T) {
 func TestDataset(t *testing.T) {
 	t.Parallel()
 	// The small one is read at once, but makes no text of an exact length.
-	exact, small := modelDirectory(t, "gpt2"), modelDirectory(t, "synthetic-spbpe")
+	exact, small := modelDirectory(t, "gpt2-short"), modelDirectory(t, "synthetic-spbpe")
 	server := recorded(t, nil)
 	file := func(name string) string { return datasetFiles + name }
 	for _, c := range []struct {
@@ -149,13 +149,13 @@ func TestDataset(t *testing.T) {
 		want       []string
 	}{
 		{"random", "--random-input-len 64 --num-prompts 40", []string{
-			"random: 64 input tokens", "tokens               counted by tokenizer " + exact + "\n", "prompt tokens        2,560 in all, each 64", "first of 40"}},
+			"random: 64 input tokens", "tokens               counted by tokenizer " + exact + "\n", "prompt tokens        2,572 in all", "first of 40"}},
 		{"random ids", "--vocab-size 500 --random-input-len 9 --num-prompts 4 --first 0", []string{"tokens               not counted (prompts are token ids)", "sent as              token ids"}},
 		{"rerank", "--dataset-name random-rerank --random-input-len 20 --num-prompts 6 --random-batch-size 3", []string{"prompts              8", "requests             2"}},
 		{"rerank for its backend", "--dataset-name random-rerank --backend vllm-rerank --random-input-len 20 --num-prompts 6", []string{"requests             6"}},
 		{"batches for their backend", "--random-batch-size 2 --backend openai-embeddings --random-input-len 20 --num-prompts 6", []string{"requests             3"}},
 		{"images", "--dataset-name random-mm --random-input-len 10 --num-prompts 3 --random-mm-bucket-config {(8,8,1):1.0}", []string{"with media           3"}},
-		{"prefixes", "--dataset-name prefix_repetition --num-prompts 10", []string{"requests             10", "each 512"}},
+		{"prefixes", "--dataset-name prefix_repetition --num-prompts 10", []string{"requests             10", "5,123 in all"}},
 		{"sharegpt", "--dataset-name sharegpt --num-prompts 10 --dataset-path " + file("sharegpt_small.json"), []string{"requests             10"}},
 		{"sonnet", "--dataset-name sonnet --num-prompts 10", []string{"requests             10", "<|user|>", "vLLM 0.33 has no sonnet"}},
 		{"burstgpt", "--dataset-name burstgpt --num-prompts 10 --dataset-path " + file("burstgpt_small.csv"), []string{"requests             10"}},
@@ -212,7 +212,7 @@ func TestServeSaysWhatItSends(t *testing.T) {
 	for _, c := range []struct {
 		args, want []string
 	}{
-		{[]string{"--tokenizer", modelDirectory(t, "gpt2")}, []string{"random: 30 input tokens", "as text, tokens by tokenizer ",
+		{[]string{"--tokenizer", modelDirectory(t, "gpt2-short")}, []string{"random: 30 input tokens", "as text, tokens by tokenizer ",
 			"benchtop: WARNING: the server's tokenizer is another"}},
 		{nil, []string{"this is not vLLM's workload), tokens by the server's tokenizer\n"}},
 	} {
@@ -254,7 +254,7 @@ func TestServeSaysThatPromptsWereNotCompared(t *testing.T) {
 				return true
 			})
 			r := benchtop(append([]string{"serve", "--no-tui", "--gpu", "none", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9",
-				"--output-len", "2", "--tokenizer", modelDirectory(t, "gpt2")}, c.args...)...)
+				"--output-len", "2", "--tokenizer", modelDirectory(t, "gpt2-short")}, c.args...)...)
 			r.expect(t, session.ExitFine)
 			_, rest, found := strings.Cut(r.stderr, said)
 			if found != (c.want != "-") || found && !strings.Contains(rest, c.want) {
@@ -278,7 +278,7 @@ func TestDatasetUsage(t *testing.T) {
 }
 
 func TestSlices(t *testing.T) {
-	model := modelDirectory(t, "gpt2")
+	model := modelDirectory(t, "gpt2-short")
 	output := filepath.Join(t.TempDir(), "slices.jsonl")
 	benchtop("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", output, "--tokenizer", model, "--num-prompts", "7", "--input-len", "12").expect(t, session.ExitFine)
 	data, err := os.ReadFile(output)

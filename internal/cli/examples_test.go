@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/ci"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
 
 // The examples of the pages run, and print the lines that stand below them.
 func TestExamples(t *testing.T) {
+	ci.SkipUnderRace(t)
 	var pages []byte
 	for _, name := range []string{"offline", "workloads", "conversations"} {
 		page, err := os.ReadFile("../../docs/" + name + ".md")
@@ -23,7 +25,7 @@ func TestExamples(t *testing.T) {
 		pages = append(pages, page...)
 	}
 	url := simulated(t, func(p *simulator.Profile) { p.Prioritized = true })
-	dir, model := t.TempDir(), modelDirectory(t, "gpt2")
+	dir, model := t.TempDir(), modelDirectory(t, "gpt2-short")
 	for _, files := range []string{"examples", "import"} {
 		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", files))); err != nil {
 			t.Fatal(err)

@@ -1,29 +1,10 @@
 package cli
 
 import (
-	"strings"
 	"testing"
 
 	"benchtop/internal/session"
 )
-
-// The whole command: a search, held and saved. Which loads it tries depends on what the machine can do meanwhile; it is seen in
-// virtual time.
-func TestFind(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	url := simulated(t, nil)
-	r := benchtop("serve", "--base-url", url, "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2", "--find", "--find-from", "4", "--find-most", "5",
-		"--find-step", "1s", "--find-hold", "1s", "--goodput", "ttft:60000", "--save-result", "--result-dir", dir)
-	r.expect(t, session.ExitFine)
-	v := benchtopOf(t, dir)
-	if want := "search 4 to 5 req/s for the highest load within ttft:60000 (ms), held for 1s"; v["load"] != want {
-		t.Errorf("load %q, want %q", v["load"], want)
-	}
-	if got := marksOf(v); !strings.HasPrefix(got, "4 req/s|") || !strings.HasSuffix(got, "|not found") {
-		t.Errorf("marks %q, want the first load, others, and no proof in a second", got)
-	}
-}
 
 // Flags that do not go with a search are refused at once.
 func TestFindUsage(t *testing.T) {

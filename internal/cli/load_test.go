@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"benchtop/export/journal"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/session"
+	"benchtop/internal/simulator"
 	"benchtop/internal/spec"
 	"benchtop/loadgen"
 	"benchtop/metrics"
@@ -85,14 +85,15 @@ func TestLoads(t *testing.T) {
 		{"stages cut by the clock", "--stages 20:500ms,100:10s --duration 700ms", append(steady(0, 20, 10), steady(500*time.Millisecond, 100, 19)...), "stages of 20, 100 req/s", "20 req/s|100 req/s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			server := recorded(t, nil)
 			dir := t.TempDir()
-			args := "serve --burstiness inf --base-url " + server.url + " --save-result --result-dir " + dir + " " + shortPrompts + " " + c.args
-			benchtop(strings.Fields(args)...).expect(t, session.ExitFine)
+			sent := 0
+			inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
+				server.serve(t, strings.Fields("--burstiness inf --save-result --result-dir "+dir+" "+shortPrompts+" "+c.args)...).expect(t, session.ExitFine)
+				sent = len(server.all())
+			})
 			v := benchtopOf(t, dir)
 			requests := requestsIn(t, dir)
-			if n := len(server.all()); n != len(c.due) || len(requests) != n {
+			if n := sent; n != len(c.due) || len(requests) != n {
 				t.Fatalf("%d requests came, %d are in the journal, want %d", n, len(requests), len(c.due))
 			}
 			for i, want := range c.due {
@@ -171,38 +172,20 @@ func rampOver(n int, from, to float64) (at []time.Duration) {
 	return at
 }
 
-// A stage of users holds its number of requests in flight and begins at its time. The server keeps them waiting until there are as
-// many as in the last stage.
+// A stage of users holds its number of requests in flight and begins at its time.
 func TestStagesOfUsers(t *testing.T) {
-	t.Parallel()
 	const users, begins = 4, 300 * time.Millisecond
-	var mu sync.Mutex
-	waiting, most, all := 0, 0, make(chan struct{})
-	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.Method != http.MethodPost || r.URL.Path != "/v1/completions" {
-			return false
-		}
-		mu.Lock()
-		waiting++
-		if most = max(most, waiting); waiting == users {
-			close(all)
-		}
-		mu.Unlock()
-		select {
-		case <-all:
-		case <-r.Context().Done():
-		}
-		return false
-	})
 	dir := t.TempDir()
-	benchtop(strings.Fields("serve --base-url "+server.url+" --concurrency-stages 1:300ms,4:1h --num-prompts 4 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, session.ExitFine)
+	inVirtualTime(t, simulator.Defaults(), nil, func(t *testing.T, server *virtual) {
+		server.serve(t, strings.Fields("--concurrency-stages 1:300ms,4:1h --num-prompts 4 --vocab-size 300 --random-output-len 100 --save-result --result-dir "+dir)...).expect(t, session.ExitFine)
+	})
 	requests := requestsIn(t, dir)
-	if len(requests) != users || most != users {
-		t.Fatalf("%d requests, %d at once, want %d", len(requests), most, users)
+	if len(requests) != users {
+		t.Fatalf("%d requests, want %d", len(requests), users)
 	}
 	for _, q := range requests[1:] {
-		if q.Sent < begins {
-			t.Errorf("request %d was sent at %s, before the second stage", q.Index, q.Sent)
+		if q.Sent != begins {
+			t.Errorf("request %d was sent at %s, the second stage begins at %s", q.Index, q.Sent, begins)
 		}
 	}
 	v := benchtopOf(t, dir)
@@ -224,11 +207,11 @@ func marksOf(v map[string]any) string {
 
 // A ramp over requests has vLLM's events in the result: one for each whole rate.
 func TestRateChangeEvents(t *testing.T) {
-	t.Parallel()
-	server := recorded(t, nil)
 	dir := t.TempDir()
-	benchtop("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--num-prompts", "40", "--ramp-up-strategy", "linear",
-		"--ramp-up-start-rps", "50", "--ramp-up-end-rps", "60", "--burstiness", "inf", "--save-result", "--result-dir", dir).expect(t, session.ExitFine)
+	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
+		server.serve(t, "--random-input-len", "5", "--random-output-len", "2", "--num-prompts", "40", "--ramp-up-strategy", "linear",
+			"--ramp-up-start-rps", "50", "--ramp-up-end-rps", "60", "--burstiness", "inf", "--save-result", "--result-dir", dir).expect(t, session.ExitFine)
+	})
 	v := resultIn(t, dir)
 	var rates []float64
 	for _, e := range v["rps_change_events"].([]any) {
@@ -247,15 +230,15 @@ func TestRateChangeEvents(t *testing.T) {
 
 // The warm-up is sent and counted nowhere.
 func TestWarmupIsLeftOut(t *testing.T) {
-	t.Parallel()
-	server := recorded(t, nil)
 	dir := t.TempDir()
-	benchtop("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration", "1s", "--warmup", "500ms", "--burstiness", "inf",
-		"--save-result", "--result-dir", dir).expect(t, session.ExitFine)
+	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
+		server.serve(t, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration", "1s", "--warmup", "500ms", "--burstiness", "inf",
+			"--save-result", "--result-dir", dir).expect(t, session.ExitFine)
+		if n := len(server.all()); n != 50 {
+			t.Errorf("%d requests were sent, want 50", n)
+		}
+	})
 	v := resultIn(t, dir)
-	if n := len(server.all()); n != 50 {
-		t.Errorf("%d requests were sent, want 50", n)
-	}
 	if n := v["completed"].(float64); n != 26 { // due at 0.50 s, 0.52 s, ... 1.00 s
 		t.Errorf("completed %v, want 26", n)
 	}
@@ -311,20 +294,11 @@ func TestReadyCheck(t *testing.T) {
 	if len(prompts) != 3+4+1 || measured != 3 {
 		t.Errorf("%d different prompts, %d requests with an id; want 8 and 3", len(prompts), measured)
 	}
-	refused := benchtop("serve", "--port", "1", "--model", "m", "--ready-check-timeout-sec", "3")
-	refused.expect(t, session.ExitFailed, "waiting up to 3s more for http://127.0.0.1:1: connect: connection refused\n", "benchtop: cannot reach http://127.0.0.1:1: ")
+	refused := benchtop("serve", "--port", "1", "--model", "m", "--ready-check-timeout-sec", "1")
+	refused.expect(t, session.ExitFailed, "waiting up to 1s more for http://127.0.0.1:1: connect: connection refused\n", "benchtop: cannot reach http://127.0.0.1:1: ")
 	if strings.Contains(refused.stderr, "timeout") { // the time that is up is the user's own
 		t.Errorf("got %q", refused.stderr)
 	}
-	never := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodPost {
-			http.Error(w, "still loading", http.StatusServiceUnavailable)
-			return true
-		}
-		return false
-	})
-	// Named models and ids without a tokenizer leave nothing else to ask within the second.
-	benchtop("serve", "--base-url", never.url, "--model", "m", "--vocab-size", "32000", "--ready-check-timeout-sec", "3").expect(t, session.ExitFailed, "was not ready within 3s", "still loading")
 }
 
 // The prefix cache is reset before anything else and once more after the warm-ups; a server that cannot is refused before any request.
@@ -407,11 +381,11 @@ func TestAppend(t *testing.T) {
 
 // A ramp that the clock ends early keeps its slope: it was drawn over all requests, sent or not.
 func TestRampCutShort(t *testing.T) {
-	t.Parallel()
-	server := recorded(t, nil)
 	dir := t.TempDir()
-	benchtop("serve", "--base-url", server.url, "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2", "--ramp-up-strategy", "linear", "--burstiness", "inf",
-		"--ramp-up-start-rps", "20", "--ramp-up-end-rps", "40", "--duration", "1s", "--save-result", "--result-dir", dir).expect(t, session.ExitFine)
+	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
+		server.serve(t, "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2", "--ramp-up-strategy", "linear", "--burstiness", "inf",
+			"--ramp-up-start-rps", "20", "--ramp-up-end-rps", "40", "--duration", "1s", "--save-result", "--result-dir", dir).expect(t, session.ExitFine)
+	})
 	v := resultIn(t, dir)
 	if n := len(v["rps_change_events"].([]any)); n != 1 || v["benchtop"].(map[string]any)["load"] != "linear ramp 20 to 40 req/s over 1000 requests" {
 		t.Errorf("%d changes of the rate, load %q", n, v["benchtop"].(map[string]any)["load"])
@@ -420,17 +394,16 @@ func TestRampCutShort(t *testing.T) {
 
 // The end of the time that was asked for is no interruption; what was not sent by then is counted.
 func TestPlannedEnd(t *testing.T) {
-	t.Parallel()
-	const planned = 1000
-	server := recorded(t, func(http.ResponseWriter, *http.Request) bool {
-		time.Sleep(50 * time.Millisecond) // so that two users need half a minute for them all
-		return false
-	})
+	const planned = 1000 // for which two users need longer
 	dir := t.TempDir()
-	benchtop(strings.Fields("serve --base-url "+server.url+" --duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, session.ExitFine, "Time ran out before")
+	sent := 0
+	inVirtualTime(t, simulator.Defaults(), nil, func(t *testing.T, server *virtual) {
+		server.serve(t, strings.Fields("--duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, session.ExitFine, "Time ran out before")
+		sent = len(server.all())
+	})
 	v := resultIn(t, dir)
 	b := v["benchtop"].(map[string]any)
-	if sent := len(server.all()); b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != planned || v["completed"] != float64(sent) {
+	if b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != planned || v["completed"] != float64(sent) {
 		t.Errorf("interrupted %v, completed %v, not sent %v, %d sent", b["interrupted"], v["completed"], b["not_sent"], sent)
 	}
 }

@@ -40,35 +40,9 @@ type recording struct {
 // recorded starts a fast simulated server; serve, if not nil, may answer first by returning true.
 func recorded(t *testing.T, serve func(w http.ResponseWriter, r *http.Request) bool) *recording {
 	t.Helper()
-	p := simulator.Defaults()
-	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100, p.DecodeSequence/100, 0
-	inner := simulator.New(p)
+	inner := simulator.New(fast())
 	rec := &recording{}
-	start := time.Now()
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		at := time.Since(start)
-		body, _ := io.ReadAll(r.Body)
-		a := asked{at: at, body: string(body), header: r.Header}
-		_ = json.Unmarshal(body, &a.fields)
-		rec.mu.Lock()
-		rec.paths = append(rec.paths, r.Method+" "+r.URL.Path)
-		if r.Method == http.MethodPost && (r.URL.Path == "/v1/completions" || r.URL.Path == "/v1/chat/completions") {
-			rec.calls = append(rec.calls, a)
-		}
-		rec.mu.Unlock()
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if serve != nil && serve(w, r) {
-			return
-		}
-		// The simulated server knows one model.
-		if a.fields["model"] != nil {
-			known := maps.Clone(a.fields)
-			known["model"] = p.Model
-			body, _ = json.Marshal(known)
-		}
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		inner.Handler().ServeHTTP(w, r)
-	}))
+	web := httptest.NewServer(rec.handler(inner, serve))
 	t.Cleanup(func() {
 		web.CloseClientConnections()
 		web.Close()
@@ -76,6 +50,41 @@ func recorded(t *testing.T, serve func(w http.ResponseWriter, r *http.Request) b
 	})
 	rec.url = web.URL
 	return rec
+}
+
+// fast is a server a hundred times as fast as usual, so that tests do not wait.
+func fast() simulator.Profile {
+	p := simulator.Defaults()
+	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100, p.DecodeSequence/100, 0
+	return p
+}
+
+// handler remembers requests; serve may answer them, or else the simulated server does, by any name of a model.
+func (r *recording) handler(inner *simulator.Server, serve func(w http.ResponseWriter, r *http.Request) bool) http.HandlerFunc {
+	start := time.Now()
+	return func(w http.ResponseWriter, q *http.Request) {
+		at := time.Since(start)
+		body, _ := io.ReadAll(q.Body)
+		a := asked{at: at, body: string(body), header: q.Header}
+		_ = json.Unmarshal(body, &a.fields)
+		r.mu.Lock()
+		r.paths = append(r.paths, q.Method+" "+q.URL.Path)
+		if q.Method == http.MethodPost && (q.URL.Path == "/v1/completions" || q.URL.Path == "/v1/chat/completions") {
+			r.calls = append(r.calls, a)
+		}
+		r.mu.Unlock()
+		q.Body = io.NopCloser(bytes.NewReader(body))
+		if serve != nil && serve(w, q) {
+			return
+		}
+		if a.fields["model"] != nil { // the simulated server knows one
+			known := maps.Clone(a.fields)
+			known["model"] = simulator.Defaults().Model
+			body, _ = json.Marshal(known)
+		}
+		q.Body, q.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		inner.Handler().ServeHTTP(w, q)
+	}
 }
 
 // held starts a fast simulated server that answers so many requests for tokens, and keeps all others waiting until they are

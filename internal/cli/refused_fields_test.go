@@ -67,9 +67,8 @@ func TestRefusedFields(t *testing.T) {
 
 // The words of a server that is starting are told when the time for it is over, not that the last try was cut.
 func TestReadyCheckTellsTheServersWords(t *testing.T) {
-	t.Parallel()
 	var asked atomic.Int64
-	server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+	inVirtualTime(t, fast(), func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/v1/completions" || r.Method != http.MethodPost {
 			return false
 		}
@@ -79,7 +78,8 @@ func TestReadyCheckTellsTheServersWords(t *testing.T) {
 		}
 		http.Error(w, "still loading the weights", http.StatusServiceUnavailable)
 		return true
+	}, func(t *testing.T, server *virtual) {
+		server.serve(t, strings.Fields("--model sim-8b --num-prompts 1 --ready-check-timeout-sec 600 "+shortPrompts)...).
+			expect(t, session.ExitFailed, "was not ready within 10m0s: http_status: still loading the weights")
 	})
-	benchtop(strings.Fields("serve --model sim-8b --num-prompts 1 --ready-check-timeout-sec 5 "+shortPrompts+" --base-url "+server.url)...).
-		expect(t, session.ExitFailed, "was not ready within 5s: http_status: still loading the weights")
 }

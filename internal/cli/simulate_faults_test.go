@@ -53,95 +53,68 @@ func startSimulate(t *testing.T, args ...string) (url string) {
 
 // faultResult are the figures of a saved result.
 type faultResult struct {
-	Completed, Failed int
-	OutputTokens      int      `json:"total_output_tokens"`
-	Texts             []string `json:"generated_texts"`
-	ITLs              [][]float64
-	Benchtop          struct {
-		Failures []struct {
-			Kind     string
-			Status   *int
-			Count    int
-			Examples []string
-		}
-		Client struct{ Redials int }
-	}
-}
-
-// failures are the counts by kind, with the status of an answer that was refused.
-func (o faultResult) failures() string {
-	var all []string
-	for _, f := range o.Benchtop.Failures {
-		kind := f.Kind
-		if f.Status != nil && *f.Status != 200 {
-			kind += fmt.Sprint(" ", *f.Status)
-		}
-		all = append(all, fmt.Sprint(kind, " ", f.Count))
-	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
+	Completed    int
+	OutputTokens int      `json:"total_output_tokens"`
+	Texts        []string `json:"generated_texts"`
+	ITLs         [][]float64
 }
 
 const faultRequests, faultTokens = 20, 6
 
-// serveFaulty loads the server at url with a few short requests and returns the exit code and the saved result.
-func serveFaulty(t *testing.T, url string, args ...string) (int, faultResult) {
+// serveShort loads the server at url with a few short requests and returns the saved result.
+func serveShort(t *testing.T, url string) (o faultResult) {
 	t.Helper()
 	dir := t.TempDir()
-	r := benchtop(append([]string{"serve", "--base-url", url, "--num-prompts", fmt.Sprint(faultRequests), "--random-input-len", "8",
-		"--random-output-len", fmt.Sprint(faultTokens), "--max-concurrency", "10", "--stall-timeout", "3s", "--request-timeout", "20s",
-		"--save-result", "--save-detailed", "--result-dir", dir, "--result-filename", "r.json"}, args...)...)
+	r := benchtop("serve", "--base-url", url, "--num-prompts", fmt.Sprint(faultRequests), "--random-input-len", "8",
+		"--random-output-len", fmt.Sprint(faultTokens), "--max-concurrency", "10",
+		"--save-result", "--save-detailed", "--result-dir", dir, "--result-filename", "r.json")
 	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, r.stdout, r.stderr)
 	}
-	var o faultResult
 	if err := json.Unmarshal(data, &o); err != nil {
 		t.Fatal(err)
 	}
-	return r.code, o
+	return o
 }
 
-// Every kind of fault, through the real commands and real sockets: the result counts exactly what the server did.
+// Every kind of fault, in virtual time: the client counts exactly what the server did.
 func TestFaultsAreCounted(t *testing.T) {
 	const all, third = faultRequests, faultRequests / 3
-	_, plain := serveFaulty(t, startSimulate(t))
-	if plain.Completed != all || plain.OutputTokens != all*faultTokens || len(plain.Texts) != all {
-		t.Fatalf("without a fault: %+v", plain)
-	}
+	plain := faultyClosedLoop(t, "", nil)
+	one := func(o *loadgen.Options) { o.Limit = 1 }
+	soon := func(o *loadgen.Options) { o.RequestTimeout = 6 * time.Second }
 	tests := []struct {
 		fault    string
-		args     string // of serve
+		change   func(*loadgen.Options)
 		failed   int
 		failures string
 		text     func(string) string
-		// fewer failures are right where requests come close together: each other open connection gives one more answer.
-		fewer int
 	}{
 		// Failures.
-		{fault: "reset,every=3", failed: third, failures: "reset 6"},
-		{fault: "reset,after=4,every=3,from=10", failed: 3, failures: "reset 3"},
+		{fault: "reset,every=3", failed: third, failures: "reset 200 6"},
+		{fault: "reset,after=4,every=3,from=10", failed: 3, failures: "reset 200 3"},
 		{fault: "reset-header", failed: all, failures: "reset 20"},
 		{fault: "close-header", failed: all, failures: "reset 20"},
 		{fault: "not-http,every=3", failed: third, failures: "malformed 6"},
 		{fault: "status=429,every=3", failed: third, failures: "http_status 429 6"},
 		{fault: "status=500", failed: all, failures: "http_status 500 20"},
 		{fault: "status=503,to=7", failed: 7, failures: "http_status 503 7"},
-		{fault: "slow-headers=30s,every=3", args: "--request-timeout 6s", failed: third, failures: "timeout 6"},
-		{fault: "empty,every=3", failed: third, failures: "no_output 6"},
-		{fault: "close,every=3", failed: third, failures: "truncated 6"},
-		{fault: "truncate,every=3", failed: third, failures: "truncated 6"},
-		{fault: "error-in-stream,every=3", failed: third, failures: "error_in_stream 6"},
-		{fault: "malformed,every=3", failed: third, failures: "malformed 6"},
-		{fault: "stall,every=3", failed: third, failures: "stall 6"},
-		{fault: "stall,after=0,every=3", args: "--request-timeout 6s", failed: third, failures: "timeout 6"},
-		{fault: "stall=30s,after=100,every=3", failed: third, failures: "stall 6"},
-		{fault: "refuse,from=6", args: "--max-concurrency 1 --request-rate 5 --burstiness 100", failed: 14, failures: "connect 14", fewer: 1},
+		{fault: "slow-headers=30s,every=3", change: soon, failed: third, failures: "timeout 6"},
+		{fault: "empty,every=3", failed: third, failures: "no_output 200 6"},
+		{fault: "close,every=3", failed: third, failures: "truncated 200 6"},
+		{fault: "truncate,every=3", failed: third, failures: "truncated 200 6"},
+		{fault: "error-in-stream,every=3", failed: third, failures: "error_in_stream 200 6"},
+		{fault: "malformed,every=3", failed: third, failures: "malformed 200 6"},
+		{fault: "stall,every=3", failed: third, failures: "stall 200 6"},
+		{fault: "stall,after=0,every=3", change: soon, failed: third, failures: "timeout 200 6"},
+		{fault: "stall=30s,after=100,every=3", failed: third, failures: "stall 200 6"},
+		{fault: "refuse,from=6", change: one, failed: 14, failures: "connect 14"},
 		{fault: "status=500,every=4 status=429,every=2", failed: 10, failures: "http_status 429 5, http_status 500 5"},
 
 		// A connection that was in use a moment ago is not stale.
-		{fault: "reset-header,every=3", args: "--max-concurrency 1", failed: third, failures: "reset 6"},
-		{fault: "close-header,every=3", args: "--max-concurrency 1", failed: third, failures: "reset 6"},
+		{fault: "reset-header,every=3", change: one, failed: third, failures: "reset 6"},
+		{fault: "close-header,every=3", change: one, failed: third, failures: "reset 6"},
 
 		// No failures, and the same text.
 		{fault: "slow-headers=50ms,every=3"},
@@ -158,36 +131,31 @@ func TestFaultsAreCounted(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.fault, func(t *testing.T) {
-			t.Parallel()
-			var flags []string
-			for f := range strings.FieldsSeq(tt.fault) {
-				flags = append(flags, "--fault", f)
-			}
-			code, o := serveFaulty(t, startSimulate(t, flags...), strings.Fields(tt.args)...)
-			if fewer := tt.failed - o.Failed; fewer > 0 && fewer <= tt.fewer {
-				tt.failed, tt.failures = o.Failed, fmt.Sprint("connect ", o.Failed)
-			}
-			if want := map[bool]int{true: session.ExitFailed, false: session.ExitFine}[2*tt.failed > all]; code != want {
-				t.Errorf("exit code %d, want %d", code, want)
-			}
-			tokens := (all - tt.failed) * faultTokens
-			if o.Completed != all-tt.failed || o.Failed != tt.failed || o.failures() != tt.failures || o.OutputTokens != tokens || o.Benchtop.Client.Redials != 0 {
-				t.Errorf("%d completed, %d failed (%s), %d tokens, %d redials; want %d, %d (%s), %d, 0", o.Completed, o.Failed, o.failures(),
-					o.OutputTokens, o.Benchtop.Client.Redials, all-tt.failed, tt.failed, tt.failures, tokens)
-				for _, f := range o.Benchtop.Failures {
-					t.Logf("%s: %q", f.Kind, f.Examples)
+			counts, tokens, redials := map[string]int{}, 0, 0
+			done := faultyClosedLoop(t, tt.fault, tt.change)
+			for i, q := range done {
+				redials += q.Redials
+				if q.Failure != "" {
+					counts[strings.TrimSuffix(fmt.Sprint(q.Failure, " ", q.Status), " 0")]++
+					continue
 				}
-			}
-			if tt.failed > 0 {
-				return
-			}
-			for i, text := range plain.Texts {
+				tokens += q.OutputTokens
+				text := plain[i].Text
 				if tt.text != nil {
 					text = tt.text(text)
 				}
-				if o.Texts[i] != text {
-					t.Errorf("text %d is %q, want %q", i, o.Texts[i], text)
+				if tt.failed == 0 && q.Text != text {
+					t.Errorf("text %d is %q, want %q", i, q.Text, text)
 				}
+			}
+			var failures []string
+			for what, n := range counts {
+				failures = append(failures, fmt.Sprint(what, " ", n))
+			}
+			slices.Sort(failures)
+			want := (all - tt.failed) * faultTokens
+			if got := strings.Join(failures, ", "); len(done) != all || got != tt.failures || tokens != want || redials != 0 {
+				t.Errorf("%d requests, failed %s, %d tokens, %d redials; want %d, %s, %d, 0", len(done), got, tokens, redials, all, tt.failures, want)
 			}
 		})
 	}
@@ -203,6 +171,29 @@ func TestFaultsAreCounted(t *testing.T) {
 			}
 		}
 	})
+}
+
+// faultyClosedLoop are the requests of ten users, in order, to a server with faults, in virtual time.
+func faultyClosedLoop(t *testing.T, faults string, change func(*loadgen.Options)) (requests []metrics.Request) {
+	synctest.Test(t, func(t *testing.T) {
+		p := simulator.Defaults()
+		for text := range strings.FieldsSeq(faults) {
+			f, err := simulator.ParseFault(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Faults = append(p.Faults, f)
+		}
+		requests, _ = simulatedRun(t, p, random(t, faultRequests, 8, faultTokens)(), func(o *loadgen.Options) {
+			o.InputSource, o.Schedule, o.Limit, o.KeepText = metrics.TokensFromIDs, shape.Immediately(), 10, true
+			o.StallTimeout, o.RequestTimeout = 3*time.Second, 20*time.Second
+			if change != nil {
+				change(o)
+			}
+		})
+	})
+	slices.SortFunc(requests, metrics.ByIndex)
+	return requests
 }
 
 // Connections that are reset as they are accepted fail the requests that open them, and those alone: in virtual time, on a

@@ -62,7 +62,7 @@ func TestSimulateLog(t *testing.T) {
 	t.Run("run", func(t *testing.T) { // so that the server has stopped afterwards
 		url := startSimulate(t, "--log", file, "--fault", "status=503,from=20")
 		t.Setenv("OPENAI_API_KEY", "c4n4ry")
-		serveFaulty(t, url)
+		serveShort(t, url)
 	})
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -121,9 +121,9 @@ func TestSimulateLogToStandardOutput(t *testing.T) {
 // Speculative decoding brings several tokens in a chunk; texts and token counts stay.
 func TestSimulateSpeculation(t *testing.T) {
 	t.Parallel()
-	_, plain := serveFaulty(t, startSimulate(t))
+	plain := serveShort(t, startSimulate(t))
 	url := startSimulate(t, "--spec-tokens", "2", "--spec-acceptance", "1")
-	_, drafted := serveFaulty(t, url)
+	drafted := serveShort(t, url)
 	if drafted.Completed != faultRequests || drafted.OutputTokens != faultRequests*faultTokens || strings.Join(drafted.Texts, "|") != strings.Join(plain.Texts, "|") {
 		t.Errorf("%d completed, %d tokens, the same texts: %v", drafted.Completed, drafted.OutputTokens, strings.Join(drafted.Texts, "|") == strings.Join(plain.Texts, "|"))
 	}

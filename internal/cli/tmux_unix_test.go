@@ -60,7 +60,7 @@ var binary = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "benchtop")
-	out, err := exec.Command("go", "build", "-o", path, "benchtop").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "benchtop").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}

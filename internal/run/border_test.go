@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/search"
 	"benchtop/internal/simulator"
@@ -303,10 +304,11 @@ func (b *bordered) measureBorders(t *testing.T) {
 //
 //	nice go test ./internal/run -run TestBorders -border-seeds 20 -timeout 3h -v
 func TestBorders(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	for _, b := range readBorders(t) {
 		if *seeds == 1 && b.Profile != "l40s-8b" {
-			continue // minutes with the race detector
+			continue // minutes
 		}
 		t.Run(b.String(), func(t *testing.T) {
 			t.Parallel()

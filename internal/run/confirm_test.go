@@ -23,9 +23,9 @@ func ramped(t *testing.T, from, to float64, budget time.Duration) *Config {
 	t.Helper()
 	line := metrics.Ramp{Strategy: "linear", From: from, To: to, Over: time.Minute}
 	times := shape.NewTimedRamp(shape.Bounds{Count: 1000}, line, 1).Times(numpy.NewLegacy(1))
-	c := coarse(t, metrics.Plan{
+	c := simulated(t, metrics.Plan{
 		Ramp: &line, Duration: time.Minute, Rate: metrics.Rate(math.Inf(1)), Requests: len(times), Confirm: budget,
-		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 4 * 50}},
+		Goodput: demoSLO,
 	}, 1)
 	c.Load.Schedule = shape.At(times)
 	return c
@@ -168,7 +168,7 @@ func TestConfirmUsers(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			stages := []metrics.Stage{{Load: metrics.Users.Of(1), Length: 20 * time.Second}, {Start: 20 * time.Second, Load: metrics.Users.Of(3), Length: 20 * time.Second}, {Start: 40 * time.Second, Load: metrics.Users.Of(90), Length: 20 * time.Second}}
 			c := simulated(t, metrics.Plan{
-				Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: time.Minute, Stages: stages, Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 20}},
+				Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: time.Minute, Stages: stages, Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 4 * 20}},
 				Confirm: 20 * time.Second,
 			}, 1)
 			if prompts > 0 {

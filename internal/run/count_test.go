@@ -186,7 +186,7 @@ func TestCountedInTheReport(t *testing.T) {
 		}
 		o := r.Do()
 		r.Close()
-		if o.Err != nil || o.Report.Completed != 2 || o.Report.OutputTokens != 1064 {
+		if o.Err != nil || o.Report.Completed != 2 || o.Report.OutputTokens != 1016 {
 			t.Errorf("%d requests, %d tokens: %v", o.Report.Completed, o.Report.OutputTokens, o.Err)
 		}
 	})

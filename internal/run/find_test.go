@@ -12,10 +12,10 @@ import (
 	"benchtop/metrics"
 )
 
-// demoSLO and slowSLO are objectives that the simulated server, and one that is eight times as slow, meets up to about the load
-// it can serve.
+// demoSLO and slowSLO are objectives that the simulated server, and one of single tokens that is eight times as slow, meets up to
+// about the load it can serve.
 var (
-	demoSLO = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 50}}
+	demoSLO = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 4 * 50}}
 	slowSLO = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 8 * 500}, {Metric: metrics.TPOT, LimitMS: 8 * 50}}
 )
 
@@ -50,7 +50,7 @@ func TestFindRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 3, Most: 25, Step: 5 * time.Second, Hold: 30 * time.Second}
-		c := simulated(t, metrics.Plan{Rate: 3, Goodput: slowSLO, Find: &find}, 8)
+		c := chunked(t, metrics.Plan{Rate: 3, Goodput: slowSLO, Find: &find}, 8, 64)
 		r := begin(t, c)
 		live := make(chan string, 200)
 		for i := range cap(live) {
@@ -88,8 +88,8 @@ func TestFindRate(t *testing.T) {
 func TestFindTheMost(t *testing.T) {
 	ci.SkipUnderRace(t)
 	synctest.Test(t, func(t *testing.T) {
-		find := metrics.Find{From: 2.5, Most: 3, Step: 5 * time.Second, Hold: 8 * time.Minute}
-		c := simulated(t, metrics.Plan{Rate: 2.5, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 60_000}}, Find: &find}, 8)
+		find := metrics.Find{From: 1.5, Most: 2, Step: 5 * time.Second, Hold: 8 * time.Minute}
+		c := simulated(t, metrics.Plan{Rate: 1.5, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 60_000}}, Find: &find}, 8)
 		r := begin(t, c)
 		run := measureAll(t, r)
 		var all []string
@@ -98,7 +98,7 @@ func TestFindTheMost(t *testing.T) {
 				all = append(all, e.Mark)
 			}
 		}
-		if got, want := strings.Join(all, "|"), "2.5 req/s|3 req/s|3 req/s|found"; got != want {
+		if got, want := strings.Join(all, "|"), "1.5 req/s|2 req/s|2 req/s|found"; got != want {
 			t.Errorf("marks %q, want %q", got, want)
 		}
 	})
@@ -110,7 +110,7 @@ func TestFindUsers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 40, Most: 500, Step: 40 * time.Second, Hold: 30 * time.Second, Unit: metrics.Users}
-		c := coarse(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 40,
+		c := simulated(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 40,
 			Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 8 * 100}}, Find: &find}, 8)
 		r := begin(t, c)
 		run := measureAll(t, r)

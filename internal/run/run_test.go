@@ -21,27 +21,18 @@ import (
 )
 
 // simulated prepares a run against a simulated server that is so many times as slow as usual, all in virtual time, without screen and
-// files. It must be called inside a bubble.
+// files. An answer takes as long as 64 tokens, in 16 chunks: a test of minutes is cheaper. It must be called inside a bubble.
 func simulated(t *testing.T, plan metrics.Plan, slow time.Duration) *Config {
 	t.Helper()
-	p := simulator.Defaults()
-	p.PrefillToken *= slow
-	return served(t, plan, p, slow, 64)
+	return chunked(t, plan, slow, 16)
 }
 
-// coarse is simulated with steps and answers such that an answer takes as long in a quarter of the chunks: a test of
-// minutes is cheaper. Objectives for a token are four times as long.
-func coarse(t *testing.T, plan metrics.Plan, slow time.Duration) *Config {
+// chunked is simulated with answers of so many chunks.
+func chunked(t *testing.T, plan metrics.Plan, slow time.Duration, chunks int) *Config {
 	t.Helper()
 	p := simulator.Defaults()
 	p.PrefillToken *= slow
-	return served(t, plan, p, 4*slow, 16)
-}
-
-// served prepares a run of answers of so many tokens against a server of that profile whose steps take so many times as
-// long.
-func served(t *testing.T, plan metrics.Plan, p simulator.Profile, slow time.Duration, output int) *Config {
-	t.Helper()
+	slow *= time.Duration(64 / chunks)
 	p.StepBase, p.DecodeSequence, p.ContextToken = slow*p.StepBase, slow*p.DecodeSequence, slow*p.ContextToken
 	dial, stop := simtest.Serve(t, p)
 	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: dial})
@@ -49,7 +40,7 @@ func served(t *testing.T, plan metrics.Plan, p simulator.Profile, slow time.Dura
 		t.Fatal(err)
 	}
 	random := datasets.RandomDefaults()
-	random.InputLen, random.OutputLen, random.IDPrefix, random.Vocabulary = 256, output, "s",
+	random.InputLen, random.OutputLen, random.IDPrefix, random.Vocabulary = 256, chunks, "s",
 		datasets.AssumedVocabulary()
 	flow, err := datasets.NewBlocks(random, nil)
 	if err != nil {

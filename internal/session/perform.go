@@ -53,6 +53,7 @@ func (p *Run) Close(say func(string)) (warnings []string) {
 // program, and an error is told on the normal screen. steps are those that are known beforehand.
 func (e *Environment) Perform(o *spec.Screen, steps []string, prepare func(context.Context) (*Run, error)) int {
 	signals := WatchSignals()
+	defer signal.Stop(signals)
 	ctx, stop := UntilSignal(signals, o.OnHangup == spec.HangupContinue)
 	if err := e.openDisplay(o, steps); err != nil {
 		stop()

@@ -150,40 +150,47 @@ func (o *Options) header(p *usage.Problems) http.Header {
 		*p = append(*p, err)
 	}
 	o.Warnings = nil
-	header := http.Header{}
+	header, flag := http.Header{}, o.placed("header")
 	for _, h := range pairs {
-		p.BadIf(h.Value == secret.Mask, "--header %s=%s: a secret was hidden here; write %[1]s=@FILE or '%[1]s=$NAME'", h.Key, h.Value)
+		p.BadIf(h.Value == secret.Mask, "%s %s=%s: a secret was hidden here; write %[2]s=@FILE or '%[2]s=$NAME'", flag, h.Key, h.Value)
 		switch part := secret.Reference.FindStringSubmatch(h.Value); {
 		case part == nil && h.Value != "" && target.SoundsSecret(h.Key):
-			o.warnOfSecret("header", fmt.Sprintf("--header %s: ", h.Key), "secrets", fmt.Sprintf("%s=@FILE or '%[1]s=$NAME'", h.Key))
+			o.warnOfSecret("header", flag+" "+h.Key, "secrets", fmt.Sprintf("%s=@FILE or '%[1]s=$NAME'", h.Key))
 		case part == nil:
 		case strings.HasPrefix(part[2], "@"):
 			h.Value = part[1] + part[2]
 		case part[2] != "":
 			text, err := os.ReadFile(part[2])
-			p.BadIf(err != nil, "--header %s: %v; a value of @FILE stands for the text of a file, @@ for an @", h.Key,
-				err)
+			p.BadIf(err != nil, "%s %s: %v; a value of @FILE stands for the text of a file, @@ for an @", flag, h.Key, err)
 			h.Value = part[1] + strings.TrimSpace(string(text))
 		default:
 			text, known := os.LookupEnv(part[3])
-			p.BadIf(!known, "--header %s: the variable %s is not set", h.Key, part[3])
+			p.BadIf(!known, "%s %s: the variable %s is not set", flag, h.Key, part[3])
 			h.Value = part[1] + text
 		}
 		header.Set(h.Key, h.Value)
 	}
 	if all := strings.Join(o.BaseURLs, " "); secret.Hide(all) != all {
-		o.warnOfSecret("base-url", "--base-url: ", "a password", "'Authorization=Basic $NAME' or Authorization=@FILE with --header")
+		o.warnOfSecret("base-url", o.placed("base-url"), "a password", "'Authorization=Basic $NAME' or Authorization=@FILE with --header")
 	}
 	return header
+}
+
+// placed is a flag behind the place where a file has it.
+func (o *Options) placed(flag string) string {
+	if at := o.Places[flag]; at != "" {
+		return at + ": --" + flag
+	}
+	return "--" + flag
 }
 
 // warnOfSecret warns of a secret in a flag, with the remedy.
 func (o *Options) warnOfSecret(flag, name, what, remedy string) {
 	place, why := "the command line", ", since others can list it"
-	if at := o.Places[flag]; at != "" {
-		name, place, why = at+": "+name, "a file that others may read", ""
+	if o.Places[flag] != "" {
+		place, why = "a file that others may read", ""
 	}
-	o.Warnings = append(o.Warnings, fmt.Sprintf("%s%s is no place for %s%s; write %s", name, place, what, why, remedy))
+	o.Warnings = append(o.Warnings, fmt.Sprintf("%s: %s is no place for %s%s; write %s", name, place, what, why, remedy))
 }
 
 // checkTLS reads the files of certificates.

@@ -102,6 +102,10 @@ extra-body: '{"password" "canary-5"}'
 		len(o.Warnings) != 4 {
 		t.Errorf("a secret is told: %s", all)
 	}
+	if _, err := parsed(t, "\nheader: {A: $UNKNOWN_}\n", "--config FILE"); err == nil ||
+		!strings.Contains(err.Error(), "run.yaml:2: --header A: the variable UNKNOWN_ is not set") {
+		t.Errorf("no variable: %v", err)
+	}
 	if o, _ := parsed(t, file, "--config FILE --header Authorization=canary"); !strings.Contains(
 		strings.Join(o.Warnings, " "),
 		"--header Authorization: the command line is no place",

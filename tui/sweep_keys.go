@@ -180,9 +180,10 @@ func (m *sweepModel) stop() tea.Cmd {
 		return tea.Quit
 	}
 	m.help.open = false
-	m.prompt = &prompt{title: "Stop the " + m.latest.Word, hint: "cut the run in progress and stop? Finished runs are kept" +
-		m.whereKept("; --resume continues") + ". y stop, other keys cancel",
-		yes: func() { m.stopNow() }}
+	kept := "Finished runs are kept" + m.whereKept("; --resume continues") + "."
+	m.prompt = &prompt{title: "Stop the " + m.latest.Word,
+		hint: "cut the run in progress and stop? " + kept + " y stop, other keys cancel",
+		yes:  func() { m.stopNow() }}
 	return nil
 }
 

@@ -28,8 +28,8 @@ const (
 )
 
 // ReadFile reads flags with their values from a YAML file, in its order. The key profiles holds named sets of flags: of
-// these profile names the one whose values replace those of the file; "" for none. The problems are all of the file, each
-// with its line; the values are those without a problem.
+// these profile names the one whose values replace those of the file; "" for none. The problems are all of the file,
+// each with its line; the values are those without a problem.
 //
 //	model: org/name            # for all profiles
 //	profiles:
@@ -262,8 +262,8 @@ func (r *fileReader) readProfiles(node *yaml.Node) {
 	}
 }
 
-// value reads the node of a flag. That of a member of JSON, such as extra-body.top_k, is JSON too, but for a list that is
-// added to.
+// value reads the node of a flag. That of a member of JSON, such as extra-body.top_k, is JSON too, but for a list that
+// is added to.
 func (r *fileReader) value(v *Value, node *yaml.Node) {
 	node, err := r.resolved(node, 0)
 	switch {

@@ -48,8 +48,9 @@ func TestReadFile(t *testing.T) {
 		{"objects", "extra-body: {z: [1, null], a: {b: 2.5, c: 'x'}}\nheader: {X-A: 1, X-B: two}\n", "",
 			`--extra-body={"z": [1, null], "a": {"b": 2.5, "c": "x"}} --header X-A=*** X-B=***`},
 		{"a header with a blank", "header: X-Team=a b\n", "", "--header=X-Team=***"},
-		{"members", "extra-body.top_k: 3\nextra-body.id: '5'\nextra-body.on: True\nextra-body.l: [1, a]\nextra-body.l+: [b, c]\nextra-body.n:\n", "",
-			`--extra-body.top_k=3 --extra-body.id="5" --extra-body.on=true --extra-body.l=[1, "a"] --extra-body.l+=b,c --extra-body.n=null`},
+		{"members", "extra-body.top_k: 3\nextra-body.id: '5'\nextra-body.on: True\n" + "extra-body.l: [1, a]\nextra-body.l+: [b, c]\n" +
+			"extra-body.n:\n", "", `--extra-body.top_k=3 --extra-body.id="5" --extra-body.on=true --extra-body.l=[1, "a"] ` +
+			`--extra-body.l+=b,c --extra-body.n=null`},
 		{"numbers", "extra-body: {a: 1.0, b: 12345678901234567890123, c: 1e3, d: -0.50, e: !!str 010, f: '1.0'}\n", "",
 			`--extra-body={"a": 1.0, "b": 12345678901234567890123, "c": 1e3, "d": -0.50, "e": "010", "f": "1.0"}`},
 		{"a profile over the rest", "model: m\nnum-prompts: 5\nprofiles: {chat: {num-prompts: 7}, code: {model: c}}\n", "chat",
@@ -93,24 +94,32 @@ func TestReadFileRefuses(t *testing.T) {
 			"run.yaml:4: model is there already, in line 3; keep one",
 			"run.yaml:5: --find: expected true or false, not a mapping"}},
 		{"profiles that are none", "profiles: {a: 1, b: {}, b: {model: x}}\n", "b", []string{
-			"run.yaml:1: profile a: expected flags with their values", "run.yaml:1: b is there already, in line 1; keep one"}},
+			"run.yaml:1: profile a: expected flags with their values",
+			"run.yaml:1: b is there already, in line 1; keep one"}},
 		{"profiles without names", "profiles: [a]\n", "", []string{"run.yaml:1: profiles: expected names with their flags"}},
 		{"a list in a list", "goodput: [[a]]\n", "", []string{"run.yaml:1: goodput: expected a single value"}},
-		{"unknown flags whose values are none", "promts: [[a]]\nextra-bdy: {a: 2024-01-01}\nhelp: true\n<<: {a: 1}\n[a]: 1\n", "", []string{
+		{"unknown flags whose values are none", "promts: [[a]]\nextra-bdy: {a: 2024-01-01}\n" +
+			"help: true\n<<: {a: 1}\n[a]: 1\n", "", []string{
 			"run.yaml:1: promts: unknown flag", "run.yaml:2: extra-bdy: unknown flag (did you mean extra-body?)",
 			"run.yaml:3: help: unknown flag; it is for the command line alone", "run.yaml:4: <<: nothing is merged",
 			"run.yaml:5: expected a name, not a list"}},
-		{"values that JSON has not", "extra-body:\n  a: {since: 2024-01-01}\n", "", []string{"run.yaml:2: extra-body: a date, which JSON does not have"}},
-		{"numbers that JSON has not", "extra-body.x: [1, .inf]\nextra-body.y: 010\nextra-body.z: !!int hunter2\n", "", []string{
-			"run.yaml:1: extra-body.x: a number", "run.yaml:2: extra-body.y: a number", "run.yaml:3: extra-body.z: a number"}},
-		{"a member twice", "extra-body:\n  a:\n    b: 1\n    b: 2\n", "", []string{"run.yaml:4: extra-body: b is there already, in line 3; keep one"}},
+		{"values that JSON has not", "extra-body:\n  a: {since: 2024-01-01}\n", "",
+			[]string{"run.yaml:2: extra-body: a date, which JSON does not have"}},
+		{"numbers that JSON has not", "extra-body.x: [1, .inf]\nextra-body.y: 010\nextra-body.z: !!int no\n", "", []string{
+			"run.yaml:1: extra-body.x: a number", "run.yaml:2: extra-body.y: a number",
+			"run.yaml:3: extra-body.z: a number"}},
+		{"a member twice", "extra-body:\n  a:\n    b: 1\n    b: 2\n", "",
+			[]string{"run.yaml:4: extra-body: b is there already, in line 3; keep one"}},
 		{"a member twice in JSON", "extra-body: '{\"b\": 1, \"b\": 2}'\n", "", []string{
 			`run.yaml:1: --extra-body: the name "b" occurs more than once; keep one`}},
 		{"a member twice in two places", "extra-body: {b: 1, c: {d: 2}}\nextra-body.c.d: 3\n", "", []string{
 			"run.yaml:2: --extra-body.c.d is given more than once; keep one"}},
-		{"a header twice", "header:\n  A: 1\n  A: 2\n", "", []string{"run.yaml:3: header: A is there already, in line 2; keep one"}},
-		{"a header that is a list", "header: {A: [1]}\n", "", []string{"run.yaml:1: --header: expected names with single values"}},
-		{"a list for JSON", "extra-body: [hunter2]\n", "", []string{"run.yaml:1: --extra-body: expected JSON, not a list"}},
+		{"a header twice", "header:\n  A: 1\n  A: 2\n", "",
+			[]string{"run.yaml:3: header: A is there already, in line 2; keep one"}},
+		{"a header that is a list", "header: {A: [1]}\n", "",
+			[]string{"run.yaml:1: --header: expected names with single values"}},
+		{"a list for JSON", "extra-body: [hunter2]\n", "",
+			[]string{"run.yaml:1: --extra-body: expected JSON, not a list"}},
 		{"no anchor", "model: a\nextra-body: *sk\n", "", []string{"run.yaml:2: not YAML: an alias of nothing"}},
 		{"broken off", "model: 'a\nfind: true\n", "", []string{"run.yaml:3: not YAML: found unexpected end of stream"}},
 		{"an alias of itself", "extra-body: &a {b: *a}\n", "", []string{"run.yaml:1: extra-body: too large, or an alias of itself"}},
@@ -138,7 +147,8 @@ func TestReadFileRefuses(t *testing.T) {
 // What a file names lies beside it, or else in the working directory.
 func TestBeside(t *testing.T) {
 	folder := t.TempDir()
-	for name, text := range map[string]string{"run.yaml": "header: {A: Bearer @key, B: '@@key', C: '@none', D: $KEY}\ndataset-path: d.json\nca-file: ca.pem\n",
+	const flags = "header: {A: Bearer @key, B: '@@key', C: '@none', D: $KEY}\ndataset-path: d.json\nca-file: ca.pem\n"
+	for name, text := range map[string]string{"run.yaml": flags,
 		"key": "", "d.json": ""} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -18,7 +18,8 @@ func TestReadFileOfNoFile(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, path := range []string{pipe, "/dev/zero", filepath.Dir(pipe)} {
-		if _, problems := ReadFile(path, ""); len(problems) != 1 || !strings.Contains(problems[0].Error(), "expected a file") {
+		_, problems := ReadFile(path, "")
+		if len(problems) != 1 || !strings.Contains(problems[0].Error(), "expected a file") {
 			t.Errorf("%s: %v", path, problems)
 		}
 	}

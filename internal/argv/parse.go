@@ -260,8 +260,8 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 		return
 	}
 	if err := v.SetKey(strings.Split(path, "."), value, add); err != nil {
-		a.problem("%s %s: %w", usage.Quote(name), usage.Quote(secret.HideWords([]string{name, secret.HideBroken(beginning(value))},
-			nil)[1]), err)
+		safe := secret.HideWords([]string{name, secret.HideBroken(beginning(value))}, nil)[1]
+		a.problem("%s %s: %w", usage.Quote(name), usage.Quote(safe), err)
 		return
 	}
 	flag.Changed = true

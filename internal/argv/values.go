@@ -19,8 +19,8 @@ type Value struct {
 	Name string
 	// Texts are the values as on a command line: one for most flags, none for a flag that may stand without any.
 	Texts []string
-	// Listed says that Texts are a list in a file, whatever their number. Object is the value as JSON for flags of JSON, "" for
-	// none; that of a mapping of single values has KEY=VALUE as Texts.
+	// Listed says that Texts are a list in a file, whatever their number. Object is the value as JSON for flags of JSON, ""
+	// for none; that of a mapping of single values has KEY=VALUE as Texts.
 	Listed bool
 	Object string
 	// Where is the line of the file, the zero Place for elsewhere.
@@ -151,7 +151,8 @@ func (a *argv) apply(v Value) {
 	a.set(flag, texts)
 }
 
-// doubts are about members of a flag of JSON that were given more than once: on a command line a warning, in a file a problem.
+// doubts are about members of a flag of JSON that were given more than once: on a command line a warning, in a file a
+// problem.
 func doubts(flag *pflag.Flag) []string {
 	if d, ok := flag.Value.(doubtful); ok {
 		return d.Warnings("--" + flag.Name)

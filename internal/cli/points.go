@@ -101,8 +101,8 @@ func (p *points) measure(ctx context.Context, b *session.Runner, i int) (f grid.
 	return sweep.FiguresOf(r)
 }
 
-// print prints the command for all runs, since their reports have that for each alone, then how the repetitions of each load
-// vary, and the summary of all loads.
+// print prints the command for all runs, since their reports have that for each alone, then how the repetitions of each
+// load vary, and the summary of all loads.
 func (p *points) print() error {
 	var done []export.RunOf
 	for _, i := range slices.Sorted(maps.Keys(p.done)) {

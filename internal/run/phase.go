@@ -154,7 +154,7 @@ var steps = []struct {
 	{Finishing, detach, Finishing, away},
 	{Finishing, saved, Saved, 0},
 
-	{Finishing2, drain, Finishing2, hurry}, // the first one of this user: the server, or another terminal, ended the load
+	{Finishing2, drain, Finishing2, hurry}, // of a user whose load the server ended, or another terminal
 	{Finishing2, interrupt, Finishing3, hurry},
 	{Finishing2, abort, Finishing3, hurry},
 	{Finishing2, quit, Finishing3, hurry},

@@ -22,7 +22,8 @@ var userInfo = regexp.MustCompile(`://[^/\s"]*@`)
 var Name = regexp.MustCompile(`(?i)((api|access|secret|private|auth)[-_]?key|secret|password|passwd|passphrase|credential|authorization|auth|cookie)s?$|token$`)
 
 // key is a text that is a key to some service, whatever its name: the issuers of keys give them such beginnings.
-var key = regexp.MustCompile(`\bsk-[\w-]{6,}|\b[spr]k_(?:live|test)_\w{6,}|\b(?:hf|gsk|gh[opsur])_[A-Za-z0-9]{16,}|\bgithub_pat_\w{16,}|` +
+var key = regexp.MustCompile(`\bsk-[\w-]{6,}|\b[spr]k_(?:live|test)_\w{6,}|\b(?:hf|gsk|gh[opsur])_[A-Za-z0-9]{16,}|` +
+	`\bgithub_pat_\w{16,}|` +
 	`\b(?:glpat|nvapi|xox[a-z])-[\w-]{10,}|\bAKIA[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?`)
 
 // parameter is one of the query of a URL, whose names may be shorter than others.
@@ -91,7 +92,8 @@ func hideMembers(text string) (safe string, secrets []string) {
 // variable of the environment.
 var Reference = regexp.MustCompile(`^(\S+ )?(?:@(.+)|\$([A-Za-z_][A-Za-z0-9_]*))$`)
 
-// Hide is a text that may be shown and saved: without users and secrets of URLs, secrets in JSON, and texts that are keys by their looks.
+// Hide is a text that may be shown and saved: without users and secrets of URLs, secrets in JSON, and texts that are
+// keys by their looks.
 func Hide(text string) string {
 	text, _ = hideMembers(text)
 	return key.ReplaceAllString(hideQuery(userInfo.ReplaceAllString(text, "://"+Mask+"@")), Mask)
@@ -108,8 +110,8 @@ var (
 	opaque = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
 )
 
-// HideBroken is a value that is wrong, fit for an error: up to the first name of a secret, and without words that may be one
-// since they are long and mix letters with digits.
+// HideBroken is a value that is wrong, fit for an error: up to the first name of a secret, and without words that may be
+// one since they are long and mix letters with digits.
 func HideBroken(text string) string {
 	for _, at := range word.FindAllStringSubmatchIndex(text, -1) {
 		if Name.MatchString(text[at[2]:at[3]]) {

@@ -45,7 +45,7 @@ type Options struct {
 	Model, ServedName string
 	Ready             int // seconds of patience with a server that is still starting
 	Profile           bool
-	ProfileThreshold  int               // requests that the server runs at once when its profiler starts; 0 to start it before the run
+	ProfileThreshold  int               // running requests at which its profiler starts; 0 for before the run
 	ProfileDuration   argv.Seconds      // for which it then runs
 	Reset             bool              // the prefix cache, before the run
 	Places            map[string]string // FILE:LINE of flags that a file has
@@ -152,7 +152,8 @@ func (o *Options) header(p *usage.Problems) http.Header {
 	o.Warnings = nil
 	header, flag := http.Header{}, o.placed("header")
 	for _, h := range pairs {
-		p.BadIf(h.Value == secret.Mask, "%s %s=%s: a secret was hidden here; write %[2]s=@FILE or '%[2]s=$NAME'", flag, h.Key, h.Value)
+		p.BadIf(h.Value == secret.Mask, "%s %s=%s: a secret was hidden here; write %[2]s=@FILE or '%[2]s=$NAME'",
+			flag, h.Key, h.Value)
 		switch part := secret.Reference.FindStringSubmatch(h.Value); {
 		case part == nil && h.Value != "" && target.SoundsSecret(h.Key):
 			o.warnOfSecret("header", flag+" "+h.Key, "secrets", fmt.Sprintf("%s=@FILE or '%[1]s=$NAME'", h.Key))
@@ -161,7 +162,8 @@ func (o *Options) header(p *usage.Problems) http.Header {
 			h.Value = part[1] + part[2]
 		case part[2] != "":
 			text, err := os.ReadFile(part[2])
-			p.BadIf(err != nil, "%s %s: %v; a value of @FILE stands for the text of a file, @@ for an @", flag, h.Key, err)
+			p.BadIf(err != nil, "%s %s: %v; a value of @FILE stands for the text of a file, @@ for an @", flag, h.Key,
+				err)
 			h.Value = part[1] + strings.TrimSpace(string(text))
 		default:
 			text, known := os.LookupEnv(part[3])
@@ -171,7 +173,8 @@ func (o *Options) header(p *usage.Problems) http.Header {
 		header.Set(h.Key, h.Value)
 	}
 	if all := strings.Join(o.BaseURLs, " "); secret.Hide(all) != all {
-		o.warnOfSecret("base-url", o.placed("base-url"), "a password", "'Authorization=Basic $NAME' or Authorization=@FILE with --header")
+		o.warnOfSecret("base-url", o.placed("base-url"), "a password",
+			"'Authorization=Basic $NAME' or Authorization=@FILE with --header")
 	}
 	return header
 }
@@ -190,7 +193,8 @@ func (o *Options) warnOfSecret(flag, name, what, remedy string) {
 	if o.Places[flag] != "" {
 		place, why = "a file that others may read", ""
 	}
-	o.Warnings = append(o.Warnings, fmt.Sprintf("%s: %s is no place for %s%s; write %s", name, place, what, why, remedy))
+	words := fmt.Sprintf("%s: %s is no place for %s%s; write %s", name, place, what, why, remedy)
+	o.Warnings = append(o.Warnings, words)
 }
 
 // checkTLS reads the files of certificates.

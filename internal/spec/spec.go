@@ -66,10 +66,12 @@ const (
 	dryRunFlag = "dry-run"
 )
 
-// secretInFile reports whether a value of a file is a secret. Headers and URLs are looked at with those of the command line.
+// secretInFile reports whether a value of a file is a secret. Headers and URLs are looked at with those of the command
+// line.
 func secretInFile(v argv.Value) bool {
 	words := append(append([]string{"--" + argv.Dashes(v.Name)}, v.Texts...), v.Object)
-	return v.Name != "header" && v.Name != "base-url" && strings.Contains(strings.Join(secret.HideWords(words, nil), " "), secret.Mask)
+	safe := strings.Join(secret.HideWords(words, nil), " ")
+	return v.Name != "header" && v.Name != "base-url" && strings.Contains(safe, secret.Mask)
 }
 
 // New defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
@@ -153,7 +155,8 @@ func (o *Spec) readConfig() (p usage.Problems) {
 				"report does not show; keep it in a header, as --header Authorization=@FILE or 'Authorization=$NAME'")
 		}
 		if name == configFlag {
-			p = append(p, argv.PlaceError{At: v.Where, Err: errors.New("a file names no other file; leave " + v.Name + " out")})
+			err := errors.New("a file names no other file; leave " + v.Name + " out")
+			p = append(p, argv.PlaceError{At: v.Where, Err: err})
 		}
 	}
 	return argv.ByLine(append(p, o.Flags.Default(values)...))

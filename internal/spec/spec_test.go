@@ -92,8 +92,10 @@ extra-body: '{"password" "canary-5"}'
 `
 	o, err := parsed(t, file, "--config FILE --host canary")
 	told := strings.Join(o.Warnings, "\n")
-	for _, want := range []string{"run.yaml:2: --header Authorization: a file that others may read is no place for secrets",
-		"run.yaml:3: --base-url: a file that others may read is no place for a password", "run.yaml:5: metadata has a secret in plain text"} {
+	for _, want := range []string{
+		"run.yaml:2: --header Authorization: a file that others may read is no place for secrets",
+		"run.yaml:3: --base-url: a file that others may read is no place for a password",
+		"run.yaml:5: metadata has a secret in plain text"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%s is missing in\n%s", want, told)
 		}

@@ -46,7 +46,8 @@ func (s *Sweep) snapshot() grid.Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	shot := grid.Snapshot{
-		Title: s.o.Title, Dir: s.o.Dir, Word: s.o.Word, Current: s.current, CurrentRun: s.number, Server: s.state, Variable: s.o.Variable,
+		Title: s.o.Title, Dir: s.o.Dir, Word: s.o.Word,
+		Current: s.current, CurrentRun: s.number, Server: s.state, Variable: s.o.Variable,
 		Searches: slices.Clone(s.search), Elapsed: time.Since(s.started), Notice: s.notice, Over: s.over, Summary: s.summary,
 	}
 	shot.Server.Log = slices.Clone(s.state.Log[max(0, len(s.state.Log)-logShown):])

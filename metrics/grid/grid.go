@@ -105,7 +105,8 @@ type Search struct {
 
 // Snapshot is a sweep at a moment. It shares no memory with the sweep.
 type Snapshot struct {
-	// Title says what is swept; Dir is the directory of the experiment. Word is what all runs are together: sweep or series.
+	// Title says what is swept; Dir is the directory of the experiment. Word is what all runs are together:
+	// sweep or series.
 	Title, Dir, Word string
 	Cells            []Cell
 	// Current is the index of the combination in progress, -1 for none; CurrentRun the number of its run, -1 for a warm-up.

@@ -203,10 +203,11 @@ func (v *SweepView) drawRuns(c screen.Canvas, y int, r *sweepCell) int {
 	}
 	figures = append(figures, column[*grid.Run]{"took", 8,
 		func(n *grid.Run) screen.Span { return cell(orDash(n.Took > 0, number.Coarse, n.Took)) }, 2})
-	t := table[*grid.Run]{figures: figures.fit(c.W - 7), before: []field[*grid.Run]{{"run", 7, func(c screen.Canvas, n *grid.Run, _ screen.Style) {
+	first := func(c screen.Canvas, n *grid.Run, _ screen.Style) {
 		c.Right(3, 0, fmt.Sprint(n.Number), screen.Label)
 		c.Spans(5, 0, []screen.Span{sweepSign(n.State, v.Pulse)})
-	}}}}
+	}
+	t := table[*grid.Run]{figures: figures.fit(c.W - 7), before: []field[*grid.Run]{{"run", 7, first}}}
 	t.head(c.Sub(0, y, c.W, 1))
 	y++
 	for i := range r.Runs {

@@ -51,11 +51,13 @@ func TestBestOfASweep(t *testing.T) {
 func TestRunsOfStarts(t *testing.T) {
 	f := grid.Unknown()
 	f.Ready, f.FirstToken = 2000, 2500
-	s := &grid.Snapshot{Current: -1, Cells: []grid.Cell{{State: grid.Done, Load: "cold", Runs: []grid.Run{{State: grid.Done, Figures: f}}}}}
+	runs := []grid.Run{{State: grid.Done, Figures: f}}
+	s := &grid.Snapshot{Current: -1, Cells: []grid.Cell{{State: grid.Done, Load: "cold", Runs: runs}}}
 	sf := screen.NewSurface(60, 12)
 	NewSweepView(s, SweepList{}).drawDetail(sf.All())
 	text := sf.Render(&screen.Palette{Mono: true})
-	for word, shown := range map[string]bool{"ready": true, "1st token": true, "2.50s": true, "tok/s": false, "TTFT": false, "completed": false} {
+	for word, shown := range map[string]bool{"ready": true, "1st token": true, "2.50s": true,
+		"tok/s": false, "TTFT": false, "completed": false} {
 		if strings.Contains(text, word) != shown {
 			t.Errorf("%s is wrong in\n%s", word, text)
 		}

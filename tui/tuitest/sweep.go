@@ -12,7 +12,8 @@ import (
 // failed.
 func Sweep() grid.Snapshot {
 	s := grid.Snapshot{
-		Title: "sweep serve · llama-3-8b", Dir: "results/2026-11-23_10-12-44", Word: "sweep", Current: 8, CurrentRun: 1, Elapsed: 13*time.Minute + 7*time.Second,
+		Title: "sweep serve · llama-3-8b", Dir: "results/2026-11-23_10-12-44", Word: "sweep",
+		Current: 8, CurrentRun: 1, Elapsed: 13*time.Minute + 7*time.Second,
 		Left: 8 * time.Minute, LeftKnown: true,
 		Server: grid.Server{State: grid.ServerReady, Command: "vllm serve meta-llama/Llama-3-8B --tensor-parallel-size 2 --port 8000", Since: 214 * time.Second, Log: []string{
 			"INFO 11-23 10:22:03 [launcher.py:44] Route: /health, Methods: GET",

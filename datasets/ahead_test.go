@@ -59,13 +59,13 @@ func oneByOne(o RandomOptions, tok tokenizer.Tokenizer, check func(i int, prompt
 	}
 }
 
-// crowded is a tokenizer that says how many of its calls it can do at once.
-type crowded struct {
+// parallelTokenizer is a tokenizer that says how many of its calls it can do at once.
+type parallelTokenizer struct {
 	tokenizer.Tokenizer
 	calls int
 }
 
-func (c crowded) Concurrency() int { return c.calls }
+func (c parallelTokenizer) Concurrency() int { return c.calls }
 
 func compareWithOneByOne(t *testing.T, o RandomOptions, tok tokenizer.Tokenizer) {
 	t.Helper()
@@ -103,7 +103,7 @@ func TestAheadEqualsOneByOne(t *testing.T) {
 			for _, calls := range []int{1, 2, 7, 64} {
 				o := RandomOptions{Common: Common{Prompts: 1 + int(seed)*61, IDPrefix: "p", Seed: seed},
 					InputLen: 4 + 8*int(seed), OutputLen: 9, PrefixLen: int(seed) % 3 * 5, Ratio: RangeRatio{0.3, 0.7}, Batch: 1 + calls%3}
-				compareWithOneByOne(t, o, crowded{newToy(t, name, 997, []int{0, 996}, int(seed)%2), calls})
+				compareWithOneByOne(t, o, parallelTokenizer{newToy(t, name, 997, []int{0, 996}, int(seed)%2), calls})
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func FuzzAhead(f *testing.F) {
 			return
 		}
 		name := []string{"identity", "lossy", "grow"}[calls%3]
-		compareWithOneByOne(t, o, crowded{newToy(t, name, int(vocab), []int{1}, 0), int(calls)})
+		compareWithOneByOne(t, o, parallelTokenizer{newToy(t, name, int(vocab), []int{1}, 0), int(calls)})
 	})
 }
 
@@ -153,14 +153,14 @@ func TestAheadKeepsManyCallsInFlight(t *testing.T) {
 	})
 }
 
-// failing is a tokenizer that cannot do what begins with one id.
-type failing struct {
+// failingTokenizer is a tokenizer that cannot do what begins with one id.
+type failingTokenizer struct {
 	toy
 	id    int
 	calls *atomic.Int64
 }
 
-func (f failing) Decode(ids []int) (string, error) {
+func (f failingTokenizer) Decode(ids []int) (string, error) {
 	f.calls.Add(1)
 	if ids[0] == f.id {
 		return "", errors.New("no server")
@@ -177,7 +177,7 @@ func TestAheadFails(t *testing.T) {
 	all := drain(t, r)
 	const bad = 5
 	calls := new(atomic.Int64)
-	r = must(NewRandom(o, failing{healthy, parseIDs(all[bad].Turns[0].Text)[0], calls}))
+	r = must(NewRandom(o, failingTokenizer{healthy, parseIDs(all[bad].Turns[0].Text)[0], calls}))
 	for i := range bad {
 		got := must(r.Next())
 		same(t, "prompt before the failure", got, all[i])
@@ -211,7 +211,7 @@ func BenchmarkAhead(b *testing.B) {
 	for _, calls := range []int{1, 2, 4} {
 		b.Run(fmt.Sprint("calls=", calls), func(b *testing.B) {
 			for b.Loop() {
-				r := must(NewRandom(RandomDefaults(), crowded{tok, calls}))
+				r := must(NewRandom(RandomDefaults(), parallelTokenizer{tok, calls}))
 				for range r.Len {
 					if _, err := r.Next(); err != nil {
 						b.Fatal(err)

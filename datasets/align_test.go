@@ -174,7 +174,7 @@ func TestAlignStopsWithItsContext(t *testing.T) {
 	for i := range all {
 		all[i] = prompt("abcd", 4)
 	}
-	server := cancelling{&halves{}, func() {
+	server := cancelTokenizer{&halves{}, func() {
 		if asked.Add(1) == 100 {
 			cancel()
 		}
@@ -185,19 +185,19 @@ func TestAlignStopsWithItsContext(t *testing.T) {
 	if n := asked.Load(); n > 300 {
 		t.Errorf("asked %d times", n)
 	}
-	cancelled := cancelling{&halves{}, func() {}}
+	cancelled := cancelTokenizer{&halves{}, func() {}}
 	if _, err := Align(ctx, all, cancelled, func(line string) { t.Errorf("warned: %s", line) }); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
 	}
 }
 
-// cancelling calls a function before every call.
-type cancelling struct {
+// cancelTokenizer calls a function before every call.
+type cancelTokenizer struct {
 	*halves
 	call func()
 }
 
-func (c cancelling) EncodeContext(ctx context.Context, text string) ([]int, error) {
+func (c cancelTokenizer) EncodeContext(ctx context.Context, text string) ([]int, error) {
 	c.call()
 	return c.halves.EncodeContext(ctx, text)
 }

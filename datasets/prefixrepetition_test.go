@@ -93,7 +93,7 @@ func TestGuessesEqualOneByOne(t *testing.T) {
 				}
 
 				many := numpy.NewLegacy(seed)
-				got := must((&guesses{crowded{tok, calls}, vocab, many}).fitAll(lengths))
+				got := must((&guesses{parallelTokenizer{tok, calls}, vocab, many}).fitAll(lengths))
 				what := fmt.Sprintf("%s, seed %d, %d calls: ", name, seed, calls)
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%sone by one -, many +\n%s", what, cmp.Diff(want, got))

@@ -191,10 +191,10 @@ func TestShareGPTDescription(t *testing.T) {
 	same(t, "description", d.About, "sharegpt: 40 prompts of 45 conversations in "+smallFile+", repeated to make 60")
 }
 
-// refusing counts words until it has had enough.
-type refusing struct{ left atomic.Int64 }
+// refusalCounter counts words until it has had enough.
+type refusalCounter struct{ left atomic.Int64 }
 
-func (r *refusing) Count(text string) (int, error) {
+func (r *refusalCounter) Count(text string) (int, error) {
 	if r.left.Add(-1) < 0 {
 		return 0, errors.New("too many questions")
 	}
@@ -205,7 +205,7 @@ func (r *refusing) Count(text string) (int, error) {
 func TestShareGPTCountsNothingInVain(t *testing.T) {
 	o := shareGPT{Common: Common{Path: smallFile, Prompts: 2, DisableShuffle: true}}
 	for questions, wantError := range map[int64]bool{4: false, 3: true} {
-		c := &refusing{}
+		c := &refusalCounter{}
 		c.left.Store(questions)
 		_, err := made(t.Context(), o, Text{Counter: c}, numpy.NewStreams(0))
 		if wantError {

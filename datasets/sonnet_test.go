@@ -125,7 +125,7 @@ func TestSonnetRefuses(t *testing.T) {
 		{"never fits", long, func(o *sonnet, x *Text) { o.InputLen, o.PrefixLen, x.Counter = 30, 0, squareLines{} },
 			[]string{"10000 prompts in a row came out longer than the input length 30, the last of 324 tokens"}},
 		{"hardly a token", strings.Repeat("\n", 1<<16) + "a\n", func(o *sonnet, _ *Text) { o.InputLen = 1000 }, []string{"takes 64685019 of them", "without empty lines"}},
-		{"failing counter", long, func(_ *sonnet, x *Text) { x.Counter = &refusing{} }, []string{"f.txt: counting tokens: too many questions"}},
+		{"failing counter", long, func(_ *sonnet, x *Text) { x.Counter = &refusalCounter{} }, []string{"f.txt: counting tokens: too many questions"}},
 		{"failing template", long, func(_ *sonnet, x *Text) { x.Template = noTags{} }, []string{"f.txt: rendering a prompt: no such filter"}},
 	}
 	for _, test := range tests {

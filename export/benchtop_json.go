@@ -86,7 +86,7 @@ func benchtopObject(r *metrics.Report) object {
 		{"failures", each(r.Failures, failures)},
 		{"damaged_journal_lines", r.Damaged},
 		{"not_sent", r.NotSent},
-		{"interrupted", ifPresent(r.Interrupted, func(i *metrics.Interrupted) object {
+		{"interrupted", ifPresent(r.Interrupted, func(i *metrics.Interruption) object {
 			return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
 		})},
 	}, way(r), groups(r), prefixCache(r), answers(r))

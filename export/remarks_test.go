@@ -78,7 +78,7 @@ func TestRemarkOnUnsentRequests(t *testing.T) {
 		if got := Remarks(r); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
-		r.Interrupted = &metrics.Interrupted{Reason: "q", Unsent: c.notSent}
+		r.Interrupted = &metrics.Interruption{Reason: "q", Unsent: c.notSent}
 		if got := Remarks(r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
 			t.Errorf("interrupted: got %q", got)
 		}

@@ -19,19 +19,19 @@ import (
 	"benchtop/metrics"
 )
 
-// counting is a listener that checks the order of the events of each request.
-type counting struct {
+// orderCheck is a listener that checks the order of the events of each request.
+type orderCheck struct {
 	t    *testing.T
 	mu   sync.Mutex
 	due  map[*metrics.Request]bool // true once done
 	sent map[*metrics.Request]bool
 }
 
-func newCounting(t *testing.T) *counting {
-	return &counting{t: t, due: map[*metrics.Request]bool{}, sent: map[*metrics.Request]bool{}}
+func newCounting(t *testing.T) *orderCheck {
+	return &orderCheck{t: t, due: map[*metrics.Request]bool{}, sent: map[*metrics.Request]bool{}}
 }
 
-func (c *counting) Due(q *metrics.Request) {
+func (c *orderCheck) Due(q *metrics.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, known := c.due[q]; known {
@@ -40,7 +40,7 @@ func (c *counting) Due(q *metrics.Request) {
 	c.due[q] = false
 }
 
-func (c *counting) Sent(q *metrics.Request) {
+func (c *orderCheck) Sent(q *metrics.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if done, known := c.due[q]; !known || done || c.sent[q] {
@@ -49,7 +49,7 @@ func (c *counting) Sent(q *metrics.Request) {
 	c.sent[q] = true
 }
 
-func (c *counting) Chunk(q *metrics.Request) {
+func (c *orderCheck) Chunk(q *metrics.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.sent[q] || c.due[q] {
@@ -57,7 +57,7 @@ func (c *counting) Chunk(q *metrics.Request) {
 	}
 }
 
-func (c *counting) Done(q *metrics.Request) {
+func (c *orderCheck) Done(q *metrics.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if done, known := c.due[q]; !known || done {
@@ -162,7 +162,7 @@ func TestDurationEndsABlockedDispatcher(t *testing.T) {
 	} {
 		bubble(t, name, func(t *testing.T) {
 			start := time.Now()
-			var book lastDropped
+			var book dropCounter
 			perform(t, newScripted(t, answer(hour)), c.from, &book, func(o *Options) {
 				o.Schedule, o.Limit, o.Until, o.StallTimeout = every(0, 2*backlogMost), 1, until, 2*hour
 			}, nil)
@@ -197,15 +197,15 @@ func (s *slowSource) Next() (datasets.Conversation, error) {
 	return datasets.Conversation{Turns: []datasets.Turn{{Text: "hi", InputTokens: 1, MaxTokens: 8}}}, nil
 }
 
-// lastDropped counts due and dropped requests, and keeps the time of the last drop.
-type lastDropped struct {
+// dropCounter counts due and dropped requests, and keeps the time of the last drop.
+type dropCounter struct {
 	deaf
 	due, dropped, last atomic.Int64
 }
 
-func (b *lastDropped) Due(*metrics.Request) { b.due.Add(1) }
+func (b *dropCounter) Due(*metrics.Request) { b.due.Add(1) }
 
-func (b *lastDropped) Done(q *metrics.Request) {
+func (b *dropCounter) Done(q *metrics.Request) {
 	if q.Failure == metrics.Cancelled {
 		b.dropped.Add(1)
 		b.last.Store(max(b.last.Load(), int64(q.Done))) // only the goroutine that halts the run drops
@@ -264,10 +264,10 @@ func TestAbortWhileDialling(t *testing.T) {
 	}
 }
 
-// panicking is a source with a bug in its second conversation.
-type panicking struct{ prompts }
+// panicSource is a source with a bug in its second conversation.
+type panicSource struct{ prompts }
 
-func (p *panicking) Next() (datasets.Conversation, error) {
+func (p *panicSource) Next() (datasets.Conversation, error) {
 	if p.next == 1 {
 		panic("out of cheese")
 	}
@@ -283,7 +283,7 @@ func TestSourcePanics(t *testing.T) {
 		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.Immediately()
 		e, err := New(o, sinkOf{&book})
 		assert.Succeeds(t, err)
-		err = e.Run(t.Context(), flow(&panicking{prompts{n: 3}}))
+		err = e.Run(t.Context(), flow(&panicSource{prompts{n: 3}}))
 		if err == nil || !strings.Contains(err.Error(), "out of cheese") || !strings.Contains(err.Error(), "end_test.go") {
 			t.Errorf("%v, want the panic and where it was", err)
 		}

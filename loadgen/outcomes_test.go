@@ -16,10 +16,10 @@ import (
 	"benchtop/metrics"
 )
 
-// resetting is a connection that ends with a reset, as by a peer that aborts.
-type resetting struct{ net.Conn }
+// resetConn is a connection that ends with a reset, as by a peer that aborts.
+type resetConn struct{ net.Conn }
 
-func (c resetting) Read(p []byte) (int, error) {
+func (c resetConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err == io.EOF {
 		err = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
@@ -27,10 +27,10 @@ func (c resetting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unwritable is a connection that takes no byte.
-type unwritable struct{ net.Conn }
+// unwritableConn is a connection that takes no byte.
+type unwritableConn struct{ net.Conn }
 
-func (c unwritable) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+func (c unwritableConn) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
 // hanging writes a text and then nothing for an hour.
 func hanging(s string) script {
@@ -254,17 +254,17 @@ func TestOutcomes(t *testing.T) {
 			script: pieces(true, 0, whole), want: outcome{failure: metrics.FailedNoSocket, words: "ulimit -n", input: 1}},
 		{name: "no more ports", refuse: &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)},
 			script: pieces(true, 0, whole), want: outcome{failure: metrics.FailedNoSocket, words: "ip_local_port_range", input: 1}},
-		{name: "write fails", wrap: func(c net.Conn) net.Conn { return unwritable{c} },
+		{name: "write fails", wrap: func(c net.Conn) net.Conn { return unwritableConn{c} },
 			script: pieces(true, 0, whole), want: outcome{failure: reset, words: "broken pipe", input: 1}},
 		{name: "closed before an answer", script: pieces(false, 0, ""), want: outcome{failure: reset, words: "before an answer", input: 1}},
-		{name: "reset before the header", script: pieces(false, 0, ""), wrap: func(c net.Conn) net.Conn { return resetting{c} },
+		{name: "reset before the header", script: pieces(false, 0, ""), wrap: func(c net.Conn) net.Conn { return resetConn{c} },
 			want: outcome{failure: reset, words: "connection reset by peer", input: 1}},
-		{name: "reset in the header", script: pieces(false, 0, "HTTP/1.1 200 OK\r\nContent-"), wrap: func(c net.Conn) net.Conn { return resetting{c} },
+		{name: "reset in the header", script: pieces(false, 0, "HTTP/1.1 200 OK\r\nContent-"), wrap: func(c net.Conn) net.Conn { return resetConn{c} },
 			want: outcome{failure: reset, words: "in the header of the answer", input: 1}},
 		{name: "closed in the header", script: pieces(false, 0, "HTTP/1.1 200 OK\r\nContent-"), want: outcome{failure: truncated, words: "closed in the middle", input: 1}},
-		{name: "reset in the stream", script: pieces(false, 0, streamHead+chunk(a)+chunk(b)), wrap: func(c net.Conn) net.Conn { return resetting{c} },
+		{name: "reset in the stream", script: pieces(false, 0, streamHead+chunk(a)+chunk(b)), wrap: func(c net.Conn) net.Conn { return resetConn{c} },
 			want: outcome{failure: reset, words: "connection reset by peer", status: 200, chunks: 2, input: 1, text: "ab"}},
-		{name: "reset after the finish", script: pieces(false, 0, streamHead+chunk(a)+chunk(stop)), wrap: func(c net.Conn) net.Conn { return resetting{c} }, want: good(2, 1, "a")},
+		{name: "reset after the finish", script: pieces(false, 0, streamHead+chunk(a)+chunk(stop)), wrap: func(c net.Conn) net.Conn { return resetConn{c} }, want: good(2, 1, "a")},
 		{name: "truncated at a chunk boundary", script: pieces(false, 0, streamHead+chunk(a)+chunk(b)),
 			want: outcome{failure: truncated, words: "without finish_reason or [DONE]", status: 200, chunks: 2, input: 1, text: "ab"}},
 		{name: "truncated inside a chunk", script: pieces(false, 0, streamHead+chunk(a)+"40\r\ndata: {"),

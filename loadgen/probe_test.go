@@ -118,7 +118,7 @@ func TestProbesWithABrokenSource(t *testing.T) {
 		o.Probe = datasets.Turn{Text: "Hi"}
 		e, err := New(o, event.Discard)
 		assert.Succeeds(t, err)
-		assert.Fails(t, "the source", e.Run(t.Context(), flow(broken{})), "after 0 requests: unexpected EOF")
+		assert.Fails(t, "the source", e.Run(t.Context(), flow(brokenSource{})), "after 0 requests: unexpected EOF")
 		if p := e.Probes(); p.Completed+p.Failed != 0 {
 			t.Errorf("%+v of a run that was over at once", p)
 		}
@@ -126,8 +126,8 @@ func TestProbesWithABrokenSource(t *testing.T) {
 	})
 }
 
-type broken struct{}
+type brokenSource struct{}
 
-func (broken) Next() (datasets.Conversation, error) {
+func (brokenSource) Next() (datasets.Conversation, error) {
 	return datasets.Conversation{}, io.ErrUnexpectedEOF
 }

@@ -40,9 +40,9 @@ func (do script) serve(conn net.Conn) {
 	}
 }
 
-// scripted is a server in memory that follows scripts: the n-th request of the run gets the n-th one, and the last serves
+// scriptServer is a server in memory that follows scripts: the n-th request of the run gets the n-th one, and the last serves
 // all that follow.
-type scripted struct {
+type scriptServer struct {
 	t       *testing.T
 	scripts []script
 	slow    time.Duration // duration of a dial
@@ -59,11 +59,11 @@ type scripted struct {
 	work   sync.WaitGroup
 }
 
-func newScripted(t *testing.T, scripts ...script) *scripted {
-	return &scripted{t: t, scripts: scripts}
+func newScripted(t *testing.T, scripts ...script) *scriptServer {
+	return &scriptServer{t: t, scripts: scripts}
 }
 
-func (s *scripted) dial(context.Context, string, string) (net.Conn, error) {
+func (s *scriptServer) dial(context.Context, string, string) (net.Conn, error) {
 	time.Sleep(s.slow)
 	var client net.Conn
 	client, server := net.Pipe()
@@ -83,7 +83,7 @@ func (s *scripted) dial(context.Context, string, string) (net.Conn, error) {
 }
 
 // answer is the script of all connections.
-func (s *scripted) answer(conn net.Conn, r *http.Request, body []byte) bool {
+func (s *scriptServer) answer(conn net.Conn, r *http.Request, body []byte) bool {
 	s.mu.Lock()
 	do := s.scripts[min(s.served, len(s.scripts)-1)]
 	s.served++
@@ -93,7 +93,7 @@ func (s *scripted) answer(conn net.Conn, r *http.Request, body []byte) bool {
 }
 
 // close ends all connections and waits for the server's goroutines.
-func (s *scripted) close() {
+func (s *scriptServer) close() {
 	s.mu.Lock()
 	for _, c := range s.conns {
 		_ = c.Close()
@@ -102,7 +102,7 @@ func (s *scripted) close() {
 	s.work.Wait()
 }
 
-func (s *scripted) target() *target.Target {
+func (s *scriptServer) target() *target.Target {
 	s.t.Helper()
 	return targetOf(s.t, target.Options{Dial: s.dial})
 }
@@ -208,14 +208,14 @@ func bubble(t *testing.T, name string, test func(*testing.T)) {
 
 // perform makes a run in virtual time against a scripted server, all at once unless change says otherwise. It must be called inside a
 // bubble. look, if it is not nil, gets the engine before it runs.
-func perform(t *testing.T, s *scripted, from source, sink listener, change func(*Options), look func(*Engine)) *Engine {
+func perform(t *testing.T, s *scriptServer, from source, sink listener, change func(*Options), look func(*Engine)) *Engine {
 	t.Helper()
 	return performUntil(t.Context(), t, s, from, sink, change, look)
 }
 
 // performUntil is perform with a context of its own.
 func performUntil(
-	ctx context.Context, t *testing.T, s *scripted, from source, sink listener, change func(*Options), look func(*Engine),
+	ctx context.Context, t *testing.T, s *scriptServer, from source, sink listener, change func(*Options), look func(*Engine),
 ) *Engine {
 	t.Helper()
 	o := Defaults()
@@ -234,13 +234,13 @@ func performUntil(
 }
 
 // load runs n requests one after the other against a scripted server; it must be called inside a bubble.
-func load(t *testing.T, s *scripted, n int, change func(*Options)) []metrics.Request {
+func load(t *testing.T, s *scriptServer, n int, change func(*Options)) []metrics.Request {
 	t.Helper()
 	return loadFrom(t, s, &prompts{n: n}, change, nil)
 }
 
 // loadFrom is load with prompts of its own, and access to the engine before it runs.
-func loadFrom(t *testing.T, s *scripted, from *prompts, change func(*Options), look func(*Engine)) []metrics.Request {
+func loadFrom(t *testing.T, s *scriptServer, from *prompts, change func(*Options), look func(*Engine)) []metrics.Request {
 	t.Helper()
 	var book logbook
 	perform(t, s, from, &book, func(o *Options) {

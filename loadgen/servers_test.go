@@ -18,16 +18,16 @@ import (
 	"benchtop/metrics"
 )
 
-// shared is a load for several scripted servers. A server that is nil refuses connections.
-type shared struct {
-	servers  []*scripted
+// sharedLoad is a load for several scripted servers. A server that is nil refuses connections.
+type sharedLoad struct {
+	servers  []*scriptServer
 	strategy Strategy
 	turns    int
 	limit    int // 0 for one at a time
 }
 
 // load sends n conversations and returns the requests, and how many each server got.
-func (s shared) load(t *testing.T, at []time.Duration) (all []metrics.Request, got []int) {
+func (s sharedLoad) load(t *testing.T, at []time.Duration) (all []metrics.Request, got []int) {
 	t.Helper()
 	var book logbook
 	e := perform(t, newScripted(t), &prompts{n: len(at), turns: s.turns}, &book, func(o *Options) {
@@ -76,24 +76,24 @@ func TestServersShareTheLoad(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		takes  []time.Duration // each server for an answer; down for one that is
-		shared shared
+		shared sharedLoad
 		at     []time.Duration
 		want   []int // requests that each server got
 		failed int
 	}{
-		{"in turn", []time.Duration{0, 0, 0}, shared{}, every(7, ms), []int{3, 2, 2}, 0},
-		{"conversations in turn", []time.Duration{0, 0}, shared{turns: 3}, every(3, ms), []int{6, 3}, 0},
-		{"in turn, one slow", []time.Duration{time.Second, 0}, shared{limit: 100}, every(20, ms), []int{10, 10}, 0},
-		{"least in flight, one slow", []time.Duration{time.Second, 0}, shared{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{1, 19}, 0},
-		{"least in flight, alike", []time.Duration{time.Second, time.Second}, shared{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{10, 10}, 0},
-		{"in turn, one down", []time.Duration{down, 0}, shared{}, every(20, ms), []int{0, 10}, 10},
+		{"in turn", []time.Duration{0, 0, 0}, sharedLoad{}, every(7, ms), []int{3, 2, 2}, 0},
+		{"conversations in turn", []time.Duration{0, 0}, sharedLoad{turns: 3}, every(3, ms), []int{6, 3}, 0},
+		{"in turn, one slow", []time.Duration{time.Second, 0}, sharedLoad{limit: 100}, every(20, ms), []int{10, 10}, 0},
+		{"least in flight, one slow", []time.Duration{time.Second, 0}, sharedLoad{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{1, 19}, 0},
+		{"least in flight, alike", []time.Duration{time.Second, time.Second}, sharedLoad{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{10, 10}, 0},
+		{"in turn, one down", []time.Duration{down, 0}, sharedLoad{}, every(20, ms), []int{0, 10}, 10},
 		// It is tried again once a second.
-		{"least in flight, one down", []time.Duration{down, 0}, shared{limit: 100, strategy: LeastInFlight}, every(25, 100*ms), []int{0, 22}, 3},
-		{"least in flight, all down", []time.Duration{down, down}, shared{strategy: LeastInFlight}, every(4, ms), []int{0, 0}, 4},
+		{"least in flight, one down", []time.Duration{down, 0}, sharedLoad{limit: 100, strategy: LeastInFlight}, every(25, 100*ms), []int{0, 22}, 3},
+		{"least in flight, all down", []time.Duration{down, down}, sharedLoad{strategy: LeastInFlight}, every(4, ms), []int{0, 0}, 4},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			for _, takes := range c.takes {
-				var server *scripted
+				var server *scriptServer
 				if takes != down {
 					server = newScripted(t, ending(takes))
 				}

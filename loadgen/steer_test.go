@@ -9,8 +9,8 @@ import (
 	"benchtop/metrics"
 )
 
-// steered is a run in virtual time that is steered at 2.5 s and, if there is more, each second after.
-type steered struct {
+// steeredRun is a run in virtual time that is steered at 2.5 s and, if there is more, each second after.
+type steeredRun struct {
 	name   string
 	n      []int // conversations of the flow, and of its More
 	server script
@@ -19,7 +19,7 @@ type steered struct {
 	want   []want
 }
 
-func (c *steered) run(t *testing.T) []metrics.Request {
+func (c *steeredRun) run(t *testing.T) []metrics.Request {
 	t.Helper()
 	var book logbook
 	from := &prompts{n: c.n[0]}
@@ -52,7 +52,7 @@ func TestSteeredRuns(t *testing.T) {
 			o.Schedule, o.ClosedLoop, o.Limit, o.Until, o.SteeredUntil = shape.Immediately(), true, limit, until, until
 		}
 	}
-	for _, c := range []steered{
+	for _, c := range []steeredRun{
 		{"a rate replaces the plan", []int{9}, answer(second), open(4 * second), []func(*Engine){setRate(2)},
 			[]want{{0, 0, 1, ""}, {3, 3, 4, ""}, {3.5, 3.5, 4.5, ""}, {4, 4, 5, ""}}},
 		{"and ends with the source where no moment ends it", []int{3}, answer(second), open(0), []func(*Engine){setRate(2)},
@@ -145,7 +145,7 @@ func TestSteeredFromTheStart(t *testing.T) {
 // Steering from many goroutines at once while requests come and go: for the race detector.
 func TestSteeringRace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := steered{n: []int{5000}, server: answer(100 * time.Millisecond), change: func(o *Options) {
+		c := steeredRun{n: []int{5000}, server: answer(100 * time.Millisecond), change: func(o *Options) {
 			o.Schedule, o.Limit, o.Until, o.SteeredUntil = every(10*time.Millisecond, 5000), 8, 6*time.Second, 6*time.Second
 		}}
 		for i := range 3 {

@@ -91,13 +91,13 @@ func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(client, server)
 }
 
-// hostsSeen are the Host headers of requests that a server got.
-type hostsSeen struct {
+// hostLog are the Host headers of requests that a server got.
+type hostLog struct {
 	mu  sync.Mutex
 	all []string
 }
 
-func (h *hostsSeen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *hostLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	h.all = append(h.all, r.Method+" "+r.Host+r.RequestURI)
 	h.mu.Unlock()
@@ -133,7 +133,7 @@ func TestWays(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var seen hostsSeen
+			var seen hostLog
 			web, host := listening(t, &seen, c.network)
 			web.TLS = &tls.Config{}
 			if c.clients {

@@ -52,7 +52,7 @@ func TestBottleneckOfAnswer(t *testing.T) {
 		if i >= 10 && i < 30 {
 			queue = 800 * ms
 		}
-		w.Reported = Reported{TTFTParts: w.TTFTParts, Queued: 1, Queue: queue, Prefilled: 1, Prefill: second - queue}
+		w.Reported = ServerTimes{TTFTParts: w.TTFTParts, Queued: 1, Queue: queue, Prefilled: 1, Prefill: second - queue}
 		s.Windows = append(s.Windows, w)
 	}
 	whole := TTFTSplit{N: 1, TTFT: 100, Queue: 45, Prefill: 55}

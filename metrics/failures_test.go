@@ -90,7 +90,7 @@ func TestReportOfTheSide(t *testing.T) {
 	if !same || len(r.Events) != 1 {
 		t.Errorf("%+v, %+v, %+v, %v", r.Probes, r.SpecDecode, r.Diffusion, r.Events)
 	}
-	if want := (Interrupted{Reason: "q", Unsent: 3}); r.Interrupted == nil || *r.Interrupted != want {
+	if want := (Interruption{Reason: "q", Unsent: 3}); r.Interrupted == nil || *r.Interrupted != want {
 		t.Errorf("interrupted %+v, want %+v", r.Interrupted, want)
 	}
 }
@@ -109,19 +109,19 @@ func TestInterruptedOrOver(t *testing.T) {
 		run     Run
 		also    []Request
 		notSent int
-		want    *Interrupted
+		want    *Interruption
 	}{
 		{"all sent", Run{}, nil, 0, nil},
 		{"all sent, duration", Run{Plan: inTime}, nil, 0, nil},
 		{"time over", Run{Plan: inTime, End: End{Unsent: 3}}, nil, 3, nil},
 		{"time over, one held", Run{Plan: inTime, End: End{Unsent: 3}}, []Request{held}, 4, nil},
-		{"time over, one cut", Run{Plan: inTime, End: End{Unsent: 2}}, []Request{inFlight}, 2, &Interrupted{Cancelled: 1, Unsent: 2}},
-		{"no duration", Run{End: End{Unsent: 3}}, nil, 3, &Interrupted{Unsent: 3}},
-		{"no duration, one held", Run{}, []Request{held}, 1, &Interrupted{Unsent: 1}},
+		{"time over, one cut", Run{Plan: inTime, End: End{Unsent: 2}}, []Request{inFlight}, 2, &Interruption{Cancelled: 1, Unsent: 2}},
+		{"no duration", Run{End: End{Unsent: 3}}, nil, 3, &Interruption{Unsent: 3}},
+		{"no duration, one held", Run{}, []Request{held}, 1, &Interruption{Unsent: 1}},
 		{
-			"stopped", Run{Plan: inTime, End: End{Reason: "q", Unsent: 3}}, []Request{held}, 4, &Interrupted{Reason: "q", Unsent: 4},
+			"stopped", Run{Plan: inTime, End: End{Reason: "q", Unsent: 3}}, []Request{held}, 4, &Interruption{Reason: "q", Unsent: 4},
 		},
-		{"stopped with all sent", Run{Plan: inTime, End: End{Reason: "q"}}, nil, 0, &Interrupted{Reason: "q"}},
+		{"stopped with all sent", Run{Plan: inTime, End: End{Reason: "q"}}, nil, 0, &Interruption{Reason: "q"}},
 	} {
 		c.run.Ended = 5 * second
 		r := summarize(t, append([]Request{done}, c.also...), c.run)

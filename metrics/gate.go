@@ -147,23 +147,23 @@ type gateNumber struct {
 	name string
 	// share: it is one of the requests that finished. objectives: it means something only for a run with objectives.
 	share, objectives bool
-	value             func(*gated) (value float64, known bool)
+	value             func(*gateFigures) (value float64, known bool)
 	// verdict: the gate is on a conclusion, so that value is a bound of it, which Gate.Verdict explains.
 	verdict func(a *Answer, levels []LoadLevel) (least, most float64)
 }
 
 var gateNumbers = []gateNumber{
-	{name: gateGoodput, share: true, objectives: true, value: func(g *gated) (float64, bool) { return g.part(g.Good) }},
-	{name: "error_rate", share: true, value: func(g *gated) (float64, bool) { return g.part(g.Failed) }},
-	{name: "request_goodput", objectives: true, value: func(g *gated) (float64, bool) { return g.rate(g.Good) }},
-	{name: "request_throughput", value: func(g *gated) (float64, bool) { return g.rate(g.Completed) }},
-	{name: "output_throughput", value: func(g *gated) (float64, bool) { return g.rate(g.OutputTokens) }},
-	{name: "total_token_throughput", value: func(g *gated) (float64, bool) {
+	{name: gateGoodput, share: true, objectives: true, value: func(g *gateFigures) (float64, bool) { return g.part(g.Good) }},
+	{name: "error_rate", share: true, value: func(g *gateFigures) (float64, bool) { return g.part(g.Failed) }},
+	{name: "request_goodput", objectives: true, value: func(g *gateFigures) (float64, bool) { return g.rate(g.Good) }},
+	{name: "request_throughput", value: func(g *gateFigures) (float64, bool) { return g.rate(g.Completed) }},
+	{name: "output_throughput", value: func(g *gateFigures) (float64, bool) { return g.rate(g.OutputTokens) }},
+	{name: "total_token_throughput", value: func(g *gateFigures) (float64, bool) {
 		return g.rate(g.InputTokens + g.OutputTokens)
 	}},
-	{name: gateCompleted, value: func(g *gated) (float64, bool) { return float64(g.Completed), true }},
-	{name: "failed", value: func(g *gated) (float64, bool) { return float64(g.Failed), true }},
-	{name: "max_concurrent_requests", value: func(g *gated) (float64, bool) {
+	{name: gateCompleted, value: func(g *gateFigures) (float64, bool) { return float64(g.Completed), true }},
+	{name: "failed", value: func(g *gateFigures) (float64, bool) { return float64(g.Failed), true }},
+	{name: "max_concurrent_requests", value: func(g *gateFigures) (float64, bool) {
 		return float64(g.concurrent()), g.Completed > 0
 	}},
 	{name: "slo", objectives: true, verdict: (*Answer).withinBounds},
@@ -230,8 +230,8 @@ func gateHelp() string {
 		strings.Join(LatencyKeys(), ", ") + ", as p99_ttft_ms"
 }
 
-// gated holds the figures that gates check, of a run that is on or over.
-type gated struct {
+// gateFigures holds the figures that gates check, of a run that is on or over.
+type gateFigures struct {
 	Counts
 	concurrent func() int // takes long in a long run
 	objectives bool
@@ -242,15 +242,17 @@ type gated struct {
 }
 
 // part is a share of the requests that ended.
-func (g *gated) part(n int) (share float64, known bool) { return Share(n, g.Ended()), g.Ended() > 0 }
+func (g *gateFigures) part(n int) (share float64, known bool) {
+	return Share(n, g.Ended()), g.Ended() > 0
+}
 
-func (g *gated) rate(n int) (perSecond float64, known bool) {
+func (g *gateFigures) rate(n int) (perSecond float64, known bool) {
 	return PerSecond(float64(n), g.seconds), g.Ended() > 0 && g.seconds > 0
 }
 
 // value is that of a gate's metric, or the bound that decides a gate on a conclusion; false where nothing was measured
 // that could give one.
-func (g *gated) value(gate Gate) (value float64, known bool) {
+func (g *gateFigures) value(gate Gate) (value float64, known bool) {
 	f, ok := parseFigure(gate.Metric)
 	if !ok {
 		return 0, false
@@ -331,7 +333,7 @@ func GatedPercentiles(gates []Gate, latency Latency) []float64 {
 
 // CheckGates checks the gates of the plan. A figure without a sample is missed, because it cannot be shown to be kept.
 func (r *Report) CheckGates() []GateResult {
-	g := gated{
+	g := gateFigures{
 		Counts:     r.Counts,
 		concurrent: func() int { return r.PeakConcurrency },
 		seconds:    r.Duration,
@@ -345,7 +347,7 @@ func (r *Report) CheckGates() []GateResult {
 
 // check returns the results of a plan's gates. They go by the objectives of the plan, so that later ones cannot make
 // them pass.
-func (g *gated) check(p *Plan, inForce SLO, missed func(gate Gate, v float64, known bool) bool) (all []GateResult) {
+func (g *gateFigures) check(p *Plan, inForce SLO, missed func(gate Gate, v float64, known bool) bool) (all []GateResult) {
 	if g.objectives = p.Judges(p.Goodput); inForce != nil && !slices.Equal(inForce, p.Goodput) {
 		g.Good = g.PlannedGood
 	}
@@ -365,7 +367,7 @@ func (s *Snapshot) CheckGates() []GateResult {
 	if s.Plan == nil {
 		return nil
 	}
-	g := gated{
+	g := gateFigures{
 		Counts: s.Totals, concurrent: s.touched, seconds: (s.At - s.Plan.Warmup).Seconds(),
 		latency: func(l Latency, p float64) Statistic { return s.Histograms[l].statistic(p) },
 		answer:  s.Answer, levels: s.Levels,

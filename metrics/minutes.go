@@ -136,7 +136,7 @@ func joinWindows(ws []Window) Window {
 
 func joinServer(all []ServerSecond) ServerSecond {
 	out := all[0]
-	var gauges [4]weighted
+	var gauges [4]weightedMean
 	for i := range all {
 		s := &all[i]
 		if i > 0 {
@@ -155,7 +155,7 @@ func joinServer(all []ServerSecond) ServerSecond {
 
 func joinClient(all []ClientSecond) ClientSecond {
 	out := all[len(all)-1]
-	var cpu, p99, most weighted
+	var cpu, p99, most weightedMean
 	out.Took, out.Sent, out.Chunks, out.Unstamped = 0, 0, 0, 0
 	for i := range all {
 		c := &all[i]
@@ -177,14 +177,14 @@ func joinClient(all []ClientSecond) ClientSecond {
 func joinGPUs(all []GPUSecond) GPUSecond {
 	last := &all[len(all)-1]
 	out := GPUSecond{At: last.At, GPUs: slices.Clone(last.GPUs)}
-	means := map[int]*[2]weighted{} // use and power by accelerator
+	means := map[int]*[2]weightedMean{} // use and power by accelerator
 	for i := range all {
 		s := &all[i]
 		out.Took += s.Took
 		for k := range s.GPUs {
 			g := &s.GPUs[k]
 			if means[g.Index] == nil {
-				means[g.Index] = new([2]weighted)
+				means[g.Index] = new([2]weightedMean)
 			}
 			means[g.Index][0].add(g.Use, s.Took.Seconds())
 			means[g.Index][1].add(g.Power, s.Took.Seconds())

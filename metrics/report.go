@@ -18,7 +18,7 @@ type Report struct {
 	NotSent int
 	// Interrupted is set where the run ended before its plan. A plan with a duration ends when its time is over, even
 	// with unsent requests.
-	Interrupted *Interrupted
+	Interrupted *Interruption
 	// Unreached requests in a row failed at the end, because the server was gone; 0 where it was there.
 	Unreached int
 	// Conclusion decides exit code and screen. Trouble is the reason for which the requests make the run a failure, ""
@@ -126,8 +126,8 @@ type Row struct {
 	Latency, SlotWait float64
 }
 
-// Interrupted is the early end of a run.
-type Interrupted struct {
+// Interruption is the early end of a run.
+type Interruption struct {
 	// Reason as text, such as StoppedByUser.
 	Reason string `json:"reason"`
 	// Cancelled requests were cut in flight, Unsent ones never started.

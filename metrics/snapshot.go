@@ -254,7 +254,7 @@ type Window struct {
 	// TTFTParts of the requests whose first chunk came in this second; Reported holds the figures of their answers.
 	// Failed requests are removed again.
 	TTFTParts TTFTParts
-	Reported  Reported
+	Reported  ServerTimes
 }
 
 // Length is the time of the window.

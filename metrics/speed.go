@@ -42,7 +42,7 @@ func (s Sample) Speeds() Statistic {
 
 // Speeds estimates the same of a histogram of Pace: that of a request is taken to lie in the middle of its bucket.
 func (h *Histogram) Speeds() Statistic {
-	speeds, n := sorted{}, 0
+	speeds, n := sortedValues{}, 0
 	for _, b := range slices.Backward(slices.Collect(h.Buckets())) {
 		if b.From >= leastTPOT {
 			n += int(b.Count)

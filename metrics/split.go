@@ -57,7 +57,7 @@ type TTFTSplit struct {
 // time. Else queue and prefill are not known.
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	var all TTFTParts
-	var told Reported
+	var told ServerTimes
 	within := s.Windows[min(int(min(max(0, from)/time.Second, MaxWindows)), len(s.Windows)):]
 	within = within[:sort.Search(len(within), func(i int) bool { return within[i].Start >= to })]
 	for _, ws := range s.Minutes.In(within) {
@@ -79,7 +79,7 @@ func (s *Snapshot) until() time.Duration {
 
 // SplitOf joins the figures of all requests, those of answers, and those of the server's page, of a run that reaches
 // until a moment.
-func SplitOf(all *TTFTParts, told *Reported, server []ServerSecond, from, to, until time.Duration) TTFTSplit {
+func SplitOf(all *TTFTParts, told *ServerTimes, server []ServerSecond, from, to, until time.Duration) TTFTSplit {
 	out := TTFTSplit{Queue: Never, Prefill: Never, Source: SplitUnknown}
 	if enough := (all.N + 1) / 2; all.N > 0 && max(told.Queued, told.Prefilled) >= enough {
 		out.Source = SplitByRequests
@@ -111,7 +111,7 @@ func (t *TTFTSplit) fromMetrics(server []ServerSecond, from, to, until time.Dura
 		return false
 	}
 	var ours TTFTParts
-	var queue, prefill weighted
+	var queue, prefill weightedMean
 	for i := range server {
 		if s := &server[i]; s.At > from && s.At <= to && s.Counted() {
 			ours.Merge(s.waited())
@@ -234,8 +234,8 @@ func (w *TTFTParts) MeanTTFT() time.Duration {
 
 func mean(sum time.Duration, n int) time.Duration { return max(0, sum/time.Duration(n)) }
 
-// Reported sums up the figures in answers about the time to the first chunk.
-type Reported struct {
+// ServerTimes sums up the figures in answers about the time to the first chunk.
+type ServerTimes struct {
 	// TTFTParts of the requests with such figures, which come with complete answers only.
 	TTFTParts
 	// Queued of them report their wait in the server, Prefilled the time of their prompt; Queue and Prefill are the
@@ -245,7 +245,7 @@ type Reported struct {
 }
 
 // add adds the figures in the answer of a success.
-func (t *Reported) add(r *Request) {
+func (t *ServerTimes) add(r *Request) {
 	if r.ServerQueue == Never && r.ServerPrefill == Never {
 		return
 	}
@@ -260,7 +260,7 @@ func (t *Reported) add(r *Request) {
 	}
 }
 
-func (t *Reported) merge(o *Reported) {
+func (t *ServerTimes) merge(o *ServerTimes) {
 	t.TTFTParts.Merge(&o.TTFTParts)
 	t.Queued, t.Prefilled = t.Queued+o.Queued, t.Prefilled+o.Prefilled
 	t.Queue, t.Prefill = t.Queue+o.Queue, t.Prefill+o.Prefill

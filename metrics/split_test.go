@@ -41,35 +41,35 @@ func TestSplit(t *testing.T) {
 		return []ServerSecond{{At: 3 * second, Took: 2 * second, First: ten, Queue: tells(queue, 70*ms), Prefill: tells(prefill, 15*ms)}}
 	}
 	unknown := TTFTSplit{Queue: Never, Prefill: Never, Rest: 200 * ms, Source: SplitUnknown}
-	half := Reported{TTFTParts: TTFTParts{N: 5, SlotWait: 5 * ms, Connect: 50 * ms, TTFT: 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
+	half := ServerTimes{TTFTParts: TTFTParts{N: 5, SlotWait: 5 * ms, Connect: 50 * ms, TTFT: 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
 	for _, c := range []struct {
 		name   string
-		told   Reported
+		told   ServerTimes
 		server []ServerSecond
 		want   TTFTSplit
 	}{
-		{"nobody tells", Reported{}, nil, unknown},
-		{"the metrics page", Reported{}, looks, page(12, 70*ms, 15*ms, 115*ms, 200*ms, 18*ms)},
-		{"a page that was there for a part of the time", Reported{}, looks[:2], unknown},
-		{"a page that came back late", Reported{}, looks[2:], unknown},
-		{"a page that told of few requests", Reported{}, fewer(7, 7), unknown},
-		{"a page that told of enough", Reported{}, fewer(8, 7), page(8, 70*ms, Never, 130*ms, 0, 0)},
+		{"nobody tells", ServerTimes{}, nil, unknown},
+		{"the metrics page", ServerTimes{}, looks, page(12, 70*ms, 15*ms, 115*ms, 200*ms, 18*ms)},
+		{"a page that was there for a part of the time", ServerTimes{}, looks[:2], unknown},
+		{"a page that came back late", ServerTimes{}, looks[2:], unknown},
+		{"a page that told of few requests", ServerTimes{}, fewer(7, 7), unknown},
+		{"a page that told of enough", ServerTimes{}, fewer(8, 7), page(8, 70*ms, Never, 130*ms, 0, 0)},
 		// The page does not count the ten requests with a first chunk before their end.
-		{"a page that tells when requests end", Reported{}, atEnd,
+		{"a page that tells when requests end", ServerTimes{}, atEnd,
 			TTFTSplit{N: 4, SlotWait: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms, Rest: 5 * ms, Source: SplitByMetrics, Seen: 4}},
 		// The own requests cannot have waited longer than all of them together, nor than their TTFT.
-		{"a page of twice as many requests", Reported{}, fewer(20, 20), page(20, 70*ms, 15*ms, 115*ms, 140*ms, 30*ms)},
-		{"a page of a hundred", Reported{}, fewer(100, 100), page(100, 70*ms, 15*ms, 115*ms, 200*ms, 150*ms)},
-		{"none has ended", Reported{}, atEnd[:2], unknown},
-		{"counters that fell", Reported{}, fallen, TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: Never, Rest: 120 * ms,
+		{"a page of twice as many requests", ServerTimes{}, fewer(20, 20), page(20, 70*ms, 15*ms, 115*ms, 140*ms, 30*ms)},
+		{"a page of a hundred", ServerTimes{}, fewer(100, 100), page(100, 70*ms, 15*ms, 115*ms, 200*ms, 150*ms)},
+		{"none has ended", ServerTimes{}, atEnd[:2], unknown},
+		{"counters that fell", ServerTimes{}, fallen, TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: Never, Rest: 120 * ms,
 			Source: SplitByMetrics, Seen: 6}},
 		// The other half is still in flight: all means are of the requests with figures.
 		{"half of the requests", half, looks,
 			TTFTSplit{N: 5, SlotWait: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: SplitByRequests}},
-		{"fewer than half", Reported{TTFTParts: half.TTFTParts, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks, page(12, 70*ms, 15*ms, 115*ms, 200*ms, 18*ms)},
-		{"prefill alone", Reported{TTFTParts: ten, Prefilled: 10, Prefill: 500 * ms}, nil,
+		{"fewer than half", ServerTimes{TTFTParts: half.TTFTParts, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks, page(12, 70*ms, 15*ms, 115*ms, 200*ms, 18*ms)},
+		{"prefill alone", ServerTimes{TTFTParts: ten, Prefilled: 10, Prefill: 500 * ms}, nil,
 			TTFTSplit{Queue: Never, Prefill: 50 * ms, Rest: 150 * ms, Source: SplitByRequests}},
-		{"more than TTFT", Reported{TTFTParts: ten, Queued: 10, Queue: 3000 * ms}, nil,
+		{"more than TTFT", ServerTimes{TTFTParts: ten, Queued: 10, Queue: 3000 * ms}, nil,
 			TTFTSplit{Queue: 300 * ms, Prefill: Never, Rest: 0, Source: SplitByRequests}},
 	} {
 		s := Snapshot{At: minute, Telemetry: Telemetry{Server: c.server}, Windows: []Window{

@@ -68,8 +68,8 @@ func (s Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
 // Shares computes the figures of values without a unit.
 func (s Sample) Shares(percentiles []float64) Statistic { return s.sorted().statistic(1, percentiles) }
 
-func (s Sample) sorted() sorted {
-	all := sorted{values: slices.Sorted(maps.Keys(s))}
+func (s Sample) sorted() sortedValues {
+	all := sortedValues{values: slices.Sorted(maps.Keys(s))}
 	all.ends = make([]int, len(all.values))
 	n := 0
 	for i, v := range all.values {
@@ -81,20 +81,20 @@ func (s Sample) sorted() sorted {
 
 // StatisticOf computes the figures of values in seconds in rising order.
 func StatisticOf(values []float64, percentiles []float64) Statistic {
-	return sorted{values: values}.statistic(inMilliseconds, percentiles)
+	return sortedValues{values: values}.statistic(inMilliseconds, percentiles)
 }
 
 // inMilliseconds is the scale of figures of times in seconds.
 const inMilliseconds = 1000
 
-// sorted are values in rising order.
-type sorted struct {
+// sortedValues are values in rising order.
+type sortedValues struct {
 	values []float64
 	ends   []int // how many are at most values[i]; nil where each is there once
 }
 
 // count is how many there are.
-func (s sorted) count() int {
+func (s sortedValues) count() int {
 	if len(s.ends) == 0 {
 		return len(s.values)
 	}
@@ -102,7 +102,7 @@ func (s sorted) count() int {
 }
 
 // times is how often the i-th value is there.
-func (s sorted) times(i int) float64 {
+func (s sortedValues) times(i int) float64 {
 	switch {
 	case s.ends == nil:
 		return 1
@@ -113,7 +113,7 @@ func (s sorted) times(i int) float64 {
 }
 
 // at is the k-th smallest, from 0.
-func (s sorted) at(k int) float64 {
+func (s sortedValues) at(k int) float64 {
 	if s.ends == nil {
 		return s.values[k]
 	}
@@ -123,7 +123,7 @@ func (s sorted) at(k int) float64 {
 
 // statistic computes the figures as numpy does: mean, median, standard deviation with ddof 0 and percentiles with
 // linear interpolation at position p/100·(n-1), all times a scale.
-func (s sorted) statistic(scale float64, percentiles []float64, gated ...float64) Statistic {
+func (s sortedValues) statistic(scale float64, percentiles []float64, gated ...float64) Statistic {
 	values, n := s.values, s.count()
 	quantiles := func(ps []float64) []Percentile {
 		return Each(ps, func(p float64) Percentile { return Percentile{P: p, Value: s.quantile(p/100, n) * scale} })
@@ -133,7 +133,7 @@ func (s sorted) statistic(scale float64, percentiles []float64, gated ...float64
 	if n == 0 {
 		return out
 	}
-	var sum, squares compensated
+	var sum, squares neumaierSum
 	for i, v := range values {
 		sum.add(v * s.times(i))
 	}
@@ -151,7 +151,7 @@ func (s sorted) statistic(scale float64, percentiles []float64, gated ...float64
 
 // quantile of n values, 0 of none. It interpolates from the nearer end, as numpy does, so that the result stays between
 // its neighbours.
-func (s sorted) quantile(q float64, n int) float64 {
+func (s sortedValues) quantile(q float64, n int) float64 {
 	if n == 0 {
 		return 0
 	}
@@ -164,10 +164,10 @@ func (s sorted) quantile(q float64, n int) float64 {
 	return lo + (hi-lo)*frac
 }
 
-// compensated is Neumaier's sum, which does not depend on the order of the terms.
-type compensated struct{ sum, lost float64 }
+// neumaierSum is Neumaier's sum, which does not depend on the order of the terms.
+type neumaierSum struct{ sum, lost float64 }
 
-func (c *compensated) add(v float64) {
+func (c *neumaierSum) add(v float64) {
 	t := c.sum + v
 	if math.Abs(c.sum) >= math.Abs(v) {
 		c.lost += (c.sum - t) + v
@@ -177,7 +177,7 @@ func (c *compensated) add(v float64) {
 	c.sum = t
 }
 
-func (c *compensated) value() float64 { return c.sum + c.lost }
+func (c *neumaierSum) value() float64 { return c.sum + c.lost }
 
 // PerSecond is 0 for a run without length, so that no infinity gets into a result.
 func PerSecond(v, seconds float64) float64 {
@@ -187,8 +187,8 @@ func PerSecond(v, seconds float64) float64 {
 	return v / seconds
 }
 
-// weighted is a weighted mean. Figures that are unsaid or beyond arithmetic do not count.
-type weighted struct {
+// weightedMean is a weighted mean. Figures that are unsaid or beyond arithmetic do not count.
+type weightedMean struct {
 	weight, total, most float64
 	said                bool
 }
@@ -196,7 +196,7 @@ type weighted struct {
 // mostFigure bounds foreign figures so that their sums and squares stay finite.
 const mostFigure = 1e100
 
-func (w *weighted) add(v, weight float64) {
+func (w *weightedMean) add(v, weight float64) {
 	if !(math.Abs(v) <= mostFigure) || !(weight > 0 && weight <= mostFigure) {
 		return
 	}
@@ -209,28 +209,28 @@ func (w *weighted) add(v, weight float64) {
 }
 
 // figure is Unsaid where nothing counted.
-func (w *weighted) figure(v float64) float64 {
+func (w *weightedMean) figure(v float64) float64 {
 	if !w.said {
 		return Unsaid()
 	}
 	return v
 }
 
-func (w *weighted) mean() float64    { return w.figure(w.total / w.weight) }
-func (w *weighted) highest() float64 { return w.figure(w.most) }
+func (w *weightedMean) mean() float64    { return w.figure(w.total / w.weight) }
+func (w *weightedMean) highest() float64 { return w.figure(w.most) }
 
 // sumOf is the total of figures that all count once.
-func (w *weighted) sumOf() float64 { return w.figure(w.total) }
+func (w *weightedMean) sumOf() float64 { return w.figure(w.total) }
 
 // latency adds a mean latency of some requests.
-func (w *weighted) latency(l ServerLatency) {
+func (w *weightedMean) latency(l ServerLatency) {
 	if l.Mean >= 0 {
 		w.add(float64(l.Mean), l.N)
 	}
 }
 
 // sum is the mean of all those latencies.
-func (w *weighted) sum() ServerLatency {
+func (w *weightedMean) sum() ServerLatency {
 	if !w.said {
 		return ServerLatency{}
 	}

@@ -152,9 +152,9 @@ func (r *ServerReport) TooShort() bool {
 // ServerOver sums up the samples of the server after from and up to to, without its kind and its seconds. A gauge is
 // weighted by the time of its sample, a latency by its number of requests.
 func ServerOver(seconds []ServerSecond, from, to time.Duration) (r ServerReport) {
-	var gauges [4]weighted
-	var changes [7]weighted
-	var latencies [3]weighted
+	var gauges [4]weightedMean
+	var changes [7]weightedMean
+	var latencies [3]weightedMean
 	for i := range seconds {
 		s := &seconds[i]
 		if s.At <= from || s.At > to {
@@ -241,8 +241,8 @@ type GPUWork struct {
 // GPUsOver sums up the samples after from and up to to, in order of time, and relates them to the work. Seconds and
 // Absent stay empty.
 func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUReport) {
-	var use, energy, looked, memory, temperature weighted
-	power := map[int]weighted{} // by accelerator, since samples may lack one
+	var use, energy, looked, memory, temperature weightedMean
+	power := map[int]weightedMean{} // by accelerator, since samples may lack one
 	seen := map[int]bool{}
 	for _, s := range seconds {
 		if s.At > to {
@@ -253,7 +253,7 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 			continue
 		}
 		took := min(s.Took, s.At-from).Seconds()
-		var all weighted
+		var all weightedMean
 		for i := range s.GPUs {
 			g := &s.GPUs[i]
 			if !g.known() {
@@ -272,7 +272,7 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 			looked.add(took, 1)
 		}
 	}
-	var together weighted
+	var together weightedMean
 	for _, index := range slices.Sorted(maps.Keys(power)) {
 		if own := power[index]; Said(own.mean()) {
 			together.add(own.mean(), 1)

@@ -30,7 +30,7 @@ type Timeline struct {
 	windows                []Window
 	Histograms             Histograms
 	TTFTParts              TTFTParts
-	Reported               Reported
+	Reported               ServerTimes
 	unseen                 struct{ first, ended TTFTParts } // since the last sample of the server
 	Held, Waiting, Running int                              // levels now
 	Client                 ClientHealth

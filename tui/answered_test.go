@@ -15,13 +15,13 @@ import (
 	"benchtop/tui/tuitest"
 )
 
-// recorded passes the requests to inspect to the view.
-type recorded struct {
+// inspectRecorder passes the requests to inspect to the view.
+type inspectRecorder struct {
 	NoControl
 	rec *liveview.View
 }
 
-func (c recorded) Inspect(l metrics.Inspection) { c.rec.Inspect(l) }
+func (c inspectRecorder) Inspect(l metrics.Inspection) { c.rec.Inspect(l) }
 
 // A key that asks for requests shows its effect within 100 ms, a frame of which is Bubble Tea's.
 func TestRequestsComeAtOnce(t *testing.T) {
@@ -44,7 +44,7 @@ func TestRequestsComeAtOnce(t *testing.T) {
 					ctx, cancel := context.WithCancel(context.Background())
 					snapshots, tick := rec.Publish(ctx, 500*time.Millisecond), time.NewTicker(500*time.Millisecond)
 					m := open(<-snapshots, 120, 40, termenv.Ascii)
-					m.Control = recorded{rec: rec}
+					m.Control = inspectRecorder{rec: rec}
 					loop := func(d time.Duration, done func() bool) time.Duration {
 						began, end := time.Now(), time.After(d)
 						for !done() {

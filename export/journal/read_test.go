@@ -170,7 +170,7 @@ func TestReadJournalWithoutItsEndLine(t *testing.T) {
 // A journal on a disk that corrupts data keeps all intact lines and counts the others.
 func TestEventsOfADamagedDisk(t *testing.T) {
 	run, qs := eventtest.Sample()
-	disk := &limited{room: 1 << 20}
+	disk := &limitedBuffer{room: 1 << 20}
 	j := newJournal(t, disk, run.Plan)
 	for i := range qs {
 		j.Done(&qs[i])

@@ -224,9 +224,9 @@ func fullForAWhile(t *testing.T) {
 
 	for room := 0; room < len(want); room += 61 {
 		for again := range len(qs) + 1 { // the request before which there is space again, or the end
-			disk := &limited{room: room}
+			disk := &limitedBuffer{room: room}
 			for _, w := range []io.Writer{disk, onlyWriter{disk}} {
-				*disk = limited{room: room}
+				*disk = limitedBuffer{room: room}
 				j := newJournal(t, w, run.Plan)
 				for i := range qs {
 					if i == again {
@@ -250,13 +250,13 @@ func fullForAWhile(t *testing.T) {
 	}
 }
 
-// limited fails after some bytes, in the middle of a write, like a full disk.
-type limited struct {
+// limitedBuffer fails after some bytes, in the middle of a write, like a full disk.
+type limitedBuffer struct {
 	bytes.Buffer
 	room int
 }
 
-func (l *limited) Write(b []byte) (int, error) {
+func (l *limitedBuffer) Write(b []byte) (int, error) {
 	n, _ := l.Buffer.Write(b[:min(len(b), l.room)])
 	l.room -= n
 	if n < len(b) {
@@ -265,7 +265,7 @@ func (l *limited) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-func (l *limited) ReadAt(b []byte, at int64) (int, error) {
+func (l *limitedBuffer) ReadAt(b []byte, at int64) (int, error) {
 	return bytes.NewReader(l.Bytes()).ReadAt(b, at)
 }
 
@@ -274,8 +274,8 @@ func TestJournalKeepsEverythingWhenTheDiskIsFull(t *testing.T) {
 	want := journalOf(t, run, qs)
 
 	for room := 0; room < len(want); room += 7 {
-		disk := &limited{room: room}
-		for _, w := range []io.Writer{disk, onlyWriter{&limited{room: room}}} {
+		disk := &limitedBuffer{room: room}
+		for _, w := range []io.Writer{disk, onlyWriter{&limitedBuffer{room: room}}} {
 			j := newJournal(t, w, run.Plan)
 			for i := range qs {
 				j.Done(&qs[i])

@@ -23,18 +23,18 @@ const (
 	Repeatable = "Repeatable"
 )
 
-// resettable is a Value that takes several values in a row and can forget those it has.
-type resettable interface{ Reset() }
+// resetter is a Value that takes several values in a row and can forget those it has.
+type resetter interface{ Reset() }
 
-// keyed is a Value with parts that are set one by one, as --extra-body.a.b 3.
-type keyed interface {
+// keySetter is a Value with parts that are set one by one, as --extra-body.a.b 3.
+type keySetter interface {
 	// SetKey sets what lies under a path of keys. With add it puts the elements of a comma-separated value behind those
 	// of the list that is there.
 	SetKey(path []string, value string, add bool) error
 }
 
-// doubtful is a Value that warns of likely mistakes. It is asked once the command line is read.
-type doubtful interface{ Warnings(flag string) []string }
+// warner is a Value that warns of likely mistakes. It is asked once the command line is read.
+type warner interface{ Warnings(flag string) []string }
 
 // parse sets the flags of fs from a command line by vLLM's rules, which pflag alone cannot follow:
 //
@@ -73,7 +73,7 @@ func parse(fs *pflag.FlagSet, args []string, given func(flag *pflag.Flag, member
 		if a.times[f] > 1 && !isRepeatable(f) {
 			a.warnings = append(a.warnings, fmt.Sprintf("--%s is given more than once; the last one applies", f.Name))
 		}
-		if d, ok := f.Value.(doubtful); ok {
+		if d, ok := f.Value.(warner); ok {
 			a.warnings = append(a.warnings, d.Warnings("--"+f.Name)...)
 		}
 	})
@@ -203,7 +203,7 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 		flag.Changed = true // as Set does for a flag with a value
 	}
 	_, several := flag.Annotations[Variadic]
-	if v, ok := flag.Value.(resettable); ok && !isRepeatable(flag) {
+	if v, ok := flag.Value.(resetter); ok && !isRepeatable(flag) {
 		v.Reset()
 	}
 	good := values
@@ -254,7 +254,7 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 		}
 		value = values[0]
 	}
-	v, ok := flag.Value.(keyed)
+	v, ok := flag.Value.(keySetter)
 	if !ok {
 		a.problem("%s: --%s takes no keys after a dot", usage.Quote(name), flag.Name)
 		return

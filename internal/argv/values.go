@@ -115,7 +115,7 @@ func (a *argv) apply(v Value) {
 		}()
 	}
 	_, variadic := flag.Annotations[Variadic]
-	_, object := flag.Value.(keyed)
+	_, object := flag.Value.(keySetter)
 	mapping := v.Object != "" && !dotted
 	texts := v.Texts
 	switch {
@@ -154,7 +154,7 @@ func (a *argv) apply(v Value) {
 // doubts are about members of a flag of JSON that were given more than once: on a command line a warning, in a file a
 // problem.
 func doubts(flag *pflag.Flag) []string {
-	if d, ok := flag.Value.(doubtful); ok {
+	if d, ok := flag.Value.(warner); ok {
 		return d.Warnings("--" + flag.Name)
 	}
 	return nil

@@ -33,16 +33,16 @@ PID    FOR    TARGET     MODEL  LOAD
 	}
 }
 
-// joinable is a run that can only be found.
-type joinable struct{ attach.Run }
+// joinableRun is a run that can only be found.
+type joinableRun struct{ attach.Run }
 
-func (joinable) Snapshot() metrics.Snapshot {
+func (joinableRun) Snapshot() metrics.Snapshot {
 	return metrics.Snapshot{Plan: &metrics.Plan{BaseURL: "http://a:1", ModelID: "m\tn", Load: "8 users"}}
 }
 
-func (joinable) Controllable() bool { return false }
+func (joinableRun) Controllable() bool { return false }
 
-func (joinable) Inspect(metrics.Inspection) {}
+func (joinableRun) Inspect(metrics.Inspection) {}
 
 // ownRuns has the sockets of runs in a directory of the test.
 func ownRuns(t *testing.T) {
@@ -59,7 +59,7 @@ func ownRuns(t *testing.T) {
 // The list for other programs is cut at tabs.
 func TestListOfRuns(t *testing.T) {
 	ownRuns(t)
-	h, err := attach.Listen(joinable{}, "v1")
+	h, err := attach.Listen(joinableRun{}, "v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestChoose(t *testing.T) {
 	if code := listRuns(&session.Environment{Stdout: &out}); code != session.ExitFine || out.Len() > 0 {
 		t.Errorf("the list of no runs ends with %d and is %q", code, out.String())
 	}
-	h, err := attach.Listen(joinable{}, "v1")
+	h, err := attach.Listen(joinableRun{}, "v1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,10 +64,10 @@ func TestBenchRuns(t *testing.T) {
 	}
 }
 
-// cancelling cancels with the first line of progress.
-type cancelling context.CancelFunc
+// cancelWriter cancels with the first line of progress.
+type cancelWriter context.CancelFunc
 
-func (c cancelling) Write(line []byte) (int, error) {
+func (c cancelWriter) Write(line []byte) (int, error) {
 	if bytes.Contains(line, []byte("in flight")) {
 		c()
 	}
@@ -80,7 +80,7 @@ func TestBenchCancelled(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	b := &session.Runner{Lines: cancelling(cancel)}
+	b := &session.Runner{Lines: cancelWriter(cancel)}
 	err := b.Run(ctx, benchArgs(url, dir, "run=0.json", "--num-prompts", "20000", "--max-concurrency", "2", "--progress", "20ms"))
 	if !errors.Is(err, session.ErrCut) || !strings.Contains(err.Error(), metrics.AbortedByUser) {
 		t.Errorf("the error is %v", err)

@@ -175,7 +175,7 @@ func TestFormOnScreen(t *testing.T) {
 // Another terminal sees a run, and leaves it alone.
 func TestAttachOnScreen(t *testing.T) {
 	ownRuns(t)
-	h, err := attach.Listen(joinable{}, session.Version())
+	h, err := attach.Listen(joinableRun{}, session.Version())
 	if err != nil {
 		t.Fatal(err)
 	}

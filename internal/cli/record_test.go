@@ -20,8 +20,8 @@ import (
 	"benchtop/internal/simulator"
 )
 
-// asked is a request for tokens that a recording server got.
-type asked struct {
+// tokenRequest is a request for tokens that a recording server got.
+type tokenRequest struct {
 	at     time.Duration
 	body   string
 	header http.Header
@@ -33,7 +33,7 @@ type recording struct {
 	url string
 
 	mu    sync.Mutex
-	calls []asked
+	calls []tokenRequest
 	paths []string // of all requests
 }
 
@@ -65,7 +65,7 @@ func (r *recording) handler(inner *simulator.Server, serve func(w http.ResponseW
 	return func(w http.ResponseWriter, q *http.Request) {
 		at := time.Since(start)
 		body, _ := io.ReadAll(q.Body)
-		a := asked{at: at, body: string(body), header: q.Header}
+		a := tokenRequest{at: at, body: string(body), header: q.Header}
 		_ = json.Unmarshal(body, &a.fields)
 		r.mu.Lock()
 		r.paths = append(r.paths, q.Method+" "+q.URL.Path)
@@ -110,10 +110,10 @@ func held(t *testing.T, answered int) (server *recording, letGo func()) {
 // shortPrompts are the flags of a load that costs next to nothing, neither to draw nor to serve.
 const shortPrompts = "--vocab-size 300 --random-input-len 5 --random-output-len 2"
 
-func (r *recording) all() []asked {
+func (r *recording) all() []tokenRequest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]asked(nil), r.calls...)
+	return append([]tokenRequest(nil), r.calls...)
 }
 
 // field returns one field of every request in the order of their ids.

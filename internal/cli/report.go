@@ -111,18 +111,18 @@ func replayRun(file string, screen *spec.Screen, baseline *tui.Baseline) error {
 			for range snapshots { // until the player has ended
 			}
 		}()
-		o := session.DashboardOptions(screen, snapshots, replayed{player: player})
+		o := session.DashboardOptions(screen, snapshots, pastRun{player: player})
 		o.Player, o.Baseline, o.Quiet = player, baseline, true
 		return tui.Run(ctx, o)
 	})
 	return err
 }
 
-// replayed is a run of the past as its dashboard sees it: it can be looked at.
-type replayed struct {
+// pastRun is a run of the past as its dashboard sees it: it can be looked at.
+type pastRun struct {
 	tui.NoControl
 	player *replay.Player
 }
 
 // Inspect says what of single requests the dashboard wants to see.
-func (r replayed) Inspect(l metrics.Inspection) { r.player.Inspect(l) }
+func (r pastRun) Inspect(l metrics.Inspection) { r.player.Inspect(l) }

@@ -43,7 +43,7 @@ func simulatedRun(t *testing.T, p simulator.Profile, flow datasets.Flow, change 
 	o.Target, o.Model, o.Protocol, o.Pacer, o.Start = tgt, p.Model, protocol.Default(), "timer", time.Now()
 	o.Extra = []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
 	change(&o)
-	var all ended
+	var all requestCollector
 	engine, err := loadgen.New(o, &all)
 	if err != nil {
 		t.Fatal(err)

@@ -321,13 +321,13 @@ func faultyRun(t *testing.T, p simulator.Profile, change func(*loadgen.Options),
 	return requests
 }
 
-// ended keeps the requests that are over.
-type ended struct {
+// requestCollector keeps the requests that are over.
+type requestCollector struct {
 	mu       sync.Mutex // guards requests
 	requests []metrics.Request
 }
 
-func (e *ended) Take(x *event.Event) {
+func (e *requestCollector) Take(x *event.Event) {
 	if x.Kind != event.Done {
 		return
 	}

@@ -187,8 +187,8 @@ func childOf(t *testing.T, parent, word string) int {
 	return child
 }
 
-// saved reads the one result in the directory.
-type saved struct {
+// savedResult reads the one result in the directory.
+type savedResult struct {
 	Completed int
 	Benchtop  struct {
 		Interrupted *struct {
@@ -202,10 +202,10 @@ type saved struct {
 	}
 }
 
-func readSaved(t *testing.T, dir string) (saved, []string) {
+func readSaved(t *testing.T, dir string) (savedResult, []string) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(dir, "benchtop-results", "*"))
-	var s saved
+	var s savedResult
 	for _, f := range files {
 		if !strings.HasSuffix(f, ".json") {
 			continue

@@ -36,8 +36,8 @@ func simulated(t *testing.T) string {
 	return web.URL
 }
 
-// flagged are the options of a command line.
-type flagged struct {
+// flagOptions are the options of a command line.
+type flagOptions struct {
 	options  Options
 	requests RequestOptions
 	server   server.Options
@@ -45,9 +45,9 @@ type flagged struct {
 }
 
 // flagsOf reads a command line, and checks it.
-func flagsOf(t *testing.T, url, line string, load shape.Shape) (*flagged, error) {
+func flagsOf(t *testing.T, url, line string, load shape.Shape) (*flagOptions, error) {
 	t.Helper()
-	f := &flagged{}
+	f := &flagOptions{}
 	f.options.Define(&f.given)
 	f.requests.Define(f.given.Group("Requests"))
 	f.server.Define(f.given.Group("Server"))
@@ -60,7 +60,7 @@ func flagsOf(t *testing.T, url, line string, load shape.Shape) (*flagged, error)
 }
 
 // drawing draws from the data set of the flags, and asks the server.
-func (f *flagged) drawing(t *testing.T) *Drawing {
+func (f *flagOptions) drawing(t *testing.T) *Drawing {
 	t.Helper()
 	client := f.server.Target.Client()
 	t.Cleanup(client.CloseIdleConnections)
@@ -69,7 +69,7 @@ func (f *flagged) drawing(t *testing.T) *Drawing {
 }
 
 // local is drawing without a server.
-func (f *flagged) local() *Drawing {
+func (f *flagOptions) local() *Drawing {
 	return &Drawing{Options: &f.options, Server: &f.server, Draws: numpy.NewStreams(7), To: unheard{}}
 }
 

@@ -81,7 +81,7 @@ func TestFields(t *testing.T) {
 			t.Errorf("full length %t: %s, want %s", c.full, got, c.want)
 		}
 	}
-	models := func(f *flagged) (all string) {
+	models := func(f *flagOptions) (all string) {
 		load := loadgen.Defaults()
 		f.requests.Send(&load, false, numpy.NewStreams(7).Python)
 		for i := range 8 {

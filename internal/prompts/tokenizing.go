@@ -294,7 +294,7 @@ func (d *Drawing) findTemplate(needs datasets.Needs) error {
 	if !needs.Template {
 		return nil
 	}
-	var among []chattemplate.Named
+	var among []chattemplate.NamedRenderer
 	if d.AskServer && !m.silent { // what did not answer once is not waited for again
 		among = append(among, chattemplate.NewServer(d.Client, d.Server.Target.URL(""), d.Model.ID))
 	}

@@ -39,9 +39,9 @@ const (
 	borderReach    = 12  // steps of the grid on either side of a border
 )
 
-// bordered is a simulated server under requests of 64 tokens that ask for 16, each half as many to half as many more, and the highest
+// borderServer is a simulated server under requests of 64 tokens that ask for 16, each half as many to half as many more, and the highest
 // loads that are within the objectives of tiers of its users.
-type bordered struct {
+type borderServer struct {
 	Profile string
 	Users   bool
 	Tiers   []tierBorder
@@ -64,7 +64,7 @@ type gridPoint struct {
 }
 
 // case of a person: the server and the variable.
-func (b *bordered) String() string {
+func (b *borderServer) String() string {
 	return b.Profile + " " + map[bool]string{false: "rate", true: "users"}[b.Users]
 }
 
@@ -114,7 +114,7 @@ func (v *verdicts) evidence(share float64) (all []search.Evidence) {
 }
 
 // measure makes a run of the real client against the simulated server, in virtual time.
-func (b *bordered) measure(t *testing.T, load float64, seed int) (all []search.Evidence) {
+func (b *borderServer) measure(t *testing.T, load float64, seed int) (all []search.Evidence) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p, err := simulator.Named(b.Profile)
@@ -166,7 +166,7 @@ func (b *bordered) measure(t *testing.T, load float64, seed int) (all []search.E
 }
 
 // find searches for the borders of some of the tiers, and returns the results and how many runs that took.
-func (b *bordered) find(t *testing.T, o search.Options, seed int) (all []search.Result, runs int) {
+func (b *borderServer) find(t *testing.T, o search.Options, seed int) (all []search.Result, runs int) {
 	t.Helper()
 	s := search.New(o)
 	for {
@@ -179,7 +179,7 @@ func (b *bordered) find(t *testing.T, o search.Options, seed int) (all []search.
 	}
 }
 
-func readBorders(t *testing.T) (all []bordered) {
+func readBorders(t *testing.T) (all []borderServer) {
 	t.Helper()
 	text, err := os.ReadFile(bordersFile)
 	if err == nil {
@@ -192,7 +192,7 @@ func readBorders(t *testing.T) (all []bordered) {
 }
 
 // borderCases are what is measured.
-func borderCases() (all []bordered) {
+func borderCases() (all []borderServer) {
 	tiers := map[string]string{
 		"l40s-8b rate":        "gold=ttft:60,tpot:25 silver=ttft:100,tpot:28 bronze=ttft:200 batch=ttft:400",
 		"l40s-8b users":       "gold=tpot:22 silver=tpot:26 bronze=e2el:800 batch=e2el:1000",
@@ -203,7 +203,7 @@ func borderCases() (all []bordered) {
 	}
 	for _, name := range simulator.Names() {
 		for _, users := range []bool{false, true} {
-			b := bordered{Profile: name, Users: users}
+			b := borderServer{Profile: name, Users: users}
 			for _, tier := range strings.Fields(tiers[b.String()]) {
 				b.Tiers = append(b.Tiers, tierBorder{Tier: tier})
 			}
@@ -236,7 +236,7 @@ func TestNewBorders(t *testing.T) {
 
 // grid is the brute force: loads in steps of 1 %, each measured with so many seeds.
 type grid struct {
-	of   *bordered
+	of   *borderServer
 	sums map[string][]gridPoint // by load and seeds, a tier each
 }
 
@@ -270,7 +270,7 @@ func (p *gridPoint) passed() bool {
 	return e.Passed()
 }
 
-func (b *bordered) measureBorders(t *testing.T) {
+func (b *borderServer) measureBorders(t *testing.T) {
 	g := grid{b, map[string][]gridPoint{}}
 	for i := range b.Tiers {
 		near := 210 // a load of 8
@@ -326,7 +326,7 @@ func TestBorders(t *testing.T) {
 }
 
 // options of a search for the borders of all tiers.
-func (b *bordered) options() search.Options {
+func (b *borderServer) options() search.Options {
 	o := search.Options{From: 1, Most: 10_000}
 	if b.Users {
 		o.Unit = metrics.Users
@@ -338,7 +338,7 @@ func (b *bordered) options() search.Options {
 }
 
 // tell logs how near searches come with several seeds, for each tier alone and for all at once.
-func (b *bordered) tell(t *testing.T, seeds int) {
+func (b *borderServer) tell(t *testing.T, seeds int) {
 	alone, aloneTook := 0, time.Duration(0)
 	for _, tiers := range append(singles(b.Tiers), b.Tiers) {
 		of := *b

@@ -37,7 +37,7 @@ func TestSaveSoFar(t *testing.T) {
 		var soFar struct {
 			Duration  float64
 			Completed int
-			Benchtop  struct{ Interrupted metrics.Interrupted }
+			Benchtop  struct{ Interrupted metrics.Interruption }
 		}
 		if err := json.Unmarshal(text, &soFar); err != nil {
 			t.Fatal(err)

@@ -62,7 +62,7 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	all, err := List(ctx, client, o.Target)
 	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
 	switch {
-	case err != nil && o.Model == "" && errors.As(err, new(unauthorized)):
+	case err != nil && o.Model == "" && errors.As(err, new(unauthorizedError)):
 		return m, refusal{fmt.Errorf("%w It is taken from %s, or from --header", err,
 			cmp.Or(o.Protocol.Traits().KeyFrom, "OPENAI_API_KEY"))}
 	case err != nil && (o.Model == "" || isFinal(err)):
@@ -152,7 +152,7 @@ func refused(ctx context.Context, t *target.Target, answer *http.Response, body 
 	case status == http.StatusNotFound && inBaseURL(t, modelsPath):
 		return refusal{usage.Errorf("the server has no %s (404); leave /v1 out of --base-url", t.URL(modelsPath))}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return unauthorized{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?", t.URL(modelsPath),
+		return unauthorizedError{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?", t.URL(modelsPath),
 			answer.Status, text.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
 	case status == http.StatusBadRequest && speaksTLS(ctx, t):
 		return wantsTLS(t)
@@ -160,8 +160,8 @@ func refused(ctx context.Context, t *target.Target, answer *http.Response, body 
 	return notListed(t, "%s: %.200s", answer.Status, body)
 }
 
-// unauthorized is the error of a server that wants another key.
-type unauthorized struct{ error }
+// unauthorizedError is the error of a server that wants another key.
+type unauthorizedError struct{ error }
 
 // readModels reads an answer of /v1/models and ignores fields of unexpected types.
 func readModels(body []byte) ([]Model, error) {

@@ -235,7 +235,7 @@ func FindModel(ctx context.Context, env *Environment, o *spec.Spec, client *http
 
 // sendTimes are those of a load that depends on time alone, nil for others. They set the number of prompts.
 func (o *preparation) sendTimes() ([]time.Duration, error) {
-	s, ok := o.Load.Shape().(shape.Timed)
+	s, ok := o.Load.Shape().(shape.Timetable)
 	if !ok {
 		return nil, nil
 	}

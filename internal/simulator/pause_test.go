@@ -40,7 +40,7 @@ func TestPauseWaits(t *testing.T) {
 			c.mustDo("POST", "/resume", `{"status":"resumed"}`)
 		}()
 		begun := time.Since(c.start)
-		if got, want := c.completion(run(0, 100), ""), (asked{time.Minute + prefill(100, 0), "0"}); got != want { // the cache is empty
+		if got, want := c.completion(run(0, 100), ""), (completionResult{time.Minute + prefill(100, 0), "0"}); got != want { // the cache is empty
 			t.Errorf("a request from %v: %+v, want %+v", begun, got, want)
 		}
 		c.mustDo("GET", "/is_paused", `{"is_paused":false}`)

@@ -26,14 +26,14 @@ func run(from, n int) string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// asked is the result of a streamed completion of one token.
-type asked struct {
+// completionResult is the result of a streamed completion of one token.
+type completionResult struct {
 	ttft   time.Duration
 	cached string // of the usage, "null" without a cache
 }
 
 // completion asks for one token after that prompt. more is put into the body.
-func (c *client) completion(prompt, more string) asked {
+func (c *client) completion(prompt, more string) completionResult {
 	c.t.Helper()
 	start := time.Since(c.start)
 	_, events := c.stream("/v1/completions", `{"prompt":[`+prompt+`],"max_tokens":1,"ignore_eos":true,"stream":true,
@@ -43,9 +43,9 @@ func (c *client) completion(prompt, more string) asked {
 	}
 	details, _ := field(c.parse(events[1].data), "usage", "prompt_tokens_details")
 	if details == nil {
-		return asked{events[0].at - start, "null"}
+		return completionResult{events[0].at - start, "null"}
 	}
-	return asked{events[0].at - start, at(details, "cached_tokens")}
+	return completionResult{events[0].at - start, at(details, "cached_tokens")}
 }
 
 // prefill is the time of a prompt of which so many tokens were in the cache: a step, the rest, and the reading of the cached part.
@@ -98,7 +98,7 @@ func TestPrefixCache(t *testing.T) {
 			bubble(t, p, func(c *client) {
 				queries, hits := 0, 0
 				for i, a := range tt.asks {
-					want := asked{prefill(a.tokens, a.hits), "null"}
+					want := completionResult{prefill(a.tokens, a.hits), "null"}
 					if p.PrefixCache {
 						want.cached = fmt.Sprint(a.hits)
 					}

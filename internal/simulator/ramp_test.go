@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// measured is the result of an open load.
-type measured struct {
+// loadResult is the result of an open load.
+type loadResult struct {
 	perSecond float64       // requests finished, over the busy time
 	ttft      time.Duration // median
 	itl       time.Duration // mean: steps with and without prefill make two peaks
@@ -17,7 +17,7 @@ type measured struct {
 }
 
 // measure sends requests at random moments (Poisson, rate per second) and returns the result.
-func measure(t *testing.T, p Profile, rate float64, requests, prompt, output int) (m measured) {
+func measure(t *testing.T, p Profile, rate float64, requests, prompt, output int) (m loadResult) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		draws := rand.New(rand.NewPCG(7, 7))
@@ -40,7 +40,7 @@ func measure(t *testing.T, p Profile, rate float64, requests, prompt, output int
 			end = max(end, last)
 		}
 		slices.Sort(ttfts)
-		m = measured{
+		m = loadResult{
 			perSecond: float64(requests) / (end - arrivals[0].at).Seconds(),
 			ttft:      ttfts[len(ttfts)/2], itl: gaps / time.Duration(count), state: e.snapshot(),
 		}

@@ -107,7 +107,7 @@ func BenchmarkLongPrompt(b *testing.B) {
 				s := New(long())
 				defer s.Close()
 				if bodies != "" {
-					s.LogTo(new(discarded))
+					s.LogTo(new(discardLog))
 					s.LogBodies(bodies)
 				}
 				body := longPrompt(tokens, 1)
@@ -125,10 +125,10 @@ func BenchmarkLongPrompt(b *testing.B) {
 	}
 }
 
-// discarded takes a log and forgets it.
-type discarded struct{}
+// discardLog takes a log and forgets it.
+type discardLog struct{}
 
-func (*discarded) Write(b []byte) (int, error) { return len(b), nil }
+func (*discardLog) Write(b []byte) (int, error) { return len(b), nil }
 
 // BenchmarkWaitingLongPrompt is a step of a server with a large, full cache while a prompt of 900,000 tokens, of which it has all but the
 // end, waits for room.

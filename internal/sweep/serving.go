@@ -20,8 +20,8 @@ const (
 	mostLogged = 256 << 20
 )
 
-// serving is the server of an item, from its first run to the last.
-type serving struct {
+// itemServer is the server of an item, from its first run to the last.
+type itemServer struct {
 	item   Item
 	server Server // nil in a dry run, and after a failure to start
 	log    *os.File
@@ -34,7 +34,7 @@ func (s *Sweep) startServer(ctx context.Context, item Item) error {
 		return nil
 	}
 	command := s.o.Servers.Command(item)
-	s.server = &serving{item: item}
+	s.server = &itemServer{item: item}
 	s.say("[BEGIN SERVER]\nServer overrides: %s\nServer command: %s", item.Repr(), pyjson.ReprWords(command))
 	if s.o.DryRun {
 		return nil

@@ -111,7 +111,7 @@ type Sweep struct {
 	o       Options
 	started time.Time
 	out     chan grid.Snapshot
-	server  *serving
+	server  *itemServer
 	table   []*cell // those whose place in the table is known, in its order
 
 	mu      sync.Mutex // guards those below, which commands and snapshots read

@@ -12,9 +12,9 @@ import (
 	"benchtop/internal/assert"
 )
 
-type answering func(*http.Request) (*http.Response, error)
+type roundTrip func(*http.Request) (*http.Response, error)
 
-func (f answering) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // A server says that it has reset its cache, says nothing, as older ones, or refuses while requests hold it.
 func TestResetPrefixCache(t *testing.T) {
@@ -39,7 +39,7 @@ func TestResetPrefixCache(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, asked := time.Now(), 0
-				client := &http.Client{Transport: answering(func(r *http.Request) (*http.Response, error) {
+				client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 					if r.Method != http.MethodPost || r.URL.String() != "http://server/a/reset_prefix_cache" {
 						t.Errorf("%s %s", r.Method, r.URL)
 					}
@@ -73,7 +73,7 @@ func TestResetCaches(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked := ""
-			client := &http.Client{Transport: answering(func(r *http.Request) (*http.Response, error) {
+			client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 				asked += r.Method + r.URL.Path + " "
 				status, known := c.answers[r.URL.Path]
 				if !known {

@@ -122,7 +122,7 @@ func apart(f func()) <-chan struct{} {
 // A spinning pacer leaves the core alone while the next arrival is far away, and can be woken while it spins.
 func TestSpinning(t *testing.T) {
 	var slept time.Duration
-	s := &spinSleeper{sleeper: recorded{&slept}, ahead: time.Millisecond}
+	s := &spinSleeper{sleeper: sleepRecord{&slept}, ahead: time.Millisecond}
 	for _, d := range []time.Duration{-1, time.Hour, 2 * time.Millisecond} {
 		slept = 0
 		s.sleep(d)
@@ -141,12 +141,12 @@ func TestSpinning(t *testing.T) {
 	s.sleep(time.Hour) // would be over long after the test was
 }
 
-// recorded does not sleep, and keeps the duration.
-type recorded struct{ slept *time.Duration }
+// sleepRecord does not sleep, and keeps the duration.
+type sleepRecord struct{ slept *time.Duration }
 
-func (r recorded) sleep(d time.Duration) { *r.slept = d }
-func (recorded) wake()                   {}
-func (recorded) close()                  {}
+func (r sleepRecord) sleep(d time.Duration) { *r.slept = d }
+func (sleepRecord) wake()                   {}
+func (sleepRecord) close()                  {}
 
 // Waiting allocates nothing, so that it never causes a collection.
 func TestWaitsAllocateNothing(t *testing.T) {

@@ -33,8 +33,8 @@ type Shape interface {
 	enter(p *metrics.Plan, rows int)
 }
 
-// Timed is a Shape whose arrivals are a matter of time alone. They are drawn before the data set, which gets as many prompts.
-type Timed interface {
+// Timetable is a Shape whose arrivals are a matter of time alone. They are drawn before the data set, which gets as many prompts.
+type Timetable interface {
 	Shape
 	Times(draws *numpy.Legacy) []time.Duration
 }

@@ -48,7 +48,7 @@ func TestShapes(t *testing.T) {
 	} {
 		s := c.shape
 		var times []time.Duration
-		if timed, ok := s.(Timed); ok {
+		if timed, ok := s.(Timetable); ok {
 			times = timed.Times(legacy(0))
 		} else if _, ok := s.(Trace); ok {
 			for i := range rows {

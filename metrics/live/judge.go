@@ -147,7 +147,7 @@ type judgement struct {
 	groups [len(groupPlaces{})][max(metrics.MostClasses, metrics.MostTurnPlaces) + 1]metrics.MetCount
 }
 
-func (j *judgement) add(p *metrics.Plan, slo metrics.SLO, classes *metrics.Classes, list pages[ended]) {
+func (j *judgement) add(p *metrics.Plan, slo metrics.SLO, classes *metrics.Classes, list pages[requestSummary]) {
 	for e := range list.all() {
 		j.seen++
 		if e.outcome == succeeded {
@@ -205,7 +205,7 @@ const mostJudged = 2_000_000
 type requestIndex struct {
 	arrived pages[arrival]
 	sentAt  pages[time.Duration]
-	ended   pages[ended]
+	ended   pages[requestSummary]
 	most    int
 	kept    int // requests that have a place
 	open    int // of those, requests that have not ended
@@ -223,8 +223,8 @@ type arrival struct {
 	index int32
 }
 
-// ended is the summary of a request that ended, in a few bytes. Times beyond 71 minutes count as 71 minutes.
-type ended struct {
+// requestSummary is the summary of a request that ended, in a few bytes. Times beyond 71 minutes count as 71 minutes.
+type requestSummary struct {
 	loadTime time.Duration
 	// Since loadTime; latencies, of a failure until the last sign; the client's own; from there to the end.
 	sent, ttft, e2el, late, after micros
@@ -335,7 +335,7 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 	if warming && !ok {
 		return // no figure counts it
 	}
-	e := ended{loadTime: p.LoadTime(q), warming: warming, outcome: outcomeOf(q), second: uint32(second), groups: in}
+	e := requestSummary{loadTime: p.LoadTime(q), warming: warming, outcome: outcomeOf(q), second: uint32(second), groups: in}
 	if q.Sent != metrics.Never {
 		e.sent = microsOf(q.Sent - e.loadTime)
 	}
@@ -354,7 +354,7 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 }
 
 // summary is the request, of a class, as levels count it.
-func (e *ended) summary(class string) judge.Summary {
+func (e *requestSummary) summary(class string) judge.Summary {
 	wait, whole := e.sent.duration()+e.ttft.duration(), e.sent.duration()+e.e2el.duration()
 	done := e.loadTime + whole + e.after.duration()
 	answered := e.loadTime + whole
@@ -374,7 +374,7 @@ func (e *ended) summary(class string) judge.Summary {
 }
 
 // latencies of a success, counted from sent.
-func (e *ended) latencies() metrics.Outcome {
+func (e *requestSummary) latencies() metrics.Outcome {
 	return metrics.OutcomeOf(e.ttft.duration(), e.e2el.duration(), int(e.output), e.rest)
 }
 

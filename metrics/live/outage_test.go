@@ -10,17 +10,17 @@ import (
 	"benchtop/metrics/event"
 )
 
-// played is a view whose clock goes on by hand: each second of the run it gets a sample of the client, as in a run.
-type played struct {
+// manualView is a view whose clock goes on by hand: each second of the run it gets a sample of the client, as in a run.
+type manualView struct {
 	*View
 	at    time.Duration
 	index int
 }
 
-func newPlayed() *played { return &played{View: NewView(time.Now(), &metrics.Plan{Rate: 5})} }
+func newPlayed() *manualView { return &manualView{View: NewView(time.Now(), &metrics.Plan{Rate: 5})} }
 
 // to lets time pass until a moment.
-func (p *played) to(at time.Duration) {
+func (p *manualView) to(at time.Duration) {
 	for p.at < at {
 		p.at = min(at, (p.at/second+1)*second)
 		p.Take(&event.Event{At: p.at, Kind: event.Fact, Value: metrics.ClientSecond{At: p.at, Took: second}})
@@ -28,7 +28,7 @@ func (p *played) to(at time.Duration) {
 }
 
 // send sends a request now.
-func (p *played) send() *metrics.Request {
+func (p *manualView) send() *metrics.Request {
 	q := metrics.NewRequest(p.index)
 	p.index++
 	q.Scheduled, q.Due, q.Admitted, q.Sent = p.at, p.at, p.at, p.at
@@ -37,18 +37,18 @@ func (p *played) send() *metrics.Request {
 	return &q
 }
 
-func (p *played) chunk(q *metrics.Request) {
+func (p *manualView) chunk(q *metrics.Request) {
 	q.Add(metrics.Chunk{At: p.at, Tokens: 1, Answer: true})
 	p.Take(&event.Event{At: p.at, Kind: event.Chunk, Request: q})
 }
 
-func (p *played) end(q *metrics.Request, kind metrics.Failure, words string) {
+func (p *manualView) end(q *metrics.Request, kind metrics.Failure, words string) {
 	q.Failure, q.Error, q.Done = kind, words, p.at
 	p.Take(&event.Event{At: p.at, Kind: event.Done, Request: q})
 }
 
 // refuse fails a request that was never sent.
-func (p *played) refuse() {
+func (p *manualView) refuse() {
 	q := metrics.NewRequest(p.index)
 	p.index++
 	q.Scheduled, q.Due, q.Admitted = p.at, p.at, p.at
@@ -57,7 +57,7 @@ func (p *played) refuse() {
 }
 
 // streams sends n requests, each of which gets a chunk every 100 ms until a moment.
-func (p *played) streams(n int, until time.Duration) (all []*metrics.Request) {
+func (p *manualView) streams(n int, until time.Duration) (all []*metrics.Request) {
 	for range n {
 		all = append(all, p.send())
 	}
@@ -71,14 +71,14 @@ func (p *played) streams(n int, until time.Duration) (all []*metrics.Request) {
 }
 
 // outage is what the snapshot of now says, "" for none.
-func (p *played) outage() string {
+func (p *manualView) outage() string {
 	if o := p.SnapshotAt(p.at).Outage; o != nil {
 		return fmt.Sprintf("%s %s", o.Since, o.Why)
 	}
 	return ""
 }
 
-func (p *played) log() string {
+func (p *manualView) log() string {
 	var b strings.Builder
 	for _, e := range p.SnapshotAt(p.at).Log {
 		if strings.HasPrefix(e.Text, "server ") {
@@ -91,11 +91,11 @@ func (p *played) log() string {
 func TestOutage(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		play   func(p *played)
+		play   func(p *manualView)
 		outage string
 		log    string
 	}{
-		{"a killed server", func(p *played) {
+		{"a killed server", func(p *manualView) {
 			for _, q := range p.streams(3, 2*second) {
 				p.end(q, metrics.FailedReset, "read: connection reset by peer")
 			}
@@ -104,16 +104,16 @@ func TestOutage(t *testing.T) {
 				p.refuse()
 			}
 		}, "2s connection refused", "5s error server not answering: connection refused\n"},
-		{"a server that is back", func(p *played) {
+		{"a server that is back", func(p *manualView) {
 			p.streams(1, second)
 			p.refuse()
 			p.to(9 * second)
 			p.chunk(p.send())
 			p.to(20 * second)
 		}, "", "4s error server not answering: connection refused\n9s info server answers again after 8s\n"},
-		{"a server that was never there", func(p *played) { p.to(second); p.refuse(); p.to(5 * second) },
+		{"a server that was never there", func(p *manualView) { p.to(second); p.refuse(); p.to(5 * second) },
 			"1s connection refused", "4s error server not answering: connection refused\n"},
-		{"two outages", func(p *played) {
+		{"two outages", func(p *manualView) {
 			all := p.streams(5, second)
 			for _, until := range []time.Duration{5 * second, 15 * second} {
 				p.to(until)
@@ -122,10 +122,10 @@ func TestOutage(t *testing.T) {
 			p.to(16 * second)
 		}, "", "4s error server not answering: no data on 5 open connections\n5s info server answers again after 4s\n" +
 			"13s error server not answering: no data on 5 open connections\n15s info server answers again after 10s\n"}, // 2 x 4 s is the longest silence
-		{"a server that hangs", func(p *played) { p.streams(12, 2*second); p.to(5 * second) },
+		{"a server that hangs", func(p *manualView) { p.streams(12, 2*second); p.to(5 * second) },
 			"2s no data on 12 open connections", "5s error server not answering: no data on 12 open connections\n"},
-		{"not long enough", func(p *played) { p.streams(12, 2*second); p.to(4900 * ms) }, "", ""},
-		{"a slow server", func(p *played) { // its first chunk takes 4 s
+		{"not long enough", func(p *manualView) { p.streams(12, 2*second); p.to(4900 * ms) }, "", ""},
+		{"a slow server", func(p *manualView) { // its first chunk takes 4 s
 			all := p.streams(0, 0)
 			for range 8 {
 				all = append(all, p.send())
@@ -134,7 +134,7 @@ func TestOutage(t *testing.T) {
 			p.chunk(all[0])
 			p.to(11 * second)
 		}, "", ""},
-		{"one long prompt", func(p *played) {
+		{"one long prompt", func(p *manualView) {
 			q := p.streams(1, second)[0]
 			p.end(q, "", "")
 			p.to(2 * second)
@@ -142,52 +142,52 @@ func TestOutage(t *testing.T) {
 			p.to(11 * second)
 			p.chunk(q)
 		}, "", ""},
-		{"a single stream that hangs", func(p *played) { p.streams(1, second); p.to(11 * second) },
+		{"a single stream that hangs", func(p *manualView) { p.streams(1, second); p.to(11 * second) },
 			"1s no data on the open connection", "11s error server not answering: no data on the open connection\n"},
-		{"no request for long", func(p *played) {
+		{"no request for long", func(p *manualView) {
 			p.end(p.streams(1, second)[0], "", "")
 			p.to(60 * second)
 			p.send()
 			p.to(69 * second)
 		}, "", ""},
-		{"no answer ever, and nothing is refused", func(p *played) {
+		{"no answer ever, and nothing is refused", func(p *manualView) {
 			for range 9 {
 				p.send()
 			}
 			p.to(60 * second)
 		}, "", ""},
-		{"one broken request", func(p *played) {
+		{"one broken request", func(p *manualView) {
 			p.end(p.streams(1, second)[0], metrics.FailedReset, "EOF")
 			p.to(60 * second)
 		}, "", ""},
-		{"errors are answers", func(p *played) {
+		{"errors are answers", func(p *manualView) {
 			for range 20 {
 				q := p.send()
 				p.to(p.at + second)
 				p.end(q, metrics.FailedStatus, "503")
 			}
 		}, "", ""},
-		{"requests that time out", func(p *played) {
+		{"requests that time out", func(p *manualView) {
 			all := p.streams(2, second)
 			p.to(9 * second)
 			p.end(all[0], metrics.FailedStall, "no chunk came")
 			p.end(all[1], metrics.FailedTimeout, "not complete")
 			p.to(13 * second)
 		}, "9s requests time out", "12s error server not answering: requests time out\n"},
-		{"this client has no socket", func(p *played) {
+		{"this client has no socket", func(p *manualView) {
 			for range 9 {
 				p.to(p.at + second)
 				q := p.send()
 				p.end(q, metrics.FailedNoSocket, "too many open files")
 			}
 		}, "", ""},
-		{"cut by the user", func(p *played) {
+		{"cut by the user", func(p *manualView) {
 			for _, q := range p.streams(9, 2*second) {
 				p.end(q, metrics.Cancelled, "")
 			}
 			p.to(60 * second)
 		}, "", ""},
-		{"this client stood still", func(p *played) {
+		{"this client stood still", func(p *manualView) {
 			all := p.streams(9, 2*second)
 			p.at = 12 * second // what came meanwhile is read now
 			p.Take(&event.Event{At: p.at, Kind: event.Fact, Value: metrics.ClientSecond{At: p.at, Took: 10 * second}})

@@ -136,7 +136,7 @@ func TestThinking(t *testing.T) {
 
 // Requests without class and conversation take no more memory than before there were any.
 func TestGroupsCostNothing(t *testing.T) {
-	if size := unsafe.Sizeof(ended{}); size != 48+unsafe.Sizeof(metrics.OtherObjectives{}) {
+	if size := unsafe.Sizeof(requestSummary{}); size != 48+unsafe.Sizeof(metrics.OtherObjectives{}) {
 		t.Errorf("%d bytes a request", size)
 	}
 	var s sessions

@@ -35,7 +35,7 @@ func (v *View) at(now time.Duration) metrics.Snapshot {
 }
 
 // capture takes the snapshot without the windows that did not change since the last one.
-func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed []metrics.Window, viewed viewed) {
+func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed []metrics.Window, viewed requestSelection) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.shown.Report != nil {
@@ -170,8 +170,8 @@ func (v *View) Inspect(l metrics.Inspection) {
 	t.inspection = l
 }
 
-// viewed holds the requests of a snapshot, as far as they must be read under the lock.
-type viewed struct {
+// requestSelection holds the requests of a snapshot, as far as they must be read under the lock.
+type requestSelection struct {
 	asked    bool
 	inFlight []metrics.RequestRow
 	over     []*track
@@ -181,8 +181,8 @@ type viewed struct {
 }
 
 // view takes the requests that were selected. Finished requests do not change, so their rows are made outside the lock.
-func (t *tracks) view() viewed {
-	v := viewed{asked: t.inspection.Rows}
+func (t *tracks) view() requestSelection {
+	v := requestSelection{asked: t.inspection.Rows}
 	if t.inspection.Rows || t.inspection.Open > 0 {
 		v.slowest = t.slow()
 	}
@@ -210,7 +210,7 @@ func (t *tracks) view() viewed {
 }
 
 // rows are the requests to list, by index.
-func (v *viewed) rows() []metrics.RequestRow {
+func (v *requestSelection) rows() []metrics.RequestRow {
 	if !v.asked {
 		return nil
 	}
@@ -229,7 +229,7 @@ func (v *viewed) rows() []metrics.RequestRow {
 }
 
 // detail is the request that is open, nil for none.
-func (v *viewed) detail() *metrics.RequestDetail {
+func (v *requestSelection) detail() *metrics.RequestDetail {
 	if v.opened == nil {
 		return v.open
 	}

@@ -13,8 +13,8 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// golden is a file of measurements and the figures numpy computed from them.
-type golden struct {
+// goldenFile is a file of measurements and the figures numpy computed from them.
+type goldenFile struct {
 	Generation []struct {
 		Name        string             `json:"name"`
 		Duration    float64            `json:"duration_s"`
@@ -22,7 +22,7 @@ type golden struct {
 		SLO         map[string]float64 `json:"goodput_slo_ms"`
 		Tokenizer   *string            `json:"tokenizer"`
 		Requests    []goldenRequest    `json:"requests"`
-		Expected    expected           `json:"expected"`
+		Expected    expectedFigures    `json:"expected"`
 		ExactPeak   int                `json:"exact_peak_concurrency"`
 	} `json:"generation"`
 	Pooling []struct {
@@ -32,7 +32,7 @@ type golden struct {
 			Success bool    `json:"success"`
 			Latency float64 `json:"latency"`
 		} `json:"requests"`
-		Expected expected `json:"expected"`
+		Expected expectedFigures `json:"expected"`
 	} `json:"pooling"`
 	Statistics []struct {
 		Name        string       `json:"name"`
@@ -69,7 +69,7 @@ func (q *goldenRequest) outputTokens(tokenizer *string) int {
 
 // readGolden reads the file. It has some keys beside those compared: there is no audio in it, and of pooling the
 // statistics count.
-func readGolden(t *testing.T) (g golden) {
+func readGolden(t *testing.T) (g goldenFile) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/metrics.json")
 	if err == nil {
@@ -81,18 +81,18 @@ func readGolden(t *testing.T) (g golden) {
 	return g
 }
 
-// expected are the figures of a case.
-type expected map[string]json.RawMessage
+// expectedFigures are the figures of a case.
+type expectedFigures map[string]json.RawMessage
 
 // read reads a figure into v.
-func (e expected) read(t *testing.T, key string, v any) {
+func (e expectedFigures) read(t *testing.T, key string, v any) {
 	t.Helper()
 	if err := json.Unmarshal(e[key], v); err != nil {
 		t.Fatalf("%s: %v", key, err)
 	}
 }
 
-func (e expected) float(t *testing.T, key string, got float64) {
+func (e expectedFigures) float(t *testing.T, key string, got float64) {
 	t.Helper()
 	var want float64
 	e.read(t, key, &want)
@@ -101,7 +101,7 @@ func (e expected) float(t *testing.T, key string, got float64) {
 	}
 }
 
-func (e expected) statistic(t *testing.T, name string, s metrics.Statistic) {
+func (e expectedFigures) statistic(t *testing.T, name string, s metrics.Statistic) {
 	t.Helper()
 	e.float(t, "mean_"+name+"_ms", s.Mean)
 	e.float(t, "median_"+name+"_ms", s.Median)

@@ -38,7 +38,7 @@ func Of(events event.Events) (metrics.Report, error) {
 // ranges over the events once for the facts, and again for each range over the requests. It returns an error of the
 // events before the plan; a later error comes from the requests.
 func Gather(events event.Events) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
-	g := gathering{run: metrics.Run{End: metrics.End{Ended: metrics.Never, Reason: Killed}}}
+	g := collection{run: metrics.Run{End: metrics.End{Ended: metrics.Never, Reason: Killed}}}
 	planned := false
 	for e, err := range events {
 		switch _, plan := e.Value.(metrics.Plan); {
@@ -64,15 +64,15 @@ func Gather(events event.Events) (metrics.Run, iter.Seq2[metrics.Request, error]
 	}, nil
 }
 
-// gathering holds the facts of the events so far.
-type gathering struct {
+// collection holds the facts of the events so far.
+type collection struct {
 	run      metrics.Run
 	recounts map[int]metrics.Recount // by the index of the request
 	damage   event.Damage
 }
 
 // add files a fact.
-func (g *gathering) add(fact any) {
+func (g *collection) add(fact any) {
 	run := &g.run
 	switch x := fact.(type) {
 	case metrics.Plan:
@@ -96,7 +96,7 @@ func (g *gathering) add(fact any) {
 }
 
 // logDamage logs the lines that were left out.
-func (g *gathering) logDamage() {
+func (g *collection) logDamage() {
 	run := &g.run
 	if run.Damaged = g.damage.Lines; run.Damaged == 0 {
 		return
@@ -124,7 +124,7 @@ func conclude(r *metrics.Report) {
 
 // trouble is the reason for which the requests make the run a failure, "" for none.
 func trouble(r *metrics.Report) string {
-	reason := cmp.Or(r.Interrupted, &metrics.Interrupted{}).Reason
+	reason := cmp.Or(r.Interrupted, &metrics.Interruption{}).Reason
 	stopped := reason == metrics.StoppedByUser
 	switch all := r.Completed + r.Failed; {
 	case metrics.ConclusionOf(reason) == metrics.RunFailed:

@@ -186,7 +186,7 @@ func (s *summary) finish() {
 	r.Failures = s.failures.Counts()
 	r.NotSent = s.run.Unsent + s.unsent
 	if cut := r.Cancelled - s.unsent; s.run.Reason != "" || cut > 0 || r.NotSent > 0 && r.Plan.Duration == 0 {
-		r.Interrupted = &metrics.Interrupted{Reason: s.run.Reason, Cancelled: cut, Unsent: r.NotSent}
+		r.Interrupted = &metrics.Interruption{Reason: s.run.Reason, Cancelled: cut, Unsent: r.NotSent}
 	}
 	slices.SortFunc(r.Rows, func(a, b metrics.Row) int { return cmp.Compare(a.Index, b.Index) })
 	slices.SortFunc(r.Details, metrics.ByIndex)

@@ -78,7 +78,7 @@ func TestFailureNames(t *testing.T) {
 
 func TestConclusionSigns(t *testing.T) {
 	for want, r := range map[string]*metrics.Report{
-		"✓ DONE": nil, "✓ DONE early": {Interrupted: &metrics.Interrupted{}}, "■ ABORTED": {Conclusion: metrics.Aborted}, "■ TERMINATED": {Conclusion: metrics.Terminated},
+		"✓ DONE": nil, "✓ DONE early": {Interrupted: &metrics.Interruption{}}, "■ ABORTED": {Conclusion: metrics.Aborted}, "■ TERMINATED": {Conclusion: metrics.Terminated},
 		"■ TERMINAL LOST": {Conclusion: metrics.HungUp}, "✗ FAILED": {Conclusion: metrics.RunFailed}, "✗ GATE MISSED": {Conclusion: metrics.GateMissed},
 	} {
 		style := screen.Warning

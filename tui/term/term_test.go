@@ -73,15 +73,15 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-type failing struct{ n int }
+type failingWriter struct{ n int }
 
-func (f *failing) Write(b []byte) (int, error) {
+func (f *failingWriter) Write(b []byte) (int, error) {
 	f.n++
 	return 0, errors.New("no space left on device")
 }
 
 func TestRecordingThatFails(t *testing.T) {
-	f := &failing{}
+	f := &failingWriter{}
 	var shown bytes.Buffer
 	w := &Writer{to: &shown, record: newRecording(f, 80, 24, time.Now(), func() time.Duration { return 0 })}
 	for range 3 {

@@ -142,12 +142,12 @@ func TestNothingIsDrawnOutsideTheScreen(t *testing.T) {
 	})
 }
 
-// sized is a model that keeps the size it hears of.
-type sized struct{ width, height int }
+// sizeModel is a model that keeps the size it hears of.
+type sizeModel struct{ width, height int }
 
-func (s *sized) Init() tea.Cmd { return nil }
-func (s *sized) View() string  { return "" }
-func (s *sized) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (s *sizeModel) Init() tea.Cmd { return nil }
+func (s *sizeModel) View() string  { return "" }
+func (s *sizeModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if size, ok := msg.(tea.WindowSizeMsg); ok {
 		s.width, s.height = size.Width, size.Height
 	}
@@ -160,7 +160,7 @@ func TestHugeTerminal(t *testing.T) {
 		{80, 24, 80, 24}, {1000, 400, 1000, 400}, {65535, 65535, 1000, 400}, {2000, 2000, 1000, 400},
 		{65535, 80, 1000, 80}, {-1, 65535, 0, 400},
 	} {
-		m, d := &sized{}, &drawing{}
+		m, d := &sizeModel{}, &drawing{}
 		drawingModel{m, d}.Update(tea.WindowSizeMsg{Width: c.w, Height: c.h})
 		if m.width != c.width || m.height != c.height || d.width != c.width || d.high != c.height {
 			t.Errorf("%d×%d: the model has %d×%d, the drawing %d×%d; want %d×%d", c.w, c.h, m.width, m.height, d.width,

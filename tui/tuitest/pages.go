@@ -59,7 +59,7 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 		for _, l := range pageLatencies {
 			w.Histograms[l] = metrics.Histogram{}
 		}
-		w.TTFTParts, w.Reported = metrics.TTFTParts{}, metrics.Reported{}
+		w.TTFTParts, w.Reported = metrics.TTFTParts{}, metrics.ServerTimes{}
 	}
 	all := RampRequests(at, true)
 	window := func(at time.Duration) *metrics.Window {

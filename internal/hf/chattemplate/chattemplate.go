@@ -35,8 +35,8 @@ const (
 // ErrAbsent means that a renderer is not there at all, as with a server that offers no rendering.
 var ErrAbsent = errors.New("no rendering of chats is offered")
 
-// Named is a renderer that can say who it is.
-type Named interface {
+// NamedRenderer is a renderer that can say who it is.
+type NamedRenderer interface {
 	Renderer
 	Source() string
 }
@@ -44,14 +44,14 @@ type Named interface {
 // Fallback renders with the first of several renderers that is there, and stays with it: a run must not mix two. It is safe
 // for concurrent use.
 type Fallback struct {
-	among []Named
+	among []NamedRenderer
 
 	mu     sync.Mutex // guards chosen
-	chosen Named
+	chosen NamedRenderer
 }
 
 // NewFallback tries renderers in the order given.
-func NewFallback(among ...Named) *Fallback { return &Fallback{among: among} }
+func NewFallback(among ...NamedRenderer) *Fallback { return &Fallback{among: among} }
 
 // Source says who renders; "" before the first chat was rendered.
 func (f *Fallback) Source() string {

@@ -92,24 +92,24 @@ type transport func(*http.Request) *http.Response
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
-type fixed struct {
+type fixedRenderer struct {
 	source string
 	err    error
 }
 
-func (f fixed) Render(context.Context, Input) (string, error) { return f.source, f.err }
-func (f fixed) Source() string                                { return f.source }
+func (f fixedRenderer) Render(context.Context, Input) (string, error) { return f.source, f.err }
+func (f fixedRenderer) Source() string                                { return f.source }
 
 func TestFirst(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
-		among  []Named
+		among  []NamedRenderer
 		source string
 		err    error
 	}{
-		{among: []Named{fixed{"a", ErrAbsent}, fixed{"b", nil}, fixed{"c", nil}}, source: "b"},
-		{among: []Named{fixed{"a", broken}, fixed{"b", nil}}, err: broken},
-		{among: []Named{fixed{"a", ErrAbsent}}, err: ErrAbsent},
+		{among: []NamedRenderer{fixedRenderer{"a", ErrAbsent}, fixedRenderer{"b", nil}, fixedRenderer{"c", nil}}, source: "b"},
+		{among: []NamedRenderer{fixedRenderer{"a", broken}, fixedRenderer{"b", nil}}, err: broken},
+		{among: []NamedRenderer{fixedRenderer{"a", ErrAbsent}}, err: ErrAbsent},
 		{err: ErrAbsent},
 	} {
 		f := NewFallback(c.among...)

@@ -171,14 +171,14 @@ func TestOutOfReach(t *testing.T) {
 	}
 }
 
-// breaking is an answer that ends before its end.
-type breaking struct{}
+// brokenReader is an answer that ends before its end.
+type brokenReader struct{}
 
-func (breaking) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func TestBrokenOffAnswer(t *testing.T) {
 	err := at(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Body: io.NopCloser(breaking{})}, nil
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(brokenReader{})}, nil
 	}).Get(t.Context(), "/a", new(answer))
 	if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "GET http://server/a: the answer broke off") || NotOffered(err) {
 		t.Errorf("got error %v", err)

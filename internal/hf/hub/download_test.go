@@ -145,7 +145,7 @@ func TestDownloadGoesOn(t *testing.T) {
 				rest := content[from:]
 				body := io.Reader(strings.NewReader(rest))
 				if len(rest) > test.cut {
-					body = io.MultiReader(strings.NewReader(rest[:test.cut]), broken{})
+					body = io.MultiReader(strings.NewReader(rest[:test.cut]), brokenReader{})
 				}
 				return response(status, int64(len(rest)), body)
 			}, nil)
@@ -164,9 +164,9 @@ func TestDownloadGoesOn(t *testing.T) {
 	}
 }
 
-type broken struct{}
+type brokenReader struct{}
 
-func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // A host that asks to wait is asked once more.
 func TestDownloadWaitsWhenAskedTo(t *testing.T) {

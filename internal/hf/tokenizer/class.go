@@ -166,7 +166,7 @@ func (l *Local) setUp(all sections, fields *modelFields) (doubt string, err erro
 }
 
 // doubt is that of a model that comes with a class of its own, "" for others.
-func (n *naming) doubt() string {
+func (n *classHints) doubt() string {
 	if n.remote && !slices.Contains(wronglyNamed, n.modelType) {
 		return "the model comes with a tokenizer class of its own, which a server that trusts it follows"
 	}

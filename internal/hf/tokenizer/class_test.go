@@ -10,9 +10,9 @@ import (
 	"benchtop/internal/ci"
 )
 
-// classed is a tokenizer.json with files beside it that name a class, and what transformers' AutoTokenizer makes of them.
-type classed struct {
-	configured
+// classFiles is a tokenizer.json with files beside it that name a class, and what transformers' AutoTokenizer makes of them.
+type classFiles struct {
+	configFiles
 	Tokenizer string
 	Model     json.RawMessage // config.json
 	Class     string          // that was set up
@@ -23,7 +23,7 @@ type classed struct {
 var classGoldens = []string{"classes-llama", "classes-bytelevel", "classes-bert-t5"}
 
 // readClasses reads a golden file of classes: the tokenizers and the cases.
-func readClasses(t testing.TB, name string) (map[string]json.RawMessage, []classed) {
+func readClasses(t testing.TB, name string) (map[string]json.RawMessage, []classFiles) {
 	t.Helper()
 	lines := assert.Golden[json.RawMessage](t, filepath.Join("testdata", name+".jsonl.gz"))
 	var first struct {
@@ -40,14 +40,14 @@ func readClasses(t testing.TB, name string) (map[string]json.RawMessage, []class
 		maps.Copy(whole, patch)
 		first.Tokenizers[name], _ = json.Marshal(whole)
 	}
-	all := make([]classed, len(lines)-1)
+	all := make([]classFiles, len(lines)-1)
 	for i, line := range lines[1:] {
 		unmarshal(t, line, &all[i])
 	}
 	return first.Tokenizers, all
 }
 
-func (c *classed) files(tokenizers map[string]json.RawMessage) Files {
+func (c *classFiles) files(tokenizers map[string]json.RawMessage) Files {
 	f := Files{Tokenizer: tokenizers[c.Tokenizer]}
 	for into, from := range map[*[]byte]json.RawMessage{&f.Config: c.Config, &f.SpecialTokens: c.Map, &f.Model: c.Model} {
 		if !isNull(from) {
@@ -72,7 +72,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-func testClass(t *testing.T, f Files, c classed) (good bool) {
+func testClass(t *testing.T, f Files, c classFiles) (good bool) {
 	l, err := Read(f)
 	switch {
 	case err != nil:
@@ -98,34 +98,34 @@ func testClass(t *testing.T, f Files, c classed) (good bool) {
 			k.Decoded = &k.Text
 		}
 	}
-	return testConfigured(t, l, c.configured)
+	return testConfigured(t, l, c.configFiles)
 }
 
 // The class follows from the files by the rules of transformers.
 func TestClassResolution(t *testing.T) {
 	for _, c := range []struct {
-		files naming
+		files classHints
 		want  string
 	}{
-		{naming{}, ""},
-		{naming{hasModel: true}, genericClass},
-		{naming{class: "ElectraTokenizerFast"}, "BertTokenizer"},
-		{naming{class: "Qwen3Tokenizer"}, genericClass},
-		{naming{class: "LlamaTokenizer", modelType: "mistral", hasModel: true}, genericClass},
-		{naming{class: "LlamaTokenizer", modelType: "mistral", hasModel: true, remote: true}, "LlamaTokenizer"},
-		{naming{class: "LlamaTokenizer", modelType: "mistral", hasModel: true, hasTekken: true, isByteLevel: true}, mistralClass},
-		{naming{modelType: "mistral3", hasModel: true, hasTekken: true}, mistralClass},
-		{naming{modelType: "mistral3", hasModel: true}, genericClass},
-		{naming{modelType: "llama", hasModel: true, hasTekken: true}, genericClass},
-		{naming{class: "LlamaTokenizer", isByteLevel: true}, genericClass},
-		{naming{class: "LlamaTokenizer", isByteLevel: true, modelName: "molmo"}, "LlamaTokenizer"},
-		{naming{class: "PreTrainedTokenizerFast", modelType: "qwen2", hasModel: true}, "Qwen2Tokenizer"},
-		{naming{class: "PreTrainedTokenizerFast", modelType: "qwen3", hasModel: true}, genericClass},
-		{naming{class: "Qwen2TokenizerFast", modelType: "vibevoice", hasModel: true}, "Qwen2Tokenizer"},
-		{naming{modelType: "t5", hasModel: true}, "T5Tokenizer"},
-		{naming{modelClass: "GPT2TokenizerFast", modelType: "foo", hasModel: true}, "GPT2Tokenizer"},
-		{naming{class: "LlamaTokenizer", repository: "deepseek-ai/DeepSeek-Coder-6.7B", hasModel: true}, genericClass},
-		{naming{class: "LlamaTokenizer", repository: "deepseek-ai/DeepSeek-Coder-6.7B"}, "LlamaTokenizer"},
+		{classHints{}, ""},
+		{classHints{hasModel: true}, genericClass},
+		{classHints{class: "ElectraTokenizerFast"}, "BertTokenizer"},
+		{classHints{class: "Qwen3Tokenizer"}, genericClass},
+		{classHints{class: "LlamaTokenizer", modelType: "mistral", hasModel: true}, genericClass},
+		{classHints{class: "LlamaTokenizer", modelType: "mistral", hasModel: true, remote: true}, "LlamaTokenizer"},
+		{classHints{class: "LlamaTokenizer", modelType: "mistral", hasModel: true, hasTekken: true, isByteLevel: true}, mistralClass},
+		{classHints{modelType: "mistral3", hasModel: true, hasTekken: true}, mistralClass},
+		{classHints{modelType: "mistral3", hasModel: true}, genericClass},
+		{classHints{modelType: "llama", hasModel: true, hasTekken: true}, genericClass},
+		{classHints{class: "LlamaTokenizer", isByteLevel: true}, genericClass},
+		{classHints{class: "LlamaTokenizer", isByteLevel: true, modelName: "molmo"}, "LlamaTokenizer"},
+		{classHints{class: "PreTrainedTokenizerFast", modelType: "qwen2", hasModel: true}, "Qwen2Tokenizer"},
+		{classHints{class: "PreTrainedTokenizerFast", modelType: "qwen3", hasModel: true}, genericClass},
+		{classHints{class: "Qwen2TokenizerFast", modelType: "vibevoice", hasModel: true}, "Qwen2Tokenizer"},
+		{classHints{modelType: "t5", hasModel: true}, "T5Tokenizer"},
+		{classHints{modelClass: "GPT2TokenizerFast", modelType: "foo", hasModel: true}, "GPT2Tokenizer"},
+		{classHints{class: "LlamaTokenizer", repository: "deepseek-ai/DeepSeek-Coder-6.7B", hasModel: true}, genericClass},
+		{classHints{class: "LlamaTokenizer", repository: "deepseek-ai/DeepSeek-Coder-6.7B"}, "LlamaTokenizer"},
 	} {
 		if got := c.files.resolve(); got != c.want {
 			t.Errorf("%+v: got %q, want %q", c.files, got, c.want)
@@ -135,14 +135,14 @@ func TestClassResolution(t *testing.T) {
 
 // A model's configuration may hold numbers that JSON does not have.
 func TestModelConfig(t *testing.T) {
-	for file, want := range map[string]naming{
+	for file, want := range map[string]classHints{
 		"":      {},
 		"<html": {},
 		"{}":    {hasModel: true},
 		`{"time_step_limit": [0.0, Infinity], "x": {"model_type": "y"}, "model_type": "mamba2", "tokenizer_class": null}`: {hasModel: true, modelType: "mamba2"},
 		` {"tokenizer_class": "A\u0042", "model_name": 3, "model_type"`:                                                   {hasModel: true, modelClass: "AB"},
 	} {
-		var got naming
+		var got classHints
 		if got.readModelConfig([]byte(file)); got != want {
 			t.Errorf("%s: got %+v, want %+v", file, got, want)
 		}

@@ -12,8 +12,8 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// naming is the part of the files that leads transformers to a tokenizer's class.
-type naming struct {
+// classHints is the part of the files that leads transformers to a tokenizer's class.
+type classHints struct {
 	class       string // tokenizer_class of tokenizer_config.json
 	remote      bool   // the model comes with a class of its own
 	modelClass  string // tokenizer_class of config.json
@@ -33,7 +33,7 @@ const mistralClass = "MistralCommonBackend"
 
 // readModelConfig reads the names in config.json that lead to the class. The file may hold Infinity and NaN, as Python writes them, so it is not
 // checked to be JSON.
-func (n *naming) readModelConfig(file []byte) {
+func (n *classHints) readModelConfig(file []byte) {
 	file = bytes.TrimSpace(file)
 	n.hasModel = bytes.HasPrefix(file, []byte("{"))
 	if !n.hasModel {
@@ -56,7 +56,7 @@ func hasTokenizer(autoMap []byte) bool {
 }
 
 // resolve returns the class by the rules of transformers 5.23; "" where no file says anything of it.
-func (n *naming) resolve() string {
+func (n *classHints) resolve() string {
 	declared := cmp.Or(n.class, n.modelClass)
 	registered := classOfModel(n.modelType)
 	if registered == mistralClass && !n.hasTekken {

@@ -17,7 +17,7 @@ import (
 // to them: see pipeline.
 type settings struct {
 	configured bool                       // there is a tokenizer_config.json
-	names      naming                     // what leads to the class
+	names      classHints                 // what leads to the class
 	generic    bool                       // the class has no special tokens of its own
 	options    map[string]json.RawMessage // of the class, by optionNames
 	common     []namedToken               // of commonNames; one without a text is null in a file

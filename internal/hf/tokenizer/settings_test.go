@@ -9,8 +9,8 @@ import (
 	"benchtop/internal/assert"
 )
 
-// configured is a tokenizer.json with made-up files beside it, and what transformers makes of the three.
-type configured struct {
+// configFiles is a tokenizer.json with made-up files beside it, and what transformers makes of the three.
+type configFiles struct {
 	WordPiece    bool
 	Config       json.RawMessage
 	Map          json.RawMessage `json:"special_tokens_map"`
@@ -28,7 +28,7 @@ func TestSettings(t *testing.T) {
 	var tokenizers struct{ BPE, WordPiece json.RawMessage }
 	unmarshal(t, lines[0], &tokenizers)
 	for _, line := range lines[1:] {
-		var c configured
+		var c configFiles
 		unmarshal(t, line, &c)
 		f := Files{Tokenizer: tokenizers.BPE, Config: c.Config}
 		if c.WordPiece {
@@ -48,7 +48,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-func testConfigured(t *testing.T, l *Local, c configured) (good bool) {
+func testConfigured(t *testing.T, l *Local, c configFiles) (good bool) {
 	good = true
 	check := func(what string, ok bool, got, want any) {
 		if !ok {

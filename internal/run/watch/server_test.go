@@ -40,8 +40,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// watched is a stream of facts, and what a journal of them says.
-type watched struct {
+// factStream is a stream of facts, and what a journal of them says.
+type factStream struct {
 	start  time.Time
 	view   *live.View
 	stream *event.Stream
@@ -49,16 +49,16 @@ type watched struct {
 	facts  []event.Event
 }
 
-func newWatched() *watched {
-	w := &watched{start: time.Now(), share: 1}
+func newWatched() *factStream {
+	w := &factStream{start: time.Now(), share: 1}
 	w.view = live.NewView(w.start, &metrics.Plan{Timestamps: metrics.KernelStamps}) // the real waits of goroutines do not matter
 	w.stream = event.NewStream(w.start, w.view, w)
 	return w
 }
 
-func (w *watched) Take(e *event.Event) { w.facts = append(w.facts, *e) }
+func (w *factStream) Take(e *event.Event) { w.facts = append(w.facts, *e) }
 
-func (w *watched) run(t *testing.T) metrics.Run {
+func (w *factStream) run(t *testing.T) metrics.Run {
 	t.Helper()
 	run, _, err := report.Gather(func(yield func(event.Event, error) bool) {
 		for _, e := range append([]event.Event{{Kind: event.Fact, Value: metrics.Plan{}}}, w.facts...) {
@@ -73,7 +73,7 @@ func (w *watched) run(t *testing.T) metrics.Run {
 	return run
 }
 
-func (w *watched) watch(ctx context.Context, s *Server) {
+func (w *factStream) watch(ctx context.Context, s *Server) {
 	cache := &Cache{View: w.view, Share: func(float64) float64 { return w.share }}
 	s.Watch(ctx, w.start, cache, w.stream.Tell)
 }
@@ -90,7 +90,7 @@ func serverWatched(t *testing.T, page pageAt, length time.Duration) (run metrics
 }
 
 // serve looks at a server for so long.
-func (w *watched) serve(t *testing.T, page pageAt, length time.Duration) {
+func (w *factStream) serve(t *testing.T, page pageAt, length time.Duration) {
 	t.Helper()
 	server, err := target.New(target.Options{BaseURL: "http://127.0.0.1:1"})
 	if err != nil {

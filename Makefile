@@ -68,7 +68,7 @@ golden:
 	go test ./tui ./tui/panels ./tui/form ./export ./export/charts ./internal/preview ./internal/startup -update
 	go test ./internal/cli -run '^TestRuns' -update
 
-# Lines that are neither blank nor comment, by folder. It fails if a function is too long or lines are too wide.
+# Lines that are neither blank nor comment, by folder. It fails if a function is too long or a line too wide.
 lines:
 	go run ./internal/lines
 

@@ -31,11 +31,13 @@ const (
 
 func (k *agentsKind) Define(group func(string) Flags) {
 	group(TraceHeading).StringVar(&k.timing, "turn-timing", k.timing,
-		"agents: start requests after the recorded delays behind the answers that they wait for (delays), or not before their recorded times (recorded)")
+		"agents: start requests after the recorded delays behind the answers that they wait for (delays), or not "+
+			"before their recorded times (recorded)")
 }
 
 func (k agentsKind) needs() Needs {
-	return Needs{File: RequiredFile, Forms: AsTokenIDs | AsText, Ends: true, AllRows: true, FullLength: true, OwnOutputLens: true, Sessions: true, Shares: true}
+	return Needs{File: RequiredFile, Forms: AsTokenIDs | AsText, Ends: true, AllRows: true, FullLength: true,
+		OwnOutputLens: true, Sessions: true, Shares: true}
 }
 
 func (k agentsKind) check() error {
@@ -50,9 +52,11 @@ func (k agentsKind) check() error {
 func (k agentsKind) open(ctx context.Context, t Tools) (Flow, error) {
 	c := k.Common
 	d := &sessionPrompts{common: c, timed: k.timing == turnRecorded}
-	all, err := textfile.Read(c.Path, "sessions, one on each line", func(r io.Reader) ([]*agents.Session, error) { return k.read(ctx, r) })
+	all, err := textfile.Read(c.Path, "sessions, one on each line",
+		func(r io.Reader) ([]*agents.Session, error) { return k.read(ctx, r) })
 	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("no session is in the part that was asked for; recordings of other formats become sessions with 'benchtop import'")
+		err = fmt.Errorf("no session is in the part that was asked for; recordings of other formats become sessions " +
+			"with 'benchtop import'")
 	}
 	if err != nil {
 		return Flow{}, inFile("agents", c.Path, err)
@@ -89,7 +93,8 @@ func (k agentsKind) open(ctx context.Context, t Tools) (Flow, error) {
 // inOrder puts sessions into the order of their recorded starts, which it makes those of the replay.
 func inOrder(all []*agents.Session, r Replay) error {
 	if !slices.ContainsFunc(all, func(s *agents.Session) bool { return s.Start > 0 }) && len(all) > 1 {
-		return fmt.Errorf("no session says when it starts (start_ms); leave out --self-timed, and set the load with --request-rate or --max-active-conversations")
+		return fmt.Errorf("no session says when it starts (start_ms); leave out --self-timed, and set the load with " +
+			"--request-rate or --max-active-conversations")
 	}
 	slices.SortStableFunc(all, func(a, b *agents.Session) int { return cmp.Compare(a.Start, b.Start) })
 	now, before := time.Duration(0), all[0].Start
@@ -104,8 +109,8 @@ func inOrder(all []*agents.Session, r Replay) error {
 	return nil
 }
 
-// sessionNames are those of sessions, each once, of printable ASCII without blanks, as header fields have them, and without ~, which is
-// before the number of a repetition.
+// sessionNames are those of sessions, each once, of printable ASCII without blanks, as header fields have them, and
+// without ~, which is before the number of a repetition.
 func sessionNames(all []*agents.Session) []string {
 	names, seen := make([]string, 0, len(all)), map[string]bool{}
 	for i, s := range all {
@@ -119,7 +124,8 @@ func sessionNames(all []*agents.Session) []string {
 	return names
 }
 
-// HeaderText is a text as a header field can hold it, and JSON without escapes. The tilde is left for numbers of repetitions.
+// HeaderText is a text as a header field can hold it, and JSON without escapes. The tilde is left for numbers of
+// repetitions.
 func HeaderText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r >= '~' || r == '"' || r == '\\' {
@@ -183,7 +189,8 @@ func (d *sessionPrompts) describe(assumed bool) {
 	input, output := lengths.Summarize(turns, func(i int) lengths.Pair {
 		return lengths.Pair{Input: int32(places[i].Input), Output: int32(places[i].Output)}
 	})
-	d.about = fmt.Sprintf("agents: %d sessions in %s, %d requests, %d of them of sub-agents, %s input tokens%s", len(d.all), d.common.Path, turns, agentRequests,
+	d.about = fmt.Sprintf("agents: %d sessions in %s, %d requests, %d of them of sub-agents, %s input tokens%s",
+		len(d.all), d.common.Path, turns, agentRequests,
 		input, d.common.answers(output.String()))
 	switch {
 	case d.text.ids != nil:
@@ -204,7 +211,8 @@ func (d *sessionPrompts) take() (Conversation, error) {
 		return Conversation{}, io.EOF
 	}
 	s, round := d.all[d.next%len(d.all)], d.next/len(d.all)
-	c := Conversation{Session: d.names[d.next%len(d.all)], At: s.Start, Timed: d.timed, Turns: make([]Turn, len(s.Requests))}
+	c := Conversation{Session: d.names[d.next%len(d.all)], At: s.Start, Timed: d.timed,
+		Turns: make([]Turn, len(s.Requests))}
 	if round > 0 {
 		c.Session += fmt.Sprintf("~%d", round+1)
 	}
@@ -222,7 +230,8 @@ func (d *sessionPrompts) take() (Conversation, error) {
 		q := &s.Requests[i]
 		t := &c.Turns[i]
 		p := agentPrompt{text: d.text, session: s, number: number, request: i, shared: shared}
-		*t = Turn{InputTokens: q.Input, MaxTokens: max(1, q.Output), Delay: q.Delay, At: q.At, IdealTokens: ideal[i], IdealKnown: true}
+		*t = Turn{InputTokens: q.Input, MaxTokens: max(1, q.Output), Delay: q.Delay, At: q.At, IdealTokens: ideal[i],
+			IdealKnown: true}
 		t.Prompt.Compose = func(t *Turn, _ []string) error { p.compose(t); return nil }
 		if t.After = q.After; t.After == nil {
 			t.After = []int{}

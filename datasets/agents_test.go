@@ -34,7 +34,8 @@ func prompted(t *testing.T, all []Conversation) (turns []Turn) {
 
 // Requests keep their places, delays, times and lengths.
 func TestAgents(t *testing.T) {
-	const content = `{"session":"a","block_size":16,"requests":[{"in":40,"out":7,"blocks":[[1,2]]},{"in":60,"out":0,"blocks":[[1,3]],"after":[],"delay_ms":500,"at_ms":400},` +
+	const content = `{"session":"a","block_size":16,"requests":[{"in":40,"out":7,"blocks":[[1,2]]},{"in":60,"out":0,` +
+		`"blocks":[[1,3]],"after":[],"delay_ms":500,"at_ms":400},` +
 		`{"in":80,"out":5,"blocks":[[1,3],[9,1]],"after":[0,1],"at_ms":900}]}`
 	for _, timing := range []string{turnDelays, turnRecorded} {
 		d := must(openAgents(t, content, Common{IDPrefix: "p-", DisableShuffle: true}, nil, timing))
@@ -45,7 +46,8 @@ func TestAgents(t *testing.T) {
 		}
 		for i, want := range []Turn{
 			{InputTokens: 40, MaxTokens: 7, After: []int{}},
-			{InputTokens: 60, MaxTokens: 1, After: []int{}, Delay: 500 * time.Millisecond, At: 400 * time.Millisecond, IdealTokens: 32},
+			{InputTokens: 60, MaxTokens: 1, After: []int{}, Delay: 500 * time.Millisecond, At: 400 * time.Millisecond,
+				IdealTokens: 32},
 			{InputTokens: 80, MaxTokens: 5, After: []int{0, 1}, At: 900 * time.Millisecond, IdealTokens: 48},
 		} {
 			got := c.Turns[i]
@@ -60,8 +62,8 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// checkIdeal compares the ideal hits with the longest beginnings that a prompt has in common with one before, in whole blocks and but for its
-// last token.
+// checkIdeal compares the ideal hits with the longest beginnings that a prompt has in common with one before, in whole
+// blocks and but for its last token.
 func checkIdeal(t *testing.T, turns []Turn, block int) {
 	t.Helper()
 	for i, turn := range turns {
@@ -78,11 +80,12 @@ func checkIdeal(t *testing.T, turns []Turn, block int) {
 	}
 }
 
-// Blocks mean the same in sessions that say so, not in others, nor where sessions are repeated; the tokens behind the blocks are no other
-// request's.
+// Blocks mean the same in sessions that say so, not in others, nor where sessions are repeated; the tokens behind the
+// blocks are no other request's.
 func TestAgentsShare(t *testing.T) {
 	session := func(name, rest string, size int) string {
-		return fmt.Sprintf(`{"session":"%s"%s,"block_size":%d,"requests":[{"in":%d,"out":1,"blocks":[[0,3]]},{"in":%d,"out":1,"blocks":[[0,3],[7,1]]}]}`+"\n", name, rest, size, 4*size+1, 5*size+9)
+		return fmt.Sprintf(`{"session":"%s"%s,"block_size":%d,"requests":[{"in":%d,"out":1,"blocks":[[0,3]]},`+
+			`{"in":%d,"out":1,"blocks":[[0,3],[7,1]]}]}`+"\n", name, rest, size, 4*size+1, 5*size+9)
 	}
 	for _, size := range []int{1, 16} {
 		for _, c := range []struct {
@@ -91,7 +94,8 @@ func TestAgentsShare(t *testing.T) {
 			want          []int // ideal blocks
 		}{
 			{"alone", session("a", "", size) + session("b", "", size), 2, []int{0, 3, 0, 3}},
-			{"shared", session("a", `,"shared":true`, size) + session("b", `,"shared":true`, size), 2, []int{0, 3, 3, 4}},
+			{"shared", session("a", `,"shared":true`, size) + session("b", `,"shared":true`, size), 2,
+				[]int{0, 3, 3, 4}},
 			{"repeated", session("a", `,"shared":true`, size), 2, []int{0, 3, 0, 3}},
 		} {
 			d := must(openAgents(t, c.content, Common{Prompts: c.n, Asked: true, DisableShuffle: true}, nil, ""))
@@ -113,7 +117,8 @@ func TestAgentsShare(t *testing.T) {
 	}
 	mixed := session("a", `,"shared":true`, 16) + session("b", `,"shared":true`, 32)
 	d := must(openAgents(t, mixed, Common{DisableShuffle: true}, nil, ""))
-	if turns := prompted(t, drain(t, d)); turns[2].IdealTokens != 0 || common(turns[0].TokenIDs, turns[2].TokenIDs) > 0 {
+	if turns := prompted(t, drain(t, d)); turns[2].IdealTokens != 0 ||
+		common(turns[0].TokenIDs, turns[2].TokenIDs) > 0 {
 		t.Error("blocks of several sizes mean the same")
 	}
 }
@@ -135,7 +140,8 @@ func TestAgentsSeed(t *testing.T) {
 	names, tokens := draw(1)
 	again, same := draw(1)
 	other, different := draw(2)
-	if !slices.Equal(names, again) || !slices.Equal(tokens, same) || slices.Equal(names, other) || slices.Equal(tokens, different) {
+	if !slices.Equal(names, again) || !slices.Equal(tokens, same) || slices.Equal(names, other) ||
+		slices.Equal(tokens, different) {
 		t.Errorf("got %v, %v, %v", names, again, other)
 	}
 }
@@ -174,17 +180,20 @@ func FuzzAgents(f *testing.F) {
 // Sessions have names that a header field can carry, each its own, also where they are repeated.
 func TestSessionNames(t *testing.T) {
 	const one = `,"block_size":1,"requests":[{"in":1,"out":0}]}` + "\n"
-	names := []string{"a#2", "a", "a", "ä b", `q"\`, "", "", "s~2", "s", strings.Repeat("x", 300), strings.Repeat("x", 301), "a#12", "\u007f\n"}
+	names := []string{"a#2", "a", "a", "ä b", `q"\`, "", "", "s~2", "s", strings.Repeat("x", 300),
+		strings.Repeat("x", 301), "a#12", "\u007f\n"}
 	var content strings.Builder
 	for _, name := range names {
 		fmt.Fprintf(&content, `{"session":%q`+one, name)
 	}
-	d := must(openAgents(t, strings.ReplaceAll(content.String(), `\x7f`, `\u007f`), Common{Prompts: 3 * len(names), Asked: true, DisableShuffle: true}, nil, ""))
+	d := must(openAgents(t, strings.ReplaceAll(content.String(), `\x7f`, `\u007f`),
+		Common{Prompts: 3 * len(names), Asked: true, DisableShuffle: true}, nil, ""))
 	seen := map[string]bool{}
 	for _, c := range drain(t, d) {
 		header := http.Header{}
 		header.Set("X-Session-ID", c.Session)
-		if strings.ContainsFunc(c.Session, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) || c.Session == "" || len(c.Session) > 220 || seen[c.Session] {
+		if strings.ContainsFunc(c.Session, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) ||
+			c.Session == "" || len(c.Session) > 220 || seen[c.Session] {
 			t.Errorf("%q is no name, or not the only one", c.Session)
 		}
 		seen[c.Session] = true
@@ -201,7 +210,8 @@ func TestAgentsCount(t *testing.T) {
 		common     Common
 		len, turns int
 	}{
-		{Common{Prompts: 1000}, 3, 6}, {Common{Prompts: 2}, 2, 4}, {Common{Prompts: 0}, 3, 6}, {Common{Prompts: 5, Asked: true}, 5, 10}, {Common{Prompts: 0, Asked: true}, 3, 6},
+		{Common{Prompts: 1000}, 3, 6}, {Common{Prompts: 2}, 2, 4}, {Common{Prompts: 0}, 3, 6},
+		{Common{Prompts: 5, Asked: true}, 5, 10}, {Common{Prompts: 0, Asked: true}, 3, 6},
 		{Common{Prompts: 5, Asked: true, Endless: true}, 0, 0},
 	} {
 		d, err := openAgents(t, content, c.common, nil, "")
@@ -223,15 +233,19 @@ func TestAgentsSelfTimed(t *testing.T) {
 		return `{"session":"` + name + `"` + start + `,"block_size":1,"requests":[{"in":1,"out":0}]}` + "\n"
 	}
 	c := Common{Prompts: 9, Asked: true, SelfTimed: true, Replay: Replay{MaxGap: 30 * time.Second, Scale: 2}}
-	d := must(openAgents(t, one("b", `,"start_ms":4000`)+one("c", `,"start_ms":100000`)+one("a", `,"start_ms":2000`), c, nil, ""))
+	d := must(openAgents(t, one("b", `,"start_ms":4000`)+one("c", `,"start_ms":100000`)+one("a", `,"start_ms":2000`), c,
+		nil, ""))
 	var got []string
 	for _, c := range drain(t, d) {
 		got = append(got, fmt.Sprint(c.Session, " ", c.At))
 	}
 	want := []string{"a 0s", "b 1s", "c 16s"}
-	if diff := cmp.Diff(want, got); diff != "" || !slices.Equal(d.Times(), []time.Duration{0, time.Second, 16 * time.Second}) {
+	if diff := cmp.Diff(want, got); diff != "" ||
+		!slices.Equal(d.Times(), []time.Duration{0, time.Second, 16 * time.Second}) {
 		t.Errorf("%v %s", d.Times(), diff)
 	}
-	complains(t, failure(openAgents(t, one("a", "")+one("b", ""), c, nil, "")), "agents: ", "no session says when it starts (start_ms); leave out --self-timed")
-	complains(t, failure(openAgents(t, one("a", ""), Common{Replay: Replay{From: time.Hour}}, nil, "")), "no session is in the part that was asked for")
+	complains(t, failure(openAgents(t, one("a", "")+one("b", ""), c, nil, "")), "agents: ",
+		"no session says when it starts (start_ms); leave out --self-timed")
+	complains(t, failure(openAgents(t, one("a", ""), Common{Replay: Replay{From: time.Hour}}, nil, "")),
+		"no session is in the part that was asked for")
 }

@@ -102,7 +102,8 @@ func TestAheadEqualsOneByOne(t *testing.T) {
 		for seed := range int64(6) {
 			for _, calls := range []int{1, 2, 7, 64} {
 				o := RandomOptions{Common: Common{Prompts: 1 + int(seed)*61, IDPrefix: "p", Seed: seed},
-					InputLen: 4 + 8*int(seed), OutputLen: 9, PrefixLen: int(seed) % 3 * 5, Ratio: RangeRatio{0.3, 0.7}, Batch: 1 + calls%3}
+					InputLen: 4 + 8*int(seed), OutputLen: 9, PrefixLen: int(seed) % 3 * 5, Ratio: RangeRatio{0.3, 0.7},
+					Batch: 1 + calls%3}
 				compareWithOneByOne(t, o, parallelTokenizer{newToy(t, name, 997, []int{0, 996}, int(seed)%2), calls})
 			}
 		}
@@ -114,7 +115,8 @@ func FuzzAhead(f *testing.F) {
 	f.Add(int64(7), uint16(100), uint8(3), uint8(9), uint8(90), uint8(3), uint8(130), uint16(50))
 	f.Fuzz(func(t *testing.T, seed int64, prompts uint16, input, prefix, ratio, batch, calls uint8, vocab uint16) {
 		o := RandomOptions{Common: Common{Prompts: int(prompts%64) + 1, IDPrefix: "p", Seed: seed},
-			InputLen: int(input % 50), OutputLen: 5, PrefixLen: int(prefix % 20), Ratio: RangeRatio{float64(ratio%100) / 100, 0}, Batch: int(batch%5) + 1}
+			InputLen: int(input % 50), OutputLen: 5, PrefixLen: int(prefix % 20),
+			Ratio: RangeRatio{float64(ratio%100) / 100, 0}, Batch: int(batch%5) + 1}
 		if vocab %= 1000; o.Validate() != nil || vocab < 2 { // more would only take longer to list
 			return
 		}

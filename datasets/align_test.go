@@ -95,18 +95,23 @@ func TestAlign(t *testing.T) {
 		{"batch first", []Conversation{batch, prompt("abc", 1)}, nil, Alignment{}, 0, 0, nil},
 		{"messages first", []Conversation{chat, prompt("abc", 1)}, nil, Alignment{}, 0, 0, nil},
 		{"no turns first", []Conversation{{}, prompt("abc", 1)}, nil, Alignment{}, 0, 0, nil},
-		{"the first is as meant", []Conversation{prompt("ab", 4), prompt("abc", 1)}, nil, Alignment{Prompts: 1}, 1, 0, nil},
+		{"the first is as meant", []Conversation{prompt("ab", 4), prompt("abc", 1)}, nil, Alignment{Prompts: 1}, 1, 0,
+			nil},
 		{"the first fails", []Conversation{prompt("a!", 4), prompt("abc", 1)}, nil, Alignment{Failed: 1}, 1, 0,
 			[]string{"not aligned", "cannot encode a!"}},
-		{"cut", []Conversation{prompt("abcd", 4), prompt("abcd", 6), prompt("ab", 4), prompt("ab", 5), ids, batch, chat, prompt("abcdef", 2)},
+		{"cut", []Conversation{prompt("abcd", 4), prompt("abcd", 6), prompt("ab", 4), prompt("ab", 5), ids, batch, chat,
+			prompt("abcdef", 2)},
 			[]string{"ab", "abc", "ab", "ab", "", "", "abc", "a"}, Alignment{Prompts: 5, Cut: 3, Short: 1}, 6, 3,
 			[]string{"8 tokens for the first prompt instead of 4", "aligned 5 prompts, 3 cut, 1 shorter than wanted"}},
-		{"the first is short", []Conversation{prompt("a", 4), prompt("abcd", 6)}, []string{"a", "abc"}, Alignment{Prompts: 2, Cut: 1, Short: 1}, 3, 1,
+		{"the first is short", []Conversation{prompt("a", 4), prompt("abcd", 6)}, []string{"a", "abc"},
+			Alignment{Prompts: 2, Cut: 1, Short: 1}, 3, 1,
 			[]string{"2 tokens for the first prompt instead of 4"}},
-		{"some fail", []Conversation{prompt("abcd", 4), prompt("b!", 1), prompt("zzz", 2), prompt("c!", 1)}, []string{"ab", "b!", "zzz", "c!"},
+		{"some fail", []Conversation{prompt("abcd", 4), prompt("b!", 1), prompt("zzz", 2), prompt("c!", 1)},
+			[]string{"ab", "b!", "zzz", "c!"},
 			Alignment{Prompts: 4, Cut: 1, Failed: 3}, 5, 2,
 			[]string{"aligned 4 prompts, 1 cut, 0 shorter", "3 of 4 prompts could not be aligned", "cannot encode b!"}},
-		{"no tokens wanted", []Conversation{prompt("ab", 0)}, []string{""}, Alignment{Prompts: 1, Cut: 1}, 2, 1, []string{"instead of 0"}},
+		{"no tokens wanted", []Conversation{prompt("ab", 0)}, []string{""}, Alignment{Prompts: 1, Cut: 1}, 2, 1,
+			[]string{"instead of 0"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -126,7 +131,8 @@ func TestAlign(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, test.want)
 			}
 			if server.encoded != test.encoded || server.decoded != test.decoded {
-				t.Errorf("the server was asked %d times for tokens and %d for text, want %d and %d", server.encoded, server.decoded, test.encoded, test.decoded)
+				t.Errorf("the server was asked %d times for tokens and %d for text, want %d and %d", server.encoded,
+					server.decoded, test.encoded, test.decoded)
 			}
 			all := strings.Join(warned, "\n")
 			for _, words := range test.warned {
@@ -179,14 +185,16 @@ func TestAlignStopsWithItsContext(t *testing.T) {
 			cancel()
 		}
 	}}
-	if _, err := Align(ctx, all, server, func(line string) { t.Errorf("warned: %s", line) }); !errors.Is(err, context.Canceled) {
+	if _, err := Align(ctx, all, server, func(line string) { t.Errorf("warned: %s", line) }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got error %v", err)
 	}
 	if n := asked.Load(); n > 300 {
 		t.Errorf("asked %d times", n)
 	}
 	cancelled := cancelTokenizer{&halves{}, func() {}}
-	if _, err := Align(ctx, all, cancelled, func(line string) { t.Errorf("warned: %s", line) }); !errors.Is(err, context.Canceled) {
+	if _, err := Align(ctx, all, cancelled, func(line string) { t.Errorf("warned: %s", line) }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got error %v", err)
 	}
 }

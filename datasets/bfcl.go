@@ -56,9 +56,9 @@ type bfclRow struct {
 	bad             error // why it cannot be used; told only to those who try
 }
 
-// open reads the files of the categories and picks questions, as vLLM picks them for the same seed. Each conversation is its messages,
-// and overrides that offer the tools; its Text is what the last message says. The Python generator stays as it is unless
-// prompts have to be repeated.
+// open reads the files of the categories and picks questions, as vLLM picks them for the same seed. Each conversation
+// is its messages, and overrides that offer the tools; its Text is what the last message says. The Python generator
+// stays as it is unless prompts have to be repeated.
 func (o bfcl) open(ctx context.Context, t Tools) (Flow, error) {
 	text := t.Text()
 	if text.Counter == nil {
@@ -85,7 +85,8 @@ func (o bfcl) rows(ctx context.Context, h *hub.Hub) ([]bfclRow, error) {
 		if err != nil {
 			return nil, inFile("bfcl", o.Path, err)
 		}
-		if lists[i], err = textfile.Read(path, "a file of the leaderboard", func(r io.Reader) ([]bfclRow, error) { return readBFCL(r, path) }); err != nil {
+		if lists[i], err = textfile.Read(path, "a file of the leaderboard",
+			func(r io.Reader) ([]bfclRow, error) { return readBFCL(r, path) }); err != nil {
 			return nil, inFile("bfcl", path, err)
 		}
 		longest = max(longest, len(lists[i]))
@@ -139,7 +140,8 @@ func (o bfcl) sample(ctx context.Context, rows []bfclRow, text Text, py *numpy.P
 		}
 	}
 	if len(turns) == 0 {
-		return Flow{}, inFile("bfcl", o.Path, fmt.Errorf("no question of %s has messages and functions", strings.Join(o.Categories, ", ")))
+		return Flow{}, inFile("bfcl", o.Path,
+			fmt.Errorf("no question of %s has messages and functions", strings.Join(o.Categories, ", ")))
 	}
 	fallen, err := countChats(ctx, turns, text)
 	if err != nil {
@@ -174,7 +176,8 @@ func countChats(ctx context.Context, turns []Turn, text Text) (fallen int, err e
 		if err := json.Unmarshal(turns[i].Overrides, &overrides); err != nil {
 			return err
 		}
-		rendered, err := text.Template.Render(ctx, chattemplate.Input{Messages: turns[i].Messages, Tools: overrides.Tools})
+		rendered, err := text.Template.Render(ctx,
+			chattemplate.Input{Messages: turns[i].Messages, Tools: overrides.Tools})
 		if err != nil {
 			without.Add(1)
 			return ctx.Err()

@@ -30,11 +30,13 @@ func (o bfcl) directory() (string, error) {
 	case err == nil && info.IsDir():
 		return hub.Selection{Path: o.Path, Name: BFCLRepository}.Directory()
 	case err == nil:
-		return "", fmt.Errorf("this is a file; give the directory that holds files like %ssimple%s", bfclPrefix, bfclSuffix)
+		return "", fmt.Errorf("this is a file; give the directory that holds files like %ssimple%s", bfclPrefix,
+			bfclSuffix)
 	case o.Path == BFCLRepository:
 		return "", nil
 	}
-	return "", fmt.Errorf("%w; give the directory that holds files like %ssimple%s, such as a clone of the repository %s",
+	return "", fmt.Errorf(
+		"%w; give the directory that holds files like %ssimple%s, such as a clone of the repository %s",
 		textfile.Cause(err), bfclPrefix, bfclSuffix, BFCLRepository)
 }
 
@@ -49,7 +51,8 @@ func fetchBFCL(ctx context.Context, name string, h *hub.Hub) (path string, err e
 	}
 	path, err = h.Fetch(ctx, repo, hub.File{Name: name, Limit: maxBFCLFile, Reported: true, Check: checkBFCL})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s cannot be had: %w; without the hub, clone the repository elsewhere and give --dataset-path DIRECTORY --hf-name %s",
+		err = fmt.Errorf("%s cannot be had: %w; without the hub, clone the repository elsewhere and give "+
+			"--dataset-path DIRECTORY --hf-name %s",
 			name, err, BFCLRepository)
 	}
 	return path, err
@@ -76,7 +79,8 @@ func (o bfcl) file(ctx context.Context, h *hub.Hub, dir, category string) (strin
 	if dir == "" {
 		path, err := fetchBFCL(ctx, name, h)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("unknown category %q: the repository has no file %s; see --bfcl-categories", category, name)
+			err = fmt.Errorf("unknown category %q: the repository has no file %s; see --bfcl-categories", category,
+				name)
 		}
 		return path, err
 	}
@@ -109,8 +113,8 @@ func openAIType(name string) string {
 	return cmp.Or(map[string]string{"dict": "object", "float": "number", "tuple": "array", "any": "string"}[name], name)
 }
 
-// asPython is a value the way Python holds it: without repeated names, everything else in its order. With types, every "type" that is
-// a string is put into the chat API's words.
+// asPython is a value the way Python holds it: without repeated names, everything else in its order. With types, every
+// "type" that is a string is put into the chat API's words.
 func asPython(raw []byte, types bool) []byte {
 	var parts []byte
 	switch raw[0] {
@@ -132,7 +136,8 @@ func asPython(raw []byte, types bool) []byte {
 	return raw
 }
 
-// tools are the functions of a row as the chat API takes them; nil where it has none. A single function may stand alone.
+// tools are the functions of a row as the chat API takes them; nil where it has none. A single function may stand
+// alone.
 func tools(function []byte) (json.RawMessage, error) {
 	if !jsonscan.Truthy(function) {
 		return nil, nil
@@ -141,7 +146,8 @@ func tools(function []byte) (json.RawMessage, error) {
 		function = fmt.Appendf(nil, "[%s]", function)
 	}
 	if function[0] != '[' {
-		return nil, fmt.Errorf(`expected "function" to be an object or an array of them: got %s`, jsonscan.Kind(function))
+		return nil, fmt.Errorf(`expected "function" to be an object or an array of them: got %s`,
+			jsonscan.Kind(function))
 	}
 	var list []byte
 	for f := range jsonscan.Elements(function) {

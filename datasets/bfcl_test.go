@@ -47,7 +47,8 @@ func TestBFCLGolden(t *testing.T) {
 			common := Common{Path: "testdata", Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "bf-", Forms: AsMessages}
 			flags := common.flagsOf(c.Flags)
 			flags["hf-name"] = BFCLRepository
-			list := must(opened(t, "hf", common, flags, testTools{toyTools{}, Text{Counter: byWords{}, Template: roleTags{}}, s}))
+			list := must(opened(t, "hf", common, flags,
+				testTools{toyTools{}, Text{Counter: byWords{}, Template: roleTags{}}, s}))
 			got := drain(t, list)
 			if len(got) != len(c.Requests) {
 				t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
@@ -85,7 +86,8 @@ func bfclIn(t *testing.T, lines ...string) bfcl {
 }
 
 func TestBFCLNeeds(t *testing.T) {
-	complains(t, failure(made(t.Context(), bfclDefaults(), Text{}, numpy.NewStreams(0))), "dataset bfcl: needs a tokenizer")
+	complains(t, failure(made(t.Context(), bfclDefaults(), Text{}, numpy.NewStreams(0))),
+		"dataset bfcl: needs a tokenizer")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := made(ctx, bfclIn(t, bfclGood), Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
@@ -100,7 +102,8 @@ func write(t *testing.T, path, content string) {
 }
 
 func TestBFCLKeepsWhatItTranslates(t *testing.T) {
-	function := `{"z": 1e999, "type": "dict", "a": [{"type": "any"}, 12345678901234567890, "dict", {"type": ["dict"]}], "z": NaN, "type": "float"}`
+	function := `{"z": 1e999, "type": "dict", "a": [{"type": "any"}, 12345678901234567890, "dict", {"type": ` +
+		`["dict"]}], "z": NaN, "type": "float"}`
 	question := `[[{"role": "user", "name": "x", "content": "é <b>", "role": "system"}, {"content": [1]}]]`
 	o := bfclIn(t, `{"function": `+function+`, "question": `+question+`}`)
 	list := must(made(t.Context(), o, Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0)))
@@ -110,7 +113,8 @@ func TestBFCLKeepsWhatItTranslates(t *testing.T) {
 	same(t, "messages", string(turn.Messages), `[{"role":"system","name":"x","content":"é <b>"},{"content":[1]}]`)
 	same(t, "text", turn.Text, "")
 	same(t, "input tokens", turn.InputTokens, 2) // of the contents, since nothing renders
-	same(t, "description", list.About, "bfcl: 1 prompts of 1 in "+o.Path+" (simple), 1 counted without chat template and tools")
+	same(t, "description", list.About,
+		"bfcl: 1 prompts of 1 in "+o.Path+" (simple), 1 counted without chat template and tools")
 }
 
 func mkdir(t *testing.T, path string) {
@@ -122,17 +126,23 @@ const bfclGood = `{"question": [[{"role": "user", "content": "what"}]], "functio
 
 func TestBFCLBadRows(t *testing.T) {
 	tests := []struct{ name, row, want string }{
-		{"question no array", `{"question": 7, "function": {"name": "f"}}`, `line 2: expected "question" to be an array: got a number`},
-		{"message no object", `{"question": [["hi"]], "function": {"name": "f"}}`, "line 2: expected each message to be an object: got a string"},
-		{"function no object", `{"question": [[{}]], "function": "f"}`, `line 2: expected "function" to be an object or an array of them: got a string`},
-		{"functions no objects", `{"question": [[{}]], "function": [1]}`, `line 2: expected each "function" to be an object: got a number`},
-		{"too deep", `{"question": ` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "line 2: more than 100 objects"},
+		{"question no array", `{"question": 7, "function": {"name": "f"}}`,
+			`line 2: expected "question" to be an array: got a number`},
+		{"message no object", `{"question": [["hi"]], "function": {"name": "f"}}`,
+			"line 2: expected each message to be an object: got a string"},
+		{"function no object", `{"question": [[{}]], "function": "f"}`,
+			`line 2: expected "function" to be an object or an array of them: got a string`},
+		{"functions no objects", `{"question": [[{}]], "function": [1]}`,
+			`line 2: expected each "function" to be an object: got a number`},
+		{"too deep", `{"question": ` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`,
+			"line 2: more than 100 objects"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			o := bfclIn(t, bfclGood, test.row)
 			text := Text{Counter: byWords{}, Template: roleTags{}}
-			complains(t, failure(made(t.Context(), o, text, numpy.NewStreams(0))), "dataset bfcl: ", "BFCL_v3_simple.json, "+test.want)
+			complains(t, failure(made(t.Context(), o, text, numpy.NewStreams(0))), "dataset bfcl: ",
+				"BFCL_v3_simple.json, "+test.want)
 			o.Prompts = 1 // the bad row is not reached
 			if _, err := made(t.Context(), o, text, numpy.NewStreams(0)); err != nil {
 				t.Errorf("without the bad row: got error %v", err)
@@ -140,8 +150,10 @@ func TestBFCLBadRows(t *testing.T) {
 		})
 	}
 	o := bfclIn(t, `{"question": [], "function": {"name": "f"}}`, `{"question": [[]], "function": {"name": "f"}}`,
-		`{"question": ["x"], "function": {"name": "f"}}`, `{"question": [[{}]]}`, `{"question": [[{}]], "function": null}`)
-	complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))), "no question of simple has messages and functions")
+		`{"question": ["x"], "function": {"name": "f"}}`, `{"question": [[{}]]}`,
+		`{"question": [[{}]], "function": null}`)
+	complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))),
+		"no question of simple has messages and functions")
 }
 
 func TestBFCLFindsItsFiles(t *testing.T) {

@@ -9,8 +9,9 @@ import (
 	"benchtop/internal/hf/tokenizer"
 )
 
-// blockText makes the tokens that blocks stand for. Blocks with equal numbers have equal tokens, and those with different numbers differ from
-// the first token on, so that prompts share prefixes of exactly the length that their blocks say.
+// blockText makes the tokens that blocks stand for. Blocks with equal numbers have equal tokens, and those with
+// different numbers differ from the first token on, so that prompts share prefixes of exactly the length that their
+// blocks say.
 type blockText struct {
 	ids   []int    // that prompts consist of; nil for words
 	words []string // each a token by itself and behind any other
@@ -30,11 +31,15 @@ func newBlockText(ctx context.Context, c Common, t Tools) (b *blockText, assumed
 			b.ids = AssumedVocabulary().IDs()
 		}
 		if len(b.ids) < fewestWords {
-			return nil, false, fmt.Errorf("a vocabulary of %d tokens is too small to tell blocks apart; use at least %d", len(b.ids), fewestWords)
+			return nil, false,
+				fmt.Errorf("a vocabulary of %d tokens is too small to tell blocks apart; use at least %d", len(b.ids),
+					fewestWords)
 		}
 	case tok != nil:
 		if b.words = wordTokens(tok); len(b.words) < fewestWords {
-			return nil, false, errors.New("the tokenizer has too few tokens that are whole words; use a backend that takes token ids, such as openai")
+			return nil, false,
+				errors.New("the tokenizer has too few tokens that are whole words; use a backend that takes token " +
+					"ids, such as openai")
 		}
 	default:
 		if b.words, err = countedWords(ctx, t.Text()); err != nil {
@@ -88,7 +93,8 @@ const (
 	mostWords   = 1 << 13
 )
 
-// wordTokens are texts of single tokens that stay single tokens behind each other: a blank and letters, which tokenizers do not join.
+// wordTokens are texts of single tokens that stay single tokens behind each other: a blank and letters, which
+// tokenizers do not join.
 func wordTokens(tok tokenizer.Tokenizer) (words []string) {
 	for _, id := range tok.IDs() {
 		text, err := tok.Decode([]int{id})
@@ -107,8 +113,8 @@ func wordTokens(tok tokenizer.Tokenizer) (words []string) {
 // size is that of the vocabulary.
 func (b *blockText) size() int { return max(len(b.ids), len(b.words)) }
 
-// block appends the places in the vocabulary of the first n tokens of a block. Block numbers mean the same in one scope. The first half of
-// the vocabulary begins blocks, the second half what belongs to a request alone.
+// block appends the places in the vocabulary of the first n tokens of a block. Block numbers mean the same in one
+// scope. The first half of the vocabulary begins blocks, the second half what belongs to a request alone.
 func (b *blockText) block(dst []uint32, scope, number uint64, n int) []uint32 {
 	half, state := uint64(b.size()/2), NextName(NextName(0, b.seed), scope)
 	return b.tokens(dst, (number%half+state%half)%half, NextName(state, number), n)

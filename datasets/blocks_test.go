@@ -14,7 +14,8 @@ func blockTexts(t *testing.T, seed int64) map[string]*blockText {
 		tools toyTools
 		words bool
 	}{
-		"token ids": {AsTokenIDs, toyTools{nil, nil}, false}, "words": {AsText, toyTools{nil, nil}, true}, "tokens as words": {AsText, toyTools{gpt2(t), nil}, true},
+		"token ids": {AsTokenIDs, toyTools{nil, nil}, false}, "words": {AsText, toyTools{nil, nil}, true},
+		"tokens as words":    {AsText, toyTools{gpt2(t), nil}, true},
 		"ids of a tokenizer": {AsTokenIDs | AsText, toyTools{gpt2(t), nil}, false},
 	} {
 		b, assumed, err := newBlockText(t.Context(), Common{Forms: c.forms, Seed: seed}, c.tools)
@@ -26,8 +27,8 @@ func blockTexts(t *testing.T, seed int64) map[string]*blockText {
 	return all
 }
 
-// Equal blocks are equal tokens, the beginning of a block is that of a longer part of it, and blocks of other numbers, scopes and requests differ
-// from the first token on.
+// Equal blocks are equal tokens, the beginning of a block is that of a longer part of it, and blocks of other numbers,
+// scopes and requests differ from the first token on.
 func TestBlockText(t *testing.T) {
 	others := blockTexts(t, 2)
 	for name, b := range blockTexts(t, 1) {
@@ -50,7 +51,8 @@ func TestBlockText(t *testing.T) {
 				t.Fatalf("%s: request %d has tokens of others", name, request)
 			}
 		}
-		if b.block(nil, 1, 5, 1)[0] == b.block(nil, 2, 5, 1)[0] || b.block(nil, 1, 5, 1)[0] == others[name].block(nil, 1, 5, 1)[0] {
+		if b.block(nil, 1, 5, 1)[0] == b.block(nil, 2, 5, 1)[0] ||
+			b.block(nil, 1, 5, 1)[0] == others[name].block(nil, 1, 5, 1)[0] {
 			t.Errorf("%s: scopes or seeds begin alike", name)
 		}
 	}
@@ -76,7 +78,8 @@ func TestBlocksOfWords(t *testing.T) {
 
 func TestBlocksNeedWords(t *testing.T) {
 	_, _, err := newBlockText(t.Context(), Common{Forms: AsText}, toyTools{newToy(t, "identity", 997, nil, 0), nil})
-	complains(t, err, "the tokenizer has too few tokens that are whole words; use a backend that takes token ids, such as openai")
+	complains(t, err,
+		"the tokenizer has too few tokens that are whole words; use a backend that takes token ids, such as openai")
 }
 
 // uncounted are tools without a counter, characters those whose tokenizer takes each character for a token.

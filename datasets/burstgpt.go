@@ -50,8 +50,8 @@ func (o burstGPT) open(_ context.Context, t Tools) (Flow, error) {
 
 // make makes prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same
 // seed. Their text is ids in a row, starting from the number of the prompt; they are made as they are asked for. It
-// draws from a generator of its own. The vocabulary is used when the tokenizer does not know its own, or is nil: prompts
-// are then ids, sent as they are.
+// draws from a generator of its own. The vocabulary is used when the tokenizer does not know its own, or is nil:
+// prompts are then ids, sent as they are.
 func (o burstGPT) make(tok tokenizer.Tokenizer, vocab Vocabulary) (Flow, error) {
 	given, own := vocab.Known(), tok != nil && tok.VocabSize() > 0
 	switch {
@@ -121,7 +121,9 @@ func sampleRows(rows, n int, seed uint32) []int {
 	return gen.Choice(rows, n)
 }
 
-const burstForm = `expected a CSV file in BurstGPT's format, whose header is "Timestamp,Model,Request tokens,Response tokens,…"`
+const burstForm = `expected a CSV file in BurstGPT's format, whose header is "Timestamp,Model,Request ` +
+	`tokens,Response ` +
+	`tokens,…"`
 
 // burstRow is the lengths of a recorded request and of its answer, in tokens.
 type burstRow struct{ request, response int32 }
@@ -212,7 +214,8 @@ func tableLength(cell string, least float64) (int32, error) {
 // tableNumber reads a cell, NaN where it is empty or says so in one of the ways that pandas knows.
 func tableNumber(cell string) (float64, error) {
 	text := strings.TrimSpace(cell)
-	if slices.Contains([]string{"", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan"}, text) {
+	if slices.Contains([]string{"", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NULL", "null", "None", "NaN", "nan",
+		"-NaN", "-nan"}, text) {
 		return math.NaN(), nil
 	}
 	f, err := strconv.ParseFloat(text, 64)

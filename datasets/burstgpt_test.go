@@ -32,7 +32,8 @@ func TestBurstGPTGolden(t *testing.T) {
 	goldenCases(t, "burstgpt.json", &file)
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			o := burstGPT{Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "bg-"}}
+			o := burstGPT{Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts,
+				Seed: c.Seed, IDPrefix: "bg-"}}
 			d := must(o.make(newToy(t, "identity", file.Vocab, nil, 0), Vocabulary{}))
 			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
@@ -72,7 +73,8 @@ func TestBurstGPTWithoutVocabulary(t *testing.T) {
 	d := must(o.make(nil, Vocabulary{}))
 	same(t, "description", d.About, about+"token ids 1000 to 31999 (assumed: the model's vocabulary is not known)")
 	same(t, "second prompt", drain(t, d)[1], Conversation{ID: "1",
-		Turns: []Turn{{TokenIDs: []int{1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008}, InputTokens: 8, MaxTokens: 200}}})
+		Turns: []Turn{{TokenIDs: []int{1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008}, InputTokens: 8,
+			MaxTokens: 200}}})
 
 	given := Vocabulary{First: 10, Size: 4, Special: []int{11}}
 	d = must(o.make(nil, given))
@@ -106,14 +108,19 @@ func TestBurstGPTOddButGoodFiles(t *testing.T) {
 	}{
 		{"plain", burstHeader + "5,GPT-4,34,1,35,API log\n", [2]int{34, 1}, 1},
 		{"no line end", burstHeader + "5,GPT-4,34,1,35,API log", [2]int{34, 1}, 1},
-		{"Windows", "\ufeff" + strings.ReplaceAll(burstHeader, "\n", "\r\n") + "\r\n5,GPT-4,34,1,35,API log\r\n", [2]int{34, 1}, 1},
-		{"quotes", "\"Timestamp\",\"Model\",Request tokens,Response tokens\n\"a\n\"\"b\"\",\",\"GPT-4\",\"34\", 1 \n", [2]int{34, 1}, 1},
+		{"Windows", "\ufeff" + strings.ReplaceAll(burstHeader, "\n", "\r\n") + "\r\n5,GPT-4,34,1,35,API log\r\n",
+			[2]int{34, 1}, 1},
+		{"quotes", "\"Timestamp\",\"Model\",Request tokens,Response tokens\n\"a\n\"\"b\"\",\",\"GPT-4\",\"34\", 1 \n",
+			[2]int{34, 1}, 1},
 		{"blank lines", "\n\n" + burstHeader + "\n  \n5,GPT-4,34,1,35,API log\n\n", [2]int{34, 1}, 1},
 		{"floats", burstHeader + "5,GPT-4,34.0,1e2,35,API log\n", [2]int{34, 100}, 1},
-		{"no answer", burstHeader + "5,GPT-4,x,,35,API log\n5,GPT-4,x,0,\n5,GPT-4,x,NaN,\n5,GPT-4\n5,GPT-4,x,-1\n5,GPT-4,34,1\n", [2]int{34, 1}, 6},
+		{"no answer",
+			burstHeader + "5,GPT-4,x,,35,API log\n5,GPT-4,x,0,\n5,GPT-4,x,NaN,\n5,GPT-4\n5,GPT-4,x,-1\n5,GPT-4,34,1\n",
+			[2]int{34, 1}, 6},
 		{"other models", burstHeader + "5,ChatGPT,x,y,z,\n5,GPT-4 ,x,1\n5,GPT-4,34,1\n", [2]int{34, 1}, 3},
 		{"other order", "a,b,c,d,Response tokens,Model\n,,34,2,1,GPT-4\n", [2]int{34, 2}, 1},
-		{"the second version", "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,7,0.5,GPT-4,34,2,36,API log\n", [2]int{34, 2}, 1},
+		{"the second version", "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total " +
+			"tokens,Log Type\n5,7,0.5,GPT-4,34,2,36,API log\n", [2]int{34, 2}, 1},
 		{"named in another order", "Model,Response tokens,x,Request tokens\nGPT-4,2,9,34\n", [2]int{34, 2}, 1},
 		{"an empty prompt", burstHeader + "5,GPT-4,0,1\n", [2]int{0, 1}, 1},
 	}
@@ -157,7 +164,8 @@ func TestBurstGPTBadFiles(t *testing.T) {
 		{"too many cells", row("3,5,8,API log,more"), []string{"line 3: 7 cells, more than the 6 of the header"}},
 		{"a stray quote", row("3\",5"), []string{"line 3: not CSV: bare"}},
 		{"an open quote", row("\"3,5\n\n"), []string{"line 3: not CSV: a quote that opens here goes wrong in line 5"}},
-		{"an open quote in a long file", row("\"3,5\n" + strings.Repeat(burstHeader, 20000)), []string{"line 2: a row is larger than 1024 KiB; is a quote never closed?"}},
+		{"an open quote in a long file", row("\"3,5\n" + strings.Repeat(burstHeader, 20000)),
+			[]string{"line 2: a row is larger than 1024 KiB; is a quote never closed?"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -205,13 +205,15 @@ func userMessage(text string) json.RawMessage {
 // chatMessages is one user message that holds a text and, unless it is nil, a media part, or several. The members stand
 // in vLLM's order, which here is another than in a message made of a bare prompt.
 func chatMessages(text string, parts json.RawMessage) json.RawMessage {
-	return fmt.Appendf(nil, `[{"role":"user","content":[%s]}]`, media.AppendPart(fmt.Appendf(nil, `{"text":%s,"type":"text"}`, jsonscan.Quote(text)), parts))
+	return fmt.Appendf(nil, `[{"role":"user","content":[%s]}]`,
+		media.AppendPart(fmt.Appendf(nil, `{"text":%s,"type":"text"}`, jsonscan.Quote(text)), parts))
 }
 
 // oversample fills a file's n requests up to want by repeating randomly chosen ones under new ids. Python's generator
 // is seeded afresh for that, but only if anything has to be repeated. Ids must come out distinct: servers use them to
 // tell requests apart.
-func oversample(requests []Conversation, want int, seed int64, idPrefix string, py *numpy.Python) ([]Conversation, error) {
+func oversample(requests []Conversation, want int, seed int64, idPrefix string,
+	py *numpy.Python) ([]Conversation, error) {
 	n := len(requests)
 	if n == 0 && want > 0 {
 		return nil, fmt.Errorf("there is nothing to repeat to make %d requests", want)
@@ -227,7 +229,8 @@ func oversample(requests []Conversation, want int, seed int64, idPrefix string, 
 	seen := make(map[string]bool, len(requests))
 	for _, r := range requests {
 		if seen[r.ID] {
-			return nil, fmt.Errorf("request id %q is used twice; repeat no requests, or ask for no more than %d", r.ID, n)
+			return nil, fmt.Errorf("request id %q is used twice; repeat no requests, or ask for no more than %d", r.ID,
+				n)
 		}
 		seen[r.ID] = true
 	}
@@ -251,7 +254,8 @@ func (c Common) listed(dataset string, all []Conversation, want int, kind string
 }
 
 // filled are conversations, some of them repeated where more are wanted, and a line about them.
-func (c Common) filled(dataset string, all []Conversation, want int, kind string, py *numpy.Python) (_ []Conversation, about string, err error) {
+func (c Common) filled(dataset string, all []Conversation, want int, kind string,
+	py *numpy.Python) (_ []Conversation, about string, err error) {
 	picked := len(all)
 	if !c.NoOversample {
 		if all, err = oversample(all, want, c.Seed, c.IDPrefix, py); err != nil {

@@ -21,7 +21,8 @@ type fileConversation struct {
 	line  int
 }
 
-const conversationForm = `an array, or lines, of objects with "messages" of "role" and "content", or with "conversations" of "from" and "value"`
+const conversationForm = `an array, or lines, of objects with "messages" of "role" and "content", or with ` +
+	`"conversations" of "from" and "value"`
 
 // conversationFile holds the conversations of a file, and counts those that cannot be read.
 type conversationFile struct {
@@ -31,8 +32,8 @@ type conversationFile struct {
 	err   error // of the first bad one
 }
 
-// readConversations reads the conversations of a file in which a prompt follows an answer, in the order of the file. One that cannot be
-// read spoils no other.
+// readConversations reads the conversations of a file in which a prompt follows an answer, in the order of the file.
+// One that cannot be read spoils no other.
 func readConversations(r io.Reader) (f conversationFile, err error) {
 	err = textfile.EachRow(r, conversationForm, func(object []byte, line int) error {
 		turns, err := recordedTurns(object)
@@ -118,7 +119,8 @@ func (p *recordedPrompt) add(m recordedMessage) {
 func (p *recordedPrompt) turn(answer recordedMessage) recordedTurn {
 	return recordedTurn{
 		messages: strings.Join(p.prompt, ","), text: strings.Join(p.text, "\n"), delay: p.delay, at: p.at,
-		reply: answer.json, answer: answer.text, fixed: answer.calls, tools: p.tools || answer.calls, output: cmp.Or(answer.output, p.output),
+		reply: answer.json, answer: answer.text, fixed: answer.calls, tools: p.tools || answer.calls,
+		output: cmp.Or(answer.output, p.output),
 	}
 }
 
@@ -133,7 +135,8 @@ type recordedMessage struct {
 
 // roles are the names of roles in files, and those that are sent.
 var roles = map[string]string{
-	"user": "user", "human": "user", "assistant": "assistant", "gpt": "assistant", "chatgpt": "assistant", "bing": "assistant", "bard": "assistant",
+	"user": "user", "human": "user", "assistant": "assistant", "gpt": "assistant", "chatgpt": "assistant",
+	"bing": "assistant", "bard": "assistant",
 	"model": "assistant", "system": "system", "developer": "developer", "tool": "tool", "function": "tool",
 }
 
@@ -145,7 +148,8 @@ func readMessage(raw []byte) (m recordedMessage, err error) {
 	if raw[0] != '{' {
 		return m, fmt.Errorf("expected an object: got %s", jsonscan.Kind(raw))
 	}
-	fields := jsonscan.Fields(raw, "role", "content", "from", "value", "tool_calls", "delay_ms", "at_ms", "output_tokens")
+	fields := jsonscan.Fields(raw, "role", "content", "from", "value", "tool_calls", "delay_ms", "at_ms",
+		"output_tokens")
 	role, content := fields[0], fields[1]
 	plain := role == nil
 	if plain {
@@ -198,7 +202,8 @@ func sentMessage(raw []byte, role string) string {
 	return "{" + b.String() + "}"
 }
 
-// contentText is the text of a message: a string, or the texts among its parts. A message that calls tools may have none.
+// contentText is the text of a message: a string, or the texts among its parts. A message that calls tools may have
+// none.
 func contentText(raw []byte, calls bool) (string, error) {
 	switch {
 	case jsonscan.IsString(raw):

@@ -24,8 +24,8 @@ func (m *MultiTurn) recordedRange() (least, most int) {
 	return least, most
 }
 
-// openConversations opens the conversations of a file. output is the number of tokens of each answer; where it is 0, an answer has
-// those that the file says, else the recorded answer's, else otherwise.
+// openConversations opens the conversations of a file. output is the number of tokens of each answer; where it is 0, an
+// answer has those that the file says, else the recorded answer's, else otherwise.
 func openConversations(ctx context.Context, dataset string, c Common, t Tools, output, otherwise int) (Flow, error) {
 	if f, generated, err := openGenerated(c, t); generated || err != nil {
 		return f, inFile(dataset, c.Path, err)
@@ -36,10 +36,12 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 	}
 	all := file.all
 	if file.tools && c.Forms != 0 && !c.Forms.Overlap(AsMessages) && c.chat() {
-		return Flow{}, inFile(dataset, c.Path, errors.New("its tool calls are in the form of chat completions; use --backend openai-chat"))
+		return Flow{}, inFile(dataset, c.Path,
+			errors.New("its tool calls are in the form of chat completions; use --backend openai-chat"))
 	}
 	if file.bad > 0 {
-		t.Note(fmt.Sprintf("%d of %d conversations left out as invalid; the first: %v", file.bad, file.bad+len(all), file.err))
+		t.Note(fmt.Sprintf("%d of %d conversations left out as invalid; the first: %v", file.bad, file.bad+len(all),
+			file.err))
 	}
 	py := t.Streams().Python
 	rows := all
@@ -67,7 +69,8 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 		list = append(list, conversation)
 	}
 	if len(list) == 0 {
-		return Flow{}, inFile(dataset, c.Path, fmt.Errorf("none of its %d conversations has %d turns; lower --multi-turn-min-turns", len(all), least))
+		return Flow{}, inFile(dataset, c.Path,
+			fmt.Errorf("none of its %d conversations has %d turns; lower --multi-turn-min-turns", len(all), least))
 	}
 	kind := fmt.Sprintf("%d conversations in %s, %s", len(all), c.Path, k.replies())
 	f, err := c.listConversations(dataset, list, max(want, len(list)), kind, py)
@@ -75,7 +78,8 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 }
 
 // listConversations is listed for conversations of several turns, each with a name for the server.
-func (c Common) listConversations(dataset string, all []Conversation, want int, kind string, py *numpy.Python) (Flow, error) {
+func (c Common) listConversations(dataset string, all []Conversation, want int, kind string,
+	py *numpy.Python) (Flow, error) {
 	all, about, err := c.filled(dataset, all, want, kind, py)
 	for i := range all {
 		all[i].Session = all[i].ID

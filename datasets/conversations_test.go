@@ -22,7 +22,8 @@ func recordedFile(t *testing.T) string {
 	for turns := 1; turns <= 4; turns++ {
 		var list []string
 		for i := range turns {
-			list = append(list, fmt.Sprintf(`{"from":"human","value":"%d.%d"},{"from":"gpt","value":"yes %d"}`, turns, i, i))
+			list = append(list,
+				fmt.Sprintf(`{"from":"human","value":"%d.%d"},{"from":"gpt","value":"yes %d"}`, turns, i, i))
 		}
 		all = append(all, `{"id":"x","conversations":[`+strings.Join(list, ",")+`]}`)
 	}
@@ -43,7 +44,8 @@ func shapes(all []Conversation) (shapes []string) {
 	return shapes
 }
 
-// Conversations of a file are those of at least two turns, or as asked for, in one order for a seed, repeated under other names where there are too few.
+// Conversations of a file are those of at least two turns, or as asked for, in one order for a seed, repeated under
+// other names where there are too few.
 func TestOpenConversations(t *testing.T) {
 	path := recordedFile(t)
 	for _, c := range []struct {
@@ -65,7 +67,8 @@ func TestOpenConversations(t *testing.T) {
 		if c.n == 0 { // all of them
 			dataset = "custom"
 		}
-		source := must(openKind(t, dataset, Common{Path: path, Prompts: c.n, IDPrefix: "c", DisableShuffle: true, NoOversample: c.no, MultiTurn: c.multi, Forms: AsTokenIDs}, nil))
+		source := must(openKind(t, dataset, Common{Path: path, Prompts: c.n, IDPrefix: "c", DisableShuffle: true,
+			NoOversample: c.no, MultiTurn: c.multi, Forms: AsTokenIDs}, nil))
 		all, turns := drain(t, source), 0
 		for _, conversation := range all {
 			turns += len(conversation.Turns)
@@ -80,21 +83,25 @@ func TestOpenConversations(t *testing.T) {
 		}
 	}
 	draw := func(seed int64) string {
-		source := must(openKind(t, "custom", Common{Path: path, Prompts: 30, Seed: seed, MultiTurn: MultiTurn{On: true}}, nil))
+		source := must(
+			openKind(t, "custom", Common{Path: path, Prompts: 30, Seed: seed, MultiTurn: MultiTurn{On: true}}, nil))
 		return strings.Join(shapes(drain(t, source)), "\n")
 	}
 	if one := draw(1); one != draw(1) || one == draw(2) {
 		t.Error("the order does not follow the seed")
 	}
-	complains(t, failure(openKind(t, "custom", Common{Path: path, MultiTurn: MultiTurn{On: true, Min: 9}}, nil)), "none of its 4 conversations has 9 turns; lower --multi-turn-min-turns")
+	complains(t, failure(openKind(t, "custom", Common{Path: path, MultiTurn: MultiTurn{On: true, Min: 9}}, nil)),
+		"none of its 4 conversations has 9 turns; lower --multi-turn-min-turns")
 }
 
 // The length of an answer is that of the flag, else of the file, else of the recorded answer, else the data set's own.
 func TestLengthsOfRecordedAnswers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.jsonl")
-	write(t, path, `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"A A A"},{"role":"user","content":"b"},{"role":"assistant","content":"B","output_tokens":9},{"role":"user","content":"c"}]}`)
+	write(t, path, `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"A A A"},{"role":"user",`+
+		`"content":"b"},{"role":"assistant","content":"B","output_tokens":9},{"role":"user","content":"c"}]}`)
 	for flag, want := range map[int][]int{0: {3, 9, 256}, 5: {5, 5, 5}} {
-		source := must(openKind(t, "custom", Common{Path: path, SharedOutputLen: flag, MultiTurn: MultiTurn{On: true}}, nil))
+		source := must(openKind(t, "custom", Common{Path: path, SharedOutputLen: flag, MultiTurn: MultiTurn{On: true}},
+			nil))
 		var got []int
 		for _, turn := range drain(t, source)[0].Turns {
 			got = append(got, turn.MaxTokens)

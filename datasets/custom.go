@@ -51,11 +51,13 @@ func (o custom) problems() *problems {
 }
 
 func (o custom) Define(group func(string) Flags) {
-	group(filesHeading).IntVar(&o.OutputLen, "custom-output-len", o.OutputLen, "custom, custom_image, custom_audio: output length in tokens; -1 takes output_tokens from the file")
+	group(filesHeading).IntVar(&o.OutputLen, "custom-output-len", o.OutputLen,
+		"custom, custom_image, custom_audio: output length in tokens; -1 takes output_tokens from the file")
 }
 
 func (o custom) needs() Needs {
-	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: !o.SkipChatTemplate && !o.MultiTurn.On,
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true,
+		Template:  !o.SkipChatTemplate && !o.MultiTurn.On,
 		OutputLen: max(0, o.length()), Turns: true}
 }
 
@@ -69,10 +71,10 @@ func (o custom) open(ctx context.Context, t Tools) (Flow, error) {
 	return o.make(ctx, t.Text(), t.Streams(), readTwice)
 }
 
-// vLLM reads these files with pandas. The rules that a user would notice hold here too: a row may lack a field, and is missed only if
-// it is picked; and a number of tokens may be a string of digits or end in ".0". Two do not hold: columns of digits stay
-// text where text is wanted (pandas would make them numbers, and the tokenizer fail on them), and one row without a number
-// does not spoil the column.
+// vLLM reads these files with pandas. The rules that a user would notice hold here too: a row may lack a field, and is
+// missed only if it is picked; and a number of tokens may be a string of digits or end in ".0". Two do not hold:
+// columns of digits stay text where text is wanted (pandas would make them numbers, and the tokenizer fail on them),
+// and one row without a number does not spoil the column.
 
 // customRow is a prompt in a file.
 type customRow struct {
@@ -92,29 +94,33 @@ func (o custom) answer(row customRow) int {
 
 const customForm = `an object like {"prompt": "text", "output_tokens": 100}`
 
-// readTwice is from how many bytes on a file is read twice: first for its rows, and then for the prompts of those that are
-// picked. So a file may be larger than memory.
+// readTwice is from how many bytes on a file is read twice: first for its rows, and then for the prompts of those that
+// are picked. So a file may be larger than memory.
 const readTwice = 256 << 20
 
 // make reads the file and picks the prompts, as vLLM picks them for the same seed. Without a counter they are sent
-// as they are, taken for one token, and asked for one: this is how vLLM feeds models that take no tokens. It does not touch
-// the legacy generator.
+// as they are, taken for one token, and asked for one: this is how vLLM feeds models that take no tokens. It does not
+// touch the legacy generator.
 func (o custom) make(ctx context.Context, text Text, s *numpy.Streams, readTwice int64) (Flow, error) {
 	needs := text.Counter != nil && text.Template == nil && !o.SkipChatTemplate
-	list, err := o.draw(ctx, "custom", text, s.Python, func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
-		keep := func(int) bool { return true }
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() >= readTwice && o.Prompts > 0 {
-			keep, fill = func(int) bool { return false }, func(picked []customRow) error { return o.fill(file, picked) }
-		}
-		if rows, err = o.read(file, keep); err == nil && needs {
-			err = noTemplate("custom", ", or --skip-chat-template to send the prompts as they are")
-		}
-		return rows, fill, err
-	})
+	list, err := o.draw(ctx, "custom", text, s.Python,
+		func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
+			keep := func(int) bool { return true }
+			if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() >= readTwice &&
+				o.Prompts > 0 {
+				keep, fill = func(int) bool { return false },
+					func(picked []customRow) error { return o.fill(file, picked) }
+			}
+			if rows, err = o.read(file, keep); err == nil && needs {
+				err = noTemplate("custom", ", or --skip-chat-template to send the prompts as they are")
+			}
+			return rows, fill, err
+		})
 	return list, inFile("custom", o.Path, err)
 }
 
-// draw shuffles the rows that read finds, has fill, unless it is nil, complete the first ones, makes requests of them and repeats some if there are too few.
+// draw shuffles the rows that read finds, has fill, unless it is nil, complete the first ones, makes requests of them
+// and repeats some if there are too few.
 func (o custom) draw(ctx context.Context, dataset string, text Text, py *numpy.Python,
 	read func(*os.File) (rows []customRow, fill func([]customRow) error, err error)) (Flow, error) {
 	file, err := textfile.Open(o.Path, "a file with an object on each line")
@@ -191,14 +197,16 @@ func promptText(raw []byte) (string, error) {
 	case len(raw) == 0:
 		return "", errors.New(`"prompt" is missing`)
 	case raw[0] != '"':
-		return "", fmt.Errorf(`expected "prompt" to be a string: got %s; other prompts cannot be sent`, jsonscan.Kind(raw))
+		return "", fmt.Errorf(`expected "prompt" to be a string: got %s; other prompts cannot be sent`,
+			jsonscan.Kind(raw))
 	}
 	return jsonscan.WholeText(raw)
 }
 
 func outputTokens(raw []byte) (int, error) {
 	if len(raw) == 0 {
-		return 0, errors.New(`"output_tokens" is missing; give it, or an output length for all with --custom-output-len`)
+		return 0, errors.New(
+			`"output_tokens" is missing; give it, or an output length for all with --custom-output-len`)
 	}
 	digits := string(raw)
 	if raw[0] == '"' {
@@ -209,7 +217,8 @@ func outputTokens(raw []byte) (int, error) {
 	}
 	n, err := strconv.Atoi(digits)
 	if err != nil || n < 1 || n > math.MaxInt32 {
-		return 0, fmt.Errorf(`expected "output_tokens" to be a whole number from 1 to %d: got %s`, math.MaxInt32, shortened(string(raw)))
+		return 0, fmt.Errorf(`expected "output_tokens" to be a whole number from 1 to %d: got %s`, math.MaxInt32,
+			shortened(string(raw)))
 	}
 	return n, nil
 }
@@ -244,7 +253,8 @@ func (o custom) render(ctx context.Context, rows []customRow, prompts []string, 
 		return nil
 	}
 	return parallel.Each(ctx, atOnce, len(rows), func(i int) (err error) {
-		prompts[i], err = text.Template.Render(ctx, chattemplate.Input{Messages: userMessage(prompts[i]), Arguments: o.TemplateArgs})
+		prompts[i], err = text.Template.Render(ctx,
+			chattemplate.Input{Messages: userMessage(prompts[i]), Arguments: o.TemplateArgs})
 		if err != nil {
 			return textfile.AtLine(rows[i].line, fmt.Errorf("rendering the chat template: %w", err))
 		}
@@ -288,8 +298,8 @@ const textSlices = "text slices"
 const maxSlicesText = 256
 
 // WriteSlices cuts prompts out of a text and writes them as JSON lines that the custom data set reads, byte for byte
-// those of vLLM's helper for the same seed and tokenizer. Each begins at a random place; at the end of the text it goes on from the
-// beginning.
+// those of vLLM's helper for the same seed and tokenizer. Each begins at a random place; at the end of the text it goes
+// on from the beginning.
 func WriteSlices(w io.Writer, o SlicesOptions, tok tokenizer.Tokenizer) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -299,7 +309,8 @@ func WriteSlices(w io.Writer, o SlicesOptions, tok tokenizer.Tokenizer) error {
 	}
 	length := o.InputLen - tok.SpecialTokensToAdd()
 	if length < 1 {
-		return fmt.Errorf("text slices: input length %d is no more than the %d special tokens of a prompt; ask for more input tokens",
+		return fmt.Errorf(
+			"text slices: input length %d is no more than the %d special tokens of a prompt; ask for more input tokens",
 			o.InputLen, tok.SpecialTokensToAdd())
 	}
 	ids, err := textfile.Read(o.Path, "a text", func(r io.Reader) ([]int, error) { return readTokens(r, tok) })
@@ -353,8 +364,10 @@ func writeSlices(w *bufio.Writer, o SlicesOptions, length int, ids []int, tok to
 	return nil
 }
 
-// appendSlice appends the line for a prompt, byte for byte as vLLM's helper writes it: with the blanks of Python's json.
+// appendSlice appends the line for a prompt, byte for byte as vLLM's helper writes it: with the blanks of Python's
+// json.
 func appendSlice(line []byte, prompt string, outputTokens int) []byte {
-	line = jsonscan.AppendQuoted(append(line, `{"prompt": `...), []byte(string([]rune(prompt)))) // each byte that is no UTF-8 is U+FFFD
+	// each byte that is no UTF-8 is U+FFFD
+	line = jsonscan.AppendQuoted(append(line, `{"prompt": `...), []byte(string([]rune(prompt))))
 	return fmt.Appendf(line, ", \"output_tokens\": %d}\n", outputTokens)
 }

@@ -36,9 +36,9 @@ const recordingsInFiles = "recordings travel as files or in chat messages"
 
 func (o customAudio) check() error { return o.problems().of("custom_audio") }
 
-// open reads the file and the recordings, and picks prompts as vLLM picks them for the same seed. A transcription request holds the
-// recording as a file, a chat message as a part. Without a counter every prompt is taken for one token. It does not touch the legacy
-// generator.
+// open reads the file and the recordings, and picks prompts as vLLM picks them for the same seed. A transcription
+// request holds the recording as a file, a chat message as a part. Without a counter every prompt is taken for one
+// token. It does not touch the legacy generator.
 func (o customAudio) open(ctx context.Context, t Tools) (Flow, error) {
 	list, err := o.draw(ctx, t.Text(), t.Streams().Python)
 	return list, inFile("custom_audio", o.Path, err)
@@ -67,7 +67,8 @@ func (o customAudio) draw(ctx context.Context, text Text, py *numpy.Python) (Flo
 		return Flow{}, err
 	}
 	mean := (lasts / time.Duration(len(turns))).Seconds()
-	return o.list("custom_audio", turns, want, fmt.Sprintf("%d with recordings of %.1f s on average in %s", len(rows), mean, o.Path), py)
+	return o.list("custom_audio", turns, want,
+		fmt.Sprintf("%d with recordings of %.1f s on average in %s", len(rows), mean, o.Path), py)
 }
 
 // mostRecordings bounds the recordings of a run in bytes, since they are kept in memory.
@@ -87,7 +88,8 @@ func (o customAudio) read(r io.Reader) ([]audioRow, error) {
 		}
 		if row.audio != nil {
 			if held += len(row.audio.Data); held > mostRecordings {
-				return row, fmt.Errorf("its recordings are larger than %d GiB in all; name files instead of giving samples", mostRecordings>>30)
+				return row, fmt.Errorf("its recordings are larger than %d GiB in all; name files instead of giving "+
+					"samples", mostRecordings>>30)
 			}
 		}
 		return row, nil
@@ -120,7 +122,8 @@ func recording(raw []byte) (path string, audio *media.Audio, err error) {
 		}
 		fallthrough
 	default:
-		err = fmt.Errorf(`expected "audio" to be a path, {"array": [0.1, …], "sampling_rate": 16000} or [[0.1, …], 16000]: got %s`, textfile.Value(raw))
+		err = fmt.Errorf(`expected "audio" to be a path, {"array": [0.1, …], "sampling_rate": 16000} or [[0.1, …], `+
+			`16000]: got %s`, textfile.Value(raw))
 	}
 	return "", audio, err
 }
@@ -132,7 +135,8 @@ func sampled(array, rate []byte) (*media.Audio, error) {
 	}
 	perSecond, err := strconv.ParseFloat(string(rate), 64)
 	if err != nil || perSecond < 1 || perSecond > math.MaxInt32 || perSecond != math.Trunc(perSecond) {
-		return nil, fmt.Errorf(`expected "sampling_rate" to be a whole number from 1 to %d: got %s`, math.MaxInt32, textfile.Value(rate))
+		return nil, fmt.Errorf(`expected "sampling_rate" to be a whole number from 1 to %d: got %s`, math.MaxInt32,
+			textfile.Value(rate))
 	}
 	samples, channels, err := frames(array)
 	if err != nil {
@@ -166,7 +170,9 @@ func frames(array []byte) (samples []float64, channels int, err error) {
 			channels = got
 		}
 		if got == 0 || got != channels || got > most {
-			return nil, 0, fmt.Errorf(`expected a sample for each of 1 to %d channels, as many in every element of "array": got %s`, most, textfile.Value(element))
+			return nil, 0,
+				fmt.Errorf(`expected a sample for each of 1 to %d channels, as many in every element of "array": got `+
+					`%s`, most, textfile.Value(element))
 		}
 	}
 	return samples, max(1, channels), nil
@@ -228,10 +234,13 @@ func loadRecordings(ctx context.Context, rows []audioRow) ([]*media.Audio, error
 	var held atomic.Int64
 	err := parallel.Each(ctx, runtime.GOMAXPROCS(0), len(rows), func(i int) (err error) {
 		if files[i], err = media.LoadAudio(rows[i].path); err != nil {
-			return textfile.AtLine(rows[i].line, fmt.Errorf("recording %s: %w", shortened(rows[i].path), missing(rows[i].path, textfile.Cause(err))))
+			return textfile.AtLine(rows[i].line,
+				fmt.Errorf("recording %s: %w", shortened(rows[i].path), missing(rows[i].path, textfile.Cause(err))))
 		}
 		if held.Add(int64(len(files[i].Data))) > mostRecordings {
-			return textfile.AtLine(rows[i].line, fmt.Errorf("the recordings up to here are larger than %d GiB in all; take fewer with --num-prompts", mostRecordings>>30))
+			return textfile.AtLine(rows[i].line,
+				fmt.Errorf("the recordings up to here are larger than %d GiB in all; take fewer with --num-prompts",
+					mostRecordings>>30))
 		}
 		return nil
 	})

@@ -11,7 +11,8 @@ import (
 
 // FuzzReadCustomImage makes sure that what comes of any file is JSON, with each row's images as many as its parts.
 func FuzzReadCustomImage(f *testing.F) {
-	for _, text := range []string{"", `{"prompt":"a","image_files":["x","http://y"]}`, `{"content":[{"type":"text","text":"a"},{"type":"image","image":"b"}]}`,
+	for _, text := range []string{"", `{"prompt":"a","image_files":["x","http://y"]}`,
+		`{"content":[{"type":"text","text":"a"},{"type":"image","image":"b"}]}`,
 		`{"content":[{"type":"image_url","image_url":{"url":"b","url":"c","d":NaN}}]}`, `{"content":[{}]}`} {
 		f.Add([]byte(text))
 	}
@@ -48,7 +49,8 @@ func FuzzReadCustomImage(f *testing.F) {
 
 // FuzzReadBFCL makes sure that what comes of any file is JSON and means what the file did, types aside.
 func FuzzReadBFCL(f *testing.F) {
-	for _, text := range []string{"", bfclGood, `{"question":[[{"content":"a","content":"b"}]],"function":[{"type":"dict","p":[{"type":"tuple"}]}]}`,
+	for _, text := range []string{"", bfclGood,
+		`{"question":[[{"content":"a","content":"b"}]],"function":[{"type":"dict","p":[{"type":"tuple"}]}]}`,
 		`{"question":[[]],"function":{}}`, `{"question":[[{}]],"function":{"a":{"b":[1,NaN,-Infinity]}}}`} {
 		f.Add([]byte(text))
 	}

@@ -37,17 +37,20 @@ func (o customImage) check() error {
 }
 
 func (o *customImage) Define(group func(string) Flags) {
-	group(filesHeading).BoolVar(&o.ClientSideData, "custom-ensure-client-side-data", false, "custom_image: load the images on the client and send their data")
+	group(filesHeading).BoolVar(&o.ClientSideData, "custom-ensure-client-side-data", false,
+		"custom_image: load the images on the client and send their data")
 }
 
 func (o customImage) needs() Needs {
-	return Needs{File: RequiredFile, Forms: o.mediaForm(), Why: imagesInMessages, Ends: true, AllRows: true, Counts: true,
+	return Needs{File: RequiredFile, Forms: o.mediaForm(), Why: imagesInMessages, Ends: true, AllRows: true,
+		Counts:    true,
 		OutputLen: max(0, o.length())}
 }
 
 const imagesInMessages = "images travel in chat messages"
 
-const customImageForm = `{"prompt": "text", "image_files": ["path or URL"]} or {"content": [{"type": "text", "text": "…"}, {"type": "image", "image": "path or URL"}]}`
+const customImageForm = `{"prompt": "text", "image_files": ["path or URL"]} or {"content": [{"type": "text", "text": ` +
+	`"…"}, {"type": "image", "image": "path or URL"}]}`
 
 // imageRow is a line of the file: the values of its fields, nil where it has none.
 type imageRow struct {
@@ -55,8 +58,9 @@ type imageRow struct {
 	line                   int
 }
 
-// open reads the file and picks the prompts, as vLLM picks them for the same seed. Images are named in the requests, or loaded here
-// and sent as they are. Without a counter every prompt is taken for one token. It does not touch the legacy generator.
+// open reads the file and picks the prompts, as vLLM picks them for the same seed. Images are named in the requests, or
+// loaded here and sent as they are. Without a counter every prompt is taken for one token. It does not touch the legacy
+// generator.
 func (o customImage) open(ctx context.Context, t Tools) (Flow, error) {
 	list, err := o.draw(ctx, t.Text(), t.Streams().Python)
 	return list, inFile("custom_image", o.Path, err)
@@ -83,7 +87,8 @@ func readImageRows(r io.Reader) ([]imageRow, error) {
 		case fields[2] != nil && string(fields[2]) != "null":
 			row.content = slices.Clone(fields[2]) // the rest does not count
 		case fields[0] == nil || fields[1] == nil:
-			err = fmt.Errorf(`either "prompt" and "image_files" or "content" must be there; expected %s`, customImageForm)
+			err = fmt.Errorf(`either "prompt" and "image_files" or "content" must be there; expected %s`,
+				customImageForm)
 		default:
 			row.prompt, row.files = slices.Clone(fields[0]), slices.Clone(fields[1])
 		}
@@ -121,8 +126,8 @@ type imageSource struct {
 // imageFetchLimit bounds the time in which an address gives an image.
 const imageFetchLimit = time.Minute
 
-// loadImages returns, for the name of each source, an address that holds the image itself, as a PNG without transparency.
-// A name that is such an address already stays as it is. Each is loaded once, several at the same time.
+// loadImages returns, for the name of each source, an address that holds the image itself, as a PNG without
+// transparency. A name that is such an address already stays as it is. Each is loaded once, several at the same time.
 func loadImages(ctx context.Context, sources []imageSource) (map[string]string, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment}
 	defer transport.CloseIdleConnections()
@@ -261,7 +266,8 @@ func contentPart(raw []byte, address func(string) string) (part []byte, text str
 		part, err := imageURLPart(fields[3], address)
 		return part, "", err
 	}
-	return nil, "", fmt.Errorf(`expected "type" to be text, image or image_url: got %s`, shortened(cmp.Or(string(fields[0]), "nothing")))
+	return nil, "", fmt.Errorf(`expected "type" to be text, image or image_url: got %s`,
+		shortened(cmp.Or(string(fields[0]), "nothing")))
 }
 
 // imageURLPart keeps the members of an object beside the address, such as the detail wanted.

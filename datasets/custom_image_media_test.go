@@ -125,6 +125,8 @@ func TestImagesThatCannotBeSentAsData(t *testing.T) {
 		{"a\x1b[31mb", "image a\ufffd[31mb cannot be loaded"},
 	}
 	for _, test := range tests {
-		complains(t, failure(imagesIn(t, clientSide, "", `{"content": [{"type": "image", "image": `+string(jsonscan.Quote(test.source))+`}]}`)), "dataset custom_image: ", "f.jsonl, line 2: image ", test.want)
+		complains(t, failure(imagesIn(t, clientSide, "",
+			`{"content": [{"type": "image", "image": `+string(jsonscan.Quote(test.source))+`}]}`)),
+			"dataset custom_image: ", "f.jsonl, line 2: image ", test.want)
 	}
 }

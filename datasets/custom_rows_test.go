@@ -41,13 +41,17 @@ func TestCustomOutputTokens(t *testing.T) {
 		}
 		same(t, raw, got[0].Turns[0].MaxTokens, want)
 	}
-	for _, raw := range []string{"0", "-1", "7.5", `"seven"`, `""`, "null", "true", "[7]", "NaN", "Infinity", "2147483648", "99999999999999999999", "1e400"} {
-		complains(t, failure(customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two", "output_tokens": `+raw+`}`)), "f.jsonl, line 2: expected \"output_tokens\" to be a whole number from 1 to 2147483647: got ")
+	for _, raw := range []string{"0", "-1", "7.5", `"seven"`, `""`, "null", "true", "[7]", "NaN", "Infinity",
+		"2147483648", "99999999999999999999", "1e400"} {
+		complains(t, failure(customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`,
+			`{"prompt": "two", "output_tokens": `+raw+`}`)),
+			"f.jsonl, line 2: expected \"output_tokens\" to be a whole number from 1 to 2147483647: got ")
 		if _, err := customIn(t, nil, `{"prompt": "two", "output_tokens": `+raw+`}`); err != nil {
 			t.Errorf("%s, not asked for: got error %v", raw, err)
 		}
 	}
-	complains(t, failure(customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two"}`)), `line 2: "output_tokens" is missing`, "--custom-output-len")
+	complains(t, failure(customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two"}`)),
+		`line 2: "output_tokens" is missing`, "--custom-output-len")
 }
 
 func TestCustomRows(t *testing.T) {
@@ -65,7 +69,8 @@ func TestCustomRows(t *testing.T) {
 		})
 	}
 	// A row that is not picked is not missed, digits stay text, and of a repeated name the last counts.
-	got := must(customIn(t, func(o *custom) { o.Prompts = 3 }, `{"prompt": "007"}`, `{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`))
+	got := must(customIn(t, func(o *custom) { o.Prompts = 3 }, `{"prompt": "007"}`,
+		`{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`))
 	for i, want := range []string{"007", "ü", ""} {
 		same(t, "prompt", got[i].Turns[0].Text, want)
 		same(t, "input tokens", got[i].Turns[0].InputTokens, len(want))
@@ -73,8 +78,11 @@ func TestCustomRows(t *testing.T) {
 }
 
 func TestSpeedBenchOfOtherSubsets(t *testing.T) {
-	for dir, want := range map[string]string{"testdata/speed_bench_small": "one of those it has: qualitative, throughput_1k", t.TempDir(): "give the one that SPEED-Bench was prepared in"} {
-		complains(t, failure(opened(t, "speed_bench", Common{Path: dir}, given{"speed-bench-dataset-subset": "throughput_32k"}, wordTools())), "dataset speed_bench: "+dir, "no throughput_32k.jsonl", want)
+	for dir, want := range map[string]string{"testdata/speed_bench_small": "one of those it has: qualitative, " +
+		"throughput_1k", t.TempDir(): "give the one that SPEED-Bench was prepared in"} {
+		complains(t, failure(opened(t, "speed_bench", Common{Path: dir},
+			given{"speed-bench-dataset-subset": "throughput_32k"}, wordTools())), "dataset speed_bench: "+dir,
+			"no throughput_32k.jsonl", want)
 	}
 }
 
@@ -86,13 +94,16 @@ func TestCustomTemplate(t *testing.T) {
 	}
 	list := must(draw(t.Context(), Text{Counter: byBytes{}, Template: roleTags{}}))
 	for _, c := range drain(t, list) {
-		if !strings.HasPrefix(c.Turns[0].Text, "<|user|>\nitem ") || !strings.HasSuffix(c.Turns[0].Text, `{"think":true}`) {
+		if !strings.HasPrefix(c.Turns[0].Text, "<|user|>\nitem ") ||
+			!strings.HasSuffix(c.Turns[0].Text, `{"think":true}`) {
 			t.Errorf("got prompt %q", c.Turns[0].Text)
 		}
 	}
 	same(t, "description", list.About, "custom: 2 prompts of 17 in testdata/custom_small.jsonl")
-	complains(t, failure(draw(t.Context(), Text{Counter: byBytes{}, Template: noTags{}})), "custom_small.jsonl, line ", "rendering the chat template: no such filter")
-	complains(t, failure(draw(t.Context(), Text{Counter: byBytes{}})), "dataset custom: needs the model's chat template", "--skip-chat-template")
+	complains(t, failure(draw(t.Context(), Text{Counter: byBytes{}, Template: noTags{}})), "custom_small.jsonl, line ",
+		"rendering the chat template: no such filter")
+	complains(t, failure(draw(t.Context(), Text{Counter: byBytes{}})),
+		"dataset custom: needs the model's chat template", "--skip-chat-template")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}}); !errors.Is(err, context.Canceled) {
@@ -117,15 +128,19 @@ func TestBenchRows(t *testing.T) {
 		{"no turns", "", `{"prompt": "x"}`, `line 1: "turns" is missing; expected an object like`},
 		{"turns no array", "", `{"turns": "x"}`, `line 1: expected "turns" to be an array: got a string`},
 		{"no first turn", "", `{"turns": []}`, `line 1: "turns" is empty`},
-		{"first turn no string", "", `{"turns": [7]}`, `line 1: expected the first of "turns" to hold a string: got a number`},
-		{"unknown category", "art", "{\"category\": \"math\", \"turns\": [\"x\"]}\n{\"category\": \"law\"}\n{\"category\": 1}\n{}",
+		{"first turn no string", "", `{"turns": [7]}`,
+			`line 1: expected the first of "turns" to hold a string: got a number`},
+		{"unknown category", "art",
+			"{\"category\": \"math\", \"turns\": [\"x\"]}\n{\"category\": \"law\"}\n{\"category\": 1}\n{}",
 			`no question is of category "art"; give --spec-bench-category one of: law, math`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			o := specBench{Common: Common{Path: filepath.Join(t.TempDir(), "f.jsonl")}, OutputLen: 1, Category: test.category}
+			o := specBench{Common: Common{Path: filepath.Join(t.TempDir(), "f.jsonl")}, OutputLen: 1,
+				Category: test.category}
 			write(t, o.Path, test.lines)
-			complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))), "dataset spec_bench: ", test.want)
+			complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}},
+				numpy.NewStreams(0))), "dataset spec_bench: ", test.want)
 		})
 	}
 	o := defaults[speedBench]("speed_bench")
@@ -135,12 +150,14 @@ func TestBenchRows(t *testing.T) {
 		`{"messages": [{"content": []}]}`: `line 1: expected the first of "messages" to hold a string: got an array`,
 	} {
 		write(t, filepath.Join(o.Path, "qualitative.jsonl"), content)
-		complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))), "dataset speed_bench: ", want)
+		complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))),
+			"dataset speed_bench: ", want)
 	}
 	same(t, "names", someOf(strings.Split(strings.Repeat("a", 41), "")), strings.Repeat("a, ", 40)+"…")
 }
 
-// Of a file that is too large for memory only the prompts that are picked are kept. One that has changed meanwhile is refused.
+// Of a file that is too large for memory only the prompts that are picked are kept. One that has changed meanwhile is
+// refused.
 func TestCustomReadsLargeFilesTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.jsonl")
 	write(t, path, strings.Join([]string{`{"prompt": "one"}`, ``, `{"prompt": "two"}`, `{"other": 3}`}, "\n"))

@@ -41,7 +41,8 @@ func (c customCase) build(t *testing.T, s *numpy.Streams) (Flow, error) {
 	if c.Tokenizer != nil {
 		text.Counter = counters[*c.Tokenizer]
 	}
-	common := Common{Path: filepath.Join("testdata", filepath.Base(c.Path)), Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "cu-"}
+	common := Common{Path: filepath.Join("testdata", filepath.Base(c.Path)), Prompts: c.Prompts, Seed: c.Seed,
+		IDPrefix: "cu-"}
 	flags := common.flagsOf(c.Flags)
 	list, err := opened(t, c.Dataset, common, flags, testTools{toyTools{notes: new([]string)}, text, s})
 	if err == nil && c.Dataset == "custom" {

@@ -28,7 +28,8 @@ func ParseRangeRatio(s string) (RangeRatio, error) {
 	}
 	var fields map[string]json.RawMessage // a struct would take "Input" for "input" and null for 0
 	if err := json.Unmarshal([]byte(s), &fields); err != nil || fields == nil {
-		return RangeRatio{}, fmt.Errorf(`range ratio %q: expected a number such as 0.5 or {"input": 0.5, "output": 0.2}`, s)
+		return RangeRatio{},
+			fmt.Errorf(`range ratio %q: expected a number such as 0.5 or {"input": 0.5, "output": 0.2}`, s)
 	}
 	input, err1 := ratioField(fields, "input")
 	output, err2 := ratioField(fields, "output")
@@ -80,7 +81,8 @@ func drawAhead(gen *numpy.Generator, lo, hi, n int) draws {
 	return d
 }
 
-// drawLengths moves gen past the lengths of n prompts and then past those of their answers, at least 1 each, as vLLM draws them.
+// drawLengths moves gen past the lengths of n prompts and then past those of their answers, at least 1 each, as vLLM
+// draws them.
 func drawLengths(gen *numpy.Generator, input, output int, ratio RangeRatio, n int) (inputs, outputs draws) {
 	inLo, inHi := bounds(input, ratio.Input)
 	outLo, outHi := bounds(output, ratio.Output)
@@ -154,8 +156,8 @@ func except(ids, special []int) []int {
 	return slices.DeleteFunc(ids, func(id int) bool { return left[id] })
 }
 
-// vocabularyFor is the vocabulary of random prompts for tok, and whether it is assumed rather than known to be the model's.
-// given counts only where a tokenizer is missing or does not tell the size of its vocabulary.
+// vocabularyFor is the vocabulary of random prompts for tok, and whether it is assumed rather than known to be the
+// model's. given counts only where a tokenizer is missing or does not tell the size of its vocabulary.
 func vocabularyFor(given Vocabulary, tok tokenizer.Tokenizer) (v Vocabulary, assumed bool) {
 	if tok != nil && tok.VocabSize() > 0 {
 		return Vocabulary{Size: tok.VocabSize(), Special: tok.SpecialIDs()}, false
@@ -192,7 +194,8 @@ func (v Vocabulary) described(given bool) string {
 func formOf(v Vocabulary, text, assumed bool) string {
 	switch {
 	case text && assumed:
-		return "text of " + v.String() + " (assumed: the tokenizer does not tell its vocabulary, so this is not vLLM's workload)"
+		return "text of " + v.String() + " (assumed: the tokenizer does not tell its vocabulary, so this is not " +
+			"vLLM's workload)"
 	case text:
 		return "text"
 	}

@@ -25,7 +25,8 @@ type fault struct{ content, want string }
 func (r fileReader) open(t *testing.T, path string) (Flow, error) {
 	t.Helper()
 	c := Common{Path: path, Prompts: 3, Forms: AsText | AsTokenIDs}
-	tools := testTools{toyTools{notes: new([]string)}, Text{Counter: byBytes{}, Template: roleTags{}}, numpy.NewStreams(0)}
+	tools := testTools{toyTools{notes: new([]string)}, Text{Counter: byBytes{}, Template: roleTags{}},
+		numpy.NewStreams(0)}
 	switch r.name {
 	case "bfcl":
 		c.Path = filepath.Dir(path)
@@ -47,7 +48,8 @@ func fileReaders() []fileReader {
 	table := burstHeader + strings.Repeat("0,GPT-4,7,5\n", 3)
 	requests := strings.Repeat(`{"timestamp": 0, "input_length": 8, "output_length": 5, "hash_ids": [7]}`+"\n", 3)
 	pair := `{"conversations":[{"value":"question"},{"value":"answer"}]}`
-	const cutLine, mixedLine = "line 4: the file ends before its last object does", "line 4: expected one object on each line: got a number"
+	const cutLine, mixedLine = "line 4: the file ends before its last object does",
+		"line 4: expected one object on each line: got a number"
 	return []fileReader{
 		{"sharegpt", "f.json", "[\n" + pair + ",\n" + pair + ",\n" + pair + "\n]\n",
 			fault{"[\n" + pair + ",\n" + pair + ",\n{", "line 4: the file ends before its array does"},
@@ -56,8 +58,10 @@ func fileReaders() []fileReader {
 		{"custom_image", "f.jsonl", image, fault{image + `{"pro`, cutLine}, fault{image + "7\n", mixedLine}},
 		{"spec_bench", "f.jsonl", bench, fault{bench + `{"tur`, cutLine}, fault{bench + "7\n", mixedLine}},
 		{"speed_bench", "qualitative.jsonl", bench, fault{bench + `{"mes`, cutLine}, fault{bench + "7\n", mixedLine}},
-		{"bfcl", "BFCL_v3_simple.json", questions, fault{questions + `{"que`, cutLine}, fault{questions + "7\n", mixedLine}},
-		{"burstgpt", "f.csv", table, fault{table + `"0,GPT`, "line 5: not CSV"}, fault{table + "0,GPT-4,7,x\n", "line 5: column Response tokens"}},
+		{"bfcl", "BFCL_v3_simple.json", questions, fault{questions + `{"que`, cutLine},
+			fault{questions + "7\n", mixedLine}},
+		{"burstgpt", "f.csv", table, fault{table + `"0,GPT`, "line 5: not CSV"},
+			fault{table + "0,GPT-4,7,x\n", "line 5: column Response tokens"}},
 		{"timed_trace", "f.jsonl", requests, fault{requests + `{"tim`, cutLine}, fault{requests + "7\n", mixedLine}},
 	}
 }

@@ -24,7 +24,8 @@ const fitRetries = 10
 //	 ▲                                    │ no
 //	 └──── cut, or append random ids ◀────┘
 //
-// Cutting needs no other prompt; ids to append come from a generator that prompts share, so a short prompt waits for its turn.
+// Cutting needs no other prompt; ids to append come from a generator that prompts share, so a short prompt waits for
+// its turn.
 type tokenFit struct {
 	ids     []int
 	target  int // tokens wanted
@@ -60,8 +61,8 @@ func (f *tokenFit) round(tok tokenizer.Tokenizer) bool {
 	return keep == f.target
 }
 
-// settle brings a prompt that has advanced to its end. draw gives the ids to append, special ones among them, as vLLM has
-// it. It draws nothing for a prompt that is done.
+// settle brings a prompt that has advanced to its end. draw gives the ids to append, special ones among them, as vLLM
+// has it. It draws nothing for a prompt that is done.
 func (f *tokenFit) settle(tok tokenizer.Tokenizer, draw func() int) {
 	for !f.done {
 		for len(f.ids) < f.target {
@@ -87,8 +88,8 @@ func missed(tokens int) string {
 //
 //	begin ──▶ a window of prompts ── each advances, in parallel ──▶ next: short prompts draw, in order
 //
-// Decoding and encoding take the time, and few prompts come out short, so little remains to be done in order. Nothing runs
-// between calls.
+// Decoding and encoding take the time, and few prompts come out short, so little remains to be done in order. Nothing
+// runs between calls.
 type fitQueue struct {
 	tok   tokenizer.Tokenizer                     // nil: ids are sent as they are
 	begin func() (ids []int, target int, ok bool) // the next prompt as it is to be tried first; it must not draw
@@ -141,11 +142,12 @@ func (a *fitQueue) fill() {
 	})
 }
 
-// maxCalls is how many calls may be in flight: enough to hide a server's response time, little enough to leave it alone.
+// maxCalls is how many calls may be in flight: enough to hide a server's response time, little enough to leave it
+// alone.
 const maxCalls = 64
 
-// callsAtOnce is how many calls of tok make sense at a time: as many as there are processors, unless it says otherwise, as
-// one does that waits for a server.
+// callsAtOnce is how many calls of tok make sense at a time: as many as there are processors, unless it says otherwise,
+// as one does that waits for a server.
 func callsAtOnce(tok tokenizer.Tokenizer) int {
 	if tok == nil {
 		return 1
@@ -160,8 +162,8 @@ func callsAtOnce(tok tokenizer.Tokenizer) int {
 const atOnce = 16
 
 // guesses draws the ids of texts and fits these to their lengths, many at once. A text draws its ids only after
-// the one before has drawn its missing ids, so the ids of a window are drawn on the guess that none of its texts will be
-// short. After the first short text the guess was wrong, and a new window begins:
+// the one before has drawn its missing ids, so the ids of a window are drawn on the guess that none of its texts will
+// be short. After the first short text the guess was wrong, and a new window begins:
 //
 //	draw a b c d e ──▶ fit all, in parallel ──▶ a, b done; c short: draws ──▶ draw d e f g h ──▶ …
 type guesses struct {
@@ -253,12 +255,13 @@ type Alignment struct {
 	Failure error
 }
 
-// Align cuts text prompts to the tokens that the server counts, where it counts more than the data set asked for. vLLM's client does so for prompts made of tokens (random and prefix_repetition) when its tokenizer is not quite
-// the server's. The first prompt decides: if the server counts it as asked for, or cannot count, all stay as they are.
+// Align cuts text prompts to the tokens that the server counts, where it counts more than the data set asked for.
+// vLLM's client does so for prompts made of tokens (random and prefix_repetition) when its tokenizer is not quite the
+// server's. The first prompt decides: if the server counts it as asked for, or cannot count, all stay as they are.
 //
 // It replaces the turns it changes in conversations, never turns that others share, and leaves InputTokens alone.
-// Warnings for the user go to warn, a line each, from the calling goroutine. The only error is ctx's; prompts that were cut until then
-// stay cut.
+// Warnings for the user go to warn, a line each, from the calling goroutine. The only error is ctx's; prompts that were
+// cut until then stay cut.
 func Align(ctx context.Context, conversations []Conversation, server Aligner, warn func(string)) (Alignment, error) {
 	if len(conversations) == 0 || !alignable(conversations[0]) {
 		return Alignment{}, nil
@@ -278,10 +281,12 @@ func Align(ctx context.Context, conversations []Conversation, server Aligner, wa
 	if err := ctx.Err(); err != nil {
 		return a, err
 	}
-	warn(fmt.Sprintf("the server's tokenizer is another (%d tokens for the first prompt instead of %d): aligned %d prompts, %d cut, %d shorter than wanted and left",
+	warn(fmt.Sprintf("the server's tokenizer is another (%d tokens for the first prompt instead of %d): aligned %d "+
+		"prompts, %d cut, %d shorter than wanted and left",
 		len(ids), first.InputTokens, a.Prompts, a.Cut, a.Short))
 	if a.Failed > 0 {
-		warn(fmt.Sprintf("%d of %d prompts could not be aligned with the server's tokenizer and stay as they are: %v", a.Failed, a.Prompts, a.Failure))
+		warn(fmt.Sprintf("%d of %d prompts could not be aligned with the server's tokenizer and stay as they are: %v",
+			a.Failed, a.Prompts, a.Failure))
 	}
 	return a, nil
 }

@@ -75,7 +75,8 @@ func (s *spread) check(name string) error {
 	case "lognormal":
 		ratio := s.ratio()
 		if !(s.Average >= 1 && ratio > 0 && ratio < 1) && !(s.Mean > 0 && s.Sigma >= 0) {
-			return bad("lognormal needs an average of at least 1 and a median_ratio between 0 and 1, or mean and sigma of the normal distribution behind it")
+			return bad("lognormal needs an average of at least 1 and a median_ratio between 0 and 1, or mean and " +
+				"sigma of the normal distribution behind it")
 		}
 	default:
 		return bad("unknown distribution %s; use constant, uniform, zipf, poisson or lognormal",
@@ -140,7 +141,9 @@ func openGenerated(c Common, t Tools) (f Flow, is bool, err error) {
 	}
 	tok := t.Local()
 	if tok == nil {
-		return f, false, errors.New("conversations of text files need a tokenizer on this machine; give the model's with --tokenizer DIRECTORY")
+		return f, false,
+			errors.New("conversations of text files need a tokenizer on this machine; give the model's with " +
+				"--tokenizer DIRECTORY")
 	}
 	m, err := g.maker(filepath.Dir(c.Path), tok)
 	if err != nil {
@@ -239,7 +242,8 @@ func (g *generation) maker(dir string, tok tokenizer.Tokenizer) (*generator, err
 // cut is the text of so many tokens from a place on.
 func (m *generator) cut(from, n int) (string, error) {
 	if from < 0 || n < 0 || from+n > len(m.text) {
-		return "", fmt.Errorf("the text files have %d tokens, and the conversations need %d or more; add text, or ask for fewer or shorter conversations", len(m.text), from+n)
+		return "", fmt.Errorf("the text files have %d tokens, and the conversations need %d or more; add text, or ask "+
+			"for fewer or shorter conversations", len(m.text), from+n)
 	}
 	return m.tok.Decode(m.text[from : from+n])
 }

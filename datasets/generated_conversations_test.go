@@ -28,8 +28,10 @@ func TestSpreads(t *testing.T) {
 		{"zipf", spread{Distribution: "zipf", Alpha: 3, Max: 9}, 1, 9, 1.35},
 		{"poisson", spread{Distribution: "poisson", Alpha: 4}, 0, 20, 4},
 		{"large poisson", spread{Distribution: "poisson", Alpha: 900}, 700, 1100, 900},
-		{"lognormal by its average", spread{Distribution: "lognormal", Average: 100, MedianRatio: new(0.9)}, 10, 600, 100},
-		{"lognormal by the normal distribution behind it", spread{Distribution: "lognormal", Mean: 3, Sigma: 0.5}, 2, 300, math.Exp(3.125)},
+		{"lognormal by its average", spread{Distribution: "lognormal", Average: 100, MedianRatio: new(0.9)}, 10, 600,
+			100},
+		{"lognormal by the normal distribution behind it", spread{Distribution: "lognormal", Mean: 3, Sigma: 0.5}, 2,
+			300, math.Exp(3.125)},
 		{"lognormal up to a limit", spread{Distribution: "lognormal", Average: 100, Max: 100}, 1, 100, 81},
 	} {
 		if err := c.s.check(c.name); err != nil {
@@ -51,7 +53,9 @@ func TestSpreads(t *testing.T) {
 
 // readGPT2 reads a tokenizer as models have it.
 var readGPT2 = sync.OnceValues(func() (*tokenizer.Local, error) {
-	found, err := tokenizer.Find(context.Background(), tokenizer.FindOptions{Tokenizer: filepath.Join("..", "internal", "hf", "tokenizer", "testdata", "gpt2.tokenizer.json.gz")})
+	found, err := tokenizer.Find(context.Background(),
+		tokenizer.FindOptions{
+			Tokenizer: filepath.Join("..", "internal", "hf", "tokenizer", "testdata", "gpt2.tokenizer.json.gz")})
 	if err != nil {
 		return nil, err
 	}
@@ -100,25 +104,30 @@ func TestGeneratedRefused(t *testing.T) {
 		{change(`"text.txt"`, ``), "text_files: name at least one"},
 		{change(`"text.txt"`, `"none.txt"`), "none.txt"},
 		{change(`"num_tokens":`+uniform, `"x":0`), "num_tokens: missing"},
-		{change(uniform, `{"distribution":"uniform","min":0,"max":60}`), "num_tokens: uniform needs a min above 0 and a max that is not smaller"},
+		{change(uniform, `{"distribution":"uniform","min":0,"max":60}`),
+			"num_tokens: uniform needs a min above 0 and a max that is not smaller"},
 		{change(uniform, `{"distribution":"uniform","min":4,"max":3}`), "num_tokens: uniform needs a min"},
 		{change(uniform, `{"distribution":"zipf","alpha":1}`), "num_tokens: zipf needs an alpha above 1"},
 		{change(uniform, `{"distribution":"poisson"}`), "num_tokens: poisson needs an alpha above 0"},
-		{change(uniform, `{"distribution":"lognormal","average":10,"median_ratio":1}`), "num_tokens: lognormal needs an average"},
-		{change(uniform, `{"distribution":"normal"}`), `num_tokens: unknown distribution "normal"; use constant, uniform, zipf, poisson or lognormal`},
+		{change(uniform, `{"distribution":"lognormal","average":10,"median_ratio":1}`),
+			"num_tokens: lognormal needs an average"},
+		{change(uniform, `{"distribution":"normal"}`),
+			`num_tokens: unknown distribution "normal"; use constant, uniform, zipf, poisson or lognormal`},
 		{change(uniform, `{"distribution":"constant","value":1e12}`), "num_tokens: a number is out of range"},
 		{change(`"value":8`, `"value":-8`), "prompt_output: a number is out of range"},
-		{change(uniform, `{"distribution":"constant","value":4000}`), "the text files have 600 tokens, and the conversations need"},
+		{change(uniform, `{"distribution":"constant","value":4000}`),
+			"the text files have 600 tokens, and the conversations need"},
 	} {
 		complains(t, failure(generatedIn(t, tok, c.config, 600, 0, 1)), c.want)
 	}
-	if d, err := generatedIn(t, tok, `{"filetype":"other","generate_conversations":1}`, 1, 0, 1); d.Next != nil || err != nil {
+	if d, err := generatedIn(t, tok, `{"filetype":"other","generate_conversations":1}`, 1, 0, 1); d.Next != nil ||
+		err != nil {
 		t.Errorf("another file: got %v, %v", d, err)
 	}
 }
 
-// Generated conversations have the turns and lengths of the configuration, begin with one text in common, are the same for a seed, and repeat only
-// where more are wanted.
+// Generated conversations have the turns and lengths of the configuration, begin with one text in common, are the same
+// for a seed, and repeat only where more are wanted.
 func TestGenerated(t *testing.T) {
 	tok := gpt2(t)
 	draw := func(prompts int, seed int64) (texts []string) {

@@ -36,15 +36,19 @@ func (k *hf) Define(group func(string) Flags) {
 	f.StringVar(&o.name, "hf-name", "", "hf: the data set's name on the hub, if --dataset-path is a local copy")
 	f.StringVar(&o.subset, "hf-subset", "", "hf: subset (default: the data set's)")
 	f.StringVar(&o.split, "hf-split", "", "hf: split, such as train (default: the data set's)")
-	f.StringVar(&o.column, "hf-text-column", "", "hf: column of the prompts, such as question or messages[0].content (default: the known one)")
+	f.StringVar(&o.column, "hf-text-column", "",
+		"hf: column of the prompts, such as question or messages[0].content (default: the known one)")
 	f.CountVar(&o.outputLen, "hf-output-len", "hf: output length in tokens (default: the data set's)")
 	f.BoolVar(&o.noStream, "no-stream", false, "hf: shuffle the whole data set, not a buffer of rows as it is streamed")
-	f.StringVar(&o.version, "hf-datasets-version", o.version, "hf: version of Python's datasets whose order of streamed rows to follow")
+	f.StringVar(&o.version, "hf-datasets-version", o.version,
+		"hf: version of Python's datasets whose order of streamed rows to follow")
 	f.Float64Var(&o.minDistance, "blazedit-min-distance", 0, "hf, Blazedit: smallest edit, as a share of the code")
-	f.Float64Var(&o.maxDistance, "blazedit-max-distance", o.maxDistance, "hf, Blazedit: largest edit, as a share of the code")
+	f.Float64Var(&o.maxDistance, "blazedit-max-distance", o.maxDistance,
+		"hf, Blazedit: largest edit, as a share of the code")
 	f.Float64Var(&o.minSeconds, "asr-min-audio-len-sec", 0, "hf, speech: shortest recording in seconds")
 	f.Float64Var(&o.maxSeconds, "asr-max-audio-len-sec", o.maxSeconds, "hf, speech: longest recording in seconds")
-	f.StringVar(&o.categories, "bfcl-categories", "", "hf, BFCL: categories, separated by commas (default: simple,live_simple,multiple)")
+	f.StringVar(&o.categories, "bfcl-categories", "",
+		"hf, BFCL: categories, separated by commas (default: simple,live_simple,multiple)")
 }
 
 // class is the layout of the data set that the flags name; nil where it has to be detected.
@@ -76,7 +80,8 @@ func (k *hf) needs() Needs {
 	}
 	switch {
 	case class.calls:
-		n.Forms, n.Why, n.Template, n.OutputLen = AsMessages, "function calls travel in chat requests", true, k.calls().OutputLen
+		n.Forms, n.Why, n.Template, n.OutputLen = AsMessages, "function calls travel in chat requests", true,
+			k.calls().OutputLen
 	case class.medium == withPicture:
 		n.Forms, n.Why = k.mediaForm(), imagesInMessages
 	case class.medium == withVideo:
@@ -104,7 +109,8 @@ func (k *hf) calls() bfcl {
 func (k *hf) check() error {
 	o := &k.flags
 	if k.Path == "" {
-		return errors.New("--dataset-name hf: needs the data set's name or a copy of it; give --dataset-path, such as openai/gsm8k")
+		return errors.New(
+			"--dataset-name hf: needs the data set's name or a copy of it; give --dataset-path, such as openai/gsm8k")
 	}
 	if class := k.class(); class != nil && class.calls {
 		return k.calls().check()
@@ -135,8 +141,8 @@ func (p *problems) span(least string, lo float64, most string, hi float64) {
 	}
 }
 
-// open finds the files, puts the rows in order and makes prompts of the first ones, as vLLM's client does for the same seed, tokenizer and files.
-// The legacy generator stays as it is, and Python's unless prompts have to be repeated.
+// open finds the files, puts the rows in order and makes prompts of the first ones, as vLLM's client does for the same
+// seed, tokenizer and files. The legacy generator stays as it is, and Python's unless prompts have to be repeated.
 func (k *hf) open(ctx context.Context, t Tools) (Flow, error) {
 	class := k.class()
 	if class != nil && class.calls {
@@ -161,7 +167,8 @@ func (k *hf) open(ctx context.Context, t Tools) (Flow, error) {
 func (k *hf) drawing(text Text, h hfHub, note func(string)) *hfSampler {
 	o := &k.flags
 	d := &hfSampler{Common: k.Common, class: k.class(), flags: o, length: k.length(), id: k.Path, hub: h, text: text,
-		tables: hfTables{root: k.Path}, from: hub.Selection{Path: k.Path, Name: o.name, Subset: o.subset, Split: o.split}}
+		tables: hfTables{root: k.Path},
+		from:   hub.Selection{Path: k.Path, Name: o.name, Subset: o.subset, Split: o.split}}
 	if d.class != nil {
 		d.choose(note)
 	}
@@ -191,7 +198,8 @@ func (d *hfSampler) choose(note func(string)) {
 // Prompts of speech recognition, in the special tokens of the models that have any.
 const (
 	whisperPrompt = "<|startoftranscript|><|en|><|transcribe|><|notimestamps|>"
-	coherePrompt  = "<|startofcontext|><|startoftranscript|><|emo:undefined|><|en|><|en|><|pnc|><|noitn|><|notimestamp|><|nodiarize|>"
+	coherePrompt  = "<|startofcontext|><|startoftranscript|><|emo:undefined|><|en|><|en|><|pnc|><|noitn|>" +
+		"<|notimestamp|><|nodiarize|>"
 )
 
 // transcription is the prompt that goes with a recording, by the tokenizer's name and class; "" for most.

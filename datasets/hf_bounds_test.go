@@ -16,7 +16,8 @@ func TestHFTextIsBounded(t *testing.T) {
 	}
 }
 
-// A directory that lacks some of the numbered files is used as it is, as by vLLM, and a note says so. A file that was named is what was meant.
+// A directory that lacks some of the numbered files is used as it is, as by vLLM, and a note says so. A file that was
+// named is what was meant.
 func TestHFFilesMissing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "test-00001-of-00002.jsonl")
@@ -39,7 +40,8 @@ func TestHFPicturesAreTold(t *testing.T) {
 	write(t, path, `{"image": "http://x/a.png"}`+"\n"+`{"image": "http://x/b.png"}`+"\n")
 	told := ""
 	h := hub.New(hub.Options{Env: func(string) string { return "" }, Progress: func(line string) { told = line }})
-	d := &hfSampler{Common: Common{Prompts: 9}, class: hfClassOf("Lin-Chen/MMStar"), hub: h, from: hub.Selection{Path: path}}
+	d := &hfSampler{Common: Common{Prompts: 9}, class: hfClassOf("Lin-Chen/MMStar"), hub: h,
+		from: hub.Selection{Path: path}}
 	var err error
 	if d.tables.shards, err = h.Select(t.Context(), d.from); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// hfClass is a layout of data sets on the hub that vLLM's client knows. Values of a row are named by paths such as turns[0]; those of the prompt
-// stand in braces.
+// hfClass is a layout of data sets on the hub that vLLM's client knows. Values of a row are named by paths such as
+// turns[0]; those of the prompt stand in braces.
 type hfClass struct {
 	name string
 	ids  []string // of the data sets on the hub
@@ -87,7 +87,8 @@ func (l hfLimits) String() string {
 	if l.anyOutput {
 		return fmt.Sprintf("%d or more prompt tokens", minTokens)
 	}
-	return fmt.Sprintf("%d to %d prompt tokens, %[1]d or more output tokens, %[3]d together at most", minTokens, l.most, l.total)
+	return fmt.Sprintf("%d to %d prompt tokens, %[1]d or more output tokens, %[3]d together at most", minTokens, l.most,
+		l.total)
 }
 
 //go:embed prompts/instruct_coder.txt
@@ -124,25 +125,29 @@ var hfClasses = []hfClass{
 	{name: "Conversation", ids: []string{"Aeala/ShareGPT_Vicuna_unfiltered"},
 		prompt: "{conversations[0].value}", answer: "conversations[1].value", chat: true,
 		accepted: true, keep: twoTurns, limits: hfLimits{most: maxPrompt, total: maxSequence}},
-	{name: "AIMO", ids: []string{"AI-MO/aimo-validation-aime", "AI-MO/NuminaMath-1.5", "AI-MO/NuminaMath-CoT"}, split: "train",
+	{name: "AIMO", ids: []string{"AI-MO/aimo-validation-aime", "AI-MO/NuminaMath-1.5", "AI-MO/NuminaMath-CoT"},
+		split:  "train",
 		prompt: "{problem}", answer: "solution", accepted: true, limits: hfLimits{most: 2048, total: 32000}},
 	{name: "NextEditPrediction", ids: []string{"zed-industries/zeta"}, split: "train",
 		prompt: zetaPrompt, answer: "output", reply: editableRegion, own: true},
-	{name: "ASR", ids: []string{"openslr/librispeech_asr", "facebook/voxpopuli", "LIUM/tedlium", "edinburghcstr/ami", "speechcolab/gigaspeech",
+	{name: "ASR", ids: []string{"openslr/librispeech_asr", "facebook/voxpopuli", "LIUM/tedlium", "edinburghcstr/ami",
+		"speechcolab/gigaspeech",
 		"kensho/spgispeech", "D4nt3/esb-datasets-earnings22-validation-tiny-filtered"}, split: "train",
 		output: 1024, media: "audio", medium: withRecording, accepted: true},
 	{name: "ASR", ids: []string{earningsCalls}, split: "train",
 		output: 1024, media: "url", medium: withRecording, whole: true, accepted: true},
 	{name: "Blazedit", ids: []string{"vdaita/edit_5k_char", "vdaita/edit_10k_char"}, split: "train",
 		prompt: blazeditPrompt, output: 4000, template: rendered, keep: distanceWithin, filter: "norm_distance"},
-	{name: "MLPerf", ids: []string{"mgoin/mlperf-inference-llama2-data", "mgoin/mlperf-inference-llama3.1-data"}, split: "train",
+	{name: "MLPerf", ids: []string{"mgoin/mlperf-inference-llama2-data", "mgoin/mlperf-inference-llama3.1-data"},
+		split:  "train",
 		prompt: "{question}", system: "system_prompt", answer: "output", template: alwaysRendered, accepted: true,
 		limits: hfLimits{most: maxPrompt, total: maxSequence, always: true}},
 	{name: "MMStar", ids: []string{"Lin-Chen/MMStar"}, split: "val", noSubset: true,
 		prompt: "{question}", text: beforeOptions, output: 128, media: "image", medium: withPicture},
 	// vLLM reads it in its benchmark of structured output.
 	{name: "JSONMode", ids: []string{"NousResearch/json-mode-eval"}, split: "train",
-		prompt: "{prompt[1].content}", system: "prompt[0].content", schema: "schema", output: 128, template: alwaysRendered},
+		prompt: "{prompt[1].content}", system: "prompt[0].content", schema: "schema", output: 128,
+		template: alwaysRendered},
 	{name: "BFCL", ids: []string{BFCLRepository}, noSubset: true, calls: true},
 }
 

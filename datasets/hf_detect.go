@@ -26,25 +26,29 @@ func TextColumns() (prompts, answers []string) { return hfTexts, hfAnswers }
 // hfOutput is the output length in tokens of a row without an answer, as in the Rust client.
 const hfOutput = 128
 
-// detect finds the prompts of a data set whose layout is not known: by its first row, as the Rust client does, unless a flag names the
-// column. Prompts of fewer than minTokens tokens are left out.
+// detect finds the prompts of a data set whose layout is not known: by its first row, as the Rust client does, unless a
+// flag names the column. Prompts of fewer than minTokens tokens are left out.
 func (d *hfSampler) detect(row hfValues, note func(string)) error {
 	paths := []string{d.flags.column}
 	if paths[0] == "" {
 		paths = likelyPrompt(row)
 	}
 	if len(paths) == 0 {
-		return fmt.Errorf("none of its columns (%s) is known to hold prompts; name one with --hf-text-column. %s", textfile.Names(d.named), hfKnown())
+		return fmt.Errorf("none of its columns (%s) is known to hold prompts; name one with --hf-text-column. %s",
+			textfile.Names(d.named), hfKnown())
 	}
 	value, err := row.value(paths[0])
 	if err != nil {
-		return fmt.Errorf("--hf-text-column %s: %w; the columns are: %s", usage.Quote(paths[0]), err, textfile.Names(d.named))
+		return fmt.Errorf("--hf-text-column %s: %w; the columns are: %s", usage.Quote(paths[0]), err,
+			textfile.Names(d.named))
 	}
-	class := &hfClass{name: "column " + strings.Join(paths, " and "), loose: true, accepted: true, text: firstText, reply: firstText, output: hfOutput,
+	class := &hfClass{name: "column " + strings.Join(paths, " and "), loose: true, accepted: true, text: firstText,
+		reply: firstText, output: hfOutput,
 		limits: hfLimits{most: math.MaxInt32, total: math.MaxInt, always: true, anyOutput: true}}
 	if isChat(value) {
 		class.text, class.reply, class.answer = said("user", "human"), said("assistant", "gpt"), paths[0]
-	} else if at := slices.IndexFunc(hfAnswers, func(name string) bool { return name != paths[0] && jsonscan.Fields(row, name)[0] != nil }); at >= 0 {
+	} else if at := slices.IndexFunc(hfAnswers,
+		func(name string) bool { return name != paths[0] && jsonscan.Fields(row, name)[0] != nil }); at >= 0 {
 		class.answer = hfAnswers[at]
 	}
 	for i, path := range paths {
@@ -60,7 +64,8 @@ func (d *hfSampler) detect(row hfValues, note func(string)) error {
 	if d.length > 0 {
 		lengths = fmt.Sprintf("%d tokens", d.length)
 	}
-	note(fmt.Sprintf("the prompts are in %s, output lengths are %s; --hf-text-column names another column", class.name, lengths))
+	note(fmt.Sprintf("the prompts are in %s, output lengths are %s; --hf-text-column names another column", class.name,
+		lengths))
 	d.class = class
 	return nil
 }
@@ -145,7 +150,8 @@ func said(roles ...string) func(chat []byte) (string, error) {
 		}
 		for message := range jsonscan.Elements(chat) {
 			role, content, ok := spoken(message)
-			if ok && jsonscan.IsString(role) && jsonscan.IsString(content) && slices.Contains(roles, jsonscan.Text(role)) {
+			if ok && jsonscan.IsString(role) && jsonscan.IsString(content) &&
+				slices.Contains(roles, jsonscan.Text(role)) {
 				return jsonscan.WholeText(content)
 			}
 		}

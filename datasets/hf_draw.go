@@ -95,7 +95,8 @@ func (d *hfSampler) list(py *numpy.Python) (Flow, error) {
 	}
 	kind := d.class.name + " in " + d.from.Path
 	if d.class.medium == withRecording {
-		kind = fmt.Sprintf("%s with recordings of %.1f s on average in %s", d.class.name, (d.sound / time.Duration(len(d.drawn))).Seconds(), d.from.Path)
+		kind = fmt.Sprintf("%s with recordings of %.1f s on average in %s", d.class.name,
+			(d.sound / time.Duration(len(d.drawn))).Seconds(), d.from.Path)
 	}
 	list, err := d.listed("hf", d.drawn, d.Prompts, kind, py)
 	return list, within(d.from.Path, err)
@@ -111,11 +112,13 @@ func (d *hfSampler) nothing() error {
 		if most := d.flags.maxSeconds; most > 0 && !math.IsInf(most, 1) {
 			lasts = fmt.Sprintf("between %g and %g s", d.flags.minSeconds, most)
 		}
-		return fmt.Errorf("none of the %d recordings lasts %s; see --asr-min-audio-len-sec and --asr-max-audio-len-sec", d.looked, lasts)
+		return fmt.Errorf("none of the %d recordings lasts %s; see --asr-min-audio-len-sec and --asr-max-audio-len-sec",
+			d.looked, lasts)
 	case d.class.limits.most > 0:
 		return fmt.Errorf("none of the %d rows is of a length to be taken (%s)", d.looked, d.class.limits)
 	}
-	return fmt.Errorf("none of the %d rows is between --blazedit-min-distance %g and --blazedit-max-distance %g", d.looked, d.flags.minDistance, d.flags.maxDistance)
+	return fmt.Errorf("none of the %d rows is between --blazedit-min-distance %g and --blazedit-max-distance %g",
+		d.looked, d.flags.minDistance, d.flags.maxDistance)
 }
 
 // order is the order of the rows.
@@ -322,7 +325,8 @@ func (d *hfSampler) render(ctx context.Context, rows []hfPrompt) ([]string, erro
 	err := parallel.Each(ctx, atOnce, len(rows), func(i int) (err error) {
 		messages := userMessage(rows[i].text)
 		if d.class.system != "" {
-			messages = fmt.Appendf(nil, `[{"role":"system","content":%s},%s`, jsonscan.Quote(rows[i].system), messages[1:])
+			messages = fmt.Appendf(nil, `[{"role":"system","content":%s},%s`, jsonscan.Quote(rows[i].system),
+				messages[1:])
 		}
 		prompts[i], err = d.text.Template.Render(ctx, chattemplate.Input{Messages: messages})
 		if err != nil {

@@ -45,7 +45,8 @@ type hfCase struct {
 // kind is the data set of the hub with the case's flags.
 func (c hfCase) kind() *hf {
 	k := defaults[hf]("hf")
-	k.Common = Common{Path: c.Path, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "hf-", Forms: AsText | AsMedia | AsMessages}
+	k.Common = Common{Path: c.Path, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "hf-",
+		Forms: AsText | AsMedia | AsMessages}
 	if c.Backend == "openai-audio" {
 		k.Forms = AsAudio
 	}
@@ -82,7 +83,8 @@ func TestHFGolden(t *testing.T) {
 		Cases     []hfCase
 	}
 	goldenCases(t, "hf_prompts.json", &file)
-	for name, prompt := range map[string]string{"zeta": zetaPrompt, "instruct_coder": instructCoderPrompt, "blazedit": blazeditPrompt,
+	for name, prompt := range map[string]string{"zeta": zetaPrompt, "instruct_coder": instructCoderPrompt,
+		"blazedit":             blazeditPrompt,
 		"asr_openai_tokenizer": whisperPrompt, "asr_cohere_tokenizer": coherePrompt} {
 		same(t, "prompt of "+name, prompt, file.Templates[name])
 	}
@@ -92,7 +94,8 @@ func TestHFGolden(t *testing.T) {
 			fine(t, k.check())
 			h := &hfFile{path: hfRows(t, file.Rows[c.Path])}
 			streams := numpy.NewStreams(uint32(c.Seed))
-			d := k.drawing(Text{Counter: byWords{}, Template: roleTags{}}, h, func(note string) { t.Errorf("told %q", note) })
+			d := k.drawing(Text{Counter: byWords{}, Template: roleTags{}}, h,
+				func(note string) { t.Errorf("told %q", note) })
 			list := must(d.draw(t.Context(), streams.Python, nil))
 			asked := func(s string) *string {
 				if s == "" {
@@ -108,8 +111,8 @@ func TestHFGolden(t *testing.T) {
 	}
 }
 
-// checkHF is check, where a prompt that was too long to print is null, recordings are given by their length, and media in messages do not
-// travel a second time.
+// checkHF is check, where a prompt that was too long to print is null, recordings are given by their length, and media
+// in messages do not travel a second time.
 func (c hfCase) checkHF(t *testing.T, got []Conversation, chat bool) {
 	t.Helper()
 	for i := range c.Requests[:min(len(got), len(c.Requests))] {

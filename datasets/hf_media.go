@@ -17,33 +17,35 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// eachMedium calls do with the picture, video or recording of each row, several at a time: nil where there is none. It goes through the
-// files in their order, since a page of a table holds many rows. tell hears how many were begun.
-func (d *hfSampler) eachMedium(ctx context.Context, rows []hfPrompt, tell func(n int), do func(i int, value []byte) error) error {
+// eachMedium calls do with the picture, video or recording of each row, several at a time: nil where there is none. It
+// goes through the files in their order, since a page of a table holds many rows. tell hears how many were begun.
+func (d *hfSampler) eachMedium(ctx context.Context, rows []hfPrompt, tell func(n int),
+	do func(i int, value []byte) error) error {
 	places, errs := make([]hfRow, len(rows)), make([]error, len(rows))
 	for i, p := range rows {
 		places[i] = p.at
 	}
 	optional := d.class.limits.most > 0 // conversations may be without
 	running, slots, begun := sync.WaitGroup{}, make(chan struct{}, runtime.GOMAXPROCS(0)), 0
-	err := d.tables.rows(ctx, places, map[string]bool{d.column(d.class.media): !optional}, func(i int, object []byte) error {
-		value, err := mediaAt(object, d.class.media, optional)
-		if errs[i] = err; err != nil {
+	err := d.tables.rows(ctx, places, map[string]bool{d.column(d.class.media): !optional},
+		func(i int, object []byte) error {
+			value, err := mediaAt(object, d.class.media, optional)
+			if errs[i] = err; err != nil {
+				return nil
+			}
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			running.Go(func() {
+				errs[i] = within(textfile.Quote(d.class.media), do(i, value))
+				<-slots
+			})
+			begun++
+			tell(begun)
 			return nil
-		}
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		running.Go(func() {
-			errs[i] = within(textfile.Quote(d.class.media), do(i, value))
-			<-slots
 		})
-		begun++
-		tell(begun)
-		return nil
-	})
 	running.Wait()
 	for i := range rows {
 		if err == nil && errs[i] != nil {
@@ -130,7 +132,8 @@ func (d *hfSampler) video(ctx context.Context, value []byte) (json.RawMessage, e
 	return media.Video(jsonscan.Quote(path))
 }
 
-// stored is a file in a row, as the hub's tables have pictures and recordings: its content, or where that is null its path.
+// stored is a file in a row, as the hub's tables have pictures and recordings: its content, or where that is null its
+// path.
 func stored(value []byte) (data []byte, path string, err error) {
 	fields := jsonscan.Fields(value, "bytes", "path")
 	if jsonscan.IsString(fields[0]) {
@@ -156,8 +159,10 @@ func (d *hfSampler) find(ctx context.Context, path string) (string, error) {
 	return d.hub.Beside(ctx, d.from, path)
 }
 
-// recordings loads those of the rows, and leaves out rows whose recordings are too short or too long; nil where the rows have none.
-func (d *hfSampler) recordings(ctx context.Context, rows []hfPrompt) (kept []hfPrompt, recordings []*media.Audio, err error) {
+// recordings loads those of the rows, and leaves out rows whose recordings are too short or too long; nil where the
+// rows have none.
+func (d *hfSampler) recordings(ctx context.Context,
+	rows []hfPrompt) (kept []hfPrompt, recordings []*media.Audio, err error) {
 	if d.class.medium != withRecording {
 		return rows, nil, nil
 	}
@@ -171,7 +176,8 @@ func (d *hfSampler) recordings(ctx context.Context, rows []hfPrompt) (kept []hfP
 			return nil
 		}
 		if d.held.Add(int64(len(a.Data))) > mostRecordings {
-			return fmt.Errorf("the recordings up to here are larger than %d GiB in all; take fewer with --num-prompts", mostRecordings>>30)
+			return fmt.Errorf("the recordings up to here are larger than %d GiB in all; take fewer with --num-prompts",
+				mostRecordings>>30)
 		}
 		all[i] = a
 		return nil

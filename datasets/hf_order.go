@@ -77,9 +77,10 @@ func shuffleRows(gen *numpy.Generator, rows []hfRow) {
 //
 //	shards, shuffled ──▶ groups of shards ──▶ some rows of each in turn ──▶ a buffer of 1,000 ──▶ order
 type hfStream struct {
-	groups int  // at most
-	batch  int  // rows of a group at a time
-	halves bool // the full buffer is shuffled and half of it leaves; otherwise each new row takes the place of a random one
+	groups int // at most
+	batch  int // rows of a group at a time
+	// the full buffer is shuffled and half of it leaves; otherwise each new row takes the place of a random one
+	halves bool
 }
 
 const hfBuffer = 1000 // rows

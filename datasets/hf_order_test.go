@@ -94,7 +94,8 @@ func TestHFOrderGolden(t *testing.T) {
 	}
 }
 
-// An order opens a shard only when it comes near it, ends where it is not wanted any more, and passes the error of a shard on.
+// An order opens a shard only when it comes near it, ends where it is not wanted any more, and passes the error of a
+// shard on.
 func TestHFOrderIsLazy(t *testing.T) {
 	opened := 0
 	o := hfOrder{40, func(int) (int, error) { opened++; return 10, nil }}
@@ -138,7 +139,8 @@ func TestHFOrderIsLazy(t *testing.T) {
 func BenchmarkHFOrder(b *testing.B) {
 	o := hfOrder{20, func(int) (int, error) { return 50_000, nil }}
 	stream, _ := hfStreamOf("5.0")
-	for name, order := range map[string]iter.Seq2[hfRow, error]{"whole": o.whole(0), "streamed": o.streamed(0, stream)} {
+	for name, order := range map[string]iter.Seq2[hfRow, error]{"whole": o.whole(0),
+		"streamed": o.streamed(0, stream)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

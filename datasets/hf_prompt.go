@@ -61,7 +61,8 @@ func (p *hfPrompt) read(row hfValues, d *hfSampler) (err error) {
 		if p.schema, err = textAt(row, class.schema, nil, false); err != nil {
 			return err
 		}
-		if p.judge, err = constraint.JSON([]byte(p.schema)); err != nil { // vLLM leaves out those that its grammars cannot express
+		// vLLM leaves out those that its grammars cannot express
+		if p.judge, err = constraint.JSON([]byte(p.schema)); err != nil {
 			p.out = true
 			return nil
 		}

@@ -97,8 +97,10 @@ func (t *hfTables) array(ctx context.Context) (bool, error) {
 	})
 }
 
-// rows calls do with each of the rows, in the order in which they stand in the files. columns name those that a file may lack with false.
-func (t *hfTables) rows(ctx context.Context, rows []hfRow, columns map[string]bool, do func(i int, object []byte) error) error {
+// rows calls do with each of the rows, in the order in which they stand in the files. columns name those that a file
+// may lack with false.
+func (t *hfTables) rows(ctx context.Context, rows []hfRow, columns map[string]bool,
+	do func(i int, object []byte) error) error {
 	order := make([]int, len(rows))
 	for i := range order {
 		order[i] = i

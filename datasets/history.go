@@ -21,12 +21,13 @@ type recordedTurn struct {
 	reply    string // the recorded answer as a chat message in JSON, "" for none
 	answer   string // the recorded answer as text
 	answered []int  // the recorded answer as token ids
-	// replied is the length of the recorded answer in tokens. fixed says that later prompts hold it whatever the model answered, since they
-	// refer to its tool calls.
+	// replied is the length of the recorded answer in tokens. fixed says that later prompts hold it whatever the model
+	// answered, since they refer to its tool calls.
 	replied int
 	fixed   bool
 	tools   bool // a message of the turn calls tools, or is of one
-	// delay is the pause before the turn; negative for that of the run. at is its time from the start of the conversation, negative for none.
+	// delay is the pause before the turn; negative for that of the run. at is its time from the start of the
+	// conversation, negative for none.
 	delay, at time.Duration
 }
 
@@ -59,7 +60,8 @@ func (k *conversationMaker) replies() string {
 
 // prompt is a turn of a prompt that has no recorded answer. One of token ids stands for such an answer.
 func (k *conversationMaker) prompt(t Turn) recordedTurn {
-	s := recordedTurn{like: t, text: t.Text, ids: t.TokenIDs, tokens: t.InputTokens, output: t.MaxTokens, delay: -1, at: -1}
+	s := recordedTurn{like: t, text: t.Text, ids: t.TokenIDs, tokens: t.InputTokens, output: t.MaxTokens, delay: -1,
+		at: -1}
 	s.like.Text, s.like.TokenIDs, s.like.Messages = "", nil, nil
 	switch {
 	case t.TokenIDs != nil:
@@ -80,8 +82,8 @@ func (k *conversationMaker) prompt(t Turn) recordedTurn {
 	return s
 }
 
-// standIn is a text of about so many tokens, made of the words of another, whose tokens are known, in the reverse order. It stands for a
-// recorded answer where there is none.
+// standIn is a text of about so many tokens, made of the words of another, whose tokens are known, in the reverse
+// order. It stands for a recorded answer where there is none.
 func standIn(text string, tokens, wanted int) string {
 	words := strings.Fields(text)
 	slices.Reverse(words)
@@ -110,7 +112,8 @@ func (k *conversationMaker) conversation(id string, all []recordedTurn) (Convers
 		s := &all[i]
 		if s.ids != nil && !k.recorded && len(all) > 1 {
 			return c, fmt.Errorf("conversation %s: its prompts are token ids, and the model's answers are texts; "+
-				"use --backend openai-chat, give --tokenizer DIRECTORY, or send recorded answers with --replies recorded", id)
+				"use --backend openai-chat, give --tokenizer DIRECTORY, or send recorded answers with --replies "+
+				"recorded", id)
 		}
 		tokens += s.tokens
 		t := &c.Turns[i]
@@ -168,26 +171,29 @@ func (p historyPrompt) compose(t *Turn, answers []string) error {
 		}
 		t.TokenIDs = append(t.TokenIDs, p.all[p.turn].ids...)
 	case p.chat:
-		history := p.join("[", ",", answers, func(s *recordedTurn) string { return s.messages }, func(s *recordedTurn, answer string) string {
-			if s.fixed || p.recorded {
-				return s.reply
-			}
-			return message("assistant", answer)
-		})
+		history := p.join("[", ",", answers, func(s *recordedTurn) string { return s.messages },
+			func(s *recordedTurn, answer string) string {
+				if s.fixed || p.recorded {
+					return s.reply
+				}
+				return message("assistant", answer)
+			})
 		t.Messages = []byte(history + p.all[p.turn].messages + "]")
 	default:
-		t.Text = p.join("", "\n", answers, func(s *recordedTurn) string { return s.text }, func(s *recordedTurn, answer string) string {
-			if s.fixed || p.recorded {
-				return s.answer
-			}
-			return answer
-		}) + p.all[p.turn].text
+		t.Text = p.join("", "\n", answers, func(s *recordedTurn) string { return s.text },
+			func(s *recordedTurn, answer string) string {
+				if s.fixed || p.recorded {
+					return s.answer
+				}
+				return answer
+			}) + p.all[p.turn].text
 	}
 	return nil
 }
 
 // join is the text of all turns before. The server knows it when the answers in it are its own.
-func (p historyPrompt) join(open, separator string, answers []string, prompt func(*recordedTurn) string, reply func(*recordedTurn, string) string) string {
+func (p historyPrompt) join(open, separator string, answers []string, prompt func(*recordedTurn) string,
+	reply func(*recordedTurn, string) string) string {
 	var b strings.Builder
 	b.WriteString(open)
 	for i := range p.turn {

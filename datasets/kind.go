@@ -28,9 +28,11 @@ type Kind interface {
 	Define(group func(heading string) Flags)
 	// Needs says how the data set is prepared and sent.
 	Needs(c Common) Needs
-	// Validate reports every problem that can be told without reading files. It is not called while a required file has no name.
+	// Validate reports every problem that can be told without reading files. It is not called while a required file has
+	// no name.
 	Validate(c Common) error
-	// Open makes the prompts of options that Validate finds no fault with. It leaves the generators of t as vLLM's client would.
+	// Open makes the prompts of options that Validate finds no fault with. It leaves the generators of t as vLLM's
+	// client would.
 	Open(ctx context.Context, c Common, t Tools) (Flow, error)
 }
 
@@ -159,7 +161,8 @@ func (c Common) mediaForm() Forms {
 // chat reports whether prompts are sent as chat messages, or as the text of one: completions take several prompts.
 func (c Common) chat() bool { return !c.Forms.Overlap(AsTokenIDs | AsBatch) }
 
-// asMessages reports whether texts are sent as chat messages. A backend that takes texts alone, or content parts of other names, gets the text.
+// asMessages reports whether texts are sent as chat messages. A backend that takes texts alone, or content parts of
+// other names, gets the text.
 func (c Common) asMessages() bool {
 	return c.MultimodalChat && (c.Forms == 0 || c.Forms.Overlap(AsMessages|AsMedia))
 }
@@ -180,7 +183,8 @@ type Needs struct {
 	File FileUse
 	// Forms are those that the prompts can take.
 	Forms Forms
-	// Why is the reason why some requests cannot hold the prompts. By is the flag that makes it so; "" for --dataset-name.
+	// Why is the reason why some requests cannot hold the prompts. By is the flag that makes it so; "" for
+	// --dataset-name.
 	Why, By string
 
 	Ends       bool // the prompts come to an end
@@ -211,7 +215,8 @@ type Tools interface {
 	Streams() *numpy.Streams
 	// Local is the model's tokenizer on this machine, nil for none.
 	Local() tokenizer.Tokenizer
-	// Maker makes text of exact lengths; nil where prompts are to be token ids. It is an error where neither can be sent.
+	// Maker makes text of exact lengths; nil where prompts are to be token ids. It is an error where neither can be
+	// sent.
 	Maker() (tokenizer.Tokenizer, error)
 	// RoughMaker makes text of about the length asked for, without a tokenizer on this machine.
 	RoughMaker() (tokenizer.Tokenizer, error)
@@ -221,7 +226,8 @@ type Tools interface {
 	TokenIDs() Vocabulary
 	// Hub has the data sets of the hub.
 	Hub() *hub.Hub
-	// Lasting is the context of the flow that is opened: it ends when no more is taken from it, and outlives that of Open.
+	// Lasting is the context of the flow that is opened: it ends when no more is taken from it, and outlives that of
+	// Open.
 	Lasting() context.Context
 	// Note tells the user something; nothing for "".
 	Note(text string)
@@ -249,7 +255,8 @@ func Kinds(c *Common) []Kind {
 		newKind("spec_bench", specBench{OutputLen: 256}),
 		newKind("speed_bench", speedBench{Subset: "qualitative", OutputLen: 4096}),
 		newKind("timed_trace", timedTrace{ChunkSize: 16, Multiplier: 1,
-			Labels: traceLabels{Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}}),
+			Labels: traceLabels{Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length",
+				HashIDs: "hash_ids"}}),
 		newKind("trace", traceKind{speed: 1, replay: &c.Replay}),
 		newKind("agents", agentsKind{timing: turnDelays}),
 		newKind("long_document_qa", longDocuments{Length: 20000}),
@@ -290,7 +297,8 @@ func Names(kinds []Kind) (names []string) {
 
 // noCounter is the error of a data set that has to count tokens and has no counter.
 func noCounter(dataset string) error {
-	return fmt.Errorf("dataset %s: needs a tokenizer to count its prompts; give --tokenizer with the model's directory or name, or leave out --skip-tokenizer-init", dataset)
+	return fmt.Errorf("dataset %s: needs a tokenizer to count its prompts; give --tokenizer with the model's "+
+		"directory or name, or leave out --skip-tokenizer-init", dataset)
 }
 
 // ErrNoTemplate is the error of a data set that renders chats where there is no chat template.
@@ -299,7 +307,8 @@ var ErrNoTemplate = errors.New("needs the model's chat template")
 // noTemplate is the error of a data set that has to render chats for a model without a chat template. way is what else
 // the user can do.
 func noTemplate(dataset, way string) error {
-	return fmt.Errorf("dataset %s: %w; give --tokenizer with a directory or name that has one%s", dataset, ErrNoTemplate, way)
+	return fmt.Errorf("dataset %s: %w; give --tokenizer with a directory or name that has one%s", dataset,
+		ErrNoTemplate, way)
 }
 
 // inFile says which file of which dataset an error is about, if there is one. A missing chat template is no fault of

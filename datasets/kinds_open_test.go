@@ -17,13 +17,20 @@ func TestKindsOpen(t *testing.T) {
 		ids, note        bool // prompts are token ids; the user is told something
 	}{
 		{name: "random", head: "random: 1024 input tokens", forms: AsText},
-		{name: "random", head: "random: normal mean=50 std=9 (drawn: mean 43.7, P50 44, P99 53) input tokens, 128 output tokens, as text", forms: AsText,
+		{name: "random",
+			head: "random: normal mean=50 std=9 (drawn: mean 43.7, P50 44, P99 53) input tokens, 128 output tokens, " +
+				"as text", forms: AsText,
 			flags: given{"random-isl-dist": "normal mean=50 std=9"}},
-		{name: "random", head: "random: mix of 1: 5/6; 2: normal mean=3 std=5/9; drawn: mean 3.7, P50 5, P99 5 input tokens, mean 7.0, P50 6, P99 9 output tokens, as text", forms: AsText,
+		{name: "random",
+			head: "random: mix of 1: 5/6; 2: normal mean=3 std=5/9; drawn: mean 3.7, P50 5, P99 5 input tokens, mean " +
+				"7.0, P50 6, P99 9 output tokens, as text", forms: AsText,
 			flags: given{"random-mix": "1:5/6;2:normal mean=3 std=5/9"}, note: true},
-		{name: "random-mm", head: "random-mm: 1024 input tokens, uniform min=3 max=5 (drawn: mean 4.3, P50 4, P99 5) output tokens", forms: AsMessages,
+		{name: "random-mm",
+			head:  "random-mm: 1024 input tokens, uniform min=3 max=5 (drawn: mean 4.3, P50 4, P99 5) output tokens",
+			forms: AsMessages,
 			flags: given{"random-mm-bucket-config": "{(8, 8, 1): 1}", "random-osl-dist": "uniform min=3 max=5"}},
-		{name: "random-mm", head: "random-mm: 1024 input tokens", forms: AsMessages, flags: given{"random-mm-bucket-config": "{(8, 8, 1): 1}"}},
+		{name: "random-mm", head: "random-mm: 1024 input tokens", forms: AsMessages,
+			flags: given{"random-mm-bucket-config": "{(8, 8, 1): 1}"}},
 		{name: "random-rerank", head: "random-rerank: 3 requests", forms: AsDocuments},
 		{name: "prefix_repetition", head: "prefix_repetition: 10 prompts", forms: AsText},
 		{name: "sharegpt", path: "sharegpt_small.json", head: "sharegpt: 3 prompts", forms: AsText},
@@ -31,13 +38,16 @@ func TestKindsOpen(t *testing.T) {
 		{name: "burstgpt", path: "burstgpt_small.csv", head: "burstgpt: 3 prompts", forms: AsText},
 		{name: "custom", path: "custom_small.jsonl", head: "custom: 3 prompts", forms: AsText},
 		{name: "custom_image", path: "custom_image_small.jsonl", head: "custom_image: 3 prompts", forms: AsMessages},
-		{name: "custom_audio", path: "custom_audio_small.jsonl", head: "custom_audio: 3 prompts of 3 with recordings of 0.3 s on average", forms: AsAudio},
+		{name: "custom_audio", path: "custom_audio_small.jsonl",
+			head: "custom_audio: 3 prompts of 3 with recordings of 0.3 s on average", forms: AsAudio},
 		{name: "spec_bench", path: "spec_bench_small.jsonl", head: "spec_bench: 3 prompts", forms: AsText},
 		{name: "speed_bench", path: "speed_bench_small", head: "speed_bench: 3 prompts", forms: AsText},
 		{name: "timed_trace", path: "trace_small.jsonl", head: "timed_trace: 3 prompts", forms: AsTokenIDs, ids: true},
 		{name: "trace", path: "burstgpt_small.csv", head: "trace: 3 prompts", forms: AsText},
-		{name: "trace", path: "trace_small.jsonl", head: "trace: 3 prompts", forms: AsText, flags: given{"trace-unit": "s"}},
-		{name: "hf", path: ".", head: "bfcl: 3 prompts", forms: AsMessages, flags: given{"hf-name": BFCLRepository, "bfcl-categories": "simple"}},
+		{name: "trace", path: "trace_small.jsonl", head: "trace: 3 prompts", forms: AsText,
+			flags: given{"trace-unit": "s"}},
+		{name: "hf", path: ".", head: "bfcl: 3 prompts", forms: AsMessages,
+			flags: given{"hf-name": BFCLRepository, "bfcl-categories": "simple"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := Common{Prompts: 3, Forms: test.forms}
@@ -69,14 +79,17 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 		forms           Forms
 		endless         bool
 	}{
-		{name: "random", head: "random: 7 input tokens, 5 output tokens, as token ids 1000 to 31999", forms: AsTokenIDs},
-		{name: "random", head: "random: 7 input tokens, 5 output tokens, as token ids 1000 to 31999", forms: AsTokenIDs, endless: true},
+		{name: "random", head: "random: 7 input tokens, 5 output tokens, as token ids 1000 to 31999",
+			forms: AsTokenIDs},
+		{name: "random", head: "random: 7 input tokens, 5 output tokens, as token ids 1000 to 31999", forms: AsTokenIDs,
+			endless: true},
 		{name: "burstgpt", head: "burstgpt: 3 prompts as long as those of", forms: AsTokenIDs},
 		{name: "burstgpt", head: "burstgpt: 3 prompts as long as those of", forms: AsText},
 		{name: "random-rerank", err: "no tokenizer", forms: AsDocuments},
 		{name: "random-mm", err: "needs a tokenizer, since chat takes text", forms: AsMessages},
 	} {
-		c := Common{Prompts: 3, Path: "testdata/burstgpt_small.csv", SharedInputLen: 7, SharedOutputLen: 5, Endless: test.endless, Forms: test.forms}
+		c := Common{Prompts: 3, Path: "testdata/burstgpt_small.csv", SharedInputLen: 7, SharedOutputLen: 5,
+			Endless: test.endless, Forms: test.forms}
 		source, err := opened(t, test.name, c, nil, wordTools())
 		if test.err != "" {
 			complains(t, err, test.err)
@@ -118,8 +131,10 @@ func TestKindsRefuseFlags(t *testing.T) {
 		want       string
 	}{
 		{"random", "", given{"random-range-ratio": "x y"}, `--random-range-ratio "x y": range ratio`},
-		{"random", "", given{"random-isl-dist": "poisson mean=5"}, `--random-isl-dist: "poisson mean=5": unknown distribution "poisson"`},
-		{"random", "", given{"random-osl-dist": "0"}, `--random-osl-dist: "0": expected a whole number from 1 to 16777216`},
+		{"random", "", given{"random-isl-dist": "poisson mean=5"},
+			`--random-isl-dist: "poisson mean=5": unknown distribution "poisson"`},
+		{"random", "", given{"random-osl-dist": "0"},
+			`--random-osl-dist: "0": expected a whole number from 1 to 16777216`},
 		{"random-mm", "", given{"random-mix": "60: 5"}, `--random-mix: "60: 5": expected WEIGHT: INPUT/OUTPUT`},
 		{"random-mm", "", given{"random-mm-bucket-config": "x"}, "--random-mm-bucket-config: bucket config"},
 		{"random-mm", "", given{"random-mm-limit-mm-per-prompt": "x"}, "--random-mm-limit-mm-per-prompt: media limits"},

@@ -24,13 +24,15 @@ func (o longDocuments) check() error {
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	p.between("document length", o.Length, 1, maxLen)
 	if o.Prompts > 0 && o.Length > mostDocumentWords/o.Prompts {
-		p.add("%d documents of %d words: more than %d words in all; ask for fewer or shorter ones", o.Prompts, o.Length, mostDocumentWords)
+		p.add("%d documents of %d words: more than %d words in all; ask for fewer or shorter ones", o.Prompts, o.Length,
+			mostDocumentWords)
 	}
 	return p.of("long_document_qa")
 }
 
 func (o *longDocuments) Define(group func(string) Flags) {
-	group("Data set long_document_qa").IntVar(&o.Length, "document-length", o.Length, "words of each document, of about a token each")
+	group("Data set long_document_qa").IntVar(&o.Length, "document-length", o.Length,
+		"words of each document, of about a token each")
 }
 
 func (o longDocuments) needs() Needs {
@@ -42,10 +44,12 @@ func (o longDocuments) open(ctx context.Context, t Tools) (Flow, error) {
 	turns := make([]Turn, o.Prompts)
 	words := strings.TrimSuffix(strings.Repeat("hi ", o.Length), " ")
 	for i := range turns {
-		turns[i] = Turn{Text: strconv.Itoa(i) + words, InputTokens: o.Length + 1, MaxTokens: o.outputLen(longDocumentOutput)}
+		turns[i] = Turn{Text: strconv.Itoa(i) + words, InputTokens: o.Length + 1,
+			MaxTokens: o.outputLen(longDocumentOutput)}
 	}
 	if err := t.Text().countTexts(ctx, turns); err != nil {
 		return Flow{}, inDataset("long_document_qa", err)
 	}
-	return o.list("long_document_qa", turns, o.Prompts, strconv.Itoa(o.Length)+" words"+o.answers(strconv.Itoa(turns[0].MaxTokens)), t.Streams().Python)
+	return o.list("long_document_qa", turns, o.Prompts,
+		strconv.Itoa(o.Length)+" words"+o.answers(strconv.Itoa(turns[0].MaxTokens)), t.Streams().Python)
 }

@@ -26,7 +26,8 @@ func TestMultiTurnRange(t *testing.T) {
 		m := &MultiTurn{Turns: c.turns, Min: c.min, Max: c.max}
 		least, most := m.Range()
 		recordedLeast, recordedMost := m.recordedRange()
-		if got, want := [4]int{least, most, recordedLeast, recordedMost}, [4]int{c.least, c.most, c.recordedLeast, c.recordedMost}; got != want {
+		if got, want := [4]int{least, most, recordedLeast, recordedMost},
+			[4]int{c.least, c.most, c.recordedLeast, c.recordedMost}; got != want {
 			t.Errorf("%d turns, %d to %d: got %v, want %v", c.turns, c.min, c.max, got, want)
 		}
 	}
@@ -46,7 +47,8 @@ func TestMultiTurnCounts(t *testing.T) {
 	for _, n := range one {
 		turns += n
 	}
-	if slices.Min(one) != 2 || slices.Max(one) != 5 || !slices.Equal(one, draw(1)) || slices.Equal(one, draw(2)) || m.TurnsOf(200, 1) != turns {
+	if slices.Min(one) != 2 || slices.Max(one) != 5 || !slices.Equal(one, draw(1)) || slices.Equal(one, draw(2)) ||
+		m.TurnsOf(200, 1) != turns {
 		t.Errorf("got %d", one)
 	}
 }
@@ -58,11 +60,16 @@ func TestMultiTurnValidate(t *testing.T) {
 		want []string
 	}{
 		{"fine", MultiTurn{Turns: 1, Min: 2, Max: 2, NextInput: 5, GlobalPrefix: 0.5, ConversationPrefix: 0.49}, nil},
-		{"numbers", MultiTurn{Turns: 0, Min: -1, Max: 10_001, NextInput: -1}, []string{"--multi-turn-num-turns 0: must be from 1 to 10000", "--multi-turn-min-turns -1: must be from 0",
-			"--multi-turn-max-turns 10001: must be from 0 to 10000", "--per-turn-input-len -1: must be"}},
-		{"crossed", MultiTurn{Turns: 1, Min: 3, Max: 2}, []string{"--multi-turn-min-turns 3: must not be more than --multi-turn-max-turns 2"}},
-		{"shares", MultiTurn{Turns: 1, GlobalPrefix: 1, ConversationPrefix: -0.1}, []string{"--multi-turn-prefix-global-ratio 1: must be", "--multi-turn-prefix-conversation-ratio -0.1: must be"}},
-		{"together", MultiTurn{Turns: 1, GlobalPrefix: 0.5, ConversationPrefix: 0.5}, []string{"together they must be below 1"}},
+		{"numbers", MultiTurn{Turns: 0, Min: -1, Max: 10_001, NextInput: -1},
+			[]string{"--multi-turn-num-turns 0: must be from 1 to 10000", "--multi-turn-min-turns -1: must be from 0",
+				"--multi-turn-max-turns 10001: must be from 0 to 10000", "--per-turn-input-len -1: must be"}},
+		{"crossed", MultiTurn{Turns: 1, Min: 3, Max: 2},
+			[]string{"--multi-turn-min-turns 3: must not be more than --multi-turn-max-turns 2"}},
+		{"shares", MultiTurn{Turns: 1, GlobalPrefix: 1, ConversationPrefix: -0.1},
+			[]string{"--multi-turn-prefix-global-ratio 1: must be",
+				"--multi-turn-prefix-conversation-ratio -0.1: must be"}},
+		{"together", MultiTurn{Turns: 1, GlobalPrefix: 0.5, ConversationPrefix: 0.5},
+			[]string{"together they must be below 1"}},
 	} {
 		var got []string
 		for _, err := range c.m.Validate() {
@@ -80,7 +87,8 @@ func TestMultiTurnValidate(t *testing.T) {
 	}
 }
 
-// numberPrompts makes prompts without end, or so many, of so many token ids or numbers as words. No two have a token in common.
+// numberPrompts makes prompts without end, or so many, of so many token ids or numbers as words. No two have a token in
+// common.
 type numberPrompts struct {
 	n, tokens, from int
 	words           bool
@@ -117,15 +125,17 @@ func sent(t *testing.T, c Conversation, answer string) (turns []Turn) {
 	return turns
 }
 
-// Conversations take their first prompts from one source and the later ones from another, as many as drawn; with recorded answers a prompt of
-// token ids begins with that of the turn before.
+// Conversations take their first prompts from one source and the later ones from another, as many as drawn; with
+// recorded answers a prompt of token ids begins with that of the turn before.
 func TestGroup(t *testing.T) {
-	c := Common{Prompts: 4, IDPrefix: "c", MultiTurn: MultiTurn{On: true, Turns: 3, Max: 4, Recorded: true, Delay: new(lengths.Fixed(250))}}
+	c := Common{Prompts: 4, IDPrefix: "c",
+		MultiTurn: MultiTurn{On: true, Turns: 3, Max: 4, Recorded: true, Delay: new(lengths.Fixed(250))}}
 	g := Group(numberPrompts{n: 4, tokens: 10}.flow(), new(numberPrompts{n: 100, tokens: 5, from: 1000}.flow()), c, nil)
 	all, turns := drain(t, g), 0
 	for i, conversation := range all {
 		turns += len(conversation.Turns)
-		if conversation.ID != fmt.Sprint("c", i) || conversation.Session != conversation.ID || len(conversation.Turns) < 3 || conversation.Replies {
+		if conversation.ID != fmt.Sprint("c", i) || conversation.Session != conversation.ID ||
+			len(conversation.Turns) < 3 || conversation.Replies {
 			t.Errorf("conversation %d: %+v", i, conversation)
 		}
 		for k, turn := range sent(t, conversation, "") {
@@ -172,13 +182,15 @@ func TestGroupEnds(t *testing.T) {
 // Token ids cannot hold an answer of the model.
 func TestGroupNeedsTexts(t *testing.T) {
 	g := Group(numberPrompts{tokens: 3}.flow(), nil, Common{MultiTurn: MultiTurn{On: true, Turns: 2}}, nil)
-	complains(t, failure(g.Next()), "conversation 0: its prompts are token ids, and the model's answers are texts; use --backend openai-chat")
+	complains(t, failure(g.Next()),
+		"conversation 0: its prompts are token ids, and the model's answers are texts; use --backend openai-chat")
 }
 
 // Shared prefixes have exactly their share of the tokens of a prompt, and nothing behind them is shared.
 func TestGroupPrefixes(t *testing.T) {
 	draw := func(seed int64, words bool) (all [][]int) {
-		c := Common{Prompts: 3, Seed: seed, MultiTurn: MultiTurn{On: true, Turns: 2, GlobalPrefix: 0.2, ConversationPrefix: 0.3}}
+		c := Common{Prompts: 3, Seed: seed,
+			MultiTurn: MultiTurn{On: true, Turns: 2, GlobalPrefix: 0.2, ConversationPrefix: 0.3}}
 		g := Group(numberPrompts{n: 6, tokens: 100, words: words}.flow(), nil, c, newToy(t, "identity", 997, nil, 0))
 		for _, c := range drain(t, g) {
 			for _, turn := range c.Turns {

@@ -19,8 +19,8 @@ type prefixRepetition struct {
 	SuffixLen int // of each end
 	Prefixes  int // how many beginnings
 	OutputLen int // output length asked for; 0 lets the server decide
-	// Vocabulary is used when prompts are sent as token ids, or when the tokenizer does not tell the size of its own. Special
-	// ids are not left out, as vLLM has it.
+	// Vocabulary is used when prompts are sent as token ids, or when the tokenizer does not tell the size of its own.
+	// Special ids are not left out, as vLLM has it.
 	Vocabulary Vocabulary
 }
 
@@ -43,13 +43,15 @@ func (o prefixRepetition) check() error {
 func (o *prefixRepetition) Define(group func(string) Flags) {
 	f := group("Data set prefix_repetition")
 	f.IntVar(&o.PrefixLen, "prefix-repetition-prefix-len", o.PrefixLen, "length of the prefixes in tokens")
-	f.IntVar(&o.SuffixLen, "prefix-repetition-suffix-len", o.SuffixLen, "tokens after the prefix, different in each prompt")
+	f.IntVar(&o.SuffixLen, "prefix-repetition-suffix-len", o.SuffixLen,
+		"tokens after the prefix, different in each prompt")
 	f.IntVar(&o.Prefixes, "prefix-repetition-num-prefixes", o.Prefixes, "number of prefixes")
 	f.IntVar(&o.OutputLen, "prefix-repetition-output-len", o.OutputLen, "output length in tokens")
 }
 
 func (o prefixRepetition) needs() Needs {
-	return Needs{Forms: AsText | AsTokenIDs, Ends: true, Aligned: true, Shares: true, OutputLen: o.outputLen(o.OutputLen)}
+	return Needs{Forms: AsText | AsTokenIDs, Ends: true, Aligned: true, Shares: true,
+		OutputLen: o.outputLen(o.OutputLen)}
 }
 
 func (o prefixRepetition) open(_ context.Context, t Tools) (Flow, error) {
@@ -62,8 +64,8 @@ func (o prefixRepetition) open(_ context.Context, t Tools) (Flow, error) {
 }
 
 // make makes prompts of random tokens that share prefixes, those of vLLM's prefix_repetition for the same
-// seed and tokenizer. tok may be nil: prompts are then ids of o.Vocabulary, sent as they are. It seeds both generators of s
-// with o.Seed and leaves them as vLLM's client would. Prompts have no request ids.
+// seed and tokenizer. tok may be nil: prompts are then ids of o.Vocabulary, sent as they are. It seeds both generators
+// of s with o.Seed and leaves them as vLLM's client would. Prompts have no request ids.
 func (o prefixRepetition) make(tok tokenizer.Tokenizer, s *numpy.Streams) (Flow, error) {
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if err := vocab.validate(); err != nil {
@@ -80,9 +82,12 @@ func (o prefixRepetition) make(tok tokenizer.Tokenizer, s *numpy.Streams) (Flow,
 	if err != nil {
 		return Flow{}, inDataset("prefix_repetition", err)
 	}
-	about := fmt.Sprintf("prefix_repetition: %d prompts, %d to each of %d prefixes of %d tokens, then %d tokens of their own%s, "+
-		"as %s", len(all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.answers(strconv.Itoa(o.OutputLen)), formOf(vocab, tok != nil, assumed))
-	if tok == nil { // unlike in the data set random: the changes and draws that decoding and encoding would cause are not known
+	about := fmt.Sprintf(
+		"prefix_repetition: %d prompts, %d to each of %d prefixes of %d tokens, then %d tokens of their own%s, "+
+			"as %s", len(all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.answers(strconv.Itoa(o.OutputLen)),
+		formOf(vocab, tok != nil, assumed))
+	// unlike in the data set random: the changes and draws that decoding and encoding would cause are not known
+	if tok == nil {
 		about += "; not vLLM's workload, which needs a tokenizer"
 	}
 	for _, c := range all {
@@ -96,7 +101,8 @@ func (o prefixRepetition) make(tok tokenizer.Tokenizer, s *numpy.Streams) (Flow,
 // each is how many prompts share a prefix.
 func (o prefixRepetition) each() int { return o.Prompts / o.Prefixes }
 
-// lengths are those of all parts in the order of their draws: a prefix and its suffixes, the next prefix and its suffixes.
+// lengths are those of all parts in the order of their draws: a prefix and its suffixes, the next prefix and its
+// suffixes.
 func (o prefixRepetition) lengths() []int {
 	family := append([]int{o.PrefixLen}, slices.Repeat([]int{o.SuffixLen}, o.each())...)
 	return slices.Repeat(family, o.Prefixes)

@@ -40,7 +40,8 @@ func TestPrefixRepetitionGolden(t *testing.T) {
 	goldenCases(t, "prefix_repetition.json", &file)
 	for _, c := range file.Cases {
 		o := prefixRepetition{Common: Common{Prompts: c.Prompts, DisableShuffle: c.Unshuffle, Seed: c.Seed},
-			PrefixLen: c.Prefix, SuffixLen: c.Suffix, Prefixes: c.Prefixes, OutputLen: c.Output, Vocabulary: Vocabulary{Size: c.Vocab}}
+			PrefixLen: c.Prefix, SuffixLen: c.Suffix, Prefixes: c.Prefixes, OutputLen: c.Output,
+			Vocabulary: Vocabulary{Size: c.Vocab}}
 		toks := map[string]tokenizer.Tokenizer{c.Tokenizer: newToy(t, c.Tokenizer, c.Vocab, nil, 0)}
 		if c.Tokenizer == "identity" {
 			toks["none"] = nil // ids are those behind the text, if nothing is lost
@@ -77,7 +78,8 @@ func TestGuessesEqualOneByOne(t *testing.T) {
 		for seed := range uint32(8) {
 			for _, calls := range []int{1, 2, 7, 64} {
 				vocab := Vocabulary{First: 5 * int(seed), Size: 997}
-				lengths := prefixRepetition{Common: Common{Prompts: 100}, PrefixLen: int(seed), SuffixLen: 5, Prefixes: 7}.lengths()
+				lengths := prefixRepetition{Common: Common{Prompts: 100}, PrefixLen: int(seed), SuffixLen: 5,
+					Prefixes: 7}.lengths()
 				tok := newToy(t, name, vocab.Size, nil, 0)
 
 				one := numpy.NewLegacy(seed)
@@ -123,16 +125,20 @@ func TestPrefixRepetitionKeepsManyCallsInFlight(t *testing.T) {
 func TestPrefixRepetitionDescription(t *testing.T) {
 	o := defaults[prefixRepetition]("prefix_repetition")
 	o.Prompts, o.PrefixLen, o.SuffixLen, o.Prefixes = 11, 3, 2, 4
-	const words = "prefix_repetition: 8 prompts, 2 to each of 4 prefixes of 3 tokens, then 2 tokens of their own, 128 output tokens, as "
+	const words = "prefix_repetition: 8 prompts, 2 to each of 4 prefixes of 3 tokens, then 2 tokens of their own, " +
+		"128 " +
+		"output tokens, as "
 	tests := []struct {
 		vocab Vocabulary
 		tok   tokenizer.Tokenizer
 		want  string
 	}{
 		{Vocabulary{}, newToy(t, "identity", 97, nil, 0), "text"},
-		{Vocabulary{}, newToy(t, "grow", 1, nil, 0), "text, 40 tokens more than asked for in all"}, // 8 prompts of 5, all doubled
+		// 8 prompts of 5, all doubled
+		{Vocabulary{}, newToy(t, "grow", 1, nil, 0), "text, 40 tokens more than asked for in all"},
 		{Vocabulary{}, newToy(t, "identity", 0, nil, 0),
-			"text of token ids 1000 to 31999 (assumed: the tokenizer does not tell its vocabulary, so this is not vLLM's workload)"},
+			"text of token ids 1000 to 31999 (assumed: the tokenizer does not tell its vocabulary, so this is not " +
+				"vLLM's workload)"},
 		{Vocabulary{}, nil, "token ids 1000 to 31999 (assumed: the model's vocabulary is not known); " +
 			"not vLLM's workload, which needs a tokenizer"},
 		{Vocabulary{Size: 50}, nil, "token ids 0 to 49; not vLLM's workload, which needs a tokenizer"},

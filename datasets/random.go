@@ -56,7 +56,8 @@ func (o RandomOptions) validate(specialTokens int) error {
 	// vLLM looks at the shortest prompt before it looks at the ratio, so a ratio of 1 is refused for both reasons.
 	length := max(0, o.InputLen-specialTokens)
 	if shortest := float64(o.PrefixLen) + math.Floor(float64(length)*(1-o.Ratio.Input)); !(shortest >= 1) {
-		p.add("input length %d, of which %d are special tokens, with input range ratio %v and prefix length %d allows prompts "+
+		p.add("input length %d, of which %d are special tokens, with input range ratio %v and prefix length %d allows "+
+			"prompts "+
 			"without a single token; ask for more input tokens or a smaller ratio",
 			o.InputLen, specialTokens, o.Ratio.Input, o.PrefixLen)
 	}
@@ -90,7 +91,8 @@ func (o RandomOptions) checkWarm(p *problems) {
 	case o.Warm == 0 || o.WarmPrefix == 0:
 		p.add("--random-cache-hit-fraction and --random-cache-ratio must both be above 0")
 	case !o.PromptTokenIDs:
-		p.add("--random-cache-hit-fraction needs --prompt-token-ids: a text may be tokenized across the end of the common prefix")
+		p.add("--random-cache-hit-fraction needs --prompt-token-ids: a text may be tokenized across the end of the " +
+			"common prefix")
 	case o.PrefixLen > 0:
 		p.add("--random-prefix-len and --random-cache-ratio: choose one")
 	}
@@ -111,16 +113,22 @@ func (k *randomFlags) define(f Flags) {
 	f.IntVar(&k.InputLen, "random-input-len", k.InputLen, "prompt length in tokens")
 	f.IntVar(&k.OutputLen, "random-output-len", k.OutputLen, "output length in tokens")
 	f.IntVar(&k.PrefixLen, "random-prefix-len", k.PrefixLen, "length of the prefix that all prompts share, in tokens")
-	f.StringVar(&k.ratio, "random-range-ratio", "0.0", `vary lengths by up to this share; or {"input": 0.1, "output": 0.5}`)
+	f.StringVar(&k.ratio, "random-range-ratio", "0.0",
+		`vary lengths by up to this share; or {"input": 0.1, "output": 0.5}`)
 	k.spread.define(f)
-	f.Float64Var(&k.Warm, "random-cache-hit-fraction", 0, "random: share of the prompts that begin with a common prefix, 0 to 1; needs --random-cache-ratio and --prompt-token-ids")
-	f.Float64Var(&k.WarmPrefix, "random-cache-ratio", 0, "random: share of such a prompt that is the common prefix, 0 to 1; prompt lengths include it")
+	f.Float64Var(&k.Warm, "random-cache-hit-fraction", 0,
+		"random: share of the prompts that begin with a common prefix, 0 to 1; needs --random-cache-ratio and "+
+			"--prompt-token-ids")
+	f.Float64Var(&k.WarmPrefix, "random-cache-ratio", 0,
+		"random: share of such a prompt that is the common prefix, 0 to 1; prompt lengths include it")
 	f.IntVar(&k.Batch, "random-batch-size", k.Batch, "prompts per request, for pooling and completions")
-	f.CountVar(k.vocabSize, "vocab-size", "draw token ids from a vocabulary of this size, without a tokenizer (default: the tokenizer's, otherwise ids 1000 to 31999)")
+	f.CountVar(k.vocabSize, "vocab-size", "draw token ids from a vocabulary of this size, without a tokenizer "+
+		"(default: the tokenizer's, otherwise ids 1000 to 31999)")
 	f.BoolVar(&k.noReranker, "no-reranker", false, "random-rerank: the model embeds query and documents separately")
 }
 
-// in are the options of the flags in a run. Where ratio or lengths cannot be read, the others are returned beside the error.
+// in are the options of the flags in a run. Where ratio or lengths cannot be read, the others are returned beside the
+// error.
 func (k *randomFlags) in(c Common) (o RandomOptions, err error) {
 	o = k.RandomOptions
 	o.Common, o.OutputLen = c, c.outputLen(o.OutputLen)
@@ -141,7 +149,8 @@ type randomKind struct {
 func (k randomKind) Define(group func(string) Flags) { k.define(group(randomHeading)) }
 
 func (k randomKind) needs() Needs {
-	n := Needs{Forms: AsText | AsTokenIDs, FullLength: true, Aligned: true, TakesInputLen: true, OutputLen: k.spread.outputLen(k.outputLen(k.OutputLen))}
+	n := Needs{Forms: AsText | AsTokenIDs, FullLength: true, Aligned: true, TakesInputLen: true,
+		OutputLen: k.spread.outputLen(k.outputLen(k.OutputLen))}
 	if k.Batch > 1 {
 		n.Forms, n.By = AsBatch, fmt.Sprintf("--random-batch-size %d", k.Batch)
 		n.Why = "several prompts in a request are for completions and pooling endpoints"
@@ -200,9 +209,11 @@ type randomPrompts struct {
 	// Those of warm come last, and say which prompts are.
 	inputs, outputs, offsets, warm draws
 	gen                            numpy.Generator
-	pair                           func(i int) lengths.Pair // of prompt i, instead of inputs and outputs; nil to draw these
+	// of prompt i, instead of inputs and outputs; nil to draw these
+	pair func(i int) lengths.Pair
 
-	prefix []int // the beginning of all prompts, as the tokenizer gave it back, or of the warm ones, as far as they need it
+	// the beginning of all prompts, as the tokenizer gave it back, or of the warm ones, as far as they need it
+	prefix []int
 	ahead  fitQueue
 	begun  int // prompts that ahead has taken
 	made   int // prompts so far
@@ -247,7 +258,8 @@ func newRandom(name string, o RandomOptions, tok tokenizer.Tokenizer) *randomPro
 
 // flow gives the prompts to their end.
 func (r *randomPrompts) flow() Flow {
-	return Flow{Next: r.next, Len: (r.o.Prompts-1)/r.o.Batch + 1, Miss: func() int { return r.miss }, About: r.description()}
+	return Flow{Next: r.next, Len: (r.o.Prompts-1)/r.o.Batch + 1, Miss: func() int { return r.miss },
+		About: r.description()}
 }
 
 // more is random prompts without end, other ones than r's, for a load that is steered beyond them.
@@ -388,8 +400,10 @@ func (r *randomPrompts) description() string {
 	case r.o.PrefixLen > 0:
 		prefix = fmt.Sprintf(" after a prefix of %d", r.o.PrefixLen)
 	case r.o.Warm > 0:
-		prefix = fmt.Sprintf(" (%g%% of the prompts begin with a common prefix of %g%%)", 100*r.o.Warm, 100*r.o.WarmPrefix)
+		prefix = fmt.Sprintf(" (%g%% of the prompts begin with a common prefix of %g%%)", 100*r.o.Warm,
+			100*r.o.WarmPrefix)
 	}
 	input, output := r.spreads()
-	return fmt.Sprintf("%s: %s input tokens%s%s, as %s", r.name, input, prefix, r.o.answers(output), formOf(r.vocab, r.tok != nil, r.assumed))
+	return fmt.Sprintf("%s: %s input tokens%s%s, as %s", r.name, input, prefix, r.o.answers(output),
+		formOf(r.vocab, r.tok != nil, r.assumed))
 }

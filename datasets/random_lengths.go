@@ -11,9 +11,11 @@ import (
 type spreadFlags struct{ input, output, mix string }
 
 func (s *spreadFlags) define(f Flags) {
-	f.StringVar(&s.input, "random-isl-dist", "", `distribution of prompt lengths: "normal mean=1024 std=200", "lognormal mean=1024 std=600 max=8192", "zipf alpha=1.2 max=8192" or "uniform min=9 max=99"`)
+	f.StringVar(&s.input, "random-isl-dist", "", `distribution of prompt lengths: "normal mean=1024 std=200", `+
+		`"lognormal mean=1024 std=600 max=8192", "zipf alpha=1.2 max=8192" or "uniform min=9 max=99"`)
 	f.StringVar(&s.output, "random-osl-dist", "", "distribution of output lengths, in the same form")
-	f.StringVar(&s.mix, "random-mix", "", `mix requests of several lengths, WEIGHT: INPUT/OUTPUT, as "60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512"`)
+	f.StringVar(&s.mix, "random-mix", "", `mix requests of several lengths, WEIGHT: INPUT/OUTPUT, as "60: 256/128; `+
+		`40: lognormal mean=4096 std=2000 max=16384/512"`)
 }
 
 // outputLen is the length of all answers, where that of other flags is given; 0 where they differ.
@@ -24,7 +26,8 @@ func (s *spreadFlags) outputLen(others int) int {
 	return others
 }
 
-// lengths are those of the flags, nil for none. Prompts or answers without a distribution are as long as the other flags say.
+// lengths are those of the flags, nil for none. Prompts or answers without a distribution are as long as the other
+// flags say.
 func (s *spreadFlags) lengths(input, output int) (lengths.Mix, error) {
 	if s.mix != "" {
 		mix, err := lengths.ParseMix(s.mix)
@@ -68,7 +71,8 @@ func (r *randomPrompts) longest() int {
 	return int(longest)
 }
 
-// inputLen is the length of the next prompt that is begun, without prefix and special tokens. Where these take up all of it, 1 is left.
+// inputLen is the length of the next prompt that is begun, without prefix and special tokens. Where these take up all
+// of it, 1 is left.
 func (r *randomPrompts) inputLen() int {
 	if r.pair == nil {
 		return r.inputs.next()

@@ -7,12 +7,13 @@ import (
 	"benchtop/internal/hf/numpy"
 )
 
-// Prompts have the lengths that the mix draws first from the generator of the seed, special tokens included and the prefix not, and are
-// otherwise made as those of lengths from a range.
+// Prompts have the lengths that the mix draws first from the generator of the seed, special tokens included and the
+// prefix not, and are otherwise made as those of lengths from a range.
 func TestRandomOfMixedLengths(t *testing.T) {
 	mix := must(lengths.ParseMix("3: lognormal mean=20 std=15/uniform min=2 max=9; 1: 1/40"))
 	for _, c := range []struct{ prefix, special int }{{0, 0}, {0, 2}, {5, 0}, {5, 2}} {
-		o := RandomOptions{Common: Common{Prompts: 200, Seed: 11}, InputLen: 7, OutputLen: 8, PrefixLen: c.prefix, Batch: 1, Lengths: mix}
+		o := RandomOptions{Common: Common{Prompts: 200, Seed: 11}, InputLen: 7, OutputLen: 8, PrefixLen: c.prefix,
+			Batch: 1, Lengths: mix}
 		r := must(NewRandom(o, newToy(t, "identity", 997, []int{0}, c.special)))
 		least := 1
 		if c.prefix > 0 {
@@ -35,7 +36,8 @@ func TestRandomOfMixedLengths(t *testing.T) {
 // A later block may have a longer prompt than all before it, and with it a longer common prefix.
 func TestBlocksOfMixedLengths(t *testing.T) {
 	mix := must(lengths.ParseMix("1: lognormal mean=20 std=30/9"))
-	o := RandomOptions{Common: Common{PromptTokenIDs: true}, OutputLen: 1, Batch: 1, Lengths: mix, Warm: 0.5, WarmPrefix: 0.9}
+	o := RandomOptions{Common: Common{PromptTokenIDs: true}, OutputLen: 1, Batch: 1, Lengths: mix, Warm: 0.5,
+		WarmPrefix: 0.9}
 	o.Prompts = blockPrompts
 	block := must(startRandom(o, nil))
 	b := &randomBlocks{block: block}

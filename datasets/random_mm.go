@@ -48,7 +48,8 @@ func (o randomMMOptions) Validate() error {
 	for _, b := range m.Buckets {
 		n := min(m.Hi, m.Limits[b.Modality()])
 		if samples := 3 * float64(b.Height) * float64(b.Width) * float64(b.Frames) * float64(n); samples > maxSamples {
-			p.add("bucket %s: %d in a request take %.3g bytes, more than memory should be asked for; ask for fewer or smaller ones",
+			p.add("bucket %s: %d in a request take %.3g bytes, more than memory should be asked for; ask for fewer or "+
+				"smaller ones",
 				media.Buckets{b}, n, samples)
 		}
 	}
@@ -98,10 +99,14 @@ type randomMMKind struct {
 
 func (k *randomMMKind) Define(group func(string) Flags) {
 	f := group(randomHeading)
-	f.IntVar(&k.mm.BaseItems, "random-mm-base-items-per-request", k.mm.BaseItems, "random-mm: images and videos per request")
-	f.Float64Var(&k.mm.ItemsRatio, "random-mm-num-mm-items-range-ratio", k.mm.ItemsRatio, "random-mm: vary their number by up to this share")
-	f.StringVar(&k.limits, "random-mm-limit-mm-per-prompt", k.mm.Limits.String(), "random-mm: maximum of each kind per request")
-	f.StringVar(&k.buckets, "random-mm-bucket-config", k.mm.Buckets.String(), "random-mm: probability of each (height, width, frames); videos, of more than one frame, need ffmpeg")
+	f.IntVar(&k.mm.BaseItems, "random-mm-base-items-per-request", k.mm.BaseItems,
+		"random-mm: images and videos per request")
+	f.Float64Var(&k.mm.ItemsRatio, "random-mm-num-mm-items-range-ratio", k.mm.ItemsRatio,
+		"random-mm: vary their number by up to this share")
+	f.StringVar(&k.limits, "random-mm-limit-mm-per-prompt", k.mm.Limits.String(),
+		"random-mm: maximum of each kind per request")
+	f.StringVar(&k.buckets, "random-mm-bucket-config", k.mm.Buckets.String(),
+		"random-mm: probability of each (height, width, frames); videos, of more than one frame, need ffmpeg")
 }
 
 func (k randomMMKind) needs() Needs {
@@ -109,15 +114,16 @@ func (k randomMMKind) needs() Needs {
 		OutputLen: k.spread.outputLen(k.outputLen(k.OutputLen))}
 }
 
-// options are those of the flags. unread are the flags that cannot be read, among which that of the ratio leaves the options
-// fit to be validated.
+// options are those of the flags. unread are the flags that cannot be read, among which that of the ratio leaves the
+// options fit to be validated.
 func (k randomMMKind) options() (o randomMMOptions, ratio, unread error) {
 	o = k.mm
 	o.RandomOptions, ratio = k.in(k.Common)
 	var limits, buckets error
 	o.Limits, limits = media.ParseLimits(k.limits)
 	o.Buckets, buckets = media.ParseBuckets(k.buckets)
-	return o, ratio, errors.Join(within("--random-mm-limit-mm-per-prompt", limits), within("--random-mm-bucket-config", buckets))
+	return o, ratio,
+		errors.Join(within("--random-mm-limit-mm-per-prompt", limits), within("--random-mm-bucket-config", buckets))
 }
 
 func (k randomMMKind) check() error {
@@ -148,14 +154,16 @@ func (k randomMMKind) open(_ context.Context, t Tools) (Flow, error) {
 	}
 	m.encoder, err = media.NewEncoder(t.Lasting(), m.draws.Buckets)
 	if err != nil {
-		return Flow{}, fmt.Errorf("dataset random-mm: --random-mm-bucket-config: %w; or set the weight of buckets with more than one frame to 0", err)
+		return Flow{},
+			fmt.Errorf("dataset random-mm: --random-mm-bucket-config: %w; or set the weight of buckets with more than "+
+				"one frame to 0", err)
 	}
 	return m.flow(), nil
 }
 
-// mediaPrompts are random prompts with random images and videos, those of vLLM's random-mm for the same seed and tokenizer:
-// the same texts, and media of the same pixels. They are made as they are asked for, a few ahead of need: while one request is
-// drawn after another, media of those before are encoded.
+// mediaPrompts are random prompts with random images and videos, those of vLLM's random-mm for the same seed and
+// tokenizer: the same texts, and media of the same pixels. They are made as they are asked for, a few ahead of need:
+// while one request is drawn after another, media of those before are encoded.
 type mediaPrompts struct {
 	prompts *randomPrompts
 	draws   media.Draws
@@ -272,5 +280,6 @@ func (m *mediaPrompts) description() string {
 		}
 		shapes = append(shapes, fmt.Sprintf("%d by %d pixels%s (%.3g %%)", b.Height, b.Width, frames, 100*b.Weight))
 	}
-	return fmt.Sprintf("%s, with %s random %s each of %s", m.prompts.description(), count, kind, strings.Join(shapes, " or "))
+	return fmt.Sprintf("%s, with %s random %s each of %s", m.prompts.description(), count, kind,
+		strings.Join(shapes, " or "))
 }

@@ -21,7 +21,8 @@ import (
 )
 
 func randomMMDefaults() randomMMOptions {
-	return randomMMOptions{RandomOptions: RandomDefaults(), BaseItems: 1, Limits: media.DefaultLimits(), Buckets: media.DefaultBuckets()}
+	return randomMMOptions{RandomOptions: RandomDefaults(), BaseItems: 1, Limits: media.DefaultLimits(),
+		Buckets: media.DefaultBuckets()}
 }
 
 // mmFlow is the flow of options that are checked before.
@@ -98,8 +99,9 @@ func TestRandomMMGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
-			o := randomMMOptions{RandomOptions: RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "mm", Seed: c.Seed},
-				InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen, Ratio: ratio, Batch: 1},
+			o := randomMMOptions{
+				RandomOptions: RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "mm", Seed: c.Seed},
+					InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen, Ratio: ratio, Batch: 1},
 				BaseItems: c.BaseItems, ItemsRatio: c.ItemsRatio, Limits: c.Limits, Buckets: asBuckets(c.Buckets)}
 			m := must(newRandomMM(o, c.toy(t)))
 			same(t, "fewest items", m.draws.Lo, c.Lo)
@@ -110,7 +112,9 @@ func TestRandomMMGolden(t *testing.T) {
 				Prefix: append([]int{}, m.prompts.prefix...)}.checkDraws(t, m.prompts)
 			for _, want := range c.Requests {
 				items := []mmItem{}
-				got := must(m.draw(func(b media.Bucket) { items = append(items, describe(b, m.prompts.gen.Bytes(b.Size()))) }))
+				got := must(m.draw(func(b media.Bucket) {
+					items = append(items, describe(b, m.prompts.gen.Bytes(b.Size())))
+				}))
 				same(t, "request id", got.ID, want.ID)
 				same(t, want.ID+" input tokens", got.Turns[0].InputTokens, want.Input)
 				same(t, want.ID+" output tokens", got.Turns[0].MaxTokens, want.Output)
@@ -161,7 +165,9 @@ func TestRandomMMSendsImages(t *testing.T) {
 		same(t, "requests", len(all), 20)
 		for _, got := range all {
 			var want []drawnImage
-			request := must(drawn.draw(func(b media.Bucket) { want = append(want, drawnImage{b, drawn.prompts.gen.Bytes(b.Size())}) }))
+			request := must(drawn.draw(func(b media.Bucket) {
+				want = append(want, drawnImage{b, drawn.prompts.gen.Bytes(b.Size())})
+			}))
 			turn := got.Turns[0]
 			same(t, "request id", got.ID, request.ID)
 			same(t, "text", turn.Text, request.Turns[0].Text)
@@ -263,8 +269,11 @@ func TestRandomMMDescription(t *testing.T) {
 		prompts+", with 0 to 4 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
 	o.ItemsRatio = 0
 	source = must(mmFlow(o, newToy(t, "identity", 0, nil, 0)))
-	same(t, "description", source.About, prompts+" of token ids 1000 to 31999 (assumed: the tokenizer does not tell its "+
-		"vocabulary, so this is not vLLM's workload), with 2 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
+	same(t, "description", source.About,
+		prompts+" of token ids 1000 to 31999 (assumed: the tokenizer does not tell its "+
+			"vocabulary, so this is not vLLM's workload), with 2 random images each of 17 by 33 pixels (75 %) or 16 "+
+			"by 16 "+
+			"pixels (25 %)")
 }
 
 func TestRandomMMRefusals(t *testing.T) {
@@ -307,7 +316,8 @@ func TestRandomMMTokenizerErrors(t *testing.T) {
 	for range 2 {
 		complains(t, failure(source.Next()), "dataset random-mm, prompt 0: no server")
 	}
-	complains(t, failure(mmFlow(tiny(), toy{size: 1, special: []int{0}})), "dataset random-mm", "nothing but special tokens")
+	complains(t, failure(mmFlow(tiny(), toy{size: 1, special: []int{0}})), "dataset random-mm",
+		"nothing but special tokens")
 }
 
 // The whole way of an image of 1080p: drawn, encoded and put into a message.

@@ -12,7 +12,8 @@ import (
 	"benchtop/internal/hf/media"
 )
 
-// A request holds its images and videos in the order in which they were drawn. The first video that fails ends the data set.
+// A request holds its images and videos in the order in which they were drawn. The first video that fails ends the data
+// set.
 func TestRandomMMVideos(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
@@ -22,12 +23,16 @@ func TestRandomMMVideos(t *testing.T) {
 	}
 	program(`cat >/dev/null; for file; do :; done; echo "a video" >"$file"`)
 	o := tiny()
-	o.Prompts, o.BaseItems, o.ItemsRatio, o.Buckets = 12, 2, 0, media.Buckets{bucket(2, 2, 1, 0.5), bucket(4, 2, 3, 0.5)}
+	o.Prompts, o.BaseItems, o.ItemsRatio, o.Buckets = 12, 2, 0,
+		media.Buckets{bucket(2, 2, 1, 0.5), bucket(4, 2, 3, 0.5)}
 	drawn := must(newRandomMM(o, newToy(t, "identity", 97, nil, 0)))
 	source := must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))
 	for _, got := range drain(t, source) {
 		want := ""
-		if _, err := drawn.draw(func(b media.Bucket) { drawn.prompts.gen.Bytes(b.Size()); want += b.Modality() + " " }); err != nil {
+		if _, err := drawn.draw(func(b media.Bucket) {
+			drawn.prompts.gen.Bytes(b.Size())
+			want += b.Modality() + " "
+		}); err != nil {
 			t.Fatal(err)
 		}
 		var parts []struct {
@@ -39,7 +44,8 @@ func TestRandomMMVideos(t *testing.T) {
 		for _, part := range parts {
 			kinds += strings.TrimSuffix(part.Type, "_url") + " "
 			if part.Type == "video_url" {
-				same(t, "video", part.VideoURL.URL, "data:video/mp4;base64,"+base64.StdEncoding.EncodeToString([]byte("a video\n")))
+				same(t, "video", part.VideoURL.URL,
+					"data:video/mp4;base64,"+base64.StdEncoding.EncodeToString([]byte("a video\n")))
 			}
 		}
 		same(t, "media", kinds, want)
@@ -58,6 +64,9 @@ func TestRandomMMVideos(t *testing.T) {
 	same(t, "error", again.Error(), err.Error())
 
 	t.Setenv("PATH", t.TempDir())
-	complains(t, failure(openKind(t, "random-mm", Common{Prompts: 1}, given{"random-mm-bucket-config": "{(4, 4, 2): 1}"})), "dataset random-mm: --random-mm-bucket-config: videos are encoded by ffmpeg, which is not on the PATH; install it",
+	complains(t, failure(openKind(t, "random-mm", Common{Prompts: 1},
+		given{"random-mm-bucket-config": "{(4, 4, 2): 1}"})),
+		"dataset random-mm: --random-mm-bucket-config: videos are encoded by ffmpeg, which is not on the PATH; "+
+			"install it",
 		"or set the weight of buckets with more than one frame to 0")
 }

@@ -232,8 +232,8 @@ func TestRandomTokenizerErrors(t *testing.T) {
 	complains(t, failure(NewRandom(o, brokenToy{toy{size: 10}})), "dataset random, prefix", "no server")
 }
 
-// The golden file lists inputs to refuse, with the reason vLLM gives first, and inputs to accept. One of those that vLLM
-// refuses is accepted on purpose: without a tokenizer, prompts are token ids.
+// The golden file lists inputs to refuse, with the reason vLLM gives first, and inputs to accept. One of those that
+// vLLM refuses is accepted on purpose: without a tokenizer, prompts are token ids.
 func TestRandomRefusals(t *testing.T) {
 	reasons := map[string]string{
 		"total_input_below_one":            "prompts without a single token",
@@ -356,10 +356,11 @@ func BenchmarkNewRandom(b *testing.B) {
 	}
 }
 
-// Of the prompts of a warm cache the asked share begins with one prefix, which is the asked share of each; the lengths and the other
-// prompts are those of a run without, and a run without end goes on with the same prefix.
+// Of the prompts of a warm cache the asked share begins with one prefix, which is the asked share of each; the lengths
+// and the other prompts are those of a run without, and a run without end goes on with the same prefix.
 func TestWarmPrompts(t *testing.T) {
-	o := RandomOptions{Common: Common{Prompts: 2500, Seed: 3, PromptTokenIDs: true}, InputLen: 100, OutputLen: 20, Batch: 1, Ratio: RangeRatio{0.5, 0.5}}
+	o := RandomOptions{Common: Common{Prompts: 2500, Seed: 3, PromptTokenIDs: true}, InputLen: 100, OutputLen: 20,
+		Batch: 1, Ratio: RangeRatio{0.5, 0.5}}
 	warm := o
 	warm.Warm, warm.WarmPrefix = 0.3, 0.75
 	plain := must(NewRandom(o, nil))
@@ -376,10 +377,13 @@ func TestWarmPrompts(t *testing.T) {
 				c, _ := plain.Next()
 				same = c.Turns[0]
 			}
-			if turn.InputTokens != len(turn.TokenIDs) || turn.InputTokens != same.InputTokens || turn.MaxTokens != same.MaxTokens {
-				t.Fatalf("%s %d: %d ids, %d and %d tokens, want %d and %d", name, i, len(turn.TokenIDs), turn.InputTokens, turn.MaxTokens, same.InputTokens, same.MaxTokens)
+			if turn.InputTokens != len(turn.TokenIDs) || turn.InputTokens != same.InputTokens ||
+				turn.MaxTokens != same.MaxTokens {
+				t.Fatalf("%s %d: %d ids, %d and %d tokens, want %d and %d", name, i, len(turn.TokenIDs),
+					turn.InputTokens, turn.MaxTokens, same.InputTokens, same.MaxTokens)
 			}
-			if run := turn.TokenIDs[1] == turn.TokenIDs[0]+1 && turn.TokenIDs[2] == turn.TokenIDs[0]+2; run || slices.Equal(turn.TokenIDs, same.TokenIDs) && name == "finite" {
+			if run := turn.TokenIDs[1] == turn.TokenIDs[0]+1 && turn.TokenIDs[2] == turn.TokenIDs[0]+2; run ||
+				slices.Equal(turn.TokenIDs, same.TokenIDs) && name == "finite" {
 				continue // cold: ids in a row
 			}
 			hits++
@@ -398,7 +402,8 @@ func TestWarmPrompts(t *testing.T) {
 			t.Errorf("%s: %d of 2500 prompts are warm, want 30%%", name, hits)
 		}
 	}
-	if got, want := finite.About, "(30% of the prompts begin with a common prefix of 75%)"; !strings.Contains(got, want) {
+	if got, want := finite.About, "(30% of the prompts begin with a common prefix of 75%)"; !strings.Contains(got,
+		want) {
 		t.Errorf("got %q, want %q in it", got, want)
 	}
 	for _, c := range []struct {

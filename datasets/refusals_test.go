@@ -50,7 +50,8 @@ func TestRefusalsAllHaveATest(t *testing.T) {
 	var file struct{ Cases []refusal }
 	golden(t, "errors.json", &file)
 	left := map[string]int{
-		"random": 11, "random-rerank": 2, "random-mm": 7, "prefix_repetition": 1, "sonnet": 2, "timed_trace": 2, "hf": 4,
+		"random": 11, "random-rerank": 2, "random-mm": 7, "prefix_repetition": 1, "sonnet": 2, "timed_trace": 2,
+		"hf":     4,
 		"custom": 3, "sharegpt": 1, "custom_image": 2, "spec_bench": 1, "speed_bench": 2, "custom_mm": 1,
 	}
 	for _, c := range file.Cases {
@@ -73,10 +74,13 @@ func TestRefusals(t *testing.T) {
 		"dataset_path_not_a_directory":    "this is not a directory",
 		"sonnet_input_len_not_above_base": "input length 5 must be above 13",
 		"tokenizer_required":              "needs a tokenizer",
-		"trace_field_missing":             `line 1: there is no field "nope"; the fields are "timestamp", "input_length"`,
-		"bfcl_category_not_found":         `testdata: unknown category "nope"; give --bfcl-categories some of: live_simple, multiple, parallel, simple`,
+		"trace_field_missing": `line 1: there is no field "nope"; the fields are "timestamp", ` +
+			`"input_length"`,
+		"bfcl_category_not_found": `testdata: unknown category "nope"; give --bfcl-categories some of: ` +
+			`live_simple, multiple, parallel, simple`,
 	}
-	for _, dataset := range []string{"sharegpt", "custom", "custom_image", "spec_bench", "speed_bench", "sonnet", "timed_trace", "hf"} {
+	for _, dataset := range []string{"sharegpt", "custom", "custom_image", "spec_bench", "speed_bench", "sonnet",
+		"timed_trace", "hf"} {
 		for _, c := range refusals(t, dataset) {
 			if c.Error == "dataset_path_required" {
 				continue // the command line's
@@ -96,7 +100,8 @@ func TestRefusals(t *testing.T) {
 				if words[c.Error] == "" {
 					t.Fatalf("the reason %q is not known", c.Error)
 				}
-				complains(t, failure(opened(t, dataset, common, flags, testTools{toyTools{notes: new([]string)}, text, numpy.NewStreams(0)})), "dataset ", words[c.Error])
+				complains(t, failure(opened(t, dataset, common, flags,
+					testTools{toyTools{notes: new([]string)}, text, numpy.NewStreams(0)})), "dataset ", words[c.Error])
 			})
 		}
 	}

@@ -63,7 +63,8 @@ func TestRepeats(t *testing.T) {
 func TestLongDocuments(t *testing.T) {
 	s := must(made(t.Context(), longDocuments{Common{Prompts: 12}, 4}, Text{}, numpy.NewStreams(0)))
 	all := drain(t, s)
-	if len(all) != 12 || all[0].Turns[0].Text != "0hi hi hi hi" || all[11].Turns[0].Text != "11hi hi hi hi" || all[0].Turns[0].MaxTokens != 10 {
+	if len(all) != 12 || all[0].Turns[0].Text != "0hi hi hi hi" || all[11].Turns[0].Text != "11hi hi hi hi" ||
+		all[0].Turns[0].MaxTokens != 10 {
 		t.Errorf("%d documents: %+v", len(all), all[0])
 	}
 }

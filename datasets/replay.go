@@ -16,7 +16,8 @@ import (
 type Replay struct {
 	// Scale is how many times as fast as recorded; 0 for 1.
 	Scale float64
-	// From and To are the part of the recording, from its start; To is 0 for all the rest. For sessions it is a part of each.
+	// From and To are the part of the recording, from its start; To is 0 for all the rest. For sessions it is a part of
+	// each.
 	From time.Duration
 	To   time.Duration
 	// MaxGap bounds recorded gaps in which nothing starts, before they are scaled; 0 for no bound.
@@ -35,8 +36,10 @@ func (r *Replay) define(f Flags) {
 	f.Float64Var(&r.Scale, "time-scale", r.Scale, "how many times as fast as recorded, as 2 or 0.5")
 	f.DurationVar(&r.From, "trace-from", 0, "start this long after the first request, as 10m; sessions: each of them")
 	f.DurationVar(&r.To, "trace-to", 0, "end this long after the first request; 0 for the end of the recording")
-	f.DurationVar(&r.MaxGap, "max-gap", 0, "shorten recorded gaps without a request to this time, before they are scaled; 0 leaves them")
-	f.Float64Var(&r.Sample, "sample", r.Sample, "share of the sessions, or of the requests where there are none, that is sent, above 0 and at most 1")
+	f.DurationVar(&r.MaxGap, "max-gap", 0,
+		"shorten recorded gaps without a request to this time, before they are scaled; 0 leaves them")
+	f.Float64Var(&r.Sample, "sample", r.Sample,
+		"share of the sessions, or of the requests where there are none, that is sent, above 0 and at most 1")
 }
 
 // Validate reports every problem, in terms of the flags.
@@ -71,7 +74,8 @@ func (r Replay) scaled(d time.Duration) time.Duration {
 	return time.Duration(math.Round(min(float64(d)/r.scale(), float64(agents.Longest))))
 }
 
-// Times are those at which the requests of a recording start, and which of them are sent, at most so many; 0 for no bound. at are ascending.
+// Times are those at which the requests of a recording start, and which of them are sent, at most so many; 0 for no
+// bound. at are ascending.
 func (r Replay) Times(at []time.Duration, seed int64, most int) (times []time.Duration, sent []bool) {
 	if len(at) == 0 {
 		return nil, nil
@@ -138,10 +142,11 @@ func (r Replay) starts(all []agents.Request) []time.Duration {
 	return at
 }
 
-// window keeps the requests that start in the part of a session. A request that waited for one that is left out waits for those that that one
-// waited for.
+// window keeps the requests that start in the part of a session. A request that waited for one that is left out waits
+// for those that that one waited for.
 func (r Replay) window(all []agents.Request) (kept []agents.Request) {
-	place, behind := make([]int, len(all)), make([][]int, len(all)) // of a kept request its place, of another those it waited for
+	// of a kept request its place, of another those it waited for
+	place, behind := make([]int, len(all)), make([][]int, len(all))
 	for i := range all {
 		var after []int
 		for _, a := range all[i].After {

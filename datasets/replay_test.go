@@ -25,12 +25,17 @@ func TestReplayTimes(t *testing.T) {
 		sent string
 	}{
 		{"as recorded", Replay{}, 0, []time.Duration{0, second, second, 5 * second, 65 * second}, "11111"},
-		{"faster", Replay{Scale: 2}, 0, []time.Duration{0, second / 2, second / 2, 5 * second / 2, 65 * second / 2}, "11111"},
-		{"slower", Replay{Scale: 0.5}, 0, []time.Duration{0, 2 * second, 2 * second, 10 * second, 130 * second}, "11111"},
+		{"faster", Replay{Scale: 2}, 0, []time.Duration{0, second / 2, second / 2, 5 * second / 2, 65 * second / 2},
+			"11111"},
+		{"slower", Replay{Scale: 0.5}, 0, []time.Duration{0, 2 * second, 2 * second, 10 * second, 130 * second},
+			"11111"},
 		{"a window", Replay{From: second, To: 65 * second}, 0, []time.Duration{0, 0, 4 * second}, "01110"},
-		{"a window that begins in a gap", Replay{From: 3 * second}, 0, []time.Duration{2 * second, 62 * second}, "00011"},
-		{"no long gaps", Replay{MaxGap: 3 * second}, 0, []time.Duration{0, second, second, 4 * second, 7 * second}, "11111"},
-		{"a gap is shortened before it is scaled", Replay{MaxGap: 3 * second, Scale: 3}, 0, []time.Duration{0, second / 3, second / 3, 4 * second / 3, 7 * second / 3}, "11111"},
+		{"a window that begins in a gap", Replay{From: 3 * second}, 0, []time.Duration{2 * second, 62 * second},
+			"00011"},
+		{"no long gaps", Replay{MaxGap: 3 * second}, 0, []time.Duration{0, second, second, 4 * second, 7 * second},
+			"11111"},
+		{"a gap is shortened before it is scaled", Replay{MaxGap: 3 * second, Scale: 3}, 0,
+			[]time.Duration{0, second / 3, second / 3, 4 * second / 3, 7 * second / 3}, "11111"},
 		{"at most two, of the window", Replay{From: second}, 2, []time.Duration{0, 0}, "01100"},
 		{"nothing", Replay{From: 66 * second}, 0, nil, "00000"},
 	} {
@@ -71,7 +76,9 @@ func TestReplaySample(t *testing.T) {
 
 func TestReplayValidate(t *testing.T) {
 	for want, r := range map[string]Replay{
-		"": {}, "--time-scale -1: must be above 0": {Scale: -1}, "--trace-from 2s and --trace-to 1s: the part": {From: 2 * second, To: second}, "--max-gap -1s: must not be negative": {MaxGap: -second},
+		"": {}, "--time-scale -1: must be above 0": {Scale: -1},
+		"--trace-from 2s and --trace-to 1s: the part": {From: 2 * second, To: second},
+		"--max-gap -1s: must not be negative":         {MaxGap: -second},
 		"--sample 1.5: must be above 0 and at most 1": {Sample: 1.5},
 	} {
 		all := r.Validate()
@@ -95,7 +102,8 @@ func readSession(t *testing.T, requests string) *agents.Session {
 	t.Helper()
 	text := `{"block_size":1,"requests":` + strings.ReplaceAll(requests, "{", `{"in":1,"out":1,`) + "}"
 	var out *agents.Session
-	if err := agents.Read(t.Context(), strings.NewReader(text), func(session *agents.Session) error { out = session; return nil }); err != nil {
+	if err := agents.Read(t.Context(), strings.NewReader(text),
+		func(session *agents.Session) error { out = session; return nil }); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return out
@@ -107,14 +115,22 @@ func TestReplaySession(t *testing.T) {
 		r        Replay
 		in, want string
 	}{
-		{"faster", Replay{Scale: 4}, `[{"at_ms":0},{"delay_ms":400,"tools_ms":200,"at_ms":1000}]`, `[{"at_ms":0},{"delay_ms":100,"tools_ms":50,"at_ms":250}]`},
+		{"faster", Replay{Scale: 4}, `[{"at_ms":0},{"delay_ms":400,"tools_ms":200,"at_ms":1000}]`,
+			`[{"at_ms":0},{"delay_ms":100,"tools_ms":50,"at_ms":250}]`},
 		{"times are from the first request", Replay{}, `[{"at_ms":500},{"at_ms":700}]`, `[{"at_ms":0},{"at_ms":200}]`},
-		{"no long gaps", Replay{MaxGap: 100 * time.Millisecond}, `[{"at_ms":0},{"delay_ms":400,"tools_ms":200,"at_ms":1000},{"delay_ms":50,"at_ms":1050}]`,
+		{"no long gaps", Replay{MaxGap: 100 * time.Millisecond},
+			`[{"at_ms":0},{"delay_ms":400,"tools_ms":200,"at_ms":1000},{"delay_ms":50,"at_ms":1050}]`,
 			`[{"at_ms":0},{"delay_ms":100,"tools_ms":100,"at_ms":100},{"delay_ms":50,"at_ms":150}]`},
-		{"a window links those that are left", Replay{From: second, To: 5 * second}, `[{"at_ms":0},{"at_ms":1000},{"after":[0],"at_ms":1500},{"after":[1,2],"at_ms":6000},{"after":[3],"at_ms":4000},{"after":[],"at_ms":2000}]`,
-			`[{"at_ms":0},{"after":[],"delay_ms":500,"at_ms":500},{"after":[0,1],"at_ms":3000},{"after":[],"delay_ms":1000,"at_ms":1000}]`},
-		{"through several", Replay{From: second}, `[{"at_ms":1000},{"at_ms":0},{"at_ms":0},{"at_ms":2000}]`, `[{"at_ms":0},{"at_ms":1000}]`},
-		{"roots behind the first", Replay{From: second}, `[{"at_ms":0},{"after":[],"delay_ms":3000,"at_ms":3000},{"after":[],"delay_ms":5000,"at_ms":5000}]`, `[{"at_ms":0},{"after":[],"delay_ms":2000,"at_ms":2000}]`},
+		{"a window links those that are left", Replay{From: second, To: 5 * second},
+			`[{"at_ms":0},{"at_ms":1000},{"after":[0],"at_ms":1500},{"after":[1,2],"at_ms":6000},{"after":[3],` +
+				`"at_ms":4000},{"after":[],"at_ms":2000}]`,
+			`[{"at_ms":0},{"after":[],"delay_ms":500,"at_ms":500},{"after":[0,1],"at_ms":3000},{"after":[],` +
+				`"delay_ms":1000,"at_ms":1000}]`},
+		{"through several", Replay{From: second}, `[{"at_ms":1000},{"at_ms":0},{"at_ms":0},{"at_ms":2000}]`,
+			`[{"at_ms":0},{"at_ms":1000}]`},
+		{"roots behind the first", Replay{From: second},
+			`[{"at_ms":0},{"after":[],"delay_ms":3000,"at_ms":3000},{"after":[],"delay_ms":5000,"at_ms":5000}]`,
+			`[{"at_ms":0},{"after":[],"delay_ms":2000,"at_ms":2000}]`},
 		{"nothing of it", Replay{From: 9 * second}, `[{"at_ms":1000}]`, ""},
 	} {
 		got, want := sessionText(c.r.Session(readSession(t, c.in))), ""
@@ -127,7 +143,8 @@ func TestReplaySession(t *testing.T) {
 	}
 }
 
-// FuzzReplay holds that what is left of a session is valid and begins with its first request, and that the times of a replay ascend.
+// FuzzReplay holds that what is left of a session is valid and begins with its first request, and that the times of a
+// replay ascend.
 func FuzzReplay(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9}, 2.0, int64(0), int64(0), int64(0))
 	f.Add([]byte{9, 0, 9, 0, 200, 17, 3, 3}, 0.5, int64(5), int64(100), int64(20))
@@ -156,7 +173,8 @@ func FuzzReplay(f *testing.F) {
 			return
 		}
 		fine(t, out.Validate())
-		if len(out.Requests) > len(in.Requests) || slices.MinFunc(out.Requests, func(a, b agents.Request) int { return int(a.At - b.At) }).At != 0 {
+		if len(out.Requests) > len(in.Requests) ||
+			slices.MinFunc(out.Requests, func(a, b agents.Request) int { return int(a.At - b.At) }).At != 0 {
 			t.Fatalf("got %s", out.AppendJSON(nil))
 		}
 		times, sent := r.Times(at, 1, 0)
@@ -187,8 +205,10 @@ func TestReplayedSources(t *testing.T) {
 	}{
 		{"scaled", Replay{Scale: 2}, 3, []time.Duration{0, second / 2, 5 * second / 2}, []int{10, 11, 12}},
 		{"a window behind the first prompts", Replay{From: 5 * second}, 2, []time.Duration{0, second}, []int{12, 13}},
-		{"without the long gap", Replay{MaxGap: 2 * second}, 9, []time.Duration{0, second, 3 * second, 4 * second, 6 * second, 7 * second}, []int{10, 11, 12, 13, 14, 15}},
-		{"scaled, without the long gap", Replay{MaxGap: 2 * second, Scale: 2}, 9, []time.Duration{0, second / 2, 3 * second / 2, 2 * second, 3 * second, 7 * second / 2}, []int{10, 11, 12, 13, 14, 15}},
+		{"without the long gap", Replay{MaxGap: 2 * second}, 9,
+			[]time.Duration{0, second, 3 * second, 4 * second, 6 * second, 7 * second}, []int{10, 11, 12, 13, 14, 15}},
+		{"scaled, without the long gap", Replay{MaxGap: 2 * second, Scale: 2}, 9, []time.Duration{0, second / 2,
+			3 * second / 2, 2 * second, 3 * second, 7 * second / 2}, []int{10, 11, 12, 13, 14, 15}},
 	} {
 		for name, path := range map[string]string{"timed_trace": hashes, "trace": csv} {
 			source, err := openKind(t, name, Common{Path: path, Prompts: c.n, Forms: AsTokenIDs, Replay: c.replay}, nil)
@@ -211,14 +231,17 @@ func TestReplayedSources(t *testing.T) {
 			}
 		}
 	}
-	complains(t, failure(openKind(t, "timed_trace", Common{Path: hashes, Prompts: 9, Replay: Replay{From: 200 * second}}, nil)), "timed_trace: no request lies in the part of the recording that was asked for")
+	complains(t, failure(openKind(t, "timed_trace",
+		Common{Path: hashes, Prompts: 9, Replay: Replay{From: 200 * second}}, nil)),
+		"timed_trace: no request lies in the part of the recording that was asked for")
 }
 
 // --trace-speed and --time-scale multiply, and a gap is shortened before both.
 func TestReplayOfFastTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	write(t, path, "TIMESTAMP,ContextTokens,GeneratedTokens\n0,5,1\n100,5,1\n")
-	source := must(openKind(t, "trace", Common{Path: path, Replay: Replay{Scale: 2, MaxGap: 20 * second}}, given{"trace-speed": "5"}))
+	source := must(openKind(t, "trace", Common{Path: path, Replay: Replay{Scale: 2, MaxGap: 20 * second}},
+		given{"trace-speed": "5"}))
 	if times := source.Times(); times[1] != 2*second {
 		t.Errorf("got %v", times)
 	}

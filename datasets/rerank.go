@@ -10,10 +10,12 @@ import (
 	"benchtop/internal/hf/tokenizer"
 )
 
-// rerankOptions describes requests that put one random query before random documents, for endpoints that score documents.
+// rerankOptions describes requests that put one random query before random documents, for endpoints that score
+// documents.
 type rerankOptions struct {
-	// RandomOptions are those of the documents: how many, in tokens with the query, and how many in one request. Without a reranker the
-	// query is one of them, and lengths are each prompt's own. Outputs and prefixes do not count.
+	// RandomOptions are those of the documents: how many, in tokens with the query, and how many in one request.
+	// Without a reranker the query is one of them, and lengths are each prompt's own. Outputs and prefixes do not
+	// count.
 	RandomOptions
 
 	NoReranker bool // the model embeds query and documents for themselves
@@ -23,7 +25,8 @@ type rerankOptions struct {
 func (o rerankOptions) Validate() error {
 	p := o.RandomOptions.problems()
 	if o.NoReranker && (o.Prompts == 1 || o.Batch == 1) {
-		p.add("without a reranker one prompt of each request is the query, so the number of prompts (%d) and the batch size (%d) "+
+		p.add("without a reranker one prompt of each request is the query, so the number of prompts (%d) and the "+
+			"batch size (%d) "+
 			"must both be above 1", o.Prompts, o.Batch)
 	}
 	return p.of("random-rerank")
@@ -38,12 +41,14 @@ type rerankKind struct {
 func (k rerankKind) Define(func(string) Flags) {}
 
 func (k rerankKind) needs() Needs {
-	return Needs{Forms: AsDocuments | AsInputs, Why: "a query and documents are for rerank and embeddings endpoints", Ends: true, TakesInputLen: true}
+	return Needs{Forms: AsDocuments | AsInputs, Why: "a query and documents are for rerank and embeddings endpoints",
+		Ends: true, TakesInputLen: true}
 }
 
 func (k rerankKind) options() (rerankOptions, error) {
 	r, err := k.in(k.Common)
-	return rerankOptions{RandomOptions{Common: k.Common, InputLen: r.InputLen, Ratio: r.Ratio, Batch: r.Batch}, k.noReranker}, err
+	return rerankOptions{RandomOptions{Common: k.Common, InputLen: r.InputLen, Ratio: r.Ratio, Batch: r.Batch},
+		k.noReranker}, err
 }
 
 func (k rerankKind) check() error {
@@ -62,9 +67,9 @@ func (k rerankKind) open(_ context.Context, t Tools) (Flow, error) {
 	return newRerank(o, t.Local())
 }
 
-// newRerank makes requests of a query and documents, those of vLLM's random-rerank for the same seed and tokenizer. Each
-// is one turn whose Batch is the query, the same in all, and then documents. InputTokens is what the model will read: a
-// reranker reads the query again, and a separator, for each document.
+// newRerank makes requests of a query and documents, those of vLLM's random-rerank for the same seed and tokenizer.
+// Each is one turn whose Batch is the query, the same in all, and then documents. InputTokens is what the model will
+// read: a reranker reads the query again, and a separator, for each document.
 func newRerank(o rerankOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if err := vocab.validate(); err != nil {
@@ -141,7 +146,8 @@ func (d *rerankDraws) begin() (ids []int, target int, ok bool) {
 
 // turns makes all prompts.
 func (d *rerankDraws) turns(tok tokenizer.Tokenizer) ([]Turn, error) {
-	prompts := fitQueue{tok: tok, begin: d.begin, draw: func() int { return d.vocab.First + d.gen.Choice(d.vocab.Size) }}
+	prompts := fitQueue{tok: tok, begin: d.begin,
+		draw: func() int { return d.vocab.First + d.gen.Choice(d.vocab.Size) }}
 	turns := make([]Turn, len(d.lengths))
 	for i := range turns {
 		f, err := prompts.next()

@@ -33,7 +33,8 @@ func TestRerankGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
-			o := rerankOptions{RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "r", Seed: c.Seed}, InputLen: c.InputLen, Ratio: ratio, Batch: c.Batch}, !c.Reranker}
+			o := rerankOptions{RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "r", Seed: c.Seed},
+				InputLen: c.InputLen, Ratio: ratio, Batch: c.Batch}, !c.Reranker}
 			tok := c.toy(t)
 			d := drawRerank(o, c.Adds, Vocabulary{Size: c.Vocab, Special: c.Special})
 			same(t, "query lengths", d.lengths[:1], c.QueryLens)
@@ -74,11 +75,13 @@ func TestRerankDescription(t *testing.T) {
 		none  bool
 		want  string
 	}{
-		{97, false, "random-rerank: 5 requests of a query of 11 tokens and at most 2 documents of 6 to 10 tokens, as text"},
+		{97, false, "random-rerank: 5 requests of a query of 11 tokens and at most 2 documents of 6 to 10 tokens, as " +
+			"text"},
 		{97, true, "random-rerank: 8 requests of a query of 23 tokens and a document of 16 to 24 tokens, as text, " +
 			"for models other than rerankers"},
 		{0, false, "random-rerank: 5 requests of a query of 11 tokens and at most 2 documents of 6 to 10 tokens, " +
-			"as text of token ids 1000 to 31999 (assumed: the tokenizer does not tell its vocabulary, so this is not vLLM's workload)"},
+			"as text of token ids 1000 to 31999 (assumed: the tokenizer does not tell its vocabulary, so this is not " +
+			"vLLM's workload)"},
 	}
 	for _, test := range tests {
 		o.NoReranker = test.none
@@ -131,6 +134,8 @@ func TestRerankRefusals(t *testing.T) {
 }
 
 func TestRerankTokenizerErrors(t *testing.T) {
-	complains(t, failure(newRerank(rerankDefaults(), brokenToy{toy{size: 10}})), "dataset random-rerank: prompt 0: no server")
-	complains(t, failure(newRerank(rerankDefaults(), toy{size: 1, special: []int{0}})), "dataset random-rerank", "nothing but special tokens")
+	complains(t, failure(newRerank(rerankDefaults(), brokenToy{toy{size: 10}})),
+		"dataset random-rerank: prompt 0: no server")
+	complains(t, failure(newRerank(rerankDefaults(), toy{size: 1, special: []int{0}})), "dataset random-rerank",
+		"nothing but special tokens")
 }

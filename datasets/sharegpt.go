@@ -21,11 +21,13 @@ type shareGPT struct {
 }
 
 func (o *shareGPT) Define(group func(string) Flags) {
-	group(filesHeading).CountVar(&o.OutputLen, "sharegpt-output-len", "sharegpt: output length in tokens (default: the recorded answer's)")
+	group(filesHeading).CountVar(&o.OutputLen, "sharegpt-output-len",
+		"sharegpt: output length in tokens (default: the recorded answer's)")
 }
 
 func (o shareGPT) needs() Needs {
-	return Needs{File: RequiredFile, Forms: AsText, Ends: true, Counts: true, MustCount: true, OutputLen: o.outputLen(o.OutputLen), Turns: true}
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, Counts: true, MustCount: true,
+		OutputLen: o.outputLen(o.OutputLen), Turns: true}
 }
 
 func (o shareGPT) check() error {
@@ -50,7 +52,8 @@ func (o shareGPT) open(ctx context.Context, t Tools) (Flow, error) {
 }
 
 func (o shareGPT) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
-	entries, err := textfile.Read(o.Path, "a JSON file in ShareGPT's format", func(r io.Reader) ([]entry, error) { return readShareGPT(r, o.OutputLen == 0) })
+	entries, err := textfile.Read(o.Path, "a JSON file in ShareGPT's format",
+		func(r io.Reader) ([]entry, error) { return readShareGPT(r, o.OutputLen == 0) })
 	if err != nil {
 		return Flow{}, err
 	}
@@ -70,7 +73,8 @@ func (o shareGPT) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, 
 		}
 	}
 	if len(turns) == 0 {
-		return Flow{}, fmt.Errorf("none of its %d conversations is of a length to be taken (%s)", len(entries), lengthFilter)
+		return Flow{},
+			fmt.Errorf("none of its %d conversations is of a length to be taken (%s)", len(entries), lengthFilter)
 	}
 	return o.list("sharegpt", turns, o.Prompts, fmt.Sprintf("%d conversations in %s", len(entries), o.Path), py)
 }
@@ -178,7 +182,8 @@ func (e *entry) value(turn []byte, number int) string {
 		found = jsonscan.Fields(turn, "value")[0]
 	}
 	if turn[0] != '{' || !jsonscan.IsString(found) {
-		e.bad = cmp.Or(e.bad, fmt.Errorf(`expected turn %d to be an object whose "value" is a string: got %s`, number, jsonscan.Kind(found)))
+		e.bad = cmp.Or(e.bad, fmt.Errorf(`expected turn %d to be an object whose "value" is a string: got %s`, number,
+			jsonscan.Kind(found)))
 		return ""
 	}
 	text, err := jsonscan.WholeText(found)

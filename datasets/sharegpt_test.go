@@ -43,7 +43,8 @@ func TestShareGPTGolden(t *testing.T) {
 			streams.Python.Random() // sampling starts the stream over, whatever was drawn before
 			common := Common{Path: smallFile, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "sg-"}
 			flags := common.flagsOf(c.Flags)
-			d := must(opened(t, "sharegpt", common, flags, testTools{toyTools{}, Text{Counter: counters[c.Tokenizer]}, streams}))
+			d := must(opened(t, "sharegpt", common, flags,
+				testTools{toyTools{}, Text{Counter: counters[c.Tokenizer]}, streams}))
 			c.check(t, drain(t, d), prompts)
 			same(t, "next double of Python", streams.Python.Random(), c.NextRandom)
 			same(t, "next word of numpy", streams.Legacy.Uint32(), numpy.NewLegacy(0).Uint32())
@@ -69,7 +70,8 @@ func (c shareGPTCase) check(t *testing.T, got []Conversation, prompts map[string
 			if media := decoded(t, want.Media); media != nil {
 				content = append(content, media)
 			}
-			same(t, want.ID+" messages", decoded(t, turn.Messages), any([]any{map[string]any{"role": "user", "content": content}}))
+			same(t, want.ID+" messages", decoded(t, turn.Messages),
+				any([]any{map[string]any{"role": "user", "content": content}}))
 		}
 	}
 }
@@ -131,22 +133,31 @@ func TestShareGPTBadFiles(t *testing.T) {
 		{"number", `12`, []string{shareGPTForm + ": got a number"}},
 		{"boolean", `true`, []string{shareGPTForm + ": got true or false"}},
 		{"not JSON", "hello", []string{"line 1: not JSON"}},
-		{"string inside", "[\n" + pair + ",\n\n\"x\"]", []string{"f.json, line 4: expected " + shareGPTForm + ": got a string"}},
-		{"conversations no array", "[\n{\"conversations\":\n{}}]", []string{"line 2:", `"conversations" to be an array: got an object`}},
-		{"error inside an object", "[\n" + pair + ",\n{\"a\": 1,\n\"b\" 2}]", []string{"line 4: not JSON", "after object key"}},
+		{"string inside", "[\n" + pair + ",\n\n\"x\"]",
+			[]string{"f.json, line 4: expected " + shareGPTForm + ": got a string"}},
+		{"conversations no array", "[\n{\"conversations\":\n{}}]",
+			[]string{"line 2:", `"conversations" to be an array: got an object`}},
+		{"error inside an object", "[\n" + pair + ",\n{\"a\": 1,\n\"b\" 2}]",
+			[]string{"line 4: not JSON", "after object key"}},
 		{"missing comma", "[\n" + pair + "\n" + pair + "]", []string{"not JSON", "after array element"}},
 		{"cut off before the bracket", "[\n" + pair, []string{"line 2: the file ends before"}},
 		{"something behind", "[" + pair + "]\n\n{}", []string{"line 3: the file goes on behind"}},
-		{"Latin-1", "[\n{\"conversations\":\n[{\"value\":\"caf\xe9 au lait\"}]}]", []string{"f.json, line 3: the text is not UTF-8"}},
+		{"Latin-1", "[\n{\"conversations\":\n[{\"value\":\"caf\xe9 au lait\"}]}]",
+			[]string{"f.json, line 3: the text is not UTF-8"}},
 		{"ends in a character", "[\n\"\xe2\x82", []string{"line 2: the text is not UTF-8"}},
 		{"nothing in it", "[]", []string{"no conversation has two turns"}},
 		{"one turn", `[{"conversations":[{"value":"question"}]},{}]`, []string{"no conversation has two turns"}},
-		{"all too short", `[{"conversations":[{"value":"q"},{"value":"a"}]}]`, []string{"none of its 1 conversations", "4 to 1024"}},
-		{"turn without text", "[\n\n{\"conversations\":[{\"value\":\"question\"},{\"value\":7}]}]", []string{"line 3: expected turn 2", "got a number"}},
-		{"turn no object", `[{"conversations":["question","answer"]}]`, []string{"line 1: expected turn 1", "got a string"}},
+		{"all too short", `[{"conversations":[{"value":"q"},{"value":"a"}]}]`,
+			[]string{"none of its 1 conversations", "4 to 1024"}},
+		{"turn without text", "[\n\n{\"conversations\":[{\"value\":\"question\"},{\"value\":7}]}]",
+			[]string{"line 3: expected turn 2", "got a number"}},
+		{"turn no object", `[{"conversations":["question","answer"]}]`,
+			[]string{"line 1: expected turn 1", "got a string"}},
 		{"turn without value", `[{"conversations":[{},{}]}]`, []string{"line 1: expected turn 1", "got nothing"}},
-		{"odd image", `[{"image":7,` + pair[1:] + `]`, []string{`line 1: expected "image" to be a URL or a path: got a number`}},
-		{"odd video", `[{"video":{"a":1},` + pair[1:] + `]`, []string{`expected "video" to be a URL or a path: got an object`}},
+		{"odd image", `[{"image":7,` + pair[1:] + `]`,
+			[]string{`line 1: expected "image" to be a URL or a path: got a number`}},
+		{"odd video", `[{"video":{"a":1},` + pair[1:] + `]`,
+			[]string{`expected "video" to be a URL or a path: got an object`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -160,14 +171,22 @@ func TestShareGPTOddButGoodFiles(t *testing.T) {
 		name, content string
 		want          []string
 	}{
-		{"byte order mark", "\ufeff" + `[{"conversations":[{"value":"question"},{"value":"answer"}]}]`, []string{"question"}},
+		{"byte order mark", "\ufeff" + `[{"conversations":[{"value":"question"},{"value":"answer"}]}]`,
+			[]string{"question"}},
 		{"many turns", `[{"conversations":[{"value":"first"},{"value":"answer"},7,null]}]`, []string{"first"}},
-		{"escapes", `[{"a":"\"}]\\","conversations":[{"from":"x","value":"tab\tünïcode \u00e9 \"q\""},{"value":"answer"}]}]`, []string{"tab\tünïcode é \"q\""}},
-		{"nesting", `[{"a":{"b":[1,{"c":"]"}]},"conversations" : [ { "x" : [ ] , "value" : "question" } , {"value":"answer"} ] }]`, []string{"question"}},
-		{"a repeated key", `[{"conversations":[],"conversations":[{"value":"xxxx","value":"question"},{"value":"answer"}]}]`, []string{"question"}},
+		{"escapes", `[{"a":"\"}]\\","conversations":[{"from":"x","value":"tab\tünïcode \u00e9 ` +
+			`\"q\""},{"value":"answer"}]}]`, []string{"tab\tünïcode é \"q\""}},
+		{"nesting", `[{"a":{"b":[1,{"c":"]"}]},"conversations" : [ { "x" : [ ] , "value" : "question" } , ` +
+			`{"value":"answer"} ] }]`, []string{"question"}},
+		{"a repeated key",
+			`[{"conversations":[],"conversations":[{"value":"xxxx","value":"question"},{"value":"answer"}]}]`,
+			[]string{"question"}},
 		{"an escaped key", `[{"conversations":[{"v\u0061lue":"question"},{"value":"answer"}]}]`, []string{"question"}},
-		{"a bad entry past the last one wanted", `[{"conversations":[{"value":"question"},{"value":"answer"}]},{"conversations":[{},{}]}]`, []string{"question"}},
-		{"no image after all", `[{"image":[],"video":0,"conversations":[{"value":"question"},{"value":"answer"}]}]`, []string{"question"}},
+		{"a bad entry past the last one wanted",
+			`[{"conversations":[{"value":"question"},{"value":"answer"}]},{"conversations":[{},{}]}]`,
+			[]string{"question"}},
+		{"no image after all", `[{"image":[],"video":0,"conversations":[{"value":"question"},{"value":"answer"}]}]`,
+			[]string{"question"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -182,7 +201,8 @@ func TestShareGPTOddButGoodFiles(t *testing.T) {
 }
 
 func TestShareGPTWithoutTokenizer(t *testing.T) {
-	complains(t, failure(made(t.Context(), shareGPT{Common: Common{Path: smallFile, Prompts: 1}}, Text{}, numpy.NewStreams(0))), "dataset sharegpt: needs a tokenizer", "--tokenizer")
+	complains(t, failure(made(t.Context(), shareGPT{Common: Common{Path: smallFile, Prompts: 1}}, Text{},
+		numpy.NewStreams(0))), "dataset sharegpt: needs a tokenizer", "--tokenizer")
 }
 
 func TestShareGPTDescription(t *testing.T) {
@@ -228,13 +248,15 @@ func TestOversampleWantsDistinctIDs(t *testing.T) {
 }
 
 func TestChatMessagesKeepMarkup(t *testing.T) {
-	same(t, "messages", string(chatMessages("<a> & \"b\"", nil)), `[{"role":"user","content":[{"text":"<a> & \"b\"","type":"text"}]}]`)
+	same(t, "messages", string(chatMessages("<a> & \"b\"", nil)),
+		`[{"role":"user","content":[{"text":"<a> & \"b\"","type":"text"}]}]`)
 }
 
 // conversations writes a file of n of them, one a line, on the fly.
 func conversations(n int) io.Reader {
 	line := `{"id":"x","conversations":[{"from":"human","value":"` + strings.Repeat("question \\\"é ", 40) +
-		`"},{"from":"gpt","value":"` + strings.Repeat("answer ", 100) + `"},{"from":"human","value":"` + strings.Repeat("more ", 300) + "\"}]}"
+		`"},{"from":"gpt","value":"` + strings.Repeat("answer ", 100) + `"},{"from":"human","value":"` + strings.Repeat(
+		"more ", 300) + "\"}]}"
 	parts := []io.Reader{strings.NewReader("[\n")}
 	for i := range n {
 		if i > 0 {
@@ -268,8 +290,10 @@ func BenchmarkReadShareGPT(b *testing.B) {
 
 // A backend that takes texts alone gets the text, since its content parts would be other ones.
 func TestShareGPTMessagesForBackends(t *testing.T) {
-	for form, want := range map[Forms]bool{0: true, AsText: false, AsText | AsTokenIDs: false, AsText | AsMessages: true, AsText | AsMedia: true} {
-		o := shareGPT{Common: Common{Path: "testdata/sharegpt_small.json", Prompts: 3, MultimodalChat: true, Forms: form}}
+	for form, want := range map[Forms]bool{0: true, AsText: false, AsText | AsTokenIDs: false,
+		AsText | AsMessages: true, AsText | AsMedia: true} {
+		o := shareGPT{
+			Common: Common{Path: "testdata/sharegpt_small.json", Prompts: 3, MultimodalChat: true, Forms: form}}
 		list := must(o.draw(t.Context(), Text{Counter: byWords{}}, numpy.NewPython(0)))
 		for _, c := range drain(t, list) {
 			same(t, fmt.Sprintf("forms %d: %s is messages", form, c.ID), c.Turns[0].Messages != nil, want)

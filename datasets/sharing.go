@@ -7,13 +7,15 @@ import (
 	"sync"
 )
 
-// Prefixes tells how much of a prompt earlier prompts began with, too. A prompt is a row of units, such as tokens or blocks of them. A
-// beginning is remembered by a name, which is made of the name of the beginning before it and the unit that follows. One goroutine uses it.
+// Prefixes tells how much of a prompt earlier prompts began with, too. A prompt is a row of units, such as tokens or
+// blocks of them. A beginning is remembered by a name, which is made of the name of the beginning before it and the
+// unit that follows. One goroutine uses it.
 //
 //	prompts   a b c d    a b x y        names   a ab abc abcd abx abxy
 //	in common     0          2
 //
-// A prefix that was found once implies all shorter ones, so the search for a longer one ends at the first that is missing.
+// A prefix that was found once implies all shorter ones, so the search for a longer one ends at the first that is
+// missing.
 type Prefixes struct {
 	seen map[uint64]prefixMark
 	// stride is a power of two. New names are kept only where it divides the number of units.
@@ -26,8 +28,8 @@ type prefixMark uint8
 
 const prefixReused prefixMark = 1 << 7
 
-// NewPrefixes remembers that many names, of 16 bytes or two. With more beginnings it keeps every other one of those found once, so that
-// matches may be some units too short.
+// NewPrefixes remembers that many names, of 16 bytes or two. With more beginnings it keeps every other one of those
+// found once, so that matches may be some units too short.
 func NewPrefixes(most int) *Prefixes {
 	return &Prefixes{seen: map[uint64]prefixMark{}, stride: 1, most: most}
 }
@@ -43,8 +45,8 @@ type PrefixMatch struct {
 	Name uint64
 }
 
-// Add takes the next prompt. Prompts of another kind share nothing with it. next makes the name of a beginning that is unit i longer
-// than that of h. block is in units.
+// Add takes the next prompt. Prompts of another kind share nothing with it. next makes the name of a beginning that is
+// unit i longer than that of h. block is in units.
 func (p *Prefixes) Add(kind uint64, units, block int, next func(h uint64, i int) uint64) (m PrefixMatch) {
 	h, searching := kind, true
 	for end := 1; end <= units; end++ {
@@ -80,9 +82,9 @@ func (p *Prefixes) thin() {
 	}
 }
 
-// Sharing tells what share of a run's input tokens a perfect prefix cache, of any size, could answer from earlier prompts and answers
-// of the same run. A server whose hits are far above that answers from something else, such as an earlier run. Its methods may be called from
-// any goroutine.
+// Sharing tells what share of a run's input tokens a perfect prefix cache, of any size, could answer from earlier
+// prompts and answers of the same run. A server whose hits are far above that answers from something else, such as an
+// earlier run. Its methods may be called from any goroutine.
 type Sharing struct {
 	// Each says that each prompt is told what it shares. Set it before the first.
 	Each bool
@@ -109,8 +111,8 @@ func NewSharing() *Sharing {
 	return &Sharing{seed: maphash.MakeSeed(), prefixes: NewPrefixes(sharedMost)}
 }
 
-// Add takes the prompts of a conversation, after those of the conversations before. Prompts that are made when they are sent are left out:
-// Take takes them then.
+// Add takes the prompts of a conversation, after those of the conversations before. Prompts that are made when they are
+// sent are left out: Take takes them then.
 func (s *Sharing) Add(c Conversation) {
 	for i := range c.Turns {
 		if t := &c.Turns[i]; t.Prompt.Compose == nil {
@@ -147,8 +149,8 @@ func (s *Sharing) Know(text string) {
 }
 
 // ShareBehind is the share, 0 to 1, if so many tokens more stood before every prompt, the same before all of them, as a
-// server's chat template puts them there; 0 before the first prompt. Beyond some sixteen million different tokens not every
-// block is remembered, and the share may be a few blocks a prompt too low.
+// server's chat template puts them there; 0 before the first prompt. Beyond some sixteen million different tokens not
+// every block is remembered, and the share may be a few blocks a prompt too low.
 func (s *Sharing) ShareBehind(tokens float64) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +198,8 @@ func (t *Turn) Compared() string {
 	return t.Text
 }
 
-// add takes a prompt of so many tokens, and of a length in blocks of another measure, and returns its tokens that are shared. Only whole
-// blocks count, and at least one unit is left, as a server always computes one.
+// add takes a prompt of so many tokens, and of a length in blocks of another measure, and returns its tokens that are
+// shared. Only whole blocks count, and at least one unit is left, as a server always computes one.
 func (s *Sharing) add(tokens, length, block int, next func(h uint64, from, to int) uint64) (shared float64) {
 	if length > 0 {
 		hits := min(s.match(length, block, next), (length-1)/block) * block
@@ -209,7 +211,8 @@ func (s *Sharing) add(tokens, length, block int, next func(h uint64, from, to in
 
 // match is the number of blocks that something earlier began with, too.
 func (s *Sharing) match(length, block int, next func(h uint64, from, to int) uint64) int {
-	return s.prefixes.Add(uint64(block), length/block, 1, func(h uint64, i int) uint64 { return next(h, i*block, (i+1)*block) }).Units
+	return s.prefixes.Add(uint64(block), length/block, 1,
+		func(h uint64, i int) uint64 { return next(h, i*block, (i+1)*block) }).Units
 }
 
 // file counts a prompt.

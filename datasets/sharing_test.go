@@ -79,7 +79,8 @@ func TestSharing(t *testing.T) {
 			}
 		}, 640.0 / 1282},
 		{"several prompts in a request", func(s *Sharing) {
-			s.Add(prompt(Turn{Batch: []Turn{{TokenIDs: ids(0, 32)}, {TokenIDs: append(ids(0, 16), ids(99, 16)...)}}, InputTokens: 64}))
+			s.Add(prompt(Turn{Batch: []Turn{{TokenIDs: ids(0, 32)}, {TokenIDs: append(ids(0, 16), ids(99, 16)...)}},
+				InputTokens: 64}))
 		}, 16.0 / 64},
 		{"empty prompts", func(s *Sharing) {
 			s.Add(prompt(Turn{}, Turn{TokenIDs: []int{}}, Turn{Text: "a", InputTokens: 1}))
@@ -105,7 +106,8 @@ func BenchmarkSharing(b *testing.B) {
 // prefixesOf adds prompts whose units are letters.
 func prefixesOf(p *Prefixes, block int, prompts ...string) (all []PrefixMatch) {
 	for _, prompt := range prompts {
-		all = append(all, p.Add(7, len(prompt), block, func(h uint64, i int) uint64 { return NextName(h, uint64(prompt[i])) }))
+		all = append(all,
+			p.Add(7, len(prompt), block, func(h uint64, i int) uint64 { return NextName(h, uint64(prompt[i])) }))
 	}
 	return all
 }
@@ -113,7 +115,8 @@ func prefixesOf(p *Prefixes, block int, prompts ...string) (all []PrefixMatch) {
 func TestPrefixes(t *testing.T) {
 	var names []uint64
 	got := prefixesOf(NewPrefixes(1000), 2, "abcd", "abxy", "abcdef", "bbcd", "abxyz", "abcd", "")
-	for i, want := range []PrefixMatch{{}, {Units: 2, Again: 2}, {Units: 4, Again: 2}, {}, {Units: 4, Again: 2}, {Units: 4}, {}} {
+	for i, want := range []PrefixMatch{{}, {Units: 2, Again: 2}, {Units: 4, Again: 2}, {}, {Units: 4, Again: 2},
+		{Units: 4}, {}} {
 		names = append(names, got[i].Name)
 		name := got[i].Name != 0
 		if got[i].Name = 0; got[i] != want || name != (i == 1 || i == 2 || i == 4 || i == 5) {

@@ -19,7 +19,8 @@ func TestSipHash(t *testing.T) {
 		{2, 4, 15, 0xa129ca6149be45e5},
 		{1, 3, 0, 0xabac0158050fc4dc},
 	} {
-		if got := sipHash(0x0706050403020100, 0x0f0e0d0c0b0a0908, c.rounds, c.finalRounds, data[:c.length]); got != c.want {
+		if got := sipHash(0x0706050403020100, 0x0f0e0d0c0b0a0908, c.rounds, c.finalRounds, data[:c.length]); got !=
+			c.want {
 			t.Errorf("%+v: got %x", c, got)
 		}
 	}

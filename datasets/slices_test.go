@@ -59,7 +59,8 @@ func TestSlicesGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
-			o := SlicesOptions{Common: Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, Seed: c.Seed}, InputLen: c.InputLen,
+			o := SlicesOptions{Common: Common{Path: filepath.Join("testdata", filepath.Base(c.File)),
+				Prompts: c.Prompts, Seed: c.Seed}, InputLen: c.InputLen,
 				OutputLen: c.OutputLen, Ratio: ratio}
 			text := must(openPoem(o.Path))
 			var got bytes.Buffer
@@ -76,7 +77,8 @@ func TestSlicesGolden(t *testing.T) {
 // The texts are those of json.dumps of Python 3.11 with ensure_ascii off, as vLLM 0.31 and 0.33 have it.
 func TestAppendSlice(t *testing.T) {
 	got := string(appendSlice(nil, "a\"\\\n\r\t\b\f\x00\x1f\x7f /<&>é€😀\xff\u2028", 7))
-	same(t, "line", got, `{"prompt": "a\"\\\n\r\t\b\f\u0000\u001f`+"\x7f /<&>é€😀\ufffd\u2028"+`", "output_tokens": 7}`+"\n")
+	same(t, "line", got,
+		`{"prompt": "a\"\\\n\r\t\b\f\u0000\u001f`+"\x7f /<&>é€😀\ufffd\u2028"+`", "output_tokens": 7}`+"\n")
 }
 
 func TestSlicesLeaveRoomForSpecialTokens(t *testing.T) {
@@ -85,7 +87,8 @@ func TestSlicesLeaveRoomForSpecialTokens(t *testing.T) {
 	tok := newToy(t, "identity", 10, nil, 2)
 	var got bytes.Buffer
 	fine(t, WriteSlices(&got, o, tok))
-	same(t, "lines", got.String(), "{\"prompt\": \"4 1\", \"output_tokens\": 1}\n{\"prompt\": \"4 1\", \"output_tokens\": 1}\n")
+	same(t, "lines", got.String(),
+		"{\"prompt\": \"4 1\", \"output_tokens\": 1}\n{\"prompt\": \"4 1\", \"output_tokens\": 1}\n")
 	o.InputLen = 2
 	complains(t, WriteSlices(&got, o, tok), "text slices: input length 2 is no more than the 2 special tokens")
 }
@@ -103,11 +106,13 @@ func TestSlicesRefuse(t *testing.T) {
 	complains(t, write("PK\x03\x04"), "zip archive")
 	o := SlicesDefaults()
 	o.Path = poemFile(t, "1 2 3")
-	complains(t, WriteSlices(&bytes.Buffer{}, o, brokenToy{newToy(t, "identity", 10, nil, 0)}), "text slices: prompt 0: no server")
+	complains(t, WriteSlices(&bytes.Buffer{}, o, brokenToy{newToy(t, "identity", 10, nil, 0)}),
+		"text slices: prompt 0: no server")
 
 	o.Path = "testdata/none.txt"
 	complains(t, WriteSlices(&bytes.Buffer{}, o, nil), "text slices: need a tokenizer; give --tokenizer")
-	complains(t, WriteSlices(&bytes.Buffer{}, o, newWordList("")), "testdata/none.txt: file does not exist; give the path of a text")
+	complains(t, WriteSlices(&bytes.Buffer{}, o, newWordList("")),
+		"testdata/none.txt: file does not exist; give the path of a text")
 	o.Path = "testdata/slices_source.txt"
 	text, _ := openPoem(o.Path)
 	complains(t, WriteSlices(fullDisk{}, o, newWordList(strings.Join(text, ""))), "text slices: no space left")

@@ -37,7 +37,8 @@ func (o *sonnet) Define(group func(string) Flags) {
 	f := group(filesHeading)
 	f.IntVar(&o.InputLen, "sonnet-input-len", o.InputLen, "sonnet: maximum prompt length in tokens")
 	f.IntVar(&o.OutputLen, "sonnet-output-len", o.OutputLen, "sonnet: output length in tokens")
-	f.IntVar(&o.PrefixLen, "sonnet-prefix-len", o.PrefixLen, "sonnet: approximate length of the prefix that all prompts share, in tokens")
+	f.IntVar(&o.PrefixLen, "sonnet-prefix-len", o.PrefixLen,
+		"sonnet: approximate length of the prefix that all prompts share, in tokens")
 }
 
 func (o sonnet) needs() Needs {
@@ -55,8 +56,8 @@ const (
 	sonnetLines = 1 << 22
 	// sonnetWindow bounds the bytes of prompts that are looked at together.
 	sonnetWindow = 1 << 24
-	// sonnetBytes bounds the bytes of a token, and with them the memory of a prompt, where a tokenizer reads a word of any length
-	// as one token that it does not know.
+	// sonnetBytes bounds the bytes of a token, and with them the memory of a prompt, where a tokenizer reads a word of
+	// any length as one token that it does not know.
 	sonnetBytes = 1 << 10
 )
 
@@ -68,15 +69,15 @@ type sonnetMaker struct {
 	base  string   // the beginning of all prompts
 	drawn int      // lines drawn for each prompt
 	size  int      // bytes of a prompt, on average
-	// known are the prompts of one drawn line each, by that line: a line may be as long as the poem, so it is counted once. Prompts that
-	// are too long have no text.
+	// known are the prompts of one drawn line each, by that line: a line may be as long as the poem, so it is counted
+	// once. Prompts that are too long have no text.
 	known map[int]Turn
 	py    *numpy.Python
 }
 
-// open makes prompts from the lines of a poem: the same first lines for all, then lines drawn at random, as vLLM draws them for the
-// same token counts. It goes on with the Python generator as it is, and does not touch the other. It counts a prompt as the model's
-// chat template renders it, so it needs a counter and a template.
+// open makes prompts from the lines of a poem: the same first lines for all, then lines drawn at random, as vLLM draws
+// them for the same token counts. It goes on with the Python generator as it is, and does not touch the other. It
+// counts a prompt as the model's chat template renders it, so it needs a counter and a template.
 func (o sonnet) open(ctx context.Context, tools Tools) (Flow, error) {
 	tools.Note("vLLM 0.33 has no sonnet: the prompts are those of vLLM 0.31")
 	t := tools.Text()
@@ -144,7 +145,8 @@ func (d *sonnetMaker) neverFits(tokens int) error {
 			"ask for more input tokens or a shorter prefix", tokens, d.o.InputLen)
 	}
 	return fmt.Errorf("%d prompts in a row came out longer than the input length %d, the last of %d tokens; "+
-		"ask for more input tokens, or give a poem with shorter lines, more alike in length", sonnetMisses, d.o.InputLen, tokens)
+		"ask for more input tokens, or give a poem with shorter lines, more alike in length", sonnetMisses,
+		d.o.InputLen, tokens)
 }
 
 // plan decides from the mean length of the lines how many make a prompt, and how many of them all prompts share.
@@ -178,7 +180,8 @@ func (d *sonnetMaker) plan(ctx context.Context) (prefix int, err error) {
 			"give a poem without empty lines", total, sonnetLines)
 	}
 	if size/sum > sonnetBytes {
-		return 0, fmt.Errorf("its %d bytes are only %d tokens to this tokenizer; give a text in a language that it knows", size, sum)
+		return 0, fmt.Errorf(
+			"its %d bytes are only %d tokens to this tokenizer; give a text in a language that it knows", size, sum)
 	}
 	prefix = int(min(shared, float64(len(d.lines))))
 	d.base = sonnetBase + strings.Join(d.lines[:prefix], "")

@@ -42,7 +42,8 @@ func TestSonnetGolden(t *testing.T) {
 			path := filepath.Join("testdata", filepath.Base(c.File))
 			poem := must(os.ReadFile(path))
 			lines := strings.SplitAfter(string(poem), "\n")
-			o := sonnet{Common: Common{Path: path, Prompts: c.Prompts, IDPrefix: "so-"}, InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen}
+			o := sonnet{Common: Common{Path: path, Prompts: c.Prompts, IDPrefix: "so-"}, InputLen: c.InputLen,
+				OutputLen: c.OutputLen, PrefixLen: c.PrefixLen}
 			if o.flagsOf(c.Flags); c.Backend == "openai-chat" {
 				o.Forms = AsMessages
 			}
@@ -58,7 +59,8 @@ func TestSonnetGolden(t *testing.T) {
 				if want.Rendered {
 					text = "<|user|>\n" + text + "\n<|assistant|>\n"
 				}
-				same(t, want.ID, got[i], Conversation{ID: want.ID, Turns: []Turn{{Text: text, InputTokens: want.Input, MaxTokens: want.Output}}})
+				same(t, want.ID, got[i], Conversation{ID: want.ID,
+					Turns: []Turn{{Text: text, InputTokens: want.Input, MaxTokens: want.Output}}})
 			}
 			same(t, "next double of Python", streams.Python.Random(), c.NextRandom)
 			same(t, "next word of numpy", streams.Legacy.Uint32(), numpy.NewLegacy(c.Seed).Uint32())
@@ -88,7 +90,8 @@ func TestSonnetBuiltIn(t *testing.T) {
 	o := sonnetDefaults()
 	o.Prompts = 20
 	d := must(made(t.Context(), o, words(), numpy.NewStreams(0)))
-	same(t, "description", d.About, "sonnet: 20 prompts of up to 550 tokens, 23 lines of the sonnets built in for all and 43 drawn for each")
+	same(t, "description", d.About,
+		"sonnet: 20 prompts of up to 550 tokens, 23 lines of the sonnets built in for all and 43 drawn for each")
 	first := strings.Join(lines[:23], "")
 	texts := map[string]bool{}
 	for _, c := range drain(t, d) {
@@ -116,17 +119,24 @@ func TestSonnetRefuses(t *testing.T) {
 		want          []string
 	}{
 		{"no tokenizer", long, func(_ *sonnet, x *Text) { x.Counter = nil }, []string{"needs a tokenizer"}},
-		{"no template", long, func(_ *sonnet, x *Text) { x.Template = nil }, []string{"needs the model's chat template; give --tokenizer"}},
+		{"no template", long, func(_ *sonnet, x *Text) { x.Template = nil },
+			[]string{"needs the model's chat template; give --tokenizer"}},
 		{"options", long, func(o *sonnet, _ *Text) { *o = sonnet{PrefixLen: -1} },
 			[]string{"number of prompts 0", "input length 0", "output length 0", "prefix length -1"}},
-		{"no tokens", long, func(_ *sonnet, x *Text) { x.Counter = noTokens{} }, []string{"f.txt: its lines hold no tokens"}},
-		{"input too short", long, func(o *sonnet, _ *Text) { o.InputLen = 13 }, []string{"input length 13 must be above 13, the tokens of the words in front"}},
-		{"prefix too long", long, func(o *sonnet, _ *Text) { o.InputLen, o.PrefixLen = 20, 100 }, []string{"all prompts begin with make 48 tokens, more than the input length 20"}},
+		{"no tokens", long, func(_ *sonnet, x *Text) { x.Counter = noTokens{} },
+			[]string{"f.txt: its lines hold no tokens"}},
+		{"input too short", long, func(o *sonnet, _ *Text) { o.InputLen = 13 },
+			[]string{"input length 13 must be above 13, the tokens of the words in front"}},
+		{"prefix too long", long, func(o *sonnet, _ *Text) { o.InputLen, o.PrefixLen = 20, 100 },
+			[]string{"all prompts begin with make 48 tokens, more than the input length 20"}},
 		{"never fits", long, func(o *sonnet, x *Text) { o.InputLen, o.PrefixLen, x.Counter = 30, 0, squareLines{} },
 			[]string{"10000 prompts in a row came out longer than the input length 30, the last of 324 tokens"}},
-		{"hardly a token", strings.Repeat("\n", 1<<16) + "a\n", func(o *sonnet, _ *Text) { o.InputLen = 1000 }, []string{"takes 64685019 of them", "without empty lines"}},
-		{"failing counter", long, func(_ *sonnet, x *Text) { x.Counter = &refusalCounter{} }, []string{"f.txt: counting tokens: too many questions"}},
-		{"failing template", long, func(_ *sonnet, x *Text) { x.Template = noTags{} }, []string{"f.txt: rendering a prompt: no such filter"}},
+		{"hardly a token", strings.Repeat("\n", 1<<16) + "a\n", func(o *sonnet, _ *Text) { o.InputLen = 1000 },
+			[]string{"takes 64685019 of them", "without empty lines"}},
+		{"failing counter", long, func(_ *sonnet, x *Text) { x.Counter = &refusalCounter{} },
+			[]string{"f.txt: counting tokens: too many questions"}},
+		{"failing template", long, func(_ *sonnet, x *Text) { x.Template = noTags{} },
+			[]string{"f.txt: rendering a prompt: no such filter"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -135,7 +145,8 @@ func TestSonnetRefuses(t *testing.T) {
 			if test.change != nil {
 				test.change(&o, &text)
 			}
-			complains(t, failure(made(t.Context(), o, text, numpy.NewStreams(0))), append(test.want, "dataset sonnet: ")...)
+			complains(t, failure(made(t.Context(), o, text, numpy.NewStreams(0))),
+				append(test.want, "dataset sonnet: ")...)
 		})
 	}
 }
@@ -153,14 +164,16 @@ func (c *countedBytes) Count(text string) (int, error) {
 	return byWords{}.Count(text)
 }
 
-// A line that is longer than a prompt may be is counted for the plan and once for all prompts that draw it, however often.
+// A line that is longer than a prompt may be is counted for the plan and once for all prompts that draw it, however
+// often.
 func TestSonnetOfLongLines(t *testing.T) {
 	long := strings.Repeat("the winds do shake ", 1<<14)
 	for _, c := range []struct {
 		name, poem string
 		want       string // of the error, "" for none
 	}{
-		{"one line", long, "10000 prompts in a row came out longer than the input length 550, the last of 65549 tokens"},
+		{"one line", long,
+			"10000 prompts in a row came out longer than the input length 550, the last of 65549 tokens"},
 		{"a short line and a long one", "rough winds\n" + long, ""},
 		{"one word", strings.Repeat("a", 1<<20), "its 1048576 bytes are only 1 tokens to this tokenizer"},
 	} {
@@ -236,7 +249,8 @@ func FuzzReadPoem(f *testing.F) {
 			t.Errorf("got %q, want %q", joined, plain)
 		}
 		for i, line := range got {
-			if n := strings.Count(line, "\n"); n > 1 || n == 0 && i < len(got)-1 || n == 1 && line[len(line)-1] != '\n' || line == "" {
+			if n := strings.Count(line, "\n"); n > 1 || n == 0 && i < len(got)-1 ||
+				n == 1 && line[len(line)-1] != '\n' || line == "" {
 				t.Errorf("line %d: %q", i, line)
 			}
 		}

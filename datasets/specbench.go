@@ -27,7 +27,8 @@ func (o *specBench) Define(group func(string) Flags) {
 }
 
 func (o specBench) needs() Needs {
-	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: true, OutputLen: o.outputLen(o.OutputLen)}
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: true,
+		OutputLen: o.outputLen(o.OutputLen)}
 }
 
 func (o specBench) check() error {
@@ -38,10 +39,12 @@ func (o specBench) check() error {
 
 const specBenchForm = `an object like {"category": "math", "turns": ["first question", "second"]}`
 
-// open reads the file and picks first turns of its questions, as vLLM picks them. It does not touch the legacy generator.
+// open reads the file and picks first turns of its questions, as vLLM picks them. It does not touch the legacy
+// generator.
 func (o specBench) open(ctx context.Context, t Tools) (Flow, error) {
 	o.Seed, o.SkipChatTemplate, o.TemplateArgs = 0, false, nil
-	b := bench{"spec_bench", o.Category, "--spec-bench-category", "turns", specBenchForm, func(turn []byte) []byte { return turn }}
+	b := bench{"spec_bench", o.Category, "--spec-bench-category", "turns", specBenchForm,
+		func(turn []byte) []byte { return turn }}
 	return b.open(ctx, t, o.Common, o.outputLen(o.OutputLen))
 }
 
@@ -60,17 +63,18 @@ func (b bench) open(ctx context.Context, t Tools, c Common, outputLen int) (Flow
 	if text.Counter == nil {
 		return Flow{}, noCounter(b.dataset)
 	}
-	list, err := o.draw(ctx, b.dataset, text, t.Streams().Python, func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
-		if rows, err = b.read(file); err == nil && text.Template == nil && !o.SkipChatTemplate {
-			err = noTemplate(b.dataset, "")
-		}
-		return rows, nil, err
-	})
+	list, err := o.draw(ctx, b.dataset, text, t.Streams().Python,
+		func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
+			if rows, err = b.read(file); err == nil && text.Template == nil && !o.SkipChatTemplate {
+				err = noTemplate(b.dataset, "")
+			}
+			return rows, nil, err
+		})
 	return list, inFile(b.dataset, o.Path, err)
 }
 
-// read reads the questions of the category: prompt finds them in the first element of each array. A line that belongs to another
-// category may be of any form.
+// read reads the questions of the category: prompt finds them in the first element of each array. A line that belongs
+// to another category may be of any form.
 func (b bench) read(r io.Reader) ([]customRow, error) {
 	var rows []customRow
 	present := map[string]bool{}
@@ -91,7 +95,8 @@ func (b bench) read(r io.Reader) ([]customRow, error) {
 	})
 	if err == nil && len(rows) == 0 {
 		delete(present, "")
-		err = fmt.Errorf("no question is of category %q; give %s one of: %s", b.category, b.flag, someOf(slices.Sorted(maps.Keys(present))))
+		err = fmt.Errorf("no question is of category %q; give %s one of: %s", b.category, b.flag,
+			someOf(slices.Sorted(maps.Keys(present))))
 	}
 	return rows, err
 }

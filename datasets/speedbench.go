@@ -24,17 +24,20 @@ type speedBench struct {
 }
 
 // speedBenchSubsets are the files that the data set has.
-var speedBenchSubsets = []string{"qualitative", "throughput_1k", "throughput_2k", "throughput_8k", "throughput_16k", "throughput_32k"}
+var speedBenchSubsets = []string{"qualitative", "throughput_1k", "throughput_2k", "throughput_8k", "throughput_16k",
+	"throughput_32k"}
 
 func (o *speedBench) Define(group func(string) Flags) {
 	f := group(filesHeading)
-	f.StringVar(&o.Subset, "speed-bench-dataset-subset", o.Subset, "speed_bench: subset: "+strings.Join(speedBenchSubsets, ", "))
+	f.StringVar(&o.Subset, "speed-bench-dataset-subset", o.Subset,
+		"speed_bench: subset: "+strings.Join(speedBenchSubsets, ", "))
 	f.IntVar(&o.OutputLen, "speed-bench-output-len", o.OutputLen, "speed_bench: output length in tokens")
 	f.StringVar(&o.Category, "speed-bench-category", "", "speed_bench: only prompts of this category")
 }
 
 func (o speedBench) needs() Needs {
-	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: !o.SkipChatTemplate, OutputLen: o.OutputLen,
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true,
+		Template: !o.SkipChatTemplate, OutputLen: o.OutputLen,
 		OutputFlag: "speed-bench-output-len"}
 }
 

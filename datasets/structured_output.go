@@ -46,8 +46,10 @@ var structuredAPIs = map[string]map[string]string{
 // schema.
 const (
 	structuredPattern = `\w+@\w+\.com\n`
-	structuredSchema  = `{"type": "object", "properties": {"name": {"type": "string"}, "email": {"type": "string"}, "street": {"type": "string"}, ` +
-		`"city": {"type": "string"}, "state": {"type": "string"}, "zip": {"type": "string"}, "phone": {"type": "string"}, "website": {"type": "string"}, ` +
+	structuredSchema  = `{"type": "object", "properties": {"name": {"type": "string"}, "email": {"type": "string"}, ` +
+		`"street": {"type": "string"}, ` +
+		`"city": {"type": "string"}, "state": {"type": "string"}, "zip": {"type": "string"}, "phone": {"type": ` +
+		`"string"}, "website": {"type": "string"}, ` +
 		`"company": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name", "email"]}`
 	structuredGrammar = `root ::= select_statement
 select_statement ::= "SELECT " column " from " table " where " condition
@@ -192,9 +194,11 @@ var structuredKinds = map[string]struct {
 }{
 	"choice": {"Classify this sentiment: vLLM is wonderful!", `["` + strings.Join(structuredChoices, `", "`) + `"]`,
 		func() (*constraint.Constraint, error) { return constraint.Choice(structuredChoices...), nil }},
-	"regex": {"Give an e-mail address for Alan Turing. It ends in .com and a new line.", string(jsonscan.Quote(structuredPattern)),
+	"regex": {"Give an e-mail address for Alan Turing. It ends in .com and a new line.",
+		string(jsonscan.Quote(structuredPattern)),
 		func() (*constraint.Constraint, error) { return constraint.Pattern(structuredPattern) }},
-	"grammar": {"Write an SQL query that selects a column of a table where a column has some value.", string(jsonscan.Quote(structuredGrammar)),
+	"grammar": {"Write an SQL query that selects a column of a table where a column has some value.",
+		string(jsonscan.Quote(structuredGrammar)),
 		func() (*constraint.Constraint, error) { return constraint.Grammar(structuredQuery) }},
 }
 
@@ -240,7 +244,8 @@ func withMember(schema []byte, i int) []byte {
 		return []byte(open + member + "}")
 	}
 	if old := jsonscan.Fields(schema, "properties")[0]; old != nil && old[0] == '{' {
-		return bytes.Replace(schema, old, with(old, member), 1) // in its place, since the order of members is that of an answer
+		// in its place, since the order of members is that of an answer
+		return bytes.Replace(schema, old, with(old, member), 1)
 	}
 	return with(schema, `"properties": {`+member+"}")
 }

@@ -29,12 +29,16 @@ func TestStructuredOutput(t *testing.T) {
 	for _, c := range []struct {
 		form, api, field, right, wrong string
 	}{
-		{"json", "vllm", `{"structured_outputs": {"json": {"type": "object"`, `{"name": "a", "email": "b"}`, `{"name": "a"}`},
-		{"json-unique", "vllm", `{"structured_outputs": {"json": {"type": "object"`, `{"name": "a", "email": "b"}`, `{"name": "a"}`},
+		{"json", "vllm", `{"structured_outputs": {"json": {"type": "object"`, `{"name": "a", "email": "b"}`,
+			`{"name": "a"}`},
+		{"json-unique", "vllm", `{"structured_outputs": {"json": {"type": "object"`, `{"name": "a", "email": "b"}`,
+			`{"name": "a"}`},
 		{"regex", "vllm", `{"structured_outputs": {"regex": "\\w+@\\w+\\.com\\n"}}`, "a@b.com\n", "a@b.com"},
 		{"choice", "vllm", `{"structured_outputs": {"choice": ["Positive", "Negative"]}}`, "Positive", "Neutral"},
-		{"grammar", "vllm", `{"structured_outputs": {"grammar": "root ::= select_statement\n`, "SELECT col_1 from table_2 where col_2 = 1", "SELECT *"},
-		{"json", "openai", `{"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": {"type"`, `{"name": "a", "email": "b"}`, `7`},
+		{"grammar", "vllm", `{"structured_outputs": {"grammar": "root ::= select_statement\n`,
+			"SELECT col_1 from table_2 where col_2 = 1", "SELECT *"},
+		{"json", "openai", `{"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": ` +
+			`{"type"`, `{"name": "a", "email": "b"}`, `7`},
 		{"json", "sglang", `{"json_schema": "{\"type\": \"object\"`, `{"name": "a", "email": "b"}`, `7`},
 		{"grammar", "sglang", `{"ebnf": "root ::=`, "SELECT col_1 from table_2 where col_2 = 1", "SELECT *"},
 		{"json", "llama.cpp", `{"json_schema": {"type": "object"`, `{"name": "a", "email": "b"}`, `7`},
@@ -68,13 +72,17 @@ func TestStructuredOutput(t *testing.T) {
 // Rows of the hub have a schema each; one that cannot be used is left out.
 func TestJSONMode(t *testing.T) {
 	row := func(schema string) string {
-		return `{"prompt": [{"role": "system", "content": "s"}, {"role": "user", "content": "one two"}], "completion": "{}", "schema": ` + schema + "}\n"
+		return `{"prompt": [{"role": "system", "content": "s"}, {"role": "user", "content": "one two"}], ` +
+			`"completion": "{}", "schema": ` + schema + "}\n"
 	}
-	h := hfTest{id: "NousResearch/json-mode-eval", rows: row(`"{\"type\": 7}"`) + row(`"{\"type\": \"object\", \"required\": [\"a\"]}"`), options: Common{Prompts: 1}}
+	h := hfTest{id: "NousResearch/json-mode-eval",
+		rows:    row(`"{\"type\": 7}"`) + row(`"{\"type\": \"object\", \"required\": [\"a\"]}"`),
+		options: Common{Prompts: 1}}
 	list := must(h.open(t))
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "prompt", turn.Text, "<|system|>\ns\n<|user|>\none two\n<|assistant|>\n")
-	same(t, "body", string(turn.Overrides), `{"structured_outputs": {"json": "{\"type\": \"object\", \"required\": [\"a\"]}"}}`)
+	same(t, "body", string(turn.Overrides),
+		`{"structured_outputs": {"json": "{\"type\": \"object\", \"required\": [\"a\"]}"}}`)
 	if j := turn.Judge.Judge(`{"a": 1}`, false); j.Wrong != "" {
 		t.Errorf("%+v", j)
 	}
@@ -97,14 +105,16 @@ func TestSchemaFile(t *testing.T) {
 		`{"$ref": "http://a/b"}`:   "is not loaded",
 		strings.Repeat(" ", 2<<20): "more than 1024 KiB",
 	} {
-		complains(t, failure(structured(t, structuredOutput{Form: "json", Ratio: 1, SchemaPath: write(text)}, 2)), want, "schema.json")
+		complains(t, failure(structured(t, structuredOutput{Form: "json", Ratio: 1, SchemaPath: write(text)}, 2)), want,
+			"schema.json")
 	}
 	if _, err := structured(t, structuredOutput{Form: "json", Ratio: 1,
 		SchemaPath: write("\ufeff{\"type\": \"object\"}\r\n")}, 2); err != nil {
 		t.Errorf("a schema with a byte order mark: %v", err)
 	}
 	// A member that is added is part of the answer where the schema is closed.
-	for _, text := range []string{`{"type": "object"}`, `{"properties": {}, "additionalProperties": false}`, `{"required": ["b"], "properties": {"b": {}, "a": {}}}`} {
+	for _, text := range []string{`{"type": "object"}`, `{"properties": {}, "additionalProperties": false}`,
+		`{"required": ["b"], "properties": {"b": {}, "a": {}}}`} {
 		all := must(structured(t, structuredOutput{Form: "json-unique", Ratio: 1, SchemaPath: write(text)}, 3))
 		for _, x := range all {
 			_, schema, _ := strings.Cut(x.Turns[0].Text, "schema: ")
@@ -128,7 +138,8 @@ func TestSchemaFile(t *testing.T) {
 		}
 	}
 	for _, bad := range []structuredOutput{
-		{Form: "xml", Ratio: 1}, {Form: "json", Ratio: 1.5}, {Form: "json", Ratio: 1, API: "other"}, {Form: "choice", Ratio: 1, API: "openai"},
+		{Form: "xml", Ratio: 1}, {Form: "json", Ratio: 1.5}, {Form: "json", Ratio: 1, API: "other"},
+		{Form: "choice", Ratio: 1, API: "openai"},
 		{Form: "choice", Ratio: 1, SchemaPath: "s.json"}, {Form: "json", Ratio: 1, SchemaPath: dir + "/none.json"},
 	} {
 		if _, err := structured(t, bad, 2); err == nil {

@@ -26,7 +26,8 @@ type timedTrace struct {
 	Vocabulary Vocabulary  // where there is no tokenizer that knows its own
 }
 
-// traceLabels are the names of the fields of a trace; the hash ids are those of the blocks of tokens that the prompt consists of.
+// traceLabels are the names of the fields of a trace; the hash ids are those of the blocks of tokens that the prompt
+// consists of.
 type traceLabels struct{ Timestamp, InputLength, OutputLength, HashIDs string }
 
 func (o timedTrace) check() error {
@@ -52,15 +53,19 @@ func (o timedTrace) check() error {
 func (o *timedTrace) Define(group func(string) Flags) {
 	f := group(TraceHeading)
 	f.IntVar(&o.ChunkSize, "timed-trace-chunk-hash-size", o.ChunkSize, "tokens per hash id")
-	f.Float64Var(&o.Multiplier, "timed-trace-sec-multiplier", o.Multiplier, "unit of the time stamps in seconds, as 0.001 for milliseconds")
+	f.Float64Var(&o.Multiplier, "timed-trace-sec-multiplier", o.Multiplier,
+		"unit of the time stamps in seconds, as 0.001 for milliseconds")
 	f.StringVar(&o.Labels.Timestamp, "timed-trace-label-timestamp", o.Labels.Timestamp, "field with the time")
-	f.StringVar(&o.Labels.InputLength, "timed-trace-label-input-length", o.Labels.InputLength, "field with the prompt length")
-	f.StringVar(&o.Labels.OutputLength, "timed-trace-label-output-length", o.Labels.OutputLength, "field with the output length")
+	f.StringVar(&o.Labels.InputLength, "timed-trace-label-input-length", o.Labels.InputLength,
+		"field with the prompt length")
+	f.StringVar(&o.Labels.OutputLength, "timed-trace-label-output-length", o.Labels.OutputLength,
+		"field with the output length")
 	f.StringVar(&o.Labels.HashIDs, "timed-trace-label-hash-ids", o.Labels.HashIDs, "field with the hash ids")
 }
 
 func (o timedTrace) needs() Needs {
-	return Needs{File: RequiredFile, Forms: AsTokenIDs, Why: "its prompts are token ids, which chat cannot send", Ends: true, FullLength: true, Timed: true,
+	return Needs{File: RequiredFile, Forms: AsTokenIDs, Why: "its prompts are token ids, which chat cannot send",
+		Ends: true, FullLength: true, Timed: true,
 		OwnOutputLens: true, Shares: true}
 }
 
@@ -82,7 +87,8 @@ func (o timedTrace) open(_ context.Context, t Tools) (Flow, error) {
 }
 
 // tracePrompts are the requests of a trace: as long as recorded, sharing what they shared, at the times they
-// came. Its prompts are token ids and are made as they are asked for; of the file it keeps little more than the hash ids.
+// came. Its prompts are token ids and are made as they are asked for; of the file it keeps little more than the hash
+// ids.
 type tracePrompts struct {
 	o      timedTrace
 	vocab  Vocabulary // that prompts are made of, unless a tokenizer knew its own
@@ -92,8 +98,8 @@ type tracePrompts struct {
 	made   int
 }
 
-// newTracePrompts reads the file. It seeds both generators of s with 0, whatever the seed of the run, as vLLM does. tok may
-// be nil: prompts are then made of the ids of o.Vocabulary, and are not those that vLLM would make.
+// newTracePrompts reads the file. It seeds both generators of s with 0, whatever the seed of the run, as vLLM does. tok
+// may be nil: prompts are then made of the ids of o.Vocabulary, and are not those that vLLM would make.
 func newTracePrompts(o timedTrace, tok tokenizer.Tokenizer, s *numpy.Streams) (*tracePrompts, error) {
 	d := &tracePrompts{o: o, vocab: o.Vocabulary}
 	ids, err := d.vocabulary(tok)
@@ -101,7 +107,8 @@ func newTracePrompts(o timedTrace, tok tokenizer.Tokenizer, s *numpy.Streams) (*
 		return nil, inDataset("timed_trace", err)
 	}
 	d.blocks = newTraceBlocks(ids)
-	if d.trace, err = textfile.Read(o.Path, "a trace, a JSON object on each line", func(r io.Reader) (*hashTrace, error) { return readTrace(r, o) }); err != nil {
+	if d.trace, err = textfile.Read(o.Path, "a trace, a JSON object on each line",
+		func(r io.Reader) (*hashTrace, error) { return readTrace(r, o) }); err != nil {
 		return nil, inFile("timed_trace", o.Path, err)
 	}
 	s.Python.Seed(0)
@@ -113,8 +120,8 @@ func (d *tracePrompts) flow() Flow {
 	return Flow{Next: d.next, Len: len(d.trace.lines), Times: d.times, About: d.description()}
 }
 
-// vocabulary lists what prompts may hold: all ids of the tokenizer, those of added tokens among them, without the special
-// ones.
+// vocabulary lists what prompts may hold: all ids of the tokenizer, those of added tokens among them, without the
+// special ones.
 func (d *tracePrompts) vocabulary(tok tokenizer.Tokenizer) ([]int, error) {
 	if tok == nil || len(tok.IDs()) == 0 {
 		if !d.vocab.Known() {
@@ -175,8 +182,10 @@ func (d *tracePrompts) doubt() string {
 		return ""
 	}
 	size := 1 << bits.Len(uint(d.trace.chunk-1))
-	return fmt.Sprintf("%d of %d prompts come out shorter than the trace says: %d tokens for each hash id are too few, %d would do (--timed-trace-chunk-hash-size %[4]d); "+
-		"if its time stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well", short, len(d.trace.lines), d.o.ChunkSize, size)
+	return fmt.Sprintf("%d of %d prompts come out shorter than the trace says: %d tokens for each hash id are too "+
+		"few, %d would do (--timed-trace-chunk-hash-size %[4]d); "+
+		"if its time stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well", short,
+		len(d.trace.lines), d.o.ChunkSize, size)
 }
 
 // description is a line about the prompts, for the head of a report.
@@ -191,7 +200,8 @@ func (d *tracePrompts) description() string {
 	if !d.own {
 		ids = d.vocab.described(d.o.Vocabulary.Known())
 	}
-	s := fmt.Sprintf("timed_trace: %d prompts in %s, in blocks of %d %s", len(d.trace.lines), d.o.Path, d.o.ChunkSize, ids)
+	s := fmt.Sprintf("timed_trace: %d prompts in %s, in blocks of %d %s", len(d.trace.lines), d.o.Path, d.o.ChunkSize,
+		ids)
 	if short > 0 {
 		s += fmt.Sprintf("; %d shorter than the trace says, for want of hash ids", short)
 	}

@@ -25,7 +25,8 @@ type hashTrace struct {
 	lines  []traceLine
 	hashes []byte // of all lines, one after the other: the length of each as a varint, and its text
 	hashed bool   // some line has hash ids
-	chunk  int    // tokens that a hash id would have to stand for, so that they suffice for the lines that are short; 0 if none are
+	// tokens that a hash id would have to stand for, so that they suffice for the lines that are short; 0 if none are
+	chunk  int
 	short  int    // lines whose prompts come out shorter than the trace says
 	fields string // of the first line, to be named where hash ids were expected
 }
@@ -45,7 +46,8 @@ func (t *hashTrace) hashIDs(i int) []byte {
 	return t.hashes[t.lines[i].hashes:end]
 }
 
-// readTrace reads the first lines of a trace, as many as there are to be prompts. It keeps the lengths, time and hash ids of each.
+// readTrace reads the first lines of a trace, as many as there are to be prompts. It keeps the lengths, time and hash
+// ids of each.
 func readTrace(r io.Reader, o timedTrace) (*hashTrace, error) {
 	lines, err := textfile.NewJSONLines(r)
 	if err != nil {
@@ -68,8 +70,9 @@ func readTrace(r io.Reader, o timedTrace) (*hashTrace, error) {
 	case len(t.lines) == 0:
 		return nil, fmt.Errorf("the file is empty; %s", t.form())
 	case !t.hashed:
-		return nil, fmt.Errorf("no line has hash ids in a field %q, so all prompts would be empty; the fields of the first are %s; "+
-			"name the right one with --timed-trace-label-hash-ids", o.Labels.HashIDs, t.fields)
+		return nil, fmt.Errorf(
+			"no line has hash ids in a field %q, so all prompts would be empty; the fields of the first are %s; "+
+				"name the right one with --timed-trace-label-hash-ids", o.Labels.HashIDs, t.fields)
 	}
 	return t, nil
 }
@@ -77,7 +80,8 @@ func readTrace(r io.Reader, o timedTrace) (*hashTrace, error) {
 // form describes a line.
 func (t *hashTrace) form() string {
 	l := t.o.Labels
-	return fmt.Sprintf("expected an object on each line, with %q, %q, %q and %q", l.Timestamp, l.InputLength, l.OutputLength, l.HashIDs)
+	return fmt.Sprintf("expected an object on each line, with %q, %q, %q and %q", l.Timestamp, l.InputLength,
+		l.OutputLength, l.HashIDs)
 }
 
 // take adds a line to the trace.
@@ -89,7 +93,8 @@ func (t *hashTrace) take(line []byte) error {
 	}
 	next, err := t.lengths(fields)
 	if missing, ok := errors.AsType[missingField](err); ok {
-		return fmt.Errorf("%w; the fields are %s; name the right one with --timed-trace-label-…", missing, fieldNames(line))
+		return fmt.Errorf("%w; the fields are %s; name the right one with --timed-trace-label-…", missing,
+			fieldNames(line))
 	}
 	if err != nil {
 		return err
@@ -126,8 +131,8 @@ func fieldNames(object []byte) string {
 	return textfile.Names(names)
 }
 
-// keepHashes keeps as many hash ids as a prompt of so many tokens takes, as Python would print them, and returns how many.
-// vLLM does not look at the rest either.
+// keepHashes keeps as many hash ids as a prompt of so many tokens takes, as Python would print them, and returns how
+// many. vLLM does not look at the rest either.
 func (t *hashTrace) keepHashes(array []byte, tokens int) (blocks int, err error) {
 	if array == nil {
 		return 0, nil // vLLM makes an empty prompt of it
@@ -232,8 +237,9 @@ func traceNumber(raw []byte) (float64, error) {
 	return f, nil
 }
 
-// traceTime reads a time stamp as an offset from the start of the run; a larger one than that of the longest run counts from another start,
-// such as 1970. It may be negative, as it may be smaller than the one before: such a request starts at once.
+// traceTime reads a time stamp as an offset from the start of the run; a larger one than that of the longest run counts
+// from another start, such as 1970. It may be negative, as it may be smaller than the one before: such a request starts
+// at once.
 func traceTime(raw []byte, multiplier float64) (time.Duration, error) {
 	f, err := traceNumber(raw)
 	if err != nil {
@@ -241,8 +247,9 @@ func traceTime(raw []byte, multiplier float64) (time.Duration, error) {
 	}
 	seconds := f * multiplier
 	if !(math.Abs(seconds) <= trace.Longest.Seconds()) {
-		return 0, fmt.Errorf("%s is %.4g s from the start of the run, more than a year; time stamps count from the start of the run, "+
-			"and milliseconds want --timed-trace-sec-multiplier 0.001", textfile.Value(raw), seconds)
+		return 0, fmt.Errorf(
+			"%s is %.4g s from the start of the run, more than a year; time stamps count from the start of the run, "+
+				"and milliseconds want --timed-trace-sec-multiplier 0.001", textfile.Value(raw), seconds)
 	}
 	return time.Duration(math.Round(seconds * float64(time.Second))), nil
 }
@@ -277,8 +284,8 @@ func hashID(raw []byte) ([]byte, error) {
 	return nil, fmt.Errorf("expected hash ids to be integers or strings: got %s", textfile.Value(raw))
 }
 
-// sipHash is a keyed hash of short inputs, by Aumasson and Bernstein ("SipHash: a fast short-input PRF", 2012). It makes
-// the given number of rounds for each word of data and at the end; the paper's are 2 and 4, Python's 1 and 3.
+// sipHash is a keyed hash of short inputs, by Aumasson and Bernstein ("SipHash: a fast short-input PRF", 2012). It
+// makes the given number of rounds for each word of data and at the end; the paper's are 2 and 4, Python's 1 and 3.
 func sipHash(k0, k1 uint64, rounds, finalRounds int, data []byte) uint64 {
 	s := sipState{k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573}
 	var last [8]byte // the remaining bytes, and the length modulo 256

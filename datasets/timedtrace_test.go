@@ -37,7 +37,8 @@ func TestTimedTraceGolden(t *testing.T) {
 	goldenCases(t, "timed_trace.json", &file)
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			common := Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, IDPrefix: "tt-"}
+			common := Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts,
+				IDPrefix: "tt-"}
 			flags, streams := common.flagsOf(c.Flags), numpy.NewStreams(7)
 			tools := testTools{toyTools{newToy(t, "identity", c.Vocab, c.Special, 0), new([]string)}, Text{}, streams}
 			d := must(opened(t, "timed_trace", common, flags, tools))
@@ -76,9 +77,11 @@ func TestTimedTraceOddButGoodFiles(t *testing.T) {
 		{"no line end", line, []string{"7", "8"}},
 		{"Windows", "\ufeff" + line + "\r\n\r\n", []string{"7", "8"}},
 		{"blank lines", "\n \t\n" + line + "\n\n", []string{"7", "8"}},
-		{"a long line", strings.Repeat(" ", 200_000) + `{"x": "` + strings.Repeat("x", 200_000) + `", ` + line[1:], []string{"7", "8"}},
+		{"a long line", strings.Repeat(" ", 200_000) + `{"x": "` + strings.Repeat("x", 200_000) + `", ` + line[1:],
+			[]string{"7", "8"}},
 		{"a repeated field", `{"hash_ids": [1], "input_length": "x", ` + line[1:], []string{"7", "8"}},
-		{"any integers", strings.Replace(line, "7, 8", "-0, 123456789012345678901234567890, -1", 1), []string{"0", "123456789012345678901234567890"}},
+		{"any integers", strings.Replace(line, "7, 8", "-0, 123456789012345678901234567890, -1", 1),
+			[]string{"0", "123456789012345678901234567890"}},
 		{"strings", strings.Replace(line, "7, 8", `"a,\u00e9x", ""`, 1), []string{"a,éx", ""}},
 		{"floats for lengths", strings.Replace(line, ": 8,", ": 8.0,", 1), []string{"7", "8"}},
 		{"no more than are needed", strings.Replace(line, "7, 8", "7, 8, null", 1), []string{"7", "8"}},
@@ -90,7 +93,8 @@ func TestTimedTraceOddButGoodFiles(t *testing.T) {
 			for _, hash := range test.want {
 				want = append(want, newTraceBlocks(Vocabulary{Size: 1000}.IDs()).block([]byte(hash), 4)...)
 			}
-			same(t, "requests", drain(t, d.flow()), []Conversation{{ID: "0", Turns: []Turn{{TokenIDs: want, InputTokens: 8, MaxTokens: 5}}}})
+			same(t, "requests", drain(t, d.flow()),
+				[]Conversation{{ID: "0", Turns: []Turn{{TokenIDs: want, InputTokens: 8, MaxTokens: 5}}}})
 		})
 	}
 }
@@ -107,23 +111,32 @@ func TestTimedTraceBadFiles(t *testing.T) {
 		{"NaN", with(": 0", ": NaN"), []string{`line 3: field "timestamp": expected a number: got null`}},
 		{"CSV", "timestamp,input_length\n0,1\n", []string{"line 1: not JSON"}},
 		{"no time stamp", with(`"timestamp"`, `"ts"`),
-			[]string{`line 3: there is no field "timestamp"; the fields are "ts", "input_length", "output_length", "hash_ids"; name the right one with --timed-trace-label-`}},
+			[]string{`line 3: there is no field "timestamp"; the fields are "ts", "input_length", "output_length", ` +
+				`"hash_ids"; name the right one with --timed-trace-label-`}},
 		{"no output", with(`"output_length": 5,`, ``), []string{`line 3: there is no field "output_length"`}},
 		{"no fields", "{}", []string{`there is no field "timestamp"; the fields are none`}},
 		{"very many fields", "{" + strings.Repeat(`"a":1,`, 5000) + `"b":1}`, []string{`"a", "a" and 4981 more; name`}},
 		{"no hash ids anywhere", strings.Replace(good, "hash_ids", "blocks", 1),
-			[]string{`no line has hash ids in a field "hash_ids"`, `the fields of the first are "timestamp", "input_length", "output_length", "blocks"`, "--timed-trace-label-hash-ids"}},
+			[]string{`no line has hash ids in a field "hash_ids"`,
+				`the fields of the first are "timestamp", "input_length", "output_length", "blocks"`,
+				"--timed-trace-label-hash-ids"}},
 		{"a string", with(": 0", `: "0"`), []string{`line 3: field "timestamp": expected a number: got a string`}},
 		{"null", with(": 0", `: null`), []string{`field "timestamp": expected a number: got null`}},
-		{"a boolean length", with(": 8", ": true"), []string{`field "input_length": expected a number: got true or false`}},
+		{"a boolean length", with(": 8", ": true"),
+			[]string{`field "input_length": expected a number: got true or false`}},
 		{"beyond doubles", with(": 0", ": 1e999"), []string{`field "timestamp": the number is too large: got 1e999`}},
-		{"from 1970", with(": 0", ": 1700156224"), []string{"line 3", "1700156224 is 1.7e+09 s from the start of the run", "--timed-trace-sec-multiplier 0.001"}},
-		{"negative length", with(": 8", ": -8"), []string{`field "input_length": expected a whole number from 0 to 16777216: got -8`}},
+		{"from 1970", with(": 0", ": 1700156224"), []string{"line 3",
+			"1700156224 is 1.7e+09 s from the start of the run", "--timed-trace-sec-multiplier 0.001"}},
+		{"negative length", with(": 8", ": -8"),
+			[]string{`field "input_length": expected a whole number from 0 to 16777216: got -8`}},
 		{"huge length", with(": 8", ": 1000000000000000000"), []string{"got 1000000000000000000"}},
-		{"a fraction", with(": 5", ": 5.5"), []string{`field "output_length": expected a whole number from 1 to 16777216: got 5.5`}},
+		{"a fraction", with(": 5", ": 5.5"),
+			[]string{`field "output_length": expected a whole number from 1 to 16777216: got 5.5`}},
 		{"no output wanted", with(": 5", ": 0"), []string{`field "output_length"`, "got 0"}},
-		{"hash ids no array", with("[7, 8]", "7"), []string{`line 3: field "hash_ids": expected an array: got a number`}},
-		{"a float", with("[7, 8]", "[7.0]"), []string{`field "hash_ids": expected hash ids to be integers or strings: got 7.0`}},
+		{"hash ids no array", with("[7, 8]", "7"),
+			[]string{`line 3: field "hash_ids": expected an array: got a number`}},
+		{"a float", with("[7, 8]", "[7.0]"),
+			[]string{`field "hash_ids": expected hash ids to be integers or strings: got 7.0`}},
 		{"a nested one", with("[7, 8]", "[[7]]"), []string{"got [7]"}},
 		{"none", with("[7, 8]", "[null]"), []string{"got null"}},
 		{"a very long one", with("[7, 8]", "["+strings.Repeat("7", 5000)+"]"), []string{"got 7777777", "7 …"}},
@@ -138,7 +151,8 @@ func TestTimedTraceBadFiles(t *testing.T) {
 			}
 		})
 	}
-	complains(t, failure(readTrace(io.MultiReader(strings.NewReader(good+"\n"), sameByte('x')), defaults[timedTrace]("timed_trace"))), "line 2: the line is longer than 64 MiB")
+	complains(t, failure(readTrace(io.MultiReader(strings.NewReader(good+"\n"), sameByte('x')),
+		defaults[timedTrace]("timed_trace"))), "line 2: the line is longer than 64 MiB")
 	_, err := timed(t, with(":", ""), func(o *timedTrace) { o.Prompts = 1 })
 	if err != nil {
 		t.Errorf("a line behind the last one wanted: %v", err)
@@ -153,14 +167,16 @@ func TestTimedtraceLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "tokens", drain(t, d.flow())[0].Turns[0].InputTokens, 5)
-	complains(t, failure(timed(t, `{"timestamp": 2}`, func(o *timedTrace) { o.Labels.Timestamp = "nope" })), `there is no field "nope"; the fields are "timestamp"`)
+	complains(t, failure(timed(t, `{"timestamp": 2}`, func(o *timedTrace) { o.Labels.Timestamp = "nope" })),
+		`there is no field "nope"; the fields are "timestamp"`)
 }
 
 // Requests keep the order of the trace, and those that come too late for their time stamps start at once.
 func TestTimedTraceTimes(t *testing.T) {
 	var content strings.Builder
 	for _, at := range []string{"-3", "1", "0.5", "2", "1e-9", "2"} {
-		content.WriteString(`{"timestamp": ` + at + `, "input_length": 12, "output_length": 1, "hash_ids": [1, 2]}` + "\n")
+		content.WriteString(
+			`{"timestamp": ` + at + `, "input_length": 12, "output_length": 1, "hash_ids": [1, 2]}` + "\n")
 	}
 	d := must(timed(t, content.String(), nil))
 	const s = time.Second
@@ -170,12 +186,14 @@ func TestTimedTraceTimes(t *testing.T) {
 		own = append(own, c.At)
 	}
 	same(t, "time stamps", own, []time.Duration{-3 * s, 1 * s, s / 2, 2 * s, 1, 2 * s})
-	same(t, "description", strings.ReplaceAll(d.description(), d.o.Path, "FILE"), "timed_trace: 6 prompts in FILE, in blocks of 4 token ids; "+
-		"6 shorter than the trace says, for want of hash ids; 3 start at once, their time stamps going back")
+	same(t, "description", strings.ReplaceAll(d.description(), d.o.Path, "FILE"),
+		"timed_trace: 6 prompts in FILE, in blocks of 4 token ids; "+
+			"6 shorter than the trace says, for want of hash ids; 3 start at once, their time stamps going back")
 }
 
 func TestTimedTraceOfSpecialTokens(t *testing.T) {
-	complains(t, failure(newTracePrompts(defaults[timedTrace]("timed_trace"), newToy(t, "identity", 2, []int{0, 1}, 0), numpy.NewStreams(0))), "nothing but special tokens")
+	complains(t, failure(newTracePrompts(defaults[timedTrace]("timed_trace"), newToy(t, "identity", 2, []int{0, 1}, 0),
+		numpy.NewStreams(0))), "nothing but special tokens")
 }
 
 func TestTimedTraceWithoutVocabulary(t *testing.T) {
@@ -232,9 +250,13 @@ func BenchmarkTraceBlock(b *testing.B) {
 func TestTimedTraceNamesTheFlagsThatFit(t *testing.T) {
 	for _, c := range []struct{ lines, want string }{
 		{`{"timestamp":0,"input_length":6758,"output_length":5,"hash_ids":[0,1,2,3,4,5,6,7,8,9,10,11,12,13]}` + "\n" +
-			`{"timestamp":3000,"input_length":500,"output_length":5,"hash_ids":[0]}`, "2 of 2 prompts come out shorter than the trace says: " +
-			"16 tokens for each hash id are too few, 512 would do (--timed-trace-chunk-hash-size 512); if its time stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well"},
-		{`{"timestamp":0,"input_length":16,"output_length":5,"hash_ids":[0]}` + "\n" + `{"timestamp":1,"input_length":900,"output_length":5,"hash_ids":[0]}`, ""},
+			`{"timestamp":3000,"input_length":500,"output_length":5,"hash_ids":[0]}`,
+			"2 of 2 prompts come out shorter than the trace says: " +
+				"16 tokens for each hash id are too few, 512 would do (--timed-trace-chunk-hash-size 512); if its " +
+				"time " +
+				"stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well"},
+		{`{"timestamp":0,"input_length":16,"output_length":5,"hash_ids":[0]}` + "\n" +
+			`{"timestamp":1,"input_length":900,"output_length":5,"hash_ids":[0]}`, ""},
 	} {
 		o := defaults[timedTrace]("timed_trace")
 		o.Path = filepath.Join(t.TempDir(), "trace.jsonl")

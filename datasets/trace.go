@@ -27,14 +27,17 @@ const TraceHeading = "Data sets timed_trace, trace and agents"
 
 func (k *traceKind) Define(group func(string) Flags) {
 	f := group(TraceHeading)
-	f.StringVar(&k.columns, "trace-columns", "", "trace: columns of the file, timestamp=NAME,input=NAME,output=NAME (default: found by well-known names)")
-	f.StringVar(&k.unit, "trace-unit", "", "trace: unit of time stamps that are numbers: s, ms, us or ns (default: found)")
+	f.StringVar(&k.columns, "trace-columns", "",
+		"trace: columns of the file, timestamp=NAME,input=NAME,output=NAME (default: found by well-known names)")
+	f.StringVar(&k.unit, "trace-unit", "",
+		"trace: unit of time stamps that are numbers: s, ms, us or ns (default: found)")
 	f.Float64Var(&k.speed, "trace-speed", k.speed, "trace: how many times as fast as recorded, as 2 or 0.5")
 	k.replay.define(f)
 }
 
 func (k traceKind) needs() Needs {
-	return Needs{File: RequiredFile, Forms: AsText | AsTokenIDs, Ends: true, AllRows: true, FullLength: true, Timed: true, Aligned: true, OwnOutputLens: true}
+	return Needs{File: RequiredFile, Forms: AsText | AsTokenIDs, Ends: true, AllRows: true, FullLength: true,
+		Timed: true, Aligned: true, OwnOutputLens: true}
 }
 
 func (k traceKind) options() (o trace.Options, err error) {
@@ -62,9 +65,10 @@ func (k traceKind) open(ctx context.Context, t Tools) (Flow, error) {
 	if err != nil {
 		return Flow{}, err
 	}
-	requests, err := textfile.Read(k.Path, "a trace, in CSV or with an object on each line", func(r io.Reader) (*trace.Requests, error) {
-		return trace.Read(ctx, r, o)
-	})
+	requests, err := textfile.Read(k.Path, "a trace, in CSV or with an object on each line",
+		func(r io.Reader) (*trace.Requests, error) {
+			return trace.Read(ctx, r, o)
+		})
 	if err != nil {
 		return Flow{}, inFile("trace", k.Path, err)
 	}
@@ -76,7 +80,8 @@ func (k traceKind) open(ctx context.Context, t Tools) (Flow, error) {
 	if err != nil {
 		return Flow{}, err
 	}
-	rest := Replay{MaxGap: time.Duration(math.Ceil(float64(k.Replay.MaxGap) / o.Speed)), Sample: k.Replay.Sample} // the rest is in the times already
+	// the rest is in the times already
+	rest := Replay{MaxGap: time.Duration(math.Ceil(float64(k.Replay.MaxGap) / o.Speed)), Sample: k.Replay.Sample}
 	f, err = rest.replay(f, k.Seed, k.Prompts)
 	return f, inDataset("trace", err)
 }
@@ -93,7 +98,8 @@ func newTrace(q *trace.Requests, o trace.Options, c Common, tok tokenizer.Tokeni
 	f := Flow{Len: q.Len(), Miss: func() int { return r.miss }}
 	input, output := lengths.Summarize(q.Len(), pair)
 	f.About = fmt.Sprintf("trace: %d prompts in %s over %s (%s, %s, %s), %s input tokens%s, as %s", q.Len(), c.Path,
-		q.At(q.Len()-1).At.Round(time.Millisecond), shortened(q.Columns.Timestamp), shortened(q.Columns.Input), shortened(q.Columns.Output),
+		q.At(q.Len()-1).At.Round(time.Millisecond), shortened(q.Columns.Timestamp), shortened(q.Columns.Input),
+		shortened(q.Columns.Output),
 		input, c.answers(output.String()), formOf(r.vocab, tok != nil, r.assumed))
 	if name := trace.UnitName(q.Unit); name != "" {
 		f.About += "; time stamps in " + name

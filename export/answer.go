@@ -13,14 +13,15 @@ import (
 // maxAnswerWidth is the width of the answer in columns.
 const maxAnswerWidth = 150
 
-// Answer is the headline result in one line, without a newline: the findings; whether the client limited them; the gates
-// that were missed. It is never empty, ASCII, and at most maxAnswerWidth columns wide.
+// Answer is the headline result in one line, without a newline: the findings; whether the client limited them; the
+// gates that were missed. It is never empty, ASCII, and at most maxAnswerWidth columns wide.
 //
 //	within SLO: 24 req/s proven (97 %); saturates between 24 and 48 req/s (p99 TTFT 0.41 -> 2.10 s); client ok
 //	8 req/s: TTFT p50 46.0 ms, p99 410 ms; ITL p50 15.7 ms, p99 32.0 ms; client OVERLOADED (p99 sent 24ms late)
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
-	// The verdict on the client and the missed gates are never cut off; the reasons for a limited client get the remaining width.
+	// The verdict on the client and the missed gates are never cut off; the reasons for a limited client get the
+	// remaining width.
 	available := func(taken ...string) int { return maxAnswerWidth - len(joinParts(taken...)) - len("; ") }
 	line, least := "", joinParts(clientVerdict(&r, 0), missedGates(&r, maxAnswerWidth/3))
 	for left := range mostLeftOut + 1 {
@@ -254,8 +255,8 @@ func mainFailure(r *metrics.Report) string {
 	return text
 }
 
-// p99OfSlotWait is the p99 of the wait for a slot, and 0 if that wait did not shape the load. In a closed loop, and if all
-// requests are due at once, the wait is part of the plan.
+// p99OfSlotWait is the p99 of the wait for a slot, and 0 if that wait did not shape the load. In a closed loop, and if
+// all requests are due at once, the wait is part of the plan.
 func p99OfSlotWait(r *metrics.Report) float64 {
 	wait, ok := r.Statistics[metrics.SlotWait].Percentile(99)
 	if !ok || wait < minSlotWaitMS || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {

@@ -10,14 +10,17 @@ func TestRTFx(t *testing.T) {
 	run, qs := sampleRun()
 	r := summarize(t, run, qs)
 	r.RTFx = 12.345
-	if got, want := Text(r), "Peak concurrent requests:                3.00      \nRTFx (Inverse Real-Time Factor):         12.35     \n"; !strings.Contains(got, want) {
+	if got, want := Text(r),
+		"Peak concurrent requests:                3.00      \nRTFx (Inverse Real-Time Factor):         "+
+			"12.35     \n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 	back, err := ReadResult([]byte(resultJSON(t, r)))
 	if err != nil || back.RTFx != 12.345 {
 		t.Errorf("read back: %v, error %v", back.RTFx, err)
 	}
-	if got := Comparison("old", &back, &r); !strings.Contains(got, "RTFx (Inverse Real-Time Factor):                 12.35       12.35       0%") {
+	if got := Comparison("old", &back, &r); !strings.Contains(got,
+		"RTFx (Inverse Real-Time Factor):                 12.35       12.35       0%") {
 		t.Error(got)
 	}
 }

@@ -60,12 +60,14 @@ func benchtopObject(r *metrics.Report) object {
 		}},
 		{"cached_tokens", when(r.Cached != metrics.CacheHits{}, cached(r))},
 		{"answer_lengths", object{
-			{"judged", r.Lengths.Judged}, {"shorter", lengthGap(&r.Lengths.Shorter)}, {"longer", lengthGap(&r.Lengths.Longer)},
+			{"judged", r.Lengths.Judged}, {"shorter", lengthGap(&r.Lengths.Shorter)},
+			{"longer", lengthGap(&r.Lengths.Longer)},
 		}},
 		{"client", client(r)},
 		{"queueing", object{{"held_ms", statistic(&r.Statistics[metrics.SlotWait], "")}}},
 		{"pacing", object{
-			{"scheduled_rps", orNull(r.ScheduledRate)}, {"sent_rps", orNull(r.SentRate)}, {"done_rps", orNull(r.DoneRate)},
+			{"scheduled_rps", orNull(r.ScheduledRate)}, {"sent_rps", orNull(r.SentRate)},
+			{"done_rps", orNull(r.DoneRate)},
 		}},
 		{"too_few", each(r.TooFew(), tooFew)},
 	}, ownStatistics(r), object{
@@ -123,7 +125,8 @@ func ownStatistics(r *metrics.Report) (o object) {
 
 // tooFew has the key of the percentile in vLLM's result.
 func tooFew(p *metrics.TooFew) object {
-	return object{{"metric", "p" + pythonNumber(p.P) + "_" + p.Latency.Key() + "_ms"}, {"requests", p.Observed}, {"needed", p.Needed}}
+	return object{{"metric", "p" + pythonNumber(p.P) + "_" + p.Latency.Key() + "_ms"}, {"requests", p.Observed},
+		{"needed", p.Needed}}
 }
 
 // sortedObject is a map with its keys in order.
@@ -135,8 +138,8 @@ func sortedObject[K cmp.Ordered, V any](m map[K]V, name func(K) string) object {
 	return o
 }
 
-// cached are the hits of the server's prefix cache by the usage of its answers. The share is of all input tokens, the hit rate of those
-// alone of which the usage says so.
+// cached are the hits of the server's prefix cache by the usage of its answers. The share is of all input tokens, the
+// hit rate of those alone of which the usage says so.
 func cached(r *metrics.Report) object {
 	h := &r.Cached
 	return object{
@@ -154,8 +157,8 @@ func lengthGap(g *metrics.LengthGap) object {
 	}
 }
 
-// statistic writes null for figures without samples. The unit is a suffix of the keys if the name of the object does not end
-// in it.
+// statistic writes null for figures without samples. The unit is a suffix of the keys if the name of the object does
+// not end in it.
 func statistic(s *metrics.Statistic, unit string) object {
 	ms := func(v float64) any { return when(s.N != 0, v) }
 	o := object{
@@ -175,7 +178,8 @@ func goodOrNull(r *metrics.Report, n int) any { return when(r.Judges(), n) }
 func logLine(e *metrics.LogEntry) object {
 	return object{
 		{"t_s", atSeconds(e.At)}, {"level", string(e.Level)}, {"text", e.Text}, {"mark", orNull(e.Mark)},
-		{"count", max(1, e.Count)}, {"set", ifPresent(e.Set, loadSetting)}, {"objectives", ifPresent(e.Objectives, objectiveChange)},
+		{"count", max(1, e.Count)}, {"set", ifPresent(e.Set, loadSetting)},
+		{"objectives", ifPresent(e.Objectives, objectiveChange)},
 	}
 }
 
@@ -222,7 +226,8 @@ func level(r *metrics.Report, l *metrics.LoadLevel) object {
 		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", l.Unit.String()},
 		{"requests", l.Requests}, {"good", goodOrNull(r, l.Good)}, {"done_rps", l.Done},
 		{wait + "_p50_ms", orNull(l.TTFTp50)}, {wait + "_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
-		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", when(l.Requests > 0, l.Completed)}, {"standing", orNull(string(l.Standing))},
+		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", when(l.Requests > 0, l.Completed)},
+		{"standing", orNull(string(l.Standing))},
 		{"client_limited", orNull(strings.Join(l.Limited, "; "))},
 	}, append(evidenceOf(&l.LevelVerdict), tierLevels(r, l)...)...)
 }
@@ -241,7 +246,8 @@ func answer(r *metrics.Report) object {
 		{"capacity", loadRange(&a.Capacity)}, {"drifting", a.Drifting},
 	}, tierAnswer(&a.TierAnswer)...), append(object{
 		{"why", orNull(a.Why)},
-		{"limit", when(a.Bottleneck.Known(), bottleneck(&a.Bottleneck))}, {"peak_output_tokens_per_s", orNull(a.PeakOutput)}, {"text", Answer(*r)},
+		{"limit", when(a.Bottleneck.Known(), bottleneck(&a.Bottleneck))},
+		{"peak_output_tokens_per_s", orNull(a.PeakOutput)}, {"text", Answer(*r)},
 	}, tierAnswers(r)...)...)
 }
 
@@ -275,7 +281,8 @@ func steadyState(s *metrics.SteadyState) object {
 		{"total_token_throughput", s.TotalThroughput},
 		{"mean_ttft_ms", ttft(s.TTFT.Mean)},
 		{"median_ttft_ms", ttft(s.TTFT.Median)},
-		{"percentiles_ttft_ms", each(s.TTFT.Percentiles, func(p *metrics.Percentile) []float64 { return []float64{p.P, p.Value} })},
+		{"percentiles_ttft_ms",
+			each(s.TTFT.Percentiles, func(p *metrics.Percentile) []float64 { return []float64{p.P, p.Value} })},
 		{"mean_tpot_ms", tpot(s.TPOT.Mean)},
 		{"median_tpot_ms", tpot(s.TPOT.Median)},
 		{"p90_tpot_ms", percentile(90)},

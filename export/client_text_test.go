@@ -18,16 +18,20 @@ func clientRun() (metrics.Run, []metrics.Request) {
 	run := metrics.Run{
 		Plan: metrics.Plan{
 			Rate: 1, Requests: 30, Timestamps: metrics.KernelStamps,
-			Metrics: []metrics.Latency{metrics.TTFT}, Percentiles: []float64{90}, SteadyState: metrics.SteadyStateRule{Off: true},
+			Metrics: []metrics.Latency{metrics.TTFT}, Percentiles: []float64{90},
+			SteadyState: metrics.SteadyStateRule{Off: true},
 		},
-		End: metrics.End{Ended: 30 * time.Second, Stamps: &metrics.Stamps{Chunks: 120, DelayP50: 20 * us, DelayP99: 300 * us, DelayP999: 310 * us, DelayMax: 320 * us}},
+		End: metrics.End{Ended: 30 * time.Second,
+			Stamps: &metrics.Stamps{Chunks: 120, DelayP50: 20 * us, DelayP99: 300 * us, DelayP999: 310 * us,
+				DelayMax: 320 * us}},
 	}
 	var qs []metrics.Request
 	for i := range 30 {
 		at := time.Duration(i) * time.Second
 		qs = append(qs, sampleRequest(i, 10, 4, at, at, 100*ms, 50*ms, 50*ms, 50*ms))
 		run.Client = append(run.Client, metrics.ClientSecond{
-			At: at + time.Second, Took: time.Second, CPU: 0.5, Cores: 2, Sched: 50 * us, Stall: 2 * ms, Memory: 20 << 20, Sockets: 1,
+			At: at + time.Second, Took: time.Second, CPU: 0.5, Cores: 2, Sched: 50 * us, Stall: 2 * ms,
+			Memory: 20 << 20, Sockets: 1,
 			Sent: 1, Chunks: 4, DelayP50: 20 * us, DelayP99: 300 * us, DelayMax: 320 * us,
 		})
 	}
@@ -53,9 +57,12 @@ func late(qs []metrics.Request, by time.Duration) {
 }
 
 func TestClientRemarks(t *testing.T) {
-	const advice = "The figures may reflect the client instead of the server: give the client dedicated cores, run it on another" +
+	const advice = "The figures may reflect the client instead of the server: give the client dedicated cores, run " +
+		"it " +
+		"on another" +
 		" machine, or lower the load; `benchtop calibrate` shows what this machine can measure."
-	const stalled = " around second %d; it or the whole machine was stopped. Requests due in that time may have been sent late," +
+	const stalled = " around second %d; it or the whole machine was stopped. Requests due in that time may have been " +
+		"sent late," +
 		" and chunks that arrived may share one time stamp."
 	older := func(run *metrics.Run) { run.Client, run.Stamps, run.Plan.Timestamps = nil, nil, "" }
 	for name, c := range map[string]struct {
@@ -75,24 +82,30 @@ func TestClientRemarks(t *testing.T) {
 		"stood still": {func(run *metrics.Run, _ []metrics.Request) {
 			run.Client[3].Stall, run.Client[9].Stall = 100*ms, 2100*ms
 		},
-			"Client OVERLOADED: stalled for 2.2s. " + advice + " Stalls: the client did not run for 2.2s, the longest time 2.1s" +
+			"Client OVERLOADED: stalled for 2.2s. " + advice + " Stalls: the client did not run for 2.2s, the " +
+				"longest " +
+				"time 2.1s" +
 				fmt.Sprintf(stalled, 10), "client OVERLOADED (stalled for 2.2s)"},
 		"a moment": {func(run *metrics.Run, _ []metrics.Request) { run.Client[29].Stall = 120 * ms },
 			"Stalls: the client did not run for 120ms, the longest time 120ms" + fmt.Sprintf(stalled, 30), "client ok"},
 		"one of 120 together": {func(run *metrics.Run, qs []metrics.Request) { together(run, qs, 1) }, "", "client ok"},
 		"together": {func(run *metrics.Run, qs []metrics.Request) { together(run, qs, 24) },
-			"Time stamps: 20.0 % of the chunks were coalesced with the one before, although the client read in time: the server or a proxy" +
+			"Time stamps: 20.0 % of the chunks were coalesced with the one before, although the client read in time: " +
+				"the server or a proxy" +
 				" sends several at once, or the network delayed them. The gaps between them are 0.", "client ok"},
 		"read late": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 24)
 			run.Stamps.DelayP99 = 30 * ms
-		}, "Client OVERLOADED: 20.0% of chunks coalesced before read. " + advice, "client OVERLOADED (20.0% of chunks coalesced before read)"},
+		}, "Client OVERLOADED: 20.0% of chunks coalesced before read. " + advice,
+			"client OVERLOADED (20.0% of chunks coalesced before read)"},
 		"a few, read late": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 12)
 			run.Stamps.DelayP99 = 30 * ms
-		}, "Time stamps: 10.0 % of the chunks were coalesced with the one before. The client sometimes read late, so the cause may be the client" +
+		}, "Time stamps: 10.0 % of the chunks were coalesced with the one before. The client sometimes read late, so " +
+			"the cause may be the client" +
 			" or the server. The gaps between them are 0.", "client ok"},
-		"one of 120 not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 1 }, "", "client ok"},
+		"one of 120 not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 1 }, "",
+			"client ok"},
 		"not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 120 },
 			"Time stamps: 100.0 % of the chunks have no kernel time stamp but the time of their read, which is later." +
 				" Unix sockets have none.", "client ok"},
@@ -103,7 +116,8 @@ func TestClientRemarks(t *testing.T) {
 		"clock": {func(run *metrics.Run, _ []metrics.Request) {
 			run.Client[7].ClockStep, run.Client[8].ClockStep = true, true
 		},
-			"Clock: the system clock was set in 2 seconds of the run; chunks around those moments have the time of their read.",
+			"Clock: the system clock was set in 2 seconds of the run; chunks around those moments have the time of " +
+				"their read.",
 			"client ok"},
 		"nothing known": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 24)

@@ -1,6 +1,6 @@
-// Package export turns the report of a run into files and text: the result file with vLLM's keys, the report as text with its
-// remarks, plots and answer. Its figures come from metrics, except those of decoding counters, which are computed
-// here. The package journal writes and reads the journal of a run.
+// Package export turns the report of a run into files and text: the result file with vLLM's keys, the report as text
+// with its remarks, plots and answer. Its figures come from metrics, except those of decoding counters, which are
+// computed here. The package journal writes and reads the journal of a run.
 //
 //	journal ──events──▶ report.Of ──metrics.Report──▶ JSON, PyTorch, Text, Telemetry, Remarks, Plots, Answer
 package export
@@ -19,9 +19,9 @@ import (
 // dateLayout is the form of dates in vLLM's results, in local time.
 const dateLayout = "20060102-150405"
 
-// FileName is the name that vLLM gives to the result of such a run, with two differences: the date is the start of the run,
-// and characters that are unsafe in a file name become "_". Loads unknown to vLLM have names of the same form: a ramp over
-// time by its duration, stages by their rates or users, a search by its first load.
+// FileName is the name that vLLM gives to the result of such a run, with two differences: the date is the start of the
+// run, and characters that are unsafe in a file name become "_". Loads unknown to vLLM have names of the same form: a
+// ramp over time by its duration, stages by their rates or users, a search by its first load.
 func FileName(p metrics.Plan) string {
 	name := p.Label
 	if name == "" {
@@ -42,7 +42,8 @@ func FileName(p metrics.Plan) string {
 func loadPart(p *metrics.Plan) string {
 	switch {
 	case p.Ramp != nil:
-		load := fmt.Sprintf("ramp-up-%s-%sqps-%sqps", safe(p.Ramp.Strategy), pythonNumber(p.Ramp.From), pythonNumber(p.Ramp.To))
+		load := fmt.Sprintf("ramp-up-%s-%sqps-%sqps", safe(p.Ramp.Strategy), pythonNumber(p.Ramp.From),
+			pythonNumber(p.Ramp.To))
 		if p.Ramp.Over > 0 {
 			load += "-over" + metrics.Duration(p.Ramp.Over)
 		}

@@ -26,7 +26,8 @@ func TestFrozenKeys(t *testing.T) {
 	results, records := map[string]bool{}, map[string]bool{}
 	collect := func(r metrics.Report) {
 		paths(t, results, "", []byte(written(t, JSON, r)))
-		paths(t, records, "", []byte(written(t, func(w io.Writer, r metrics.Report) error { return PyTorch(w, r, nil) }, r)))
+		paths(t, records, "",
+			[]byte(written(t, func(w io.Writer, r metrics.Report) error { return PyTorch(w, r, nil) }, r)))
 	}
 	everything := reportOfEverything()
 	collect(everything)
@@ -101,7 +102,8 @@ func reportOfEverything() (r metrics.Report) {
 	r.Server.Seconds[0].At, r.GPUs.Seconds[0].At = time.Second, time.Second
 	for _, sources := range []map[metrics.TokenSource]int{r.InputSources, r.OutputSources} {
 		clear(sources)
-		for _, s := range []metrics.TokenSource{metrics.TokensFromChunks, metrics.TokensFromEstimate, metrics.TokensFromServer,
+		for _, s := range []metrics.TokenSource{metrics.TokensFromChunks, metrics.TokensFromEstimate,
+			metrics.TokensFromServer,
 			metrics.TokensFromTokenizer, metrics.TokensFromUsage, metrics.TokensUnknown} {
 			sources[s] = 1
 		}
@@ -125,7 +127,8 @@ func journalOfEverything(t *testing.T) map[string]bool {
 	q.Chunks = []metrics.Chunk{{At: 1, Tokens: 2}}
 	w.Take(&event.Event{Kind: event.Done, Request: &q})
 	for _, fact := range []any{
-		&metrics.Recount{}, &metrics.LogEntry{}, &metrics.Steering{}, &metrics.Phase{}, &metrics.Source{}, &metrics.Saving{},
+		&metrics.Recount{}, &metrics.LogEntry{}, &metrics.Steering{}, &metrics.Phase{}, &metrics.Source{},
+		&metrics.Saving{},
 		&metrics.ClientSecond{}, &metrics.ServerSecond{}, &metrics.GPUSecond{}, &metrics.End{},
 	} {
 		v := reflect.ValueOf(fact).Elem()
@@ -140,7 +143,8 @@ func journalOfEverything(t *testing.T) map[string]bool {
 	linePaths(t, out, &b)
 
 	first, _, _ := strings.Cut(b.String(), "\n")
-	for e := range journal.From(strings.NewReader(first+"\n{}\n"), "") { // an unknown kind is answered with the known ones
+	// an unknown kind is answered with the known ones
+	for e := range journal.From(strings.NewReader(first+"\n{}\n"), "") {
 		if damage, ok := e.Value.(event.Damage); ok {
 			_, kinds, _ := strings.Cut(damage.Err.Error(), "one of: ")
 			for _, kind := range strings.Split(kinds, ", ") {

@@ -10,7 +10,8 @@ import (
 // groups are the figures of classes, turns and conversations, where requests have them.
 func groups(r *metrics.Report) (o object) {
 	if len(r.Classes) > 0 {
-		o = append(o, Arg{"classes", each(r.Classes, func(g *metrics.Group) object { return group(r, g, Arg{"class", g.Class}) })})
+		o = append(o, Arg{"classes",
+			each(r.Classes, func(g *metrics.Group) object { return group(r, g, Arg{"class", g.Class}) })})
 	}
 	if len(r.Turns) > 0 {
 		o = append(o, Arg{"turns", each(r.Turns, func(g *metrics.Group) object {
@@ -81,9 +82,11 @@ func answers(r *metrics.Report) (o object) {
 
 func sessions(s *metrics.Sessions) object {
 	return object{
-		{"conversations", s.Conversations}, {"completed", s.Completed}, {"failed", s.Failed}, {"unfinished", s.Unfinished},
+		{"conversations", s.Conversations}, {"completed", s.Completed}, {"failed", s.Failed},
+		{"unfinished", s.Unfinished},
 		{"mean_turns_completed", s.Turns}, {"mean_turns_planned", s.Planned}, {"turns_not_sent", s.NotSent},
-		{"makespan_ms", statistic(&s.Makespan, "")}, {"waiting_ms", statistic(&s.Waiting, "")}, {"cached_share", statistic(&s.CachedShare, "")},
+		{"makespan_ms", statistic(&s.Makespan, "")}, {"waiting_ms", statistic(&s.Waiting, "")},
+		{"cached_share", statistic(&s.CachedShare, "")},
 	}
 }
 
@@ -95,7 +98,8 @@ func prefixCache(r *metrics.Report) object {
 	share, source := r.CachedShare()
 	return object{{"prefix_cache", object{
 		{"ideal_tokens", r.Ideal.Tokens}, {"ideal_share", finiteOrNull(r.Ideal.Rate())},
-		{"cached_tokens", when(r.Cached.Requests > 0, r.Cached.Tokens)}, {"cached_share", finiteOrNull(share)}, {"source", orNull(string(source))},
+		{"cached_tokens", when(r.Cached.Requests > 0, r.Cached.Tokens)}, {"cached_share", finiteOrNull(share)},
+		{"source", orNull(string(source))},
 	}}}
 }
 
@@ -124,7 +128,8 @@ func conversationKeys(r *metrics.Report) object {
 		if c.GlobalPrefix > 0 || c.ConversationPrefix > 0 {
 			o = append(o, object{
 				{"prefix_global_ratio", c.GlobalPrefix}, {"prefix_conversation_ratio", c.ConversationPrefix},
-				{"prefix_unique_ratio", max(0, 1-(c.GlobalPrefix+c.ConversationPrefix))}, {"no_history_accumulation", true},
+				{"prefix_unique_ratio", max(0, 1-(c.GlobalPrefix+c.ConversationPrefix))},
+				{"no_history_accumulation", true},
 			}...)
 		}
 	}
@@ -143,7 +148,8 @@ func single(turns []metrics.Group) []metrics.Group {
 func perTurn(r *metrics.Report, g *metrics.Group) object {
 	input, output := metrics.PerSecond(float64(g.InputTokens), r.Duration), g.OutputThroughput(r.Duration)
 	o := object{
-		{"turn_index", g.First - 1}, {"num_samples", g.Completed + g.Failed}, {"completed", g.Completed}, {"failed", g.Failed},
+		{"turn_index", g.First - 1}, {"num_samples", g.Completed + g.Failed}, {"completed", g.Completed},
+		{"failed", g.Failed},
 		{"total_input_tokens", g.InputTokens}, {"total_output_tokens", g.OutputTokens},
 		{"request_throughput", g.RequestThroughput(r.Duration)},
 		{"input_throughput", input}, {"output_throughput", output}, {"total_token_throughput", input + output},

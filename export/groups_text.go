@@ -86,7 +86,8 @@ func Servers(r metrics.Report) string {
 
 func (t *remarks) refusals() {
 	if n := t.r.Refusals; n > 0 {
-		t.add("Refusals: %d of %s. The figures count them as answers.", n, text.Count(t.r.Completed, "successful request"))
+		t.add("Refusals: %d of %s. The figures count them as answers.", n,
+			text.Count(t.r.Completed, "successful request"))
 	}
 }
 
@@ -95,7 +96,8 @@ func sessionsText(s *metrics.Sessions) string {
 	if s == nil {
 		return ""
 	}
-	text := fmt.Sprintf("\nConversations: %d completed, %d failed, %d unfinished; %.1f of %.1f turns on average\n", s.Completed, s.Failed, s.Unfinished, s.Turns, s.Planned)
+	text := fmt.Sprintf("\nConversations: %d completed, %d failed, %d unfinished; %.1f of %.1f turns on average\n",
+		s.Completed, s.Failed, s.Unfinished, s.Turns, s.Planned)
 	line := func(name string, of *metrics.Statistic, write func(float64) string) {
 		if of.N == 0 {
 			return

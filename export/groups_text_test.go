@@ -11,16 +11,19 @@ import (
 	"benchtop/metrics"
 )
 
-// Each class has its own figures, in the order of the numbers in its name; classes beyond the limit are counted together.
+// Each class has its own figures, in the order of the numbers in its name; classes beyond the limit are counted
+// together.
 func TestClasses(t *testing.T) {
 	run := metrics.Run{
-		Plan: metrics.Plan{Requests: 5, Rate: 1, Metrics: []metrics.Latency{metrics.TTFT}, Percentiles: []float64{50, 99},
-			Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}}},
+		Plan: metrics.Plan{Requests: 5, Rate: 1, Metrics: []metrics.Latency{metrics.TTFT},
+			Percentiles: []float64{50, 99},
+			Goodput:     metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}}},
 		End: metrics.End{Ended: 10 * time.Second},
 	}
 	var qs []metrics.Request
 	for i, class := range []string{"priority 10", "priority 2", "priority 10", "priority 2", "priority -1"} {
-		q := sampleRequest(i, 10, 4, 0, time.Duration(i)*time.Second, time.Duration(i+1)*100*ms, time.Second, time.Second, time.Second)
+		q := sampleRequest(i, 10, 4, 0, time.Duration(i)*time.Second, time.Duration(i+1)*100*ms, time.Second,
+			time.Second, time.Second)
 		q.Class = class
 		qs = append(qs, q)
 	}
@@ -37,7 +40,9 @@ priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50
 	if got := Groups(r); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	if part := `{"class": "priority 2", "completed": 1, "failed": 1, "good": 1, "input_tokens": 10, "output_tokens": 4, "cached_tokens": 0, "cached_share": null, "ideal_tokens": null, "ideal_share": null, "request_throughput": 0.1`; !strings.Contains(resultJSON(t, r), part) {
+	if part := `{"class": "priority 2", "completed": 1, "failed": 1, "good": 1, "input_tokens": 10, "output_tokens": ` +
+		`4, "cached_tokens": 0, "cached_share": null, "ideal_tokens": null, "ideal_share": null, ` +
+		`"request_throughput": 0.1`; !strings.Contains(resultJSON(t, r), part) {
 		t.Errorf("%s is not in the result: %s", part, resultJSON(t, r))
 	}
 
@@ -62,7 +67,8 @@ func TestAnswers(t *testing.T) {
 	run := metrics.Run{Plan: metrics.Plan{Requests: 6, Rate: 1}, End: metrics.End{Ended: 10 * time.Second}}
 	var qs []metrics.Request
 	for i, j := range []metrics.Judgement{
-		{Judged: true, Lenient: true}, {Judged: true, Wrong: "not JSON", Detail: "late"}, {Judged: true, Wrong: "violates the schema", Detail: "at /age: type", Lenient: true},
+		{Judged: true, Lenient: true}, {Judged: true, Wrong: "not JSON", Detail: "late"},
+		{Judged: true, Wrong: "violates the schema", Detail: "at /age: type", Lenient: true},
 		{}, {Judged: true, Wrong: "not JSON", Detail: "\x1b[31mred"}, {Judged: true, Wrong: "empty"},
 	} {
 		q := sampleRequest(i, 10, 4, 0, time.Duration(6-i)*time.Second, 100*ms, time.Second, time.Second, time.Second)
@@ -72,7 +78,8 @@ func TestAnswers(t *testing.T) {
 	qs[1].Index, qs[4].Index = 4, 1 // the first of the data set may end last
 	r := summarize(t, run, qs)
 	if got, want := Answers(r), "\nCorrect answers: 1 of 5 (20.0 %); 40.0 % by the rule of vLLM's benchmark\n"+
-		"      2 not JSON, as request 1: "+text.Clean("\x1b[31mred")+"\n      1 empty, as request 5\n      1 violates the schema, as request 2: at /age: type\n"; got != want {
+		"      2 not JSON, as request 1: "+text.Clean("\x1b[31mred")+"\n      1 empty, as request 5\n      1 violates "+
+		"the schema, as request 2: at /age: type\n"; got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 	if got := Groups(r); !strings.Contains(got, "correct") || !strings.Contains(got, "20.0 %") {

@@ -27,11 +27,11 @@ const (
 	plotRows = 11
 )
 
-// Plots draws two small plots over the seconds of the run: the output tokens that arrived (for pooling, the input tokens of
-// answered requests), and the requests in flight at the end of each second, the sum of waiting and running. Letters on the
-// time axis mark annotated events. If a run has more seconds than a plot has points, a point is the mean of its seconds for
-// tokens and the maximum for requests, and the title says so. The text starts with an empty line; it is empty for a run
-// without a success or of less than two seconds.
+// Plots draws two small plots over the seconds of the run: the output tokens that arrived (for pooling, the input
+// tokens of answered requests), and the requests in flight at the end of each second, the sum of waiting and running.
+// Letters on the time axis mark annotated events. If a run has more seconds than a plot has points, a point is the mean
+// of its seconds for tokens and the maximum for requests, and the title says so. The text starts with an empty line; it
+// is empty for a run without a success or of less than two seconds.
 func Plots(r metrics.Report, o PlotOptions) string {
 	if o.Width == 0 {
 		o.Width = defaultPlotWidth
@@ -50,7 +50,8 @@ func Plots(r metrics.Report, o PlotOptions) string {
 	marks := annotationsOf(&r)
 	for _, p := range []plot{
 		{title: title, join: mean, joined: "mean", values: tokens},
-		{title: "Concurrent requests per second (in flight at the end of each)", join: slices.Max[[]float64], joined: "highest",
+		{title: "Concurrent requests per second (in flight at the end of each)", join: slices.Max[[]float64],
+			joined: "highest",
 			values: inFlight},
 	} {
 		p.PlotOptions, p.marks = o, marks
@@ -185,8 +186,8 @@ const (
 	maxPlotted = 500_000_000_000_000
 )
 
-// newValueAxis chooses the smallest step of 1, 2 or 5 times a power of ten with at most maxSteps steps. Counts are whole, so
-// no step is below 1.
+// newValueAxis chooses the smallest step of 1, 2 or 5 times a power of ten with at most maxSteps steps. Counts are
+// whole, so no step is below 1.
 func newValueAxis(most float64) valueAxis {
 	step := 1.0
 	for i := 0; step*maxSteps < most; i++ {

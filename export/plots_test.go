@@ -39,7 +39,8 @@ func TestPlotsStayInTheirColumns(t *testing.T) {
 		r.Timeline = append(r.Timeline, metrics.Window{TokensOut: i * 12_345, Waiting: i % 7})
 	}
 	for i := range 40 {
-		r.Events = append(r.Events, metrics.LogEntry{At: time.Duration(i) * 25 * time.Second, Mark: strings.Repeat("wide 日本 ", 20)})
+		r.Events = append(r.Events,
+			metrics.LogEntry{At: time.Duration(i) * 25 * time.Second, Mark: strings.Repeat("wide 日本 ", 20)})
 	}
 	for width := 30; width < 130; width++ {
 		for _, ascii := range []bool{false, true} {
@@ -113,14 +114,16 @@ func TestPlotsOfLongRuns(t *testing.T) {
 	}
 	got := Plots(r, PlotOptions{Width: 31, ASCII: true})
 	for _, want := range []string{
-		"\nOutput tokens per second, mean\n  of 5 to 6 s at each point\n  2k +\n", "highest of 5 to 6 s at\n  each point\n   8 +******",
+		"\nOutput tokens per second, mean\n  of 5 to 6 s at each point\n  2k +\n",
+		"highest of 5 to 6 s at\n  each point\n   8 +******",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
 	for n, want := range map[int]string{
-		135: "", 136: "", 45: ", mean of 3 s at each point", 50: ", mean of 2 to 3 s at each point", 1: ", mean of 135 s at each point",
+		135: "", 136: "", 45: ", mean of 3 s at each point", 50: ", mean of 2 to 3 s at each point",
+		1: ", mean of 135 s at each point",
 	} {
 		p := plot{values: make([]float64, 135), join: mean, joined: "mean"}
 		for i := range p.values {
@@ -141,8 +144,10 @@ func TestValueAxis(t *testing.T) {
 		most   float64
 		labels string
 	}{
-		{0, "0 1"}, {1, "0 1"}, {3, "0 1 2 3"}, {5, "0 1 2 3 4 5"}, {6, "0 2 4 6"}, {11, "0 5 10 15"}, {26, "0 10 20 30"},
-		{90, "0 20 40 60 80 100"}, {101, "0 50 100 150"}, {999, "0 200 400 600 800 1k"}, {1e6, "0 200k 400k 600k 800k 1M"},
+		{0, "0 1"}, {1, "0 1"}, {3, "0 1 2 3"}, {5, "0 1 2 3 4 5"}, {6, "0 2 4 6"}, {11, "0 5 10 15"},
+		{26, "0 10 20 30"},
+		{90, "0 20 40 60 80 100"}, {101, "0 50 100 150"}, {999, "0 200 400 600 800 1k"},
+		{1e6, "0 200k 400k 600k 800k 1M"},
 		{2.4e9, "0 500M 1G 1.5G 2G 2.5G"},
 	} {
 		a := newValueAxis(c.most)

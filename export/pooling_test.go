@@ -11,7 +11,8 @@ import (
 // poolingReport is the report of three requests: two with two prompts each, and a failed one.
 func poolingReport(t *testing.T, change func(*metrics.Plan)) metrics.Report {
 	t.Helper()
-	plan := metrics.Plan{Backend: "openai-embeddings", Pooling: true, ModelID: "org/E", Rate: 4, Burstiness: 1, MaxConcurrency: 2, NumPrompts: 5,
+	plan := metrics.Plan{Backend: "openai-embeddings", Pooling: true, ModelID: "org/E", Rate: 4, Burstiness: 1,
+		MaxConcurrency: 2, NumPrompts: 5,
 		Metrics: []metrics.Latency{metrics.TTFT, metrics.E2EL}, Percentiles: []float64{99}, Detailed: true}
 	if change != nil {
 		change(&plan)
@@ -54,9 +55,13 @@ P99 E2EL (ms):                           298.00
 		t.Errorf("got\n%s", got)
 	}
 	result := resultJSON(t, r)
-	const keys = `"duration": 2.0, "completed": 2, "total_input_tokens": 100, "total_input_sequences": 4, "request_throughput": 1.0, ` +
-		`"input_sequence_throughput": 2.0, "total_token_throughput": 50.0, "input_lens": [50, 50, 0], "latencies": [0.1, 0.3, 0.0], ` +
-		`"queue_times": [0.0, 0.0, 0.0], "errors": ["", "", "no"], "mean_e2el_ms": 200.0, "median_e2el_ms": 200.0, "std_e2el_ms": 99.99999999999999, "p99_e2el_ms": 298.0, "failed_requests": [{"index": 2, "error": "no", "prompt_len": 50, "start_time": 0.0, "latency": 0.0, ` +
+	const keys = `"duration": 2.0, "completed": 2, "total_input_tokens": 100, "total_input_sequences": 4, ` +
+		`"request_throughput": 1.0, ` +
+		`"input_sequence_throughput": 2.0, "total_token_throughput": 50.0, "input_lens": [50, 50, 0], "latencies": ` +
+		`[0.1, 0.3, 0.0], ` +
+		`"queue_times": [0.0, 0.0, 0.0], "errors": ["", "", "no"], "mean_e2el_ms": 200.0, "median_e2el_ms": 200.0, ` +
+		`"std_e2el_ms": 99.99999999999999, "p99_e2el_ms": 298.0, "failed_requests": [{"index": 2, "error": "no", ` +
+		`"prompt_len": 50, "start_time": 0.0, "latency": 0.0, ` +
 		`"ttft": 0.0, "output_tokens": 0, "itl": []}], "benchtop": `
 	if !strings.Contains(result, keys) {
 		t.Errorf("got %s", result)
@@ -71,13 +76,16 @@ P99 E2EL (ms):                           298.00
 func TestPoolingObjectives(t *testing.T) {
 	r := poolingReport(t, func(p *metrics.Plan) { p.Goodput = metrics.SLO{{Metric: metrics.E2EL, LimitMS: 200}} })
 	text, answer := Text(r), Answer(r)
-	if !strings.Contains(text, "Request goodput (req/s):                 0.50") || !strings.Contains(answer, "E2EL p99 298 ms; 33.3 % within SLO") {
+	if !strings.Contains(text, "Request goodput (req/s):                 0.50") ||
+		!strings.Contains(answer, "E2EL p99 298 ms; 33.3 % within SLO") {
 		t.Errorf("%s\n%s", text, answer)
 	}
-	if all := text + Remarks(r) + answer; strings.Contains(all, "TTFT") || strings.Contains(all, "NaN") || strings.Contains(all, "utput tokens") {
+	if all := text + Remarks(r) + answer; strings.Contains(all, "TTFT") || strings.Contains(all, "NaN") ||
+		strings.Contains(all, "utput tokens") {
 		t.Error(all)
 	}
 	if r.Histograms[metrics.TTFT].Count() != 0 || r.Statistics[metrics.TTFT].N != 0 || len(r.OutputSources) != 0 {
-		t.Errorf("%d first tokens, statistic of %d, %v", r.Histograms[metrics.TTFT].Count(), r.Statistics[metrics.TTFT].N, r.OutputSources)
+		t.Errorf("%d first tokens, statistic of %d, %v", r.Histograms[metrics.TTFT].Count(),
+			r.Statistics[metrics.TTFT].N, r.OutputSources)
 	}
 }

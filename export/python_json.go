@@ -91,8 +91,8 @@ func ifPresent[T, V any](v *T, f func(*T) V) any {
 	return f(v)
 }
 
-// pythonJSON writes JSON byte for byte as Python's json.dumps does. Infinities and NaN become strings, because they are not
-// valid JSON.
+// pythonJSON writes JSON byte for byte as Python's json.dumps does. Infinities and NaN become strings, because they are
+// not valid JSON.
 type pythonJSON struct{ w *bufio.Writer }
 
 // writePython writes one value. The error is the writer's.
@@ -102,7 +102,8 @@ func writePython(w io.Writer, v any) error {
 	return j.w.Flush()
 }
 
-// Indented writes named values as an object, with the indent that vLLM's offline benchmarks have and a newline at the end.
+// Indented writes named values as an object, with the indent that vLLM's offline benchmarks have and a newline at the
+// end.
 func Indented(w io.Writer, values []Arg) error {
 	var b bytes.Buffer
 	if err := writePython(&b, values); err != nil {

@@ -31,20 +31,23 @@ func TestPyTorch(t *testing.T) {
 	run.Plan.Metadata = []metrics.Pair{
 		{Key: "compilation_config.mode", Value: "3"}, {Key: "tensor_parallel_size", Value: "8"},
 	}
-	records := pytorch(t, summarize(t, run, qs), []Arg{{"model", "org/M"}, {"result_filename", "run.json"}, {"seed", 0}})
+	records := pytorch(t, summarize(t, run, qs),
+		[]Arg{{"model", "org/M"}, {"result_filename", "run.json"}, {"seed", 0}})
 	var names []string
 	for _, r := range records {
 		names = append(names, r["metric"]["name"].(string))
 	}
 	if diff := cmp.Diff([]string{
-		"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "std_tpot_ms", "p99_tpot_ms",
+		"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "std_tpot_ms",
+		"p99_tpot_ms",
 		"median_itl_ms", "mean_itl_ms", "std_itl_ms", "p99_itl_ms",
 	}, names); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	first := records[0]
-	if diff := cmp.Diff(`{"extra_info":{"args":{"model":"org/M","result_filename":"run.json","seed":0,"tensor_parallel_size":"8"},`+
-		`"compilation_config.mode":"3","optimization_level":"","use_compile":true},"name":"vLLM benchmark"}`,
+	if diff := cmp.Diff(
+		`{"extra_info":{"args":{"model":"org/M","result_filename":"run.json","seed":0,"tensor_parallel_size":"8"},`+
+			`"compilation_config.mode":"3","optimization_level":"","use_compile":true},"name":"vLLM benchmark"}`,
 		compact(t, first["benchmark"])); diff != "" {
 		t.Errorf("benchmark (-want +got):\n%s", diff)
 	}
@@ -52,7 +55,8 @@ func TestPyTorch(t *testing.T) {
 		t.Errorf("model %v, values %v", first["model"], first["metric"]["benchmark_values"])
 	}
 	extra := first["metric"]["extra_info"].(map[string]any)
-	for _, key := range []string{"ttfts", "itls", "generated_texts", "errors", "mean_ttft_ms", "p99_itl_ms", "benchtop"} {
+	for _, key := range []string{"ttfts", "itls", "generated_texts", "errors", "mean_ttft_ms", "p99_itl_ms",
+		"benchtop"} {
 		if _, there := extra[key]; there {
 			t.Errorf("%s is in the extra information", key)
 		}
@@ -102,7 +106,8 @@ func TestPyTorchCompiles(t *testing.T) {
 func TestPyTorchArguments(t *testing.T) {
 	run, qs := sampleRun()
 	args := pytorch(t, summarize(t, run, qs), []Arg{
-		{"nil", nil}, {"bool", true}, {"int", 1}, {"long", int64(2)}, {"float", 0.5}, {"inf", inf}, {"text", "a\"b"}, {"int", 3},
+		{"nil", nil}, {"bool", true}, {"int", 1}, {"long", int64(2)}, {"float", 0.5}, {"inf", inf}, {"text", "a\"b"},
+		{"int", 3},
 	})[0]["benchmark"]["extra_info"].(map[string]any)["args"]
 	const want = `{"bool":true,"float":0.5,"inf":"inf","int":3,"long":2,"nil":null,"text":"a\"b"}`
 	if diff := cmp.Diff(want, compact(t, args)); diff != "" {

@@ -139,7 +139,8 @@ func (t *remarks) objectives() {
 	case len(words) == 0:
 		t.add("Objectives: removed during the run, so no request was judged.")
 	default:
-		t.add("Objectives: changed during the run. All requests are judged by the final ones: %s.", strings.Join(words, ", "))
+		t.add("Objectives: changed during the run. All requests are judged by the final ones: %s.",
+			strings.Join(words, ", "))
 	}
 }
 
@@ -158,7 +159,8 @@ func (t *remarks) slotWaits() {
 	}
 	t.add("Client queue: with %s, requests waited %.2f ms for a slot on average, %.2f ms at most."+
 		" From their scheduled start, requests took %.2f ms on average (E2EL: %.2f ms).",
-		limit, r.Statistics[metrics.SlotWait].Mean, r.Statistics[metrics.SlotWait].Max, r.Statistics[metrics.ScheduledLatency].Mean, r.Statistics[metrics.E2EL].Mean)
+		limit, r.Statistics[metrics.SlotWait].Mean, r.Statistics[metrics.SlotWait].Max,
+		r.Statistics[metrics.ScheduledLatency].Mean, r.Statistics[metrics.E2EL].Mean)
 }
 
 // proxy reports a proxy, whose time is in every latency.
@@ -254,13 +256,14 @@ func (t *remarks) failures() {
 		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to copy
 	}
 	if t.r.Redials != 0 {
-		t.add("Redials: %s sent again on a new connection after an idle one failed right after the write; the extra time"+
+		t.add("Redials: %s sent again on a new connection after an idle one failed right after the write; the extra "+
+			"time"+
 			" is part of the latencies.", text.Count(t.r.Redials, "request"))
 	}
 }
 
-// OmitFlag is the flag that omits fields from the requests of a command line, to be copied into it. Only the last of several
-// objects for --extra-body counts, so a command that has one gets a flag for each field.
+// OmitFlag is the flag that omits fields from the requests of a command line, to be copied into it. Only the last of
+// several objects for --extra-body counts, so a command that has one gets a flag for each field.
 func OmitFlag(fields, command []string) string {
 	given := func(arg string) bool {
 		name, _, _ := strings.Cut(strings.ReplaceAll(arg, "_", "-"), "=")
@@ -275,7 +278,8 @@ func OmitFlag(fields, command []string) string {
 // firstChunk is for servers that send a chunk before the first token.
 func (t *remarks) firstChunk() {
 	if t.r.TokenAfterChunk() {
-		t.add("TTFT: the first chunk arrives before the first token. The median is %.2f ms to the chunk, as in vLLM, and %.2f ms to the token.",
+		t.add("TTFT: the first chunk arrives before the first token. The median is %.2f ms to the chunk, as in vLLM, "+
+			"and %.2f ms to the token.",
 			t.r.Statistics[metrics.TTFT].Median, t.r.Statistics[metrics.FirstToken].Median)
 	}
 }
@@ -299,7 +303,8 @@ func (t *remarks) vllm() {
 			v.TTFT.Median, ours)
 	}
 	if v.Unread > 0 {
-		ignored += fmt.Sprintf(" It would count %d of %s as failed.", v.Unread, text.Count(t.r.Completed, "successful request"))
+		ignored += fmt.Sprintf(" It would count %d of %s as failed.", v.Unread,
+			text.Count(t.r.Completed, "successful request"))
 	}
 	t.add("TTFT: %s as output here.%s", what, ignored)
 }
@@ -337,7 +342,8 @@ func (t *remarks) tokens() {
 	}
 }
 
-// manyTokens is the mean number of tokens of a chunk from which on ITL, the gap between chunks, is far from the time of a token.
+// manyTokens is the mean number of tokens of a chunk from which on ITL, the gap between chunks, is far from the time of
+// a token.
 const manyTokens = 1.3
 
 // tokensOfChunks reports chunks of several tokens whose number the server did not say.
@@ -350,7 +356,8 @@ func (t *remarks) tokensOfChunks() {
 		return
 	}
 	if mean := float64(r.OutputTokens) / float64(chunks); mean >= manyTokens {
-		t.add("ITL: chunks hold %.1f tokens on average, and ITL is the gap between chunks. With --continuous-usage servers such as vLLM and SGLang"+
+		t.add("ITL: chunks hold %.1f tokens on average, and ITL is the gap between chunks. With --continuous-usage "+
+			"servers such as vLLM and SGLang"+
 			" count the tokens of each chunk of completions and chat, which gives ITL per token.", mean)
 	}
 }
@@ -362,7 +369,8 @@ func (t *remarks) steady() {
 		return
 	}
 	if s.End > s.Start && s.Completed == 0 { // as many requests as users, or an interrupted run
-		t.add("Steady state: no figures, since no request completed in the %s at full load.", (s.End - s.Start).Round(time.Millisecond))
+		t.add("Steady state: no figures, since no request completed in the %s at full load.",
+			(s.End - s.Start).Round(time.Millisecond))
 		return
 	}
 	if s.End > s.Start {
@@ -372,7 +380,8 @@ func (t *remarks) steady() {
 			figures = fmt.Sprintf("%.2f input tokens/s", s.InputThroughput)
 		}
 		t.add("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s, %s.",
-			s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, text.Count(s.Target, "request"), s.RequestThroughput, figures)
+			s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, text.Count(s.Target, "request"), s.RequestThroughput,
+			figures)
 	}
 	if s.Warning != "" {
 		t.add("Steady state: %s.", clause(s.Warning))

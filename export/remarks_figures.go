@@ -18,7 +18,8 @@ func (t *remarks) tooFew() {
 		return
 	}
 	var said []string
-	for _, p := range slices.Compact(slices.Sorted(slices.Values(metrics.Each(all, func(f metrics.TooFew) float64 { return f.P })))) {
+	for _, p := range slices.Compact(
+		slices.Sorted(slices.Values(metrics.Each(all, func(f metrics.TooFew) float64 { return f.P })))) {
 		names := map[int][]string{} // of latencies, by the number of observations
 		for _, f := range all {
 			if f.P == p {
@@ -28,12 +29,15 @@ func (t *remarks) tooFew() {
 		counts := metrics.Each(slices.Sorted(maps.Keys(names)), func(n int) string {
 			return fmt.Sprintf("%d of %s", n, text.Join(names[n], " and "))
 		})
-		said = append(said, fmt.Sprintf("P%s, which takes %d (%s)", pythonNumber(p), metrics.Needed(p), strings.Join(counts, ", ")))
+		said = append(said,
+			fmt.Sprintf("P%s, which takes %d (%s)", pythonNumber(p), metrics.Needed(p), strings.Join(counts, ", ")))
 	}
-	t.add("Percentiles: too few observations for %s. With so few, it is chance which value stands there.", text.Join(said, " and "))
+	t.add("Percentiles: too few observations for %s. With so few, it is chance which value stands there.",
+		text.Join(said, " and "))
 }
 
-// leastPeakGap is the share by which the two peaks of the output differ at least where both are told: they do not count the same seconds.
+// leastPeakGap is the share by which the two peaks of the output differ at least where both are told: they do not count
+// the same seconds.
 const leastPeakGap = 0.1
 
 // peak reports the peak of the output where vLLM's, which counts chunks, is another.
@@ -43,5 +47,6 @@ func (t *remarks) peak() {
 	if r.Plan.SkipTokenizer || tokens == 0 || math.Abs(tokens-chunks) <= leastPeakGap*tokens {
 		return
 	}
-	t.add("Peak output: %s in one second. The peak of %d tok/s above counts, as vLLM does, the chunks of successes.", text.Count(r.PeakOutputTokens, "token"), r.PeakOutputPerSecond)
+	t.add("Peak output: %s in one second. The peak of %d tok/s above counts, as vLLM does, the chunks of successes.",
+		text.Count(r.PeakOutputTokens, "token"), r.PeakOutputPerSecond)
 }

@@ -21,7 +21,8 @@ func TestRemarks(t *testing.T) {
 	qs[2].OutputSource, qs[2].InputSource = metrics.TokensFromEstimate, metrics.TokensUnknown
 	cancelled := sampleRequest(4, 5, 2, 1200*ms, 1740*ms)
 	cancelled.Failure = metrics.Cancelled
-	reset := refused(5, 5, 1250*ms, 1740*ms, "read tcp 127.0.0.1:1:\nreset \x1b]0;title\x07by peer "+strings.Repeat("世界 ", 30))
+	reset := refused(5, 5, 1250*ms, 1740*ms,
+		"read tcp 127.0.0.1:1:\nreset \x1b]0;title\x07by peer "+strings.Repeat("世界 ", 30))
 	reset.Failure, reset.Status = metrics.FailedReset, 0
 	got := Remarks(summarize(t, run, append(qs, cancelled, reset)))
 	golden.Same(t, "testdata/remarks.txt", got)
@@ -38,11 +39,13 @@ func TestRemarks(t *testing.T) {
 // Refused fields are listed below the failures, with the flag that omits them on one line of any length.
 func TestRemarkOnRefusedFields(t *testing.T) {
 	r := metrics.Report{
-		Plan:     metrics.Plan{OptionalFields: []string{"repetition_penalty", "logprobs", "ignore_eos"}},
-		Failures: []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 422, Count: 3, Examples: []string{"Unexpected fields: {'ignore_eos', 'repetition_penalty', 'logprobs'}"}}},
+		Plan: metrics.Plan{OptionalFields: []string{"repetition_penalty", "logprobs", "ignore_eos"}},
+		Failures: []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 422, Count: 3,
+			Examples: []string{"Unexpected fields: {'ignore_eos', 'repetition_penalty', 'logprobs'}"}}},
 	}
 	other := r
-	other.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 400, Count: 3, Examples: []string{"unknown model"}}}
+	other.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 400, Count: 3,
+		Examples: []string{"unknown model"}}}
 	if got := Remarks(other); strings.Contains(got, "does not know") {
 		t.Errorf("refused for another reason: got %q", got)
 	}
@@ -51,11 +54,13 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 		want    string
 	}{
 		{nil, `--extra-body '{"repetition_penalty":null,"logprobs":null,"ignore_eos":null}'`},
-		{[]string{"serve", "--extra_body", `{"a":1}`}, "--extra-body.repetition_penalty null --extra-body.logprobs null --extra-body.ignore_eos null"},
+		{[]string{"serve", "--extra_body", `{"a":1}`},
+			"--extra-body.repetition_penalty null --extra-body.logprobs null --extra-body.ignore_eos null"},
 	} {
 		r.Plan.Command = c.command
 		want := "\nFailures:\n       3  http_status 422   Unexpected fields: {'ignore_eos', 'repetition_pena…\n" +
-			"The server does not support repetition_penalty, logprobs and ignore_eos. To omit\n  what it does not support, add\n  " + c.want + "\n"
+			"The server does not support repetition_penalty, logprobs and ignore_eos. To omit\n  what it does not " +
+			"support, add\n  " + c.want + "\n"
 		if got := Remarks(r); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -125,10 +130,13 @@ func TestRemarkOnTokensOfChunks(t *testing.T) {
 		output, counted, known int
 		pooling                bool
 		want                   string
-	}{{250, 10, 0, false, want}, {250, 10, 90, false, ""}, {250, 9, 0, false, ""}, {120, 10, 0, false, ""}, {250, 10, 0, true, ""}} {
-		r := metrics.Report{Counts: metrics.Counts{Completed: 10, OutputTokens: c.output}, OutputSources: map[metrics.TokenSource]int{metrics.TokensFromUsage: c.counted}}
+	}{{250, 10, 0, false, want}, {250, 10, 90, false, ""}, {250, 9, 0, false, ""}, {120, 10, 0, false, ""},
+		{250, 10, 0, true, ""}} {
+		r := metrics.Report{Counts: metrics.Counts{Completed: 10, OutputTokens: c.output},
+			OutputSources: map[metrics.TokenSource]int{metrics.TokensFromUsage: c.counted}}
 		r.Statistics[metrics.ITL].N, r.Statistics[metrics.TokenITL].N, r.Plan.Pooling = 90, c.known, c.pooling
-		if got := strings.ReplaceAll(Remarks(r), "\n  ", " "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+		if got := strings.ReplaceAll(Remarks(r), "\n  ", " "); !strings.HasPrefix(got, c.want) ||
+			c.want == "" && got != "" {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
@@ -136,10 +144,12 @@ func TestRemarkOnTokensOfChunks(t *testing.T) {
 
 // A limit that was set during the run is not reported as the plan's.
 func TestRemarkOnSlotWait(t *testing.T) {
-	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4}, Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Mean: 3, Max: 5}}}
+	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4},
+		Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Mean: 3, Max: 5}}}
 	for want, events := range map[string][]metrics.LogEntry{
-		"Client queue: with at most 4 requests in flight, requests waited 3.00 ms":                           nil,
-		"Client queue: with the limits set on requests in flight during the run, requests\n  waited 3.00 ms": {{Set: &metrics.LoadSetting{Load: metrics.Users.Of(9)}}},
+		"Client queue: with at most 4 requests in flight, requests waited 3.00 ms": nil,
+		"Client queue: with the limits set on requests in flight during the run, requests\n  waited 3.00 ms": {
+			{Set: &metrics.LoadSetting{Load: metrics.Users.Of(9)}}},
 	} {
 		r.Events = events
 		if got := Remarks(r); !strings.Contains(got, want) {
@@ -156,11 +166,15 @@ func TestRemarkOnPacing(t *testing.T) {
 		want   string
 	}{
 		{"not known", func(*metrics.Report) {}, "."},
-		{"a client that read late", func(r *metrics.Report) { r.Client.Verdict.Why = []string{"2.0% of chunks coalesced before read"} }, "."},
+		{"a client that read late",
+			func(r *metrics.Report) { r.Client.Verdict.Why = []string{"2.0% of chunks coalesced before read"} }, "."},
 		{"no connections", func(r *metrics.Report) {
-			r.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Count: 9}, {Kind: metrics.FailedConnect, Count: 20}}
+			r.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Count: 9},
+				{Kind: metrics.FailedConnect, Count: 20}}
 		}, "; 20 requests got no connection."},
-		{"few of them", func(r *metrics.Report) { r.Failures = []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}} }, "."},
+		{"few of them", func(r *metrics.Report) {
+			r.Failures = []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}
+		}, "."},
 		{"slow to connect", func(r *metrics.Report) {
 			r.Statistics[metrics.Connect].Max, r.Statistics[metrics.OwnLateness].Max = 2400, 900
 		}, "; connections took up to 2.40 s to open."},
@@ -171,7 +185,8 @@ func TestRemarkOnPacing(t *testing.T) {
 			r.Statistics[metrics.Connect].Max, r.Statistics[metrics.OwnLateness].Max = 40, 90
 		}, "."},
 	} {
-		r := metrics.Report{Plan: metrics.Plan{Rate: 10}, Counts: metrics.Counts{Completed: 71, Failed: 29}, ScheduledRate: 10, SentRate: 8}
+		r := metrics.Report{Plan: metrics.Plan{Rate: 10}, Counts: metrics.Counts{Completed: 71, Failed: 29},
+			ScheduledRate: 10, SentRate: 8}
 		c.change(&r)
 		got := strings.Join(strings.Fields(Remarks(r)), " ") + " "
 		_, got, _ = strings.Cut(got, "Pacing: ")
@@ -187,7 +202,8 @@ func TestRemarksOnTheLoad(t *testing.T) {
 		Counts: metrics.Counts{Completed: 100, WarmedUp: 240}, Damaged: 3,
 		ScheduledRate: 10, SentRate: 9.49,
 		SteadyState: &metrics.SteadyState{
-			Start: 12340 * ms, End: 58 * time.Second, Target: 64, Completed: 562, ThresholdAbs: 61, RequestThroughput: 12.3, OutputThroughput: 1234.56,
+			Start: 12340 * ms, End: 58 * time.Second, Target: 64, Completed: 562, ThresholdAbs: 61,
+			RequestThroughput: 12.3, OutputThroughput: 1234.56,
 			TTFT: metrics.Statistic{N: 1, Mean: 120, Median: 110}, TPOT: metrics.Statistic{N: 1, Mean: 20},
 			Warning: "the load was full for a moment \x1b[1monly.",
 		},
@@ -214,16 +230,19 @@ Gates (the run fails if one is met):
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r = metrics.Report{
-		Plan: r.Plan, ScheduledRate: 10, SentRate: 9.4, Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Max: 5}},
+		Plan: r.Plan, ScheduledRate: 10, SentRate: 9.4,
+		Statistics:  metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Max: 5}},
 		SteadyState: &metrics.SteadyState{Warning: "never full"},
 	}
 	r.Plan.Warmup = 0
 	got := Remarks(r)
-	if !strings.Contains(got, "10.00 scheduled; requests waited for a slot.\n") || !strings.HasSuffix(got, "\nSteady state: never full.\n") {
+	if !strings.Contains(got, "10.00 scheduled; requests waited for a slot.\n") ||
+		!strings.HasSuffix(got, "\nSteady state: never full.\n") {
 		t.Errorf("got %s", got)
 	}
 	r.SteadyState = &metrics.SteadyState{End: 28 * time.Second, OutputThroughput: 3, Warning: "short"}
-	if got := Remarks(r); !strings.HasSuffix(got, "\nSteady state: no figures, since no request completed in the 28s at full load.\n") {
+	if got := Remarks(r); !strings.HasSuffix(got,
+		"\nSteady state: no figures, since no request completed in the 28s at full load.\n") {
 		t.Errorf("nothing completed: got %s", got)
 	}
 	r.Plan.MaxConcurrency, r.Completed = 0, 100
@@ -233,7 +252,8 @@ Gates (the run fails if one is met):
 	for _, limit := range []func(){
 		func() { r.Plan.Stages = []metrics.Stage{{Load: metrics.Users.Of(2)}, {Load: metrics.Load{Value: 3}}} },
 		func() {
-			r.Plan.Stages, r.Events = nil, []metrics.LogEntry{{Text: "paused"}, {Set: &metrics.LoadSetting{Load: metrics.Users.Of(2)}}}
+			r.Plan.Stages, r.Events = nil,
+				[]metrics.LogEntry{{Text: "paused"}, {Set: &metrics.LoadSetting{Load: metrics.Users.Of(2)}}}
 		},
 	} {
 		if limit(); !strings.Contains(Remarks(r), "waited for a slot.") {
@@ -241,7 +261,8 @@ Gates (the run fails if one is met):
 		}
 	}
 	for _, change := range []func(){
-		func() { r.SentRate = 9.5 }, func() { r.SentRate = 0 }, func() { r.SentRate, r.Plan.Rate = 9.4, metrics.Rate(inf) },
+		func() { r.SentRate = 9.5 }, func() { r.SentRate = 0 },
+		func() { r.SentRate, r.Plan.Rate = 9.4, metrics.Rate(inf) },
 	} {
 		change()
 		if got := Remarks(r); strings.Contains(got, "Pacing") {
@@ -285,7 +306,8 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 		qs[i].VLLMLater = metrics.Never
 	}
 	got = Remarks(summarize(t, run, qs))
-	if want := "reasoning_content counts as output here. vLLM 0.33 ignores it. It would\n  count 3 of 3 successful requests as failed.\n"; !strings.Contains(got, want) {
+	if want := "reasoning_content counts as output here. vLLM 0.33 ignores it. It would\n  count 3 of 3 successful " +
+		"requests as failed.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 }
@@ -309,7 +331,8 @@ func TestRefusals(t *testing.T) {
 		!strings.Contains(Remarks(r), want) {
 		t.Errorf("%d refusals of %d, want %q in %s", r.Refusals, r.Completed, want, Remarks(r))
 	}
-	if want := "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them."; !strings.Contains(Remarks(r), want) {
+	if want := "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them."; !strings.Contains(
+		Remarks(r), want) {
 		t.Errorf("no %q in %s", want, Remarks(r))
 	}
 	if want := fmt.Sprintf(`"refusals": %d`, ok); !strings.Contains(resultJSON(t, r), want) {
@@ -324,12 +347,14 @@ func TestRefusals(t *testing.T) {
 // Reports with one thing to remark.
 func TestSingleRemarks(t *testing.T) {
 	confirmed := func(text string) metrics.Report {
-		return metrics.Report{Plan: metrics.Plan{Confirm: time.Minute}, Events: []metrics.LogEntry{{Text: metrics.ConfirmationEnded + text}}}
+		return metrics.Report{Plan: metrics.Plan{Confirm: time.Minute},
+			Events: []metrics.LogEntry{{Text: metrics.ConfirmationEnded + text}}}
 	}
 	peaks := func(tokens, chunks int) metrics.Report {
 		return metrics.Report{PeakOutputTokens: tokens, PeakOutputPerSecond: chunks}
 	}
-	knew := metrics.LogEntry{Level: metrics.Warn, Mark: metrics.CacheMark, Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
+	knew := metrics.LogEntry{Level: metrics.Warn, Mark: metrics.CacheMark,
+		Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
 	warm := metrics.Report{Events: []metrics.LogEntry{{Text: "another", Mark: "stage"}, knew, knew}}
 	cold := warm
 	cold.Plan.Cache = "cold cache (cache_salt)"
@@ -339,11 +364,15 @@ func TestSingleRemarks(t *testing.T) {
 		want   string
 		report metrics.Report
 	}{
-		{"\nConfirmation: 24 req/s proven (97 %); no time for more.\n", confirmed(": 24 req/s proven (97 %); no time for more")},
-		{"\nConfirmation: unproven: 29 req/s not proven after 30s.\n", confirmed(" unproven: 29 req/s not proven after 30s")},
-		{"", metrics.Report{Plan: metrics.Plan{Confirm: time.Minute}, Events: []metrics.LogEntry{{Text: "the load of the plan is over; confirmation: waiting"}}}},
+		{"\nConfirmation: 24 req/s proven (97 %); no time for more.\n",
+			confirmed(": 24 req/s proven (97 %); no time for more")},
+		{"\nConfirmation: unproven: 29 req/s not proven after 30s.\n",
+			confirmed(" unproven: 29 req/s not proven after 30s")},
+		{"", metrics.Report{Plan: metrics.Plan{Confirm: time.Minute},
+			Events: []metrics.LogEntry{{Text: "the load of the plan is over; confirmation: waiting"}}}},
 		{"\nRedials: 1 request sent again on a new connection after an idle one failed right\n" +
-			"  after the write; the extra time is part of the latencies.\n", metrics.Report{Counts: metrics.Counts{Redials: 1}}},
+			"  after the write; the extra time is part of the latencies.\n",
+			metrics.Report{Counts: metrics.Counts{Redials: 1}}},
 		{"\nPrefix cache: the server's prefix cache knew 98% of the tokens.\n", warm},
 		{"\nPrefix cache: cold cache (cache_salt), so that earlier runs have no effect.\n" +
 			"Prefix cache: the server's prefix cache knew 98% of the tokens.\n", cold},
@@ -358,14 +387,23 @@ func TestSingleRemarks(t *testing.T) {
 		{"\nLoad: changed twice during the run (by the search), so it differs from the plan.\n",
 			metrics.Report{Steered: 2, Events: []metrics.LogEntry{{Set: search}, {Set: search}}}},
 		{"\nLoad: changed twice during the run, so it differs from the plan.\n", metrics.Report{Steered: 2}},
-		{"\nObjectives: changed during the run. All requests are judged by the final ones:\n  TTFT of at most 250 ms, TPOT of at most 50 ms.\n",
-			metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
-		{"\nObjectives: removed during the run, so no request was judged.\n", metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
+		{"\nObjectives: changed during the run. All requests are judged by the final ones:\n  TTFT of at most 250 " +
+			"ms, " +
+			"TPOT of at most 50 ms.\n",
+			metrics.Report{Plan: metrics.Plan{Goodput: slo},
+				Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
+		{"\nObjectives: removed during the run, so no request was judged.\n",
+			metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
 		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there.\n", metrics.Report{
-			Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
-		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}}},
-		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
-		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // no price
+			Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2},
+			GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
+		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n",
+			metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}}},
+		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2},
+			GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
+		// no price
+		{"", metrics.Report{Counts: metrics.Counts{Completed: 1},
+			GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}},
 	} {
 		if diff := cmp.Diff(c.want, Remarks(c.report)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -11,8 +11,8 @@ import (
 	"benchtop/metrics"
 )
 
-// testdata/sample.txt is vLLM's output, typed from its documentation and never generated. One line is left out: benchtop needs
-// no other program to plot.
+// testdata/sample.txt is vLLM's output, typed from its documentation and never generated. One line is left out:
+// benchtop needs no other program to plot.
 func TestTextIsVLLMs(t *testing.T) {
 	sample, err := os.ReadFile("testdata/sample.txt")
 	if err != nil {
@@ -78,7 +78,8 @@ func TestTextWithoutTokenizer(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	run.Plan.SkipTokenizer, run.Plan.Tokenizer = false, ""
-	if got := Text(summarize(t, run, qs[:3])); !strings.Contains(got, "Mean TTFT (ms):                          466.67    \n") {
+	if got := Text(summarize(t, run, qs[:3])); !strings.Contains(got,
+		"Mean TTFT (ms):                          466.67    \n") {
 		t.Errorf("no tokenizer, but nobody asked to leave out tokens: TTFT is missing:\n%s", got)
 	}
 }
@@ -93,7 +94,8 @@ func TestTextListsTenErrors(t *testing.T) {
 		qs = append(qs, refused(4+i, 1, 0, 0, words))
 	}
 	want := "Failed requests during benchmark run detected (capping to 10):\nError 0: Bad Request\n" +
-		"Error 1: two lines red\nError 2: Bad Request\nError 3: two lines red\nError 4: Bad Request\nError 5: two lines red\n" +
+		"Error 1: two lines red\nError 2: Bad Request\nError 3: two lines red\nError 4: Bad Request\nError 5: two " +
+		"lines red\n" +
 		"Error 6: Bad Request\nError 7: two lines red\nError 8: Bad Request\nError 9: two lines red\n====="
 	for _, detailed := range []bool{true, false} {
 		run.Plan.Detailed = detailed
@@ -121,14 +123,17 @@ Canvas positions evaluated:              480
 	if !strings.HasSuffix(got, want) || strings.Contains(got, "Speculative") {
 		t.Errorf("got:\n%s", got)
 	}
-	for _, none := range []metrics.Diffusion{{DenoisingSteps: 24, CanvasPositions: 480}, {CommittedTokens: 100, CanvasPositions: 480}} {
+	for _, none := range []metrics.Diffusion{{DenoisingSteps: 24, CanvasPositions: 480},
+		{CommittedTokens: 100, CanvasPositions: 480}} {
 		run.Diffusion = &none
-		if got := Text(summarize(t, run, qs)); strings.Contains(got, "Diffusion") || !strings.Contains(got, "Speculative") {
+		if got := Text(summarize(t, run, qs)); strings.Contains(got, "Diffusion") ||
+			!strings.Contains(got, "Speculative") {
 			t.Errorf("%+v: got:\n%s", none, got)
 		}
 	}
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 100, DenoisingSteps: 24} // inconsistent counters
-	if got := Text(summarize(t, run, qs)); !strings.Contains(got, "Denoising steps per canvas:              nan       \n") {
+	if got := Text(summarize(t, run, qs)); !strings.Contains(got,
+		"Denoising steps per canvas:              nan       \n") {
 		t.Errorf("got:\n%s", got)
 	}
 }
@@ -137,7 +142,8 @@ func TestTextOfDraftsWithoutPositions(t *testing.T) {
 	run, qs := sampleRun()
 	run.SpecDecode = &metrics.SpecDecode{DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3}}
 	got := Text(summarize(t, run, qs))
-	if !strings.Contains(got, "Acceptance length:                       0.00      \nDrafts:                                  0         \n") ||
+	if !strings.Contains(got,
+		"Acceptance length:                       0.00      \nDrafts:                                  0         \n") ||
 		strings.Contains(got, "osition") {
 		t.Errorf("no drafts counted: got:\n%s", got)
 	}
@@ -156,7 +162,8 @@ func TestTextOfProbesThatAllFailed(t *testing.T) {
 }
 
 func TestTextOfAnEmptyRun(t *testing.T) {
-	got := Text(summarize(t, metrics.Run{Plan: metrics.Plan{Metrics: []metrics.Latency{metrics.TTFT, metrics.E2EL}, Tokenizer: "t"}}, nil))
+	got := Text(summarize(t,
+		metrics.Run{Plan: metrics.Plan{Metrics: []metrics.Latency{metrics.TTFT, metrics.E2EL}, Tokenizer: "t"}}, nil))
 	if !strings.Contains(got, "Mean TTFT (ms):                          0.00      \n") || strings.Contains(got, "NaN") {
 		t.Errorf("got:\n%s", got)
 	}
@@ -171,7 +178,8 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 func TestWriteErrorsAreTold(t *testing.T) {
 	run, qs := sampleRun()
 	r := summarize(t, run, qs)
-	for name, err := range map[string]error{"JSON": JSON(brokenWriter{}, r), "PyTorch": PyTorch(brokenWriter{}, r, nil)} {
+	for name, err := range map[string]error{"JSON": JSON(brokenWriter{}, r),
+		"PyTorch": PyTorch(brokenWriter{}, r, nil)} {
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s returned %v", name, err)
 		}

@@ -49,16 +49,20 @@ func places(r *metrics.Report) map[string]any {
 	p := &r.Plan
 	return map[string]any{
 		"backend": &p.Backend, "label": &p.Label, "model_id": &p.ModelID, "tokenizer_id": &p.Tokenizer,
-		"num_prompts": &p.NumPrompts, "request_rate": (*float64)(&p.Rate), "burstiness": &p.Burstiness, "max_concurrency": &p.MaxConcurrency,
-		"duration": &r.Duration, "completed": &r.Completed, "failed": &r.Failed,
-		"total_input_tokens": &r.InputTokens, "total_input_sequences": &r.Inputs, "total_output_tokens": &r.OutputTokens,
-		"request_throughput": &r.RequestThroughput, "input_sequence_throughput": &r.InputThroughput,
+		"num_prompts": &p.NumPrompts, "request_rate": (*float64)(&p.Rate), "burstiness": &p.Burstiness,
+		"max_concurrency": &p.MaxConcurrency,
+		"duration":        &r.Duration, "completed": &r.Completed, "failed": &r.Failed,
+		"total_input_tokens": &r.InputTokens, "total_input_sequences": &r.Inputs,
+		"total_output_tokens": &r.OutputTokens,
+		"request_throughput":  &r.RequestThroughput, "input_sequence_throughput": &r.InputThroughput,
 		"output_throughput": &r.OutputThroughput, "total_token_throughput": &r.TotalThroughput,
-		"max_output_tokens_per_s": &r.PeakOutputPerSecond, "max_concurrent_requests": &r.PeakConcurrency, "rtfx": &r.RTFx,
+		"max_output_tokens_per_s": &r.PeakOutputPerSecond, "max_concurrent_requests": &r.PeakConcurrency,
+		"rtfx": &r.RTFx,
 	}
 }
 
-// scalar takes a value of the top level. Unknown keys and unexpected values are skipped: other versions have other keys.
+// scalar takes a value of the top level. Unknown keys and unexpected values are skipped: other versions have other
+// keys.
 func (x *resultReader) scalar(key, value string) {
 	v, known := parseFigure(value)
 	switch into := x.places[key].(type) {

@@ -59,7 +59,8 @@ func RunsSummary(runs []RunOf, percentiles []float64) string {
 	return fmt.Sprintf("%sBest throughput: %s req/s at %s (%s)\n", t, decimals(s.mean), text.Clean(load), of)
 }
 
-// bestLoad is the load whose runs have the highest request throughput on average, with the number and the spread of its runs.
+// bestLoad is the load whose runs have the highest request throughput on average, with the number and the spread of its
+// runs.
 func bestLoad(runs []RunOf) (load string, n int, best spread) {
 	all := map[string][]float64{}
 	for i := range runs {

@@ -76,8 +76,8 @@ func probeObject(p *metrics.Probes) object {
 	}
 }
 
-// specDecodeFigures are vLLM's figures of speculative decoding, nil without draft tokens. The acceptance length is the mean number of
-// tokens of a step, including the model's own.
+// specDecodeFigures are vLLM's figures of speculative decoding, nil without draft tokens. The acceptance length is the
+// mean number of tokens of a step, including the model's own.
 func specDecodeFigures(r *metrics.Report) figures {
 	s := r.SpecDecode
 	if s == nil || s.DraftTokens <= 0 {
@@ -88,7 +88,8 @@ func specDecodeFigures(r *metrics.Report) figures {
 		length = 1 + float64(s.AcceptedTokens)/float64(s.Drafts)
 	}
 	return figures{
-		{"spec_decode_acceptance_rate", "Acceptance rate (%):", float64(s.AcceptedTokens) / float64(s.DraftTokens) * 100},
+		{"spec_decode_acceptance_rate", "Acceptance rate (%):",
+			float64(s.AcceptedTokens) / float64(s.DraftTokens) * 100},
 		{"spec_decode_acceptance_length", "Acceptance length:", length},
 		{"spec_decode_num_drafts", "Drafts:", s.Drafts},
 		{"spec_decode_draft_tokens", "Draft tokens:", s.DraftTokens},
@@ -126,8 +127,8 @@ func (t textReport) specDecode(r *metrics.Report) {
 	}
 }
 
-// diffusionFigures are vLLM's figures of diffusion decoding, nil without steps or committed tokens. A canvas is a block of tokens that
-// is denoised in several steps and then committed in one more:
+// diffusionFigures are vLLM's figures of diffusion decoding, nil without steps or committed tokens. A canvas is a block
+// of tokens that is denoised in several steps and then committed in one more:
 //
 //	block     = positions / steps
 //	canvases  = committed tokens / block
@@ -180,8 +181,8 @@ func missedGates(r *metrics.Report, width int) string {
 	return words + joinFitting(missed, width-len(words))
 }
 
-// gateValue is the value of a gate's metric in the unit of its limit, with enough digits to show on which side of the limit it
-// lies.
+// gateValue is the value of a gate's metric in the unit of its limit, with enough digits to show on which side of the
+// limit it lies.
 func gateValue(g *metrics.GateResult) string {
 	if !g.Known {
 		return "unknown"
@@ -228,8 +229,8 @@ func (t *remarks) gates() {
 	}
 }
 
-// clientVerdict reports whether the client limited the measurement, with the reasons if they fit into width columns. In older
-// journals, without data on the client, it reports the lateness of requests.
+// clientVerdict reports whether the client limited the measurement, with the reasons if they fit into width columns. In
+// older journals, without data on the client, it reports the lateness of requests.
 func clientVerdict(r *metrics.Report, width int) string {
 	v := &r.Client.Verdict
 	switch {
@@ -289,8 +290,10 @@ func (t *remarks) client() {
 			t.add("Client OVERLOADED: %s. The machine ran out of open files or local ports, see the failures above:"+
 				" raise the limit, lower the load, or spread it over several machines.", why)
 		} else {
-			t.add("Client OVERLOADED: %s. The figures may reflect the client instead of the server: give the client dedicated"+
-				" cores, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure.", why)
+			t.add("Client OVERLOADED: %s. The figures may reflect the client instead of the server: give the client "+
+				"dedicated"+
+				" cores, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine "+
+				"can measure.", why)
 		}
 	}
 	if c.StoodStill > 0 {
@@ -301,12 +304,14 @@ func (t *remarks) client() {
 			}
 		}
 		rounded := func(d time.Duration) string { return metrics.Duration(d.Round(time.Millisecond)) }
-		t.add("Stalls: the client did not run for %s, the longest time %s around second %.0f; it or the whole machine was stopped."+
+		t.add("Stalls: the client did not run for %s, the longest time %s around second %.0f; it or the whole machine "+
+			"was stopped."+
 			" Requests due in that time may have been sent late, and chunks that arrived may share one time stamp.",
 			rounded(c.StoodStill), rounded(longest.Stall), longest.At.Seconds())
 	}
 	if c.ClockSteps != 0 && c.Source == metrics.KernelStamps { // other stamps come from a monotonic clock
-		t.add("Clock: the system clock was set in %s of the run; chunks around those moments have the time of their read.", text.Count(c.ClockSteps, "second"))
+		t.add("Clock: the system clock was set in %s of the run; chunks around those moments have the time of their "+
+			"read.", text.Count(c.ClockSteps, "second"))
 	}
 	t.stamps(c)
 }
@@ -326,10 +331,12 @@ func (t *remarks) stamps(c *metrics.Client) {
 	switch {
 	case !monitored(c) || c.Verdict.Limited() || share <= maxOddStamps:
 	case c.ReadLate:
-		t.add("Time stamps: %s of the chunks were coalesced with the one before. The client sometimes read late, so the cause may be"+
+		t.add("Time stamps: %s of the chunks were coalesced with the one before. The client sometimes read late, so "+
+			"the cause may be"+
 			" the client or the server. The gaps between them are 0.", percent(share))
 	default:
-		t.add("Time stamps: %s of the chunks were coalesced with the one before, although the client read in time: the server or"+
+		t.add("Time stamps: %s of the chunks were coalesced with the one before, although the client read in time: "+
+			"the server or"+
 			" a proxy sends several at once, or the network delayed them. The gaps between them are 0.", percent(share))
 	}
 }

@@ -12,21 +12,24 @@ import (
 func TestServers(t *testing.T) {
 	run := metrics.Run{
 		Plan: metrics.Plan{
-			BaseURL: "http://one:8000", Servers: []string{"http://one:8000", "http://two:8000", "unix:///" + strings.Repeat("x", 40) + ".sock"},
+			BaseURL:  "http://one:8000",
+			Servers:  []string{"http://one:8000", "http://two:8000", "unix:///" + strings.Repeat("x", 40) + ".sock"},
 			Strategy: "least-in-flight", Requests: 5, Rate: 1, Metrics: []metrics.Latency{metrics.TTFT},
 		},
 		End: metrics.End{Ended: 10 * time.Second},
 	}
 	var qs []metrics.Request
 	for i, server := range []int{0, 1, 0, 1, 2} {
-		q := sampleRequest(i, 10, 4, 0, time.Duration(i)*time.Second, time.Duration(i+1)*100*ms, time.Second, time.Second, time.Second)
+		q := sampleRequest(i, 10, 4, 0, time.Duration(i)*time.Second, time.Duration(i+1)*100*ms, time.Second,
+			time.Second, time.Second)
 		q.Server = server
 		qs = append(qs, q)
 	}
 	qs[3] = refused(3, 10, 3*time.Second, 3*time.Second, "no")
 	qs[3].Server = 1
 	qs[4] = metrics.NewRequest(4)
-	qs[4].Server, qs[4].Failure, qs[4].Scheduled, qs[4].Due, qs[4].Done = 2, metrics.FailedConnect, 4*time.Second, 4*time.Second, 5*time.Second
+	qs[4].Server, qs[4].Failure, qs[4].Scheduled, qs[4].Due, qs[4].Done = 2, metrics.FailedConnect, 4*time.Second,
+		4*time.Second, 5*time.Second
 	cut := metrics.NewRequest(5) // which got no server
 	cut.Failure, cut.Scheduled, cut.Due, cut.Done = metrics.Cancelled, 4*time.Second, 4*time.Second, 5*time.Second
 	r := summarize(t, run, append(qs, cut))
@@ -42,7 +45,8 @@ unix:///xxxxxxxxxxx…xxxxxxxxxxxxxxx.sock      0      1      0.00    0.00     0
 	}
 	result := resultJSON(t, r)
 	for _, part := range []string{
-		`"url_strategy": "least-in-flight"`, `{"url": "http://two:8000", "completed": 1, "failed": 1, "mean_in_flight": 0.321`,
+		`"url_strategy": "least-in-flight"`,
+		`{"url": "http://two:8000", "completed": 1, "failed": 1, "mean_in_flight": 0.321`,
 		`"request_throughput": 0.0, "output_throughput": 0.0, "p50_ttft_ms": null, "p99_ttft_ms": null}`,
 	} {
 		if !strings.Contains(result, part) {
@@ -60,7 +64,8 @@ func TestProxyIsReported(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Proxy = "http://p:3128 (HTTP_PROXY)"
 	r := summarize(t, run, qs)
-	if got := Remarks(r); !strings.Contains(got, "Proxy: requests went through http://p:3128 (HTTP_PROXY), so its time is in all") {
+	if got := Remarks(r); !strings.Contains(got,
+		"Proxy: requests went through http://p:3128 (HTTP_PROXY), so its time is in all") {
 		t.Error(got)
 	}
 	if got := resultJSON(t, r); !strings.Contains(got, `"proxy": "http://p:3128 (HTTP_PROXY)"`) {

@@ -16,14 +16,16 @@ func countOrNull(v float64) any { return when(text.Finite(v), number(v)) }
 
 func server(s *metrics.ServerReport) object {
 	return object{
-		{"kind", orNull(s.Kind)}, {"absent", orNull(s.Absent)}, {"levels_absent", when(s.TooShort(), tooShort)}, {"looks", len(s.Seconds)},
+		{"kind", orNull(s.Kind)}, {"absent", orNull(s.Absent)}, {"levels_absent", when(s.TooShort(), tooShort)},
+		{"looks", len(s.Seconds)},
 		{"running", object{{"mean", finiteOrNull(s.RunningMean)}, {"max", countOrNull(s.RunningMost)}}},
 		{"waiting", object{{"mean", finiteOrNull(s.WaitingMean)}, {"max", countOrNull(s.WaitingMost)}}},
 		{"kv_usage", object{{"mean", finiteOrNull(s.KVMean)}, {"max", finiteOrNull(s.KVMost)}}},
 		{"preemptions", countOrNull(s.Preemptions)},
 		{"prefix_cache_hit_rate", finiteOrNull(s.HitRate)}, {"spec_acceptance", finiteOrNull(s.Acceptance)},
 		{"prompt_tokens", countOrNull(s.PromptTokens)}, {"output_tokens", countOrNull(s.OutputTokens)},
-		{"ttft_ms", serverLatency(s.TTFT)}, {"ttft_here_ms", serverLatency(metrics.ServerLatency{N: float64(s.First.N), Mean: s.First.MeanTTFT()})},
+		{"ttft_ms", serverLatency(s.TTFT)},
+		{"ttft_here_ms", serverLatency(metrics.ServerLatency{N: float64(s.First.N), Mean: s.First.MeanTTFT()})},
 		{"queue_ms", serverLatency(s.Queue)}, {"prefill_ms", serverLatency(s.Prefill)},
 	}
 }
@@ -67,13 +69,16 @@ func telemetryBySecond(r *metrics.Report) (server map[int]*metrics.ServerSecond,
 	return server, gpus
 }
 
-// secondOf is the second of the timeline that ends nearest to a sample, because levels are those at the end of a second.
+// secondOf is the second of the timeline that ends nearest to a sample, because levels are those at the end of a
+// second.
 func secondOf(at time.Duration) int { return max(0, int((at-time.Second/2)/time.Second)) }
 
 func gpus(r *metrics.Report, g *metrics.GPUReport) object {
 	return object{
-		{"absent", orNull(g.Absent)}, {"names", each(g.Names, func(name *string) any { return orNull(*name) })}, {"looks", len(g.Seconds)},
-		{"use_mean", finiteOrNull(g.UseMean)}, {"power_told_by", g.Powered}, {"power_mean_w", finiteOrNull(g.PowerMean)}, {"energy_j", finiteOrNull(g.Energy)},
+		{"absent", orNull(g.Absent)}, {"names", each(g.Names, func(name *string) any { return orNull(*name) })},
+		{"looks", len(g.Seconds)},
+		{"use_mean", finiteOrNull(g.UseMean)}, {"power_told_by", g.Powered},
+		{"power_mean_w", finiteOrNull(g.PowerMean)}, {"energy_j", finiteOrNull(g.Energy)},
 		{"energy_over_s", orNull(g.Sampled.Seconds())},
 		{"joules_per_output_token", finiteOrNull(g.JoulesPerToken)},
 		{"price_per_hour", orNull(r.Plan.GPUPrice)}, {"cost_per_million_output_tokens", finiteOrNull(g.CostPerMillion)},
@@ -85,7 +90,8 @@ func gpus(r *metrics.Report, g *metrics.GPUReport) object {
 func gpuGauges(s *metrics.GPUSecond) list {
 	return each(s.GPUs, func(g *metrics.GPU) object {
 		return object{
-			{"index", g.Index}, {"use", finiteOrNull(g.Use)}, {"memory_bytes", countOrNull(g.MemoryUsed)}, {"power_w", finiteOrNull(g.Power)},
+			{"index", g.Index}, {"use", finiteOrNull(g.Use)}, {"memory_bytes", countOrNull(g.MemoryUsed)},
+			{"power_w", finiteOrNull(g.Power)},
 			{"temperature_c", finiteOrNull(g.Temperature)}, {"clock_mhz", finiteOrNull(g.Clock)},
 		}
 	})
@@ -111,7 +117,8 @@ func client(r *metrics.Report) object {
 		{"cpu_cores", bySeconds(object{{"mean", c.CPU}, {"max", c.CPUMost}, {"available", orNull(c.Cores)}})},
 		{"gc", bySeconds(object{{"count", c.GCs}, {"pause_ms", milliseconds(c.GCPause)}})},
 		{"stood_still_s", bySeconds(c.StoodStill.Seconds())}, {"memory_bytes", bySeconds(orNull(int(c.Memory)))},
-		{"sockets", bySeconds(c.Sockets)}, {"dialled", bySeconds(c.Dialled)}, {"redials", r.Redials}, {"clock_steps", bySeconds(c.ClockSteps)},
+		{"sockets", bySeconds(c.Sockets)}, {"dialled", bySeconds(c.Dialled)}, {"redials", r.Redials},
+		{"clock_steps", bySeconds(c.ClockSteps)},
 		{"seconds", each(c.Seconds, func(s *metrics.ClientSecond) object { return clientSecond(c.Source, s) })},
 	}
 }
@@ -119,9 +126,11 @@ func client(r *metrics.Report) object {
 func stamps(c *metrics.Client) object {
 	s := &c.Stamps
 	return object{
-		{"chunks", s.Chunks}, {"shared", s.Shared}, {"shared_share", when(s.Chunks > 0, float64(s.Shared)/float64(s.Chunks))}, {"unstamped", unstamped(c.Source, s.Unstamped)},
+		{"chunks", s.Chunks}, {"shared", s.Shared}, {"shared_share",
+			when(s.Chunks > 0, float64(s.Shared)/float64(s.Chunks))}, {"unstamped", unstamped(c.Source, s.Unstamped)},
 		{"read_delay_ms", object{
-			{"p50", delay(s.DelayP50)}, {"p99", delay(s.DelayP99)}, {"p999", delay(s.DelayP999)}, {"max", delay(s.DelayMax)},
+			{"p50", delay(s.DelayP50)}, {"p99", delay(s.DelayP99)}, {"p999", delay(s.DelayP999)},
+			{"max", delay(s.DelayMax)},
 		}},
 	}
 }
@@ -136,7 +145,8 @@ func clientSecond(source string, s *metrics.ClientSecond) object {
 		{"sockets", s.Sockets}, {"dialled", s.Dialled}, {"redials", s.Redials},
 		{"sent", s.Sent}, {"late_p99_ms", late(s.LateP99)}, {"late_max_ms", late(s.LateMax)},
 		{"chunks", s.Chunks}, {"shared", s.Shared}, {"unstamped", unstamped(source, s.Unstamped)},
-		{"read_delay_p50_ms", delay(s.DelayP50)}, {"read_delay_p99_ms", delay(s.DelayP99)}, {"read_delay_max_ms", delay(s.DelayMax)},
+		{"read_delay_p50_ms", delay(s.DelayP50)}, {"read_delay_p99_ms", delay(s.DelayP99)},
+		{"read_delay_max_ms", delay(s.DelayMax)},
 		{"clock_step", s.ClockStep},
 	}
 }
@@ -151,7 +161,8 @@ func timeline(r *metrics.Report) list {
 	servers, gpus := telemetryBySecond(r)
 	return each(r.Timeline, func(w *metrics.Window) object {
 		n := int(w.Start / time.Second)
-		return append(window(r, w), Arg{"server", ifPresent(servers[n], serverGauges)}, Arg{"gpus", ifPresent(gpus[n], gpuGauges)})
+		return append(window(r, w), Arg{"server", ifPresent(servers[n], serverGauges)},
+			Arg{"gpus", ifPresent(gpus[n], gpuGauges)})
 	})
 }
 

@@ -84,7 +84,8 @@ func anyKnown(figures ...float64) bool { return slices.ContainsFunc(figures, tex
 func hasServer(r *metrics.Report) bool {
 	s := r.Server
 	return r.Cached.Of+r.Cached.Tokens+r.Ideal.Of > 0 || s != nil && len(s.Seconds) > 0 &&
-		anyKnown(s.RunningMean, s.WaitingMean, s.KVMean, s.Preemptions, s.PromptTokens, s.OutputTokens, s.HitRate, s.Acceptance)
+		anyKnown(s.RunningMean, s.WaitingMean, s.KVMean, s.Preemptions, s.PromptTokens, s.OutputTokens, s.HitRate,
+			s.Acceptance)
 }
 
 func (t textReport) server(r *metrics.Report) {
@@ -112,7 +113,9 @@ func (t textReport) server(r *metrics.Report) {
 	if r.ComparesTTFT() {
 		theirs, ours := "Mean TTFT, server's clock (ms):", "Same requests, client's clock (ms):"
 		if n := math.Round(s.TTFT.N); n != float64(s.First.Prompts()) { // the two counts differ: not the same requests
-			theirs, ours = fmt.Sprintf("Mean TTFT, server's clock (ms, of %.0f):", n), fmt.Sprintf("Mean %s, client's clock (ms, of %d):", r.Plan.FirstWait().Naming().Title, s.First.Prompts())
+			theirs, ours = fmt.Sprintf("Mean TTFT, server's clock (ms, of %.0f):", n),
+				fmt.Sprintf("Mean %s, client's clock (ms, of %d):", r.Plan.FirstWait().Naming().Title,
+					s.First.Prompts())
 		}
 		t.float(theirs, milliseconds(s.TTFT.Mean))
 		t.float(ours, milliseconds(s.First.MeanTTFT()))
@@ -132,7 +135,8 @@ const tooShort = "The run was too short to sample the server's queue and cache"
 func (t textReport) cached(r *metrics.Report) {
 	h, of, rate := &r.Cached, "", r.Cached.Rate()
 	switch {
-	case h.Requests == 0 && h.Tokens > 0: // an older journal, which does not say whose usage had it: the least that it was
+	// an older journal, which does not say whose usage had it: the least that it was
+	case h.Requests == 0 && h.Tokens > 0:
 		rate = metrics.Share(h.Tokens, r.InputTokens)
 	case h.Requests < r.Completed:
 		of = fmt.Sprintf(" of %d of %d", h.Requests, r.Completed)
@@ -145,7 +149,8 @@ func (t textReport) cached(r *metrics.Report) {
 func (t textReport) note(s string) { t.w.WriteString(text.Wrap(s, ruleWidth)) }
 
 func hasGPUs(g *metrics.GPUReport) bool {
-	return g != nil && len(g.Seconds) > 0 && anyKnown(g.UseMean, g.PowerMean, g.MemoryMost, g.TemperatureMost, g.CostPerMillion)
+	return g != nil && len(g.Seconds) > 0 &&
+		anyKnown(g.UseMean, g.PowerMean, g.MemoryMost, g.TemperatureMost, g.CostPerMillion)
 }
 
 func (t textReport) gpus(r *metrics.Report) {
@@ -218,8 +223,8 @@ func ttftPartsOf(s *metrics.TTFTSplit) []ttftPart {
 	return slices.DeleteFunc(parts, func(p ttftPart) bool { return p.took < 0 })
 }
 
-// hasSplit is false if only the rest is known: the server reports no parts, not even for some requests, and the client added
-// no wait.
+// hasSplit is false if only the rest is known: the server reports no parts, not even for some requests, and the client
+// added no wait.
 func hasSplit(r *metrics.Report) bool {
 	s := &r.Split
 	if s.N == 0 {

@@ -14,7 +14,8 @@ func telemetry(t *testing.T, r metrics.Report) string {
 	t.Helper()
 	got := Telemetry(r)
 	for line := range strings.Lines(got) {
-		if line = strings.TrimSuffix(line, "\n"); len(line) > textWidth || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+		if line = strings.TrimSuffix(line, "\n"); len(line) > textWidth ||
+			strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("not fit to be printed: %q", line)
 		}
 	}
@@ -31,18 +32,22 @@ func TestTelemetry(t *testing.T) {
 func TestTelemetryOfMissingData(t *testing.T) {
 	nan := metrics.Unsaid()
 	silentServer := metrics.ServerReport{
-		RunningMean: nan, RunningMost: nan, WaitingMean: nan, WaitingMost: nan, KVMean: nan, KVMost: nan, Preemptions: nan, PromptTokens: nan,
+		RunningMean: nan, RunningMost: nan, WaitingMean: nan, WaitingMost: nan, KVMean: nan, KVMost: nan,
+		Preemptions: nan, PromptTokens: nan,
 		OutputTokens: nan, HitRate: nan, Acceptance: nan, Seconds: make([]metrics.ServerSecond, 2),
 	}
 	silentGPU := metrics.GPUReport{
-		UseMean: nan, PowerMean: nan, Energy: nan, MemoryMost: nan, TemperatureMost: nan, JoulesPerToken: nan, CostPerMillion: nan,
-		Seconds: make([]metrics.GPUSecond, 2),
+		UseMean: nan, PowerMean: nan, Energy: nan, MemoryMost: nan, TemperatureMost: nan, JoulesPerToken: nan,
+		CostPerMillion: nan,
+		Seconds:        make([]metrics.GPUSecond, 2),
 	}
 	for name, r := range map[string]metrics.Report{
-		"nothing":      {},
-		"absent":       {Server: &metrics.ServerReport{Absent: "404"}, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi"}},
-		"silent":       {Server: &silentServer, GPUs: &silentGPU},
-		"unknown":      {Split: metrics.TTFTSplit{N: 5, TTFT: 50 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 50 * ms, Source: metrics.SplitUnknown}},
+		"nothing": {},
+		"absent": {Server: &metrics.ServerReport{Absent: "404"},
+			GPUs: &metrics.GPUReport{Absent: "no nvidia-smi"}},
+		"silent": {Server: &silentServer, GPUs: &silentGPU},
+		"unknown": {Split: metrics.TTFTSplit{N: 5, TTFT: 50 * ms, Queue: metrics.Never, Prefill: metrics.Never,
+			Rest: 50 * ms, Source: metrics.SplitUnknown}},
 		"none arrived": {Split: metrics.TTFTSplit{Source: metrics.SplitByRequests}},
 	} {
 		if got := telemetry(t, r); got != "" {
@@ -50,20 +55,27 @@ func TestTelemetryOfMissingData(t *testing.T) {
 		}
 	}
 	server := silentServer
-	server.Kind, server.WaitingMean, server.WaitingMost, server.HitRate, server.Absent = "a\x1b[1m\nb日", 2, 1234.5, 0, "the page is gone:\n"+strings.Repeat("x y ", 99)
+	server.Kind, server.WaitingMean, server.WaitingMost, server.HitRate, server.Absent = "a\x1b[1m\nb日", 2, 1234.5, 0,
+		"the page is gone:\n"+strings.Repeat("x y ", 99)
 	gpu := silentGPU
 	gpu.TemperatureMost, gpu.Names = 71, []string{"A100", "H100"}
-	split := metrics.TTFTSplit{N: 1, SlotWait: 30 * ms, Connect: 5 * ms, TTFT: 20 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 20 * ms, Source: metrics.SplitUnknown}
-	golden.Same(t, "testdata/telemetry_some.txt", telemetry(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split}))
+	split := metrics.TTFTSplit{N: 1, SlotWait: 30 * ms, Connect: 5 * ms, TTFT: 20 * ms, Queue: metrics.Never,
+		Prefill: metrics.Never, Rest: 20 * ms, Source: metrics.SplitUnknown}
+	golden.Same(t, "testdata/telemetry_some.txt",
+		telemetry(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split}))
 }
 
 // The share of cached tokens is written without a metrics page too; a run without a sample gets a note.
 func TestTelemetryOfCachedTokens(t *testing.T) {
-	told := metrics.Report{Counts: metrics.Counts{InputTokens: 400, Cached: metrics.CacheHits{Tokens: 300, Requests: 4, Of: 400}}}
-	if want := "\n----------------------Server----------------------\nCached prompt tokens, by usage (%):      75.00     \n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
+	told := metrics.Report{
+		Counts: metrics.Counts{InputTokens: 400, Cached: metrics.CacheHits{Tokens: 300, Requests: 4, Of: 400}}}
+	if want := "\n----------------------Server----------------------\nCached prompt tokens, by usage (%):      " +
+		"75.00     " +
+		"\n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
 		t.Errorf("got %q, want %q", telemetry(t, told), want)
 	}
-	if got := compact(t, benchtopJSON(t, told)["cached_tokens"]); got != `{"hit_rate":0.75,"prompt_tokens":400,"requests":4,"share":0.75,"tokens":300}` {
+	if got := compact(t, benchtopJSON(t, told)["cached_tokens"]); got !=
+		`{"hit_rate":0.75,"prompt_tokens":400,"requests":4,"share":0.75,"tokens":300}` {
 		t.Errorf("JSON %s", got)
 	}
 	r := serverReport()
@@ -72,12 +84,14 @@ func TestTelemetryOfCachedTokens(t *testing.T) {
 	s := r.Server
 	s.RunningMean, s.RunningMost, s.WaitingMean, s.WaitingMost, s.KVMean, s.KVMost = no, no, no, no, no, no
 	got := telemetry(t, r)
-	for _, want := range []string{"Prefix cache hit rate (%):               34.50", "by usage of 4 of 5 (%): 75.00", "too short to sample"} {
+	for _, want := range []string{"Prefix cache hit rate (%):               34.50", "by usage of 4 of 5 (%): 75.00",
+		"too short to sample"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if got := benchtopJSON(t, r)["server"].(map[string]any)["levels_absent"]; got != "The run was too short to sample the server's queue and cache" {
+	if got := benchtopJSON(t, r)["server"].(map[string]any)["levels_absent"]; got != "The run was too short to sample "+
+		"the server's queue and cache" {
 		t.Errorf("levels absent: %v", got)
 	}
 }
@@ -86,12 +100,14 @@ func TestTelemetryOfCachedTokens(t *testing.T) {
 func TestTelemetryOfAPartOfTheRun(t *testing.T) {
 	r := serverReport()
 	r.Ended = 20 * time.Second // the samples are of its first seconds
-	r.Split.Queue, r.Split.Prefill, r.Split.Rest, r.Split.Source = metrics.Never, metrics.Never, r.Split.TTFT, metrics.SplitUnknown
+	r.Split.Queue, r.Split.Prefill, r.Split.Rest, r.Split.Source = metrics.Never, metrics.Never, r.Split.TTFT,
+		metrics.SplitUnknown
 	got := telemetry(t, r)
 	if strings.Contains(got, "server's clock") || strings.Contains(got, "Same requests") {
 		t.Errorf("means of different requests side by side:\n%s", got)
 	}
-	if want := "/metrics covers too little of the run"; !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+	if want := "/metrics covers too little of the run"; !strings.Contains(strings.Join(strings.Fields(got), " "),
+		want) {
 		t.Errorf("want %q in\n%s", want, got)
 	}
 	if got := telemetry(t, serverReport()); !strings.Contains(got, "server's clock") {
@@ -128,11 +144,13 @@ func TestAnswerOfASearch(t *testing.T) {
 		{"within SLO: 34 req/s proven (99 %); client ok", func(r *metrics.Report) {
 			r.Answer.Saturates, r.Answer.Confidence = false, 0.9999 // rounded down
 		}},
-		{"within SLO: 63.4 req/s proven (97 %), higher loads untested; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Proven, r.Answer.Untested = false, 63.4, true }},
+		{"within SLO: 63.4 req/s proven (97 %), higher loads untested; client ok",
+			func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Proven, r.Answer.Untested = false, 63.4, true }},
 		{"within SLO: 34 users proven (99 %); client ok", func(r *metrics.Report) {
 			r.Answer.Saturates, r.Answer.Unit, r.Answer.Confidence = false, metrics.Users, 1
 		}},
-		{"within SLO: 34 req/s proven; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Confidence = false, metrics.Unsaid() }},
+		{"within SLO: 34 req/s proven; client ok",
+			func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Confidence = false, metrics.Unsaid() }},
 	} {
 		r := rampReport()
 		monitoredClient()(&r)
@@ -183,8 +201,11 @@ func TestSpeedOfAnswersAtOnce(t *testing.T) {
 		r    metrics.Report
 		want []string
 	}{
-		{metrics.Report{Counts: metrics.Counts{Completed: 3}, AtOnce: 3}, []string{"Mean output speed (tok/s/user):          unknown", "No speed: the output of 3 of 3 answers came at\n  once."}},
-		{metrics.Report{Counts: metrics.Counts{Completed: 3}, AtOnce: 1, Speeds: metrics.Statistic{N: 2, Mean: 50}}, []string{"Mean output speed (tok/s/user):          50.00", "of 1 of 3 answers"}},
+		{metrics.Report{Counts: metrics.Counts{Completed: 3}, AtOnce: 3},
+			[]string{"Mean output speed (tok/s/user):          unknown",
+				"No speed: the output of 3 of 3 answers came at\n  once."}},
+		{metrics.Report{Counts: metrics.Counts{Completed: 3}, AtOnce: 1, Speeds: metrics.Statistic{N: 2, Mean: 50}},
+			[]string{"Mean output speed (tok/s/user):          50.00", "of 1 of 3 answers"}},
 	} {
 		got := telemetry(t, c.r)
 		for _, w := range c.want {
@@ -193,7 +214,8 @@ func TestSpeedOfAnswersAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if got := telemetry(t, metrics.Report{Counts: metrics.Counts{Completed: 3}, Speeds: metrics.Statistic{N: 3}}); strings.Contains(got, "No speed") {
+	if got := telemetry(t, metrics.Report{Counts: metrics.Counts{Completed: 3},
+		Speeds: metrics.Statistic{N: 3}}); strings.Contains(got, "No speed") {
 		t.Errorf("all have a speed:\n%s", got)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Tiers has a line for each tier of a run with several: its highest load within the objectives, and what these are. The text starts with an
-// empty line; it is empty for other runs.
+// Tiers has a line for each tier of a run with several: its highest load within the objectives, and what these are. The
+// text starts with an empty line; it is empty for other runs.
 //
 //	gold    24 req/s proven (97 %), estimate 29-33         ttft:200 tpot:20
 //	bronze  no load, 8 req/s missed (97 %)                 ttft:400
@@ -49,7 +49,8 @@ func tierAnswer(a *metrics.TierAnswer) object {
 
 // loadRange is null where it is not known; its end is null where that is open.
 func loadRange(r *metrics.Range) any {
-	return when(r.Known(), object{{"load", finiteOrNull(r.Load)}, {"low", finiteOrNull(r.Low)}, {"high", positiveOrNull(r.High)}})
+	return when(r.Known(),
+		object{{"load", finiteOrNull(r.Load)}, {"low", finiteOrNull(r.Low)}, {"high", positiveOrNull(r.High)}})
 }
 
 func positiveOrNull(v float64) any { return when(text.Finite(v) && v > 0, v) }
@@ -68,7 +69,8 @@ func tierLevels(r *metrics.Report, l *metrics.LoadLevel) object {
 	for i, tier := range r.Plan.Tiers[:min(len(r.Plan.Tiers), metrics.MostTiers)] {
 		of := l.Tier(i)
 		counts := object{
-			{"name", tier.Name}, {"requests", of.Requests}, {"good", of.Good}, {"standing", orNull(string(of.Standing))},
+			{"name", tier.Name}, {"requests", of.Requests}, {"good", of.Good},
+			{"standing", orNull(string(of.Standing))},
 		}
 		all = append(all, append(counts, evidenceOf(&of)...))
 	}

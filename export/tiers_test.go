@@ -10,23 +10,29 @@ import (
 // reportOfTiers is a search with four tiers, the last of which never failed and the third of which nothing meets.
 func reportOfTiers() metrics.Report {
 	tier := func(name string, limit float64) metrics.Tier {
-		return metrics.Tier{Name: name, SLO: metrics.SLO{{Metric: metrics.TTFT, LimitMS: limit}, {Metric: metrics.TPOT, LimitMS: limit / 10}}}
+		return metrics.Tier{Name: name,
+			SLO: metrics.SLO{{Metric: metrics.TTFT, LimitMS: limit}, {Metric: metrics.TPOT, LimitMS: limit / 10}}}
 	}
-	r := metrics.Report{Plan: metrics.Plan{Find: &metrics.Find{From: 1, Most: 80}, Tiers: []metrics.Tier{tier("gold", 200), tier("silver", 400), tier("none-such", 1), tier("bronze", 4000)}}}
+	r := metrics.Report{Plan: metrics.Plan{Find: &metrics.Find{From: 1, Most: 80},
+		Tiers: []metrics.Tier{tier("gold", 200), tier("silver", 400), tier("none-such", 1), tier("bronze", 4000)}}}
 	r.Objectives, r.Plan.Goodput = r.Plan.Tiers[0].SLO, r.Plan.Tiers[0].SLO
 	r.Completed = 100
 	for _, load := range []float64{20, 40, 80} {
-		l := metrics.LoadLevel{Offered: load, Completed: 1, LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: 99, Standing: metrics.LevelWithin}}
+		l := metrics.LoadLevel{Offered: load, Completed: 1,
+			LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: 99, Standing: metrics.LevelWithin}}
 		l.Others = []metrics.LevelVerdict{
-			{Requests: 100, Good: 98, Standing: metrics.LevelWithin}, {Requests: 100, Standing: metrics.LevelMissed, Confidence: 1},
+			{Requests: 100, Good: 98, Standing: metrics.LevelWithin},
+			{Requests: 100, Standing: metrics.LevelMissed, Confidence: 1},
 			{Requests: 100, Good: 100, Standing: metrics.LevelWithin},
 		}
 		r.Levels = append(r.Levels, l)
 	}
 	r.Answer = metrics.Answer{
-		TierAnswer: metrics.TierAnswer{Proven: 20, Confidence: 0.979, Estimate: metrics.Range{Load: 25, Low: 22, High: 28}}, Why: "no saturation up to 80 req/s", LowestTried: 20,
+		TierAnswer: metrics.TierAnswer{Proven: 20, Confidence: 0.979,
+			Estimate: metrics.Range{Load: 25, Low: 22, High: 28}}, Why: "no saturation up to 80 req/s", LowestTried: 20,
 		Others: []metrics.TierAnswer{
-			{Estimate: metrics.Range{Load: 40, Low: 38.2, High: 43.1}}, {None: true}, {Proven: 79.6, ProvenLevel: 2, Confidence: 0.9999, Untested: true},
+			{Estimate: metrics.Range{Load: 40, Low: 38.2, High: 43.1}}, {None: true},
+			{Proven: 79.6, ProvenLevel: 2, Confidence: 0.9999, Untested: true},
 		},
 	}
 	return r
@@ -35,12 +41,14 @@ func reportOfTiers() metrics.Report {
 func TestAnswerOfTiers(t *testing.T) {
 	t.Parallel()
 	r := reportOfTiers()
-	const brief = "gold 20 req/s (97 %); silver estimate 38-44; none-such 20 req/s missed (99 %); bronze 79.6 req/s (99 %); no saturation up to 80 req/s"
+	const brief = "gold 20 req/s (97 %); silver estimate 38-44; none-such 20 req/s missed (99 %); bronze 79.6 req/s " +
+		"(99 %); no saturation up to 80 req/s"
 	if got := Answer(r); got != brief {
 		t.Errorf("got  %s\nwant %s", got, brief)
 	}
 	r.Plan.Tiers, r.Answer.Others = r.Plan.Tiers[:1], nil
-	if got, want := Answer(r), "within SLO: 20 req/s proven (97 %), estimate 22-28; no saturation up to 80 req/s"; got != want {
+	if got, want := Answer(r),
+		"within SLO: 20 req/s proven (97 %), estimate 22-28; no saturation up to 80 req/s"; got != want {
 		t.Errorf("one tier: %q, want %q", got, want)
 	}
 }

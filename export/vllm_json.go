@@ -11,8 +11,9 @@ import (
 	"benchtop/metrics"
 )
 
-// JSON writes the result as vLLM's Python client does, key by key and digit by digit, on one line without a newline; then the keys that
-// its Rust client alone has, and one more, "benchtop", with the rest of the report. Times are seconds from the start of the run.
+// JSON writes the result as vLLM's Python client does, key by key and digit by digit, on one line without a newline;
+// then the keys that its Rust client alone has, and one more, "benchtop", with the rest of the report. Times are
+// seconds from the start of the run.
 func JSON(w io.Writer, r metrics.Report) error {
 	o := vllmResult(&r)
 	for _, f := range rustKeys(&r) {
@@ -22,12 +23,13 @@ func JSON(w io.Writer, r metrics.Report) error {
 	return writePython(w, o)
 }
 
-// vllmResult has the keys of vLLM, set in vLLM's order: a user's own key may replace one before it and be replaced by one
-// after it, and a key that is set again keeps its place.
+// vllmResult has the keys of vLLM, set in vLLM's order: a user's own key may replace one before it and be replaced by
+// one after it, and a key that is set again keeps its place.
 func vllmResult(r *metrics.Report) object {
 	var o object
 	for _, f := range slices.Concat(planKeys(&r.Plan), metadataKeys(&r.Plan), loadKeys(&r.Plan), totalKeys(r),
-		serverClockKeys(r), probeFigures(r).keys(), rateKeys(r), specDecodeKeys(r), diffusionFigures(r).keys(), metricKeys(r)) {
+		serverClockKeys(r), probeFigures(r).keys(), rateKeys(r), specDecodeKeys(r), diffusionFigures(r).keys(),
+		metricKeys(r)) {
 		o.set(f.Name, f.Value)
 	}
 	return o
@@ -111,15 +113,16 @@ func totalKeys(r *metrics.Report) object {
 		Arg{"rtfx", r.RTFx})
 }
 
-// rustKeys are those that vLLM's Rust client adds. They stand behind the others, so that the order of its Python client stays. As with
-// vLLM, failed_requests is there only if there are any.
+// rustKeys are those that vLLM's Rust client adds. They stand behind the others, so that the order of its Python client
+// stays. As with vLLM, failed_requests is there only if there are any.
 func rustKeys(r *metrics.Report) (o object) {
 	if r.Plan.Generates() {
 		o = append(o, Arg{"input_throughput", metrics.PerSecond(float64(r.InputTokens), r.Duration)})
 	}
 	if len(r.FailedRequests) > 0 {
 		o = append(o, Arg{"failed_requests", each(r.FailedRequests, func(f *metrics.FailedRequest) object {
-			return object{{"index", f.Index}, {"error", f.Error}, {"prompt_len", f.InputTokens}, {"start_time", secondsOrZero(f.Start)}, {"latency", 0.0},
+			return object{{"index", f.Index}, {"error", f.Error}, {"prompt_len", f.InputTokens},
+				{"start_time", secondsOrZero(f.Start)}, {"latency", 0.0},
 				{"ttft", secondsOrZero(f.TTFT)}, {"output_tokens", 0}, {"itl", f.ITLs}}
 		})})
 	}
@@ -156,7 +159,8 @@ func detailKeys(r *metrics.Report) object {
 		column(r, "input_lens", func(q *metrics.Request) int { return q.InputTokens }),
 		column(r, "output_lens", func(q *metrics.Request) int { return zeroIfFailed(q, q.OutputTokens) }),
 		column(r, "ttfts", func(q *metrics.Request) float64 { return secondsOrZero(q.TTFT()) }),
-		column(r, "itls", func(q *metrics.Request) []float64 { return q.OutcomeWithGaps(make([]float64, 0, len(q.Chunks))).ITLs }),
+		column(r, "itls",
+			func(q *metrics.Request) []float64 { return q.OutcomeWithGaps(make([]float64, 0, len(q.Chunks))).ITLs }),
 		rows[0],
 		column(r, "start_times", func(q *metrics.Request) float64 { return secondsOrZero(q.Began()) }),
 		rows[1],
@@ -211,8 +215,8 @@ func latencyKeys(l metrics.Latency, v *metrics.Statistic) object {
 	return o
 }
 
-// poolingKeys are vLLM's keys for answers without tokens, in its order. vLLM has no goodput there; request_goodput is at its
-// usual place if there are objectives.
+// poolingKeys are vLLM's keys for answers without tokens, in its order. vLLM has no goodput there; request_goodput is
+// at its usual place if there are objectives.
 func poolingKeys(r *metrics.Report) object {
 	o := object{
 		{"duration", r.Duration},
@@ -255,9 +259,9 @@ var pytorchMetrics = []string{
 // pytorchIgnored are the keys of a result that are too long to repeat in every record.
 var pytorchIgnored = []string{"ttfts", "itls", "generated_texts", "errors", "server_queue_times", "server_ttfts"}
 
-// PyTorch writes the result in the format of PyTorch's benchmark database, as vLLM does: an array with a record for every
-// figure of pytorchMetrics in the result, on one line without a newline. A record also has the options of the command line and
-// the other keys of vLLM's result.
+// PyTorch writes the result in the format of PyTorch's benchmark database, as vLLM does: an array with a record for
+// every figure of pytorchMetrics in the result, on one line without a newline. A record also has the options of the
+// command line and the other keys of vLLM's result.
 func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 	result := vllmResult(&r)
 	extra := object{}
@@ -272,13 +276,15 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 	}
 	absent := func(name string) bool { return result.get(name) == nil }
 	file, _ := options.get("result_filename").(string)
-	return writeFigures(w, result, options, file, each(slices.DeleteFunc(slices.Clone(pytorchMetrics), absent), func(name *string) object {
-		return object{{"name", *name}, {"benchmark_values", each([]any{result.get(*name)}, deref)}, {"extra_info", extra}}
-	}))
+	return writeFigures(w, result, options, file,
+		each(slices.DeleteFunc(slices.Clone(pytorchMetrics), absent), func(name *string) object {
+			return object{{"name", *name}, {"benchmark_values", each([]any{result.get(*name)}, deref)},
+				{"extra_info", extra}}
+		}))
 }
 
-// PyTorchFigures writes figures in the format of PyTorch, each a float64 or a []float64, with what else is known of them. File is the name
-// of the result's file.
+// PyTorchFigures writes figures in the format of PyTorch, each a float64 or a []float64, with what else is known of
+// them. File is the name of the result's file.
 func PyTorchFigures(w io.Writer, args []Arg, file string, figures, extra []Arg) error {
 	return writeFigures(w, dictOf(extra), dictOf(args), file, each(figures, func(f *Arg) object {
 		values, several := f.Value.([]float64)
@@ -304,7 +310,8 @@ func writeFigures(w io.Writer, result, options object, file string, figures list
 	}
 	return writePython(w, list(func(yield func(any) bool) {
 		for figure := range figures {
-			if !yield(object{{"benchmark", benchmark}, {"model", object{{"name", options.get("model")}}}, {"metric", figure}}) {
+			if !yield(object{{"benchmark", benchmark}, {"model", object{{"name", options.get("model")}}},
+				{"metric", figure}}) {
 				return
 			}
 		}

@@ -24,10 +24,13 @@ var (
 		"request_rate", "burstiness", "max_concurrency", "ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps",
 		"duration", "completed", "failed", "total_input_tokens", "total_output_tokens",
 		"request_throughput", "request_goodput", "output_throughput", "total_token_throughput",
-		"input_lens", "output_lens", "ttfts", "itls", "latencies", "start_times", "queue_times", "generated_texts", "errors",
+		"input_lens", "output_lens", "ttfts", "itls", "latencies", "start_times", "queue_times", "generated_texts",
+		"errors",
 		"max_output_tokens_per_s", "max_concurrent_requests", "rtfx", "server_queue_times", "server_ttfts",
-		"probe_completed", "probe_failed", "probe_median_e2el_ms", "probe_p99_e2el_ms", "probe_max_e2el_ms", "rps_change_events",
-		"spec_decode_acceptance_rate", "spec_decode_acceptance_length", "spec_decode_num_drafts", "spec_decode_draft_tokens",
+		"probe_completed", "probe_failed", "probe_median_e2el_ms", "probe_p99_e2el_ms", "probe_max_e2el_ms",
+		"rps_change_events",
+		"spec_decode_acceptance_rate", "spec_decode_acceptance_length", "spec_decode_num_drafts",
+		"spec_decode_draft_tokens",
 		"spec_decode_accepted_tokens", "spec_decode_per_position_acceptance_rates",
 		"diffusion_committed_throughput", "diffusion_steps_per_canvas", "diffusion_committed_per_step",
 		"diffusion_committed_tokens", "diffusion_denoising_steps", "diffusion_canvas_positions",
@@ -37,12 +40,14 @@ var (
 		"mean_e2el_ms", "median_e2el_ms", "std_e2el_ms", "p50_e2el_ms", "p99.9_e2el_ms",
 		"mean_client_queue_time_ms", "median_client_queue_time_ms", "std_client_queue_time_ms",
 		"p50_client_queue_time_ms", "p99.9_client_queue_time_ms",
-		"mean_e2el_including_client_queue_ms", "median_e2el_including_client_queue_ms", "std_e2el_including_client_queue_ms",
+		"mean_e2el_including_client_queue_ms", "median_e2el_including_client_queue_ms",
+		"std_e2el_including_client_queue_ms",
 		"p50_e2el_including_client_queue_ms", "p99.9_e2el_including_client_queue_ms",
 		"input_throughput", "failed_requests", "benchtop",
 	}
 	sometimes = []string{
-		"input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors", "server_queue_times", "server_ttfts",
+		"input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors", "server_queue_times",
+		"server_ttfts",
 		"ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps", "rps_change_events",
 		"diffusion_committed_throughput", "diffusion_steps_per_canvas", "diffusion_committed_per_step",
 		"diffusion_committed_tokens", "diffusion_denoising_steps", "diffusion_canvas_positions",
@@ -52,13 +57,15 @@ var (
 // plainKeys are those without the ones that are there sometimes, and without those that have another end.
 func plainKeys(without ...string) []string {
 	return slices.DeleteFunc(slices.Clone(vllmKeys), func(key string) bool {
-		return slices.Contains(sometimes, key) || slices.ContainsFunc(without, func(end string) bool { return strings.HasSuffix(key, end) })
+		return slices.Contains(sometimes, key) ||
+			slices.ContainsFunc(without, func(end string) bool { return strings.HasSuffix(key, end) })
 	})
 }
 
 // The sample result of vLLM's documentation, up to the figures that it rounds.
 const vllmSample = `{"date": "20261006-101500", "endpoint_type": "openai", "backend": "openai", "label": null, ` +
-	`"model_id": "org/M", "tokenizer_id": "org/M", "num_prompts": 4, "tp": "1", "request_rate": 4.0, "burstiness": 1.0, ` +
+	`"model_id": "org/M", "tokenizer_id": "org/M", "num_prompts": 4, "tp": "1", "request_rate": 4.0, "burstiness": ` +
+	`1.0, ` +
 	`"max_concurrency": 1, "duration": 1.75, "completed": 3, "failed": 1, "total_input_tokens": 30, ` +
 	`"total_output_tokens": 10, "request_throughput": 1.7142857142857142, "request_goodput": 0.5714285714285714, ` +
 	`"output_throughput": 5.714285714285714, "total_token_throughput": 22.857142857142858, ` +
@@ -66,7 +73,8 @@ const vllmSample = `{"date": "20261006-101500", "endpoint_type": "openai", "back
 	`"itls": [[0.05, 0.05, 0.06], [0.04, 0.04], [], []], "latencies": [0.36, 0.38, 0.9, 0.0], ` +
 	`"start_times": [0.1, 0.46, 0.84, 1.74], "queue_times": [0.0, 0.16, 0.14, 0.74], ` +
 	`"generated_texts": ["text sample-A", "text sample-B", "text sample-C", ""], ` +
-	`"errors": ["", "", "", "Bad Request"], "max_output_tokens_per_s": 7.0, "max_concurrent_requests": 3, "rtfx": 0.0, ` +
+	`"errors": ["", "", "", "Bad Request"], "max_output_tokens_per_s": 7.0, "max_concurrent_requests": 3, "rtfx": ` +
+	`0.0, ` +
 	`"server_queue_times": [0.0, 0.05, 0.1, null], "server_ttfts": [0.15, 0.15, 0.15, null], ` +
 	`"probe_completed": 3, "probe_failed": 0, "probe_median_e2el_ms": 70.0, "probe_p99_e2el_ms": 295.4, ` +
 	`"probe_max_e2el_ms": 300.0, "spec_decode_acceptance_rate": 50.0, "spec_decode_acceptance_length": 2.5, ` +
@@ -76,8 +84,9 @@ const vllmSample = `{"date": "20261006-101500", "endpoint_type": "openai", "back
 // The figures of the sample, rounded as in the documentation.
 var vllmFigures = map[string]float64{
 	"mean_ttft_ms": 466.67, "median_ttft_ms": 300, "std_ttft_ms": 309.1206, "p50_ttft_ms": 300, "p99.9_ttft_ms": 898.80,
-	"mean_tpot_ms": 36.67, "median_tpot_ms": 36.67, "std_tpot_ms": 16.6667, "p50_tpot_ms": 36.67, "p99.9_tpot_ms": 53.30,
-	"mean_itl_ms": 48, "median_itl_ms": 50, "std_itl_ms": 7.4833, "p50_itl_ms": 50, "p99.9_itl_ms": 59.96,
+	"mean_tpot_ms": 36.67, "median_tpot_ms": 36.67, "std_tpot_ms": 16.6667, "p50_tpot_ms": 36.67,
+	"p99.9_tpot_ms": 53.30,
+	"mean_itl_ms":   48, "median_itl_ms": 50, "std_itl_ms": 7.4833, "p50_itl_ms": 50, "p99.9_itl_ms": 59.96,
 	"mean_e2el_ms": 546.67, "median_e2el_ms": 380, "std_e2el_ms": 249.9778, "p50_e2el_ms": 380, "p99.9_e2el_ms": 898.96,
 	"mean_client_queue_time_ms": 100, "median_client_queue_time_ms": 140, "std_client_queue_time_ms": 71.1805,
 	"p99.9_client_queue_time_ms": 159.96, "mean_e2el_including_client_queue_ms": 646.67,
@@ -185,10 +194,12 @@ func TestJSONOfInvalidNumbers(t *testing.T) {
 	p.Ramp = &metrics.Ramp{Strategy: "exponential", From: 0.5, To: 2, Over: time.Minute}
 	got := resultJSON(t, summarize(t, run, nil))
 	for _, part := range []string{
-		`"label": "gpu \"\u00e9\ud83d\ude00\"\u007f"`, `"tokenizer_id": null`, `"burstiness": "inf"`, `"max_concurrency": null`,
+		`"label": "gpu \"\u00e9\ud83d\ude00\"\u007f"`, `"tokenizer_id": null`, `"burstiness": "inf"`,
+		`"max_concurrency": null`,
 		`"ramp_up_start_rps": 0.5, "ramp_up_end_rps": 2`, `"request_goodput": null`, `"request_throughput": 0.0`,
 		`"itls": []`, `"p99.9_e2el_ms": 0.0`, `"connect_ms": {"n": 0, "mean": null`, `"interrupted": null}}`,
-		`"objectives": [], `, `"good": null`, `"ramp": {"strategy": "exponential", "from_rps": 0.5, "to_rps": 2.0, "over_s": 60.0, "over_requests": null}`,
+		`"objectives": [], `, `"good": null`,
+		`"ramp": {"strategy": "exponential", "from_rps": 0.5, "to_rps": 2.0, "over_s": 60.0, "over_requests": null}`,
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%s is missing in %s", part, got)
@@ -223,19 +234,23 @@ func TestMetadataReplacesAndIsReplaced(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Detailed = false
 	run.Plan.Metadata = []metrics.Pair{
-		{Key: "tp", Value: "1"}, {Key: "backend", Value: "mine"}, {Key: "duration", Value: "long"}, {Key: "tp", Value: "2"},
-		{Key: "benchtop", Value: "gone?"}, {Key: "errors", Value: "none"}, {Key: "é\n\"", Value: "\x1b"}, {Key: "mean_ttft_ms", Value: "x"},
+		{Key: "tp", Value: "1"}, {Key: "backend", Value: "mine"}, {Key: "duration", Value: "long"},
+		{Key: "tp", Value: "2"},
+		{Key: "benchtop", Value: "gone?"}, {Key: "errors", Value: "none"}, {Key: "é\n\"", Value: "\x1b"},
+		{Key: "mean_ttft_ms", Value: "x"},
 		{Key: "request_rate", Value: "x"}, {Key: "", Value: ""},
 	}
 	got := resultJSON(t, summarize(t, run, qs))
 	const want = `{"date": "20261006-101500", "endpoint_type": "openai", "backend": "mine", "label": null, ` +
-		`"model_id": "org/M", "tokenizer_id": "org/M", "num_prompts": 4, "tp": "2", "duration": 1.75, "benchtop": {"schema": 2, `
+		`"model_id": "org/M", "tokenizer_id": "org/M", "num_prompts": 4, "tp": "2", "duration": 1.75, "benchtop": ` +
+		`{"schema": 2, `
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got[:min(len(got), 500)])
 	}
 	order := keys(t, got)
 	if diff := cmp.Diff([]string{
-		"tp", "duration", "benchtop", "é\n\"", "mean_ttft_ms", "request_rate", "", "burstiness", "max_concurrency", "completed",
+		"tp", "duration", "benchtop", "é\n\"", "mean_ttft_ms", "request_rate", "", "burstiness", "max_concurrency",
+		"completed",
 	}, order[7:17]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -251,7 +266,8 @@ func TestMetadataReplacesAndIsReplaced(t *testing.T) {
 		Rate     float64 `json:"request_rate"`
 		Benchtop struct{ Schema int }
 	}
-	if err := json.Unmarshal([]byte(got), &figures); err != nil || !near(figures.TTFT, 466.67, 0.01) || figures.Rate != 4 ||
+	if err := json.Unmarshal([]byte(got), &figures); err != nil || !near(figures.TTFT, 466.67, 0.01) ||
+		figures.Rate != 4 ||
 		figures.Benchtop.Schema != resultSchema {
 		t.Errorf("got %+v, %v", figures, err)
 	}
@@ -265,7 +281,8 @@ func TestJSONWithoutTokenizer(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, part := range []string{
-		`"tokenizer_id": null`, `"total_input_tokens": 30, "total_output_tokens": 10, `, `"output_throughput": 5.714285714285714, `,
+		`"tokenizer_id": null`, `"total_input_tokens": 30, "total_output_tokens": 10, `,
+		`"output_throughput": 5.714285714285714, `,
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%s is missing in %s", part, got)

@@ -25,7 +25,8 @@ func (x *exchange) read(c *conn.Conn) {
 	if queue, err := strconv.ParseFloat(string(c.Answer.Header.Peek("X-Queue-Time")), 64); err == nil {
 		x.reader.Clocks.Queue = protocol.Milliseconds(queue) // of TGI
 	}
-	if x.reader.Binary = bytes.HasPrefix(c.Answer.Header.ContentType(), []byte("application/octet-stream")); x.reader.Binary {
+	if x.reader.Binary = bytes.HasPrefix(c.Answer.Header.ContentType(),
+		[]byte("application/octet-stream")); x.reader.Binary {
 		x.reader.Metadata = bytes.Clone(c.Answer.Header.Peek("metadata"))
 	}
 	var err error
@@ -92,7 +93,8 @@ var fields = []string{":", "data", "event", "id", "retry"}
 // calledStream reports whether a body is called an event stream and begins as none.
 func (x *exchange) calledStream() bool {
 	opening := strings.TrimLeft(string(x.opening), "\ufeff\r\n")
-	return !x.begun && opening != "" && !slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(opening, f) })
+	return !x.begun && opening != "" &&
+		!slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(opening, f) })
 }
 
 // parse takes a piece of the body.
@@ -136,8 +138,8 @@ func (x *exchange) expire(c *conn.Conn) {
 	c.Expire(at, min(limit/4, time.Second))
 }
 
-// lastReceived is when the last chunk was read: comments do not keep a stream alive. After the answer is complete, any data
-// counts. Kernel stamps do not count: a stamp may be older than the time-out although more data is waiting.
+// lastReceived is when the last chunk was read: comments do not keep a stream alive. After the answer is complete, any
+// data counts. Kernel stamps do not count: a stamp may be older than the time-out although more data is waiting.
 func (x *exchange) lastReceived() time.Duration {
 	if x.over() {
 		return max(x.receivedAt(), x.received)
@@ -223,8 +225,8 @@ func (x *exchange) chunk(m *protocol.Message) {
 	x.q.Piece = nil // its memory belongs to the parser, which goes to another stream
 }
 
-// tokens are those of a chunk: counted by ids or log probabilities, else by the growth of a usage that every chunk so far came with,
-// else assumed.
+// tokens are those of a chunk: counted by ids or log probabilities, else by the growth of a usage that every chunk so
+// far came with, else assumed.
 func (x *exchange) tokens(m *protocol.Message) int32 {
 	grown := x.grown(m)
 	switch {
@@ -242,8 +244,8 @@ func (x *exchange) tokens(m *protocol.Message) int32 {
 	return int32(grown)
 }
 
-// grown is the number of tokens by which the usage grew since the last chunk, -1 where it did not tell. A usage that says 0 beside
-// output is no count, nor is one that comes with the last chunks alone.
+// grown is the number of tokens by which the usage grew since the last chunk, -1 where it did not tell. A usage that
+// says 0 beside output is no count, nor is one that comes with the last chunks alone.
 func (x *exchange) grown(m *protocol.Message) int {
 	n := m.Usage.Output - x.running
 	switch {
@@ -269,7 +271,8 @@ func (x *exchange) complete(c *conn.Conn) {
 	switch {
 	case x.finished > 0 || x.ended:
 		if n := x.q.Inputs; n > 1 && x.finished < n { // a server may ignore n, and then has an answer to each prompt
-			x.fail(metrics.FailedTruncated, fmt.Sprintf("the stream ended after the answers to %d of %d prompts", x.finished, n))
+			x.fail(metrics.FailedTruncated,
+				fmt.Sprintf("the stream ended after the answers to %d of %d prompts", x.finished, n))
 		}
 	case !x.engine.encoder.traits.Streams, len(x.whole) > 0 && x.q.FirstChunk == metrics.Never:
 		x.unstreamed(c)
@@ -281,8 +284,8 @@ func (x *exchange) complete(c *conn.Conn) {
 	}
 }
 
-// unstreamed reads an answer that is not a stream, as to a request with "stream": false. It is one chunk, timed when it is
-// complete, so that TTFT and E2EL are the same.
+// unstreamed reads an answer that is not a stream, as to a request with "stream": false. It is one chunk, timed when it
+// is complete, so that TTFT and E2EL are the same.
 func (x *exchange) unstreamed(c *conn.Conn) {
 	defer x.reader.Release()
 	m, err := x.engine.options.Protocol.Whole(&x.reader, x.whole)
@@ -293,7 +296,8 @@ func (x *exchange) unstreamed(c *conn.Conn) {
 		x.finished, x.q.Finish = x.choices, string(m.Finish)
 		x.count(&m)
 		if x.chunk(&m); m.Choices > 0 && m.Choices < x.q.Inputs {
-			x.fail(metrics.FailedTruncated, fmt.Sprintf("the answer has %d choices for %d prompts", m.Choices, x.q.Inputs))
+			x.fail(metrics.FailedTruncated,
+				fmt.Sprintf("the answer has %d choices for %d prompts", m.Choices, x.q.Inputs))
 		}
 	default:
 		kind := c.Answer.Header.ContentType()
@@ -319,7 +323,8 @@ func compression(c *conn.Conn) string {
 	return how
 }
 
-// mostKept is more than the part of an error's text that is shown, so that a secret is recognized before it is cut in two.
+// mostKept is more than the part of an error's text that is shown, so that a secret is recognized before it is cut in
+// two.
 const mostKept = 2 * protocol.MaxMessage
 
 // refused keeps the beginning of an answer that is not a 200.

@@ -38,7 +38,8 @@ func (e *encoder) ask(model string, turn *datasets.Turn) protocol.Ask {
 	return protocol.Ask{Model: cmp.Or(model, e.model), Turn: turn, Extra: e.extra}
 }
 
-// length is the output length that the body of a turn requests, and the most that a server may read in it; see protocol.Ask.
+// length is the output length that the body of a turn requests, and the most that a server may read in it; see
+// protocol.Ask.
 func (e *encoder) length(turn *datasets.Turn) (length, most int) {
 	return e.ask("", turn).Length(e.traits.LengthField)
 }
@@ -88,8 +89,8 @@ const (
 	SaltPrefix SaltMode = "prefix"
 )
 
-// Salt is different in each run. Unless it is PerRequest it is common to all requests of a run, warm-ups and probes included, so these
-// still share prefixes with each other.
+// Salt is different in each run. Unless it is PerRequest it is common to all requests of a run, warm-ups and probes
+// included, so these still share prefixes with each other.
 type Salt struct {
 	Mode SaltMode
 	Text string // the value of the field, or the line without its end
@@ -103,8 +104,8 @@ type Salt struct {
 // saltIDs is the number of token ids before a prompt: enough that no two runs have the same.
 const saltIDs = 4
 
-// NewSalt draws a salt, independently of the seed, since runs with one seed must differ in it. vocabulary lists the token ids
-// that a prompt may hold; it may be nil where all prompts are texts.
+// NewSalt draws a salt, independently of the seed, since runs with one seed must differ in it. vocabulary lists the
+// token ids that a prompt may hold; it may be nil where all prompts are texts.
 func NewSalt(mode SaltMode, vocabulary []int) (Salt, error) {
 	s := Salt{Mode: mode, vocabulary: vocabulary}.again()
 	return s, s.check()
@@ -158,11 +159,13 @@ func (s Salt) onto(turn datasets.Turn) (datasets.Turn, error) {
 		return turn, nil
 	}
 	if turn.Audio != nil {
-		return turn, errors.New("a recording cannot be made cold: the request holds no text to put before it; use --cache as-is")
+		return turn, errors.New(
+			"a recording cannot be made cold: the request holds no text to put before it; use --cache as-is")
 	}
 	if turn.TokenIDs != nil {
 		if len(s.IDs) == 0 {
-			return turn, errors.New("a prompt of token ids cannot be made cold: no ids are known to put before it; use --cache as-is")
+			return turn, errors.New(
+				"a prompt of token ids cannot be made cold: no ids are known to put before it; use --cache as-is")
 		}
 		turn.TokenIDs = slices.Concat(s.IDs, turn.TokenIDs)
 	}

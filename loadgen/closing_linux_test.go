@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// llama.cpp announces keep-alive, and closes each connection after a streamed answer. The close crosses the next request, which is lost
-// if it is on the same connection: so after the first answer, none is.
+// llama.cpp announces keep-alive, and closes each connection after a streamed answer. The close crosses the next
+// request, which is lost if it is on the same connection: so after the first answer, none is.
 func TestServerThatClosesAfterEachAnswer(t *testing.T) {
 	body := text("a") + sseEvent(finish)
-	head := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nKeep-Alive: timeout=5, max=100\r\nTransfer-Encoding: chunked\r\n\r\n"
+	head := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nKeep-Alive: timeout=5, " +
+		"max=100\r\nTransfer-Encoding: chunked\r\n\r\n"
 	base := serveTCP(t, func(c net.Conn, r *http.Request, b []byte) bool {
 		pieces(true, 0, head+chunk(body)+lastChunk)(c, r, b)
 		time.Sleep(200 * time.Microsecond)

@@ -10,14 +10,15 @@ import (
 	"benchtop/metrics"
 )
 
-// conversation is a conversation under way. A turn is due when all turns that it waits for have ended and its delay is over:
+// conversation is a conversation under way. A turn is due when all turns that it waits for have ended and its delay is
+// over:
 //
 //	        ┌─delay─ turn 1 ─────┐
 //	turn 0 ─┤                    ├─delay─ turn 3
 //	        └─delay─ turn 2 ─┘ ┄┄┘
 //
-// Each turn takes a slot of its own, and has none during the delay before it. A turn that fails ends those that wait for it, because their
-// prompts depend on its answer.
+// Each turn takes a slot of its own, and has none during the delay before it. A turn that fails ends those that wait
+// for it, because their prompts depend on its answer.
 type conversation struct {
 	datasets.Conversation
 	engine *Engine
@@ -103,7 +104,8 @@ func (c *conversation) composed(turn int, q *metrics.Request) (*datasets.Turn, e
 	if s := c.engine.options.Sharing; s != nil {
 		s.Take(&own)
 	}
-	q.InputTokens, q.DatasetTokens, q.IdealTokens, q.IdealKnown = own.InputTokens, own.InputTokens, own.IdealTokens, own.IdealKnown
+	q.InputTokens, q.DatasetTokens, q.IdealTokens, q.IdealKnown = own.InputTokens, own.InputTokens, own.IdealTokens,
+		own.IdealKnown
 	q.Inputs = c.engine.encoder.traits.Inputs(&own)
 	q.Encode = c.engine.clock.Now() - from
 	return &own, nil
@@ -163,7 +165,8 @@ func (j *job) resume(at time.Duration) {
 	}
 }
 
-// ended files the end of a turn, and lets those go that waited for it alone. answer is its text, nil where none is wanted.
+// ended files the end of a turn, and lets those go that waited for it alone. answer is its text, nil where none is
+// wanted.
 func (c *conversation) ended(j *job, answer *string) {
 	q, begun := j.request, c.hasBegun()
 	var free []int

@@ -22,8 +22,10 @@ func TestPartOfTheOutput(t *testing.T) {
 		{"a call beside text", `{"content":"x","tool_calls":[{"index":0}]}`, true, metrics.TokensFromChunks},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
-			s := pieces(true, 0, stream(sseEvent(`{"choices":[{"delta":`+c.delta+`}]}`), sseEvent(`{"choices":[{"delta":{"content":"a b c"},"finish_reason":"stop"}]}`), done))
-			q := load(t, newScripted(t, s), 1, func(o *Options) { o.Protocol, o.CountText, o.KeepText = protocol.Chat{}, words, true })[0]
+			s := pieces(true, 0, stream(sseEvent(`{"choices":[{"delta":`+c.delta+`}]}`),
+				sseEvent(`{"choices":[{"delta":{"content":"a b c"},"finish_reason":"stop"}]}`), done))
+			q := load(t, newScripted(t, s), 1,
+				func(o *Options) { o.Protocol, o.CountText, o.KeepText = protocol.Chat{}, words, true })[0]
 			if q.TextPart != c.part || q.OutputSource != c.source {
 				t.Errorf("part %v, %d tokens by %q (%s)", q.TextPart, q.OutputTokens, q.OutputSource, q.Error)
 			}
@@ -42,17 +44,22 @@ func TestCountText(t *testing.T) {
 		tokens int
 		source metrics.TokenSource
 	}{
-		{"nobody else did", pieces(true, 0, stream(text("a b c "), text("d e"), stop, done)), words, 5, metrics.TokensFromTokenizer},
-		{"no tokenizer", pieces(true, 0, stream(text("a b c "), text("d e"), stop, done)), nil, 2, metrics.TokensFromChunks},
-		{"the server did", pieces(true, 0, stream(text("a b c"), stop, sseEvent(count), done)), words, 7, metrics.TokensFromUsage},
+		{"nobody else did", pieces(true, 0, stream(text("a b c "), text("d e"), stop, done)), words, 5,
+			metrics.TokensFromTokenizer},
+		{"no tokenizer", pieces(true, 0, stream(text("a b c "), text("d e"), stop, done)), nil, 2,
+			metrics.TokensFromChunks},
+		{"the server did", pieces(true, 0, stream(text("a b c"), stop, sseEvent(count), done)), words, 7,
+			metrics.TokensFromUsage},
 		{"nothing but a finish", pieces(true, 0, stream(stop, done)), words, 1, metrics.TokensFromChunks},
 		{"it counts none", pieces(true, 0, stream(text(" "), stop, done)), words, 1, metrics.TokensFromChunks},
-		{"it fails", pieces(true, 0, stream(text("a b"), stop, done)), func(string) (int, error) { return 9, errors.New("no") }, 1, metrics.TokensFromChunks},
+		{"it fails", pieces(true, 0, stream(text("a b"), stop, done)),
+			func(string) (int, error) { return 9, errors.New("no") }, 1, metrics.TokensFromChunks},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			q := load(t, newScripted(t, c.script), 1, func(o *Options) { o.CountText = c.count })[0]
 			if q.Failure != "" || q.OutputTokens != c.tokens || q.OutputSource != c.source {
-				t.Errorf("got %d tokens by %q (%s %s), want %d by %q", q.OutputTokens, q.OutputSource, q.Failure, q.Error, c.tokens, c.source)
+				t.Errorf("got %d tokens by %q (%s %s), want %d by %q", q.OutputTokens, q.OutputSource, q.Failure,
+					q.Error, c.tokens, c.source)
 			}
 		})
 	}

@@ -14,9 +14,9 @@ import (
 // backlogMost bounds the queue of prompts that wait for a slot.
 const backlogMost = 10_000
 
-// closeBehind is the distance of two arrivals below which the second waits until the first runs: goroutines that are made
-// together run in any order, and a prompt that overtakes another finds a different cache. The dispatcher does not wait, since its thread is
-// slow to wake.
+// closeBehind is the distance of two arrivals below which the second waits until the first runs: goroutines that are
+// made together run in any order, and a prompt that overtakes another finds a different cache. The dispatcher does not
+// wait, since its thread is slow to wake.
 const closeBehind = time.Millisecond
 
 // dispatcher hands conversations over as they become due. It has a goroutine of its own.
@@ -156,8 +156,9 @@ func RoundRobinModels(modules []string) func(index int) string {
 	return func(index int) string { return modules[index%len(modules)] }
 }
 
-// RandomModels draws a module for each conversation, for Options.ModelFor, as vLLM does: one choice of Python's generator a
-// conversation, whatever its number. The generator is the function's from then on. modules must not be empty.
+// RandomModels draws a module for each conversation, for Options.ModelFor, as vLLM does: one choice of Python's
+// generator a conversation, whatever its number. The generator is the function's from then on. modules must not be
+// empty.
 func RandomModels(modules []string, draws *numpy.Python) func(index int) string {
 	return func(int) string { return modules[draws.Choice(len(modules))] }
 }

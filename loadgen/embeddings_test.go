@@ -24,11 +24,15 @@ func TestEmbeddings(t *testing.T) {
 	}{
 		{"whole", whole, 0, "", ""},
 		{"in two pieces", whole, len(whole) - 3, "", ""},
-		{"chunked", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(good[:20]) + chunk(good[20:]) + lastChunk, 0, "", ""},
+		{"chunked", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(
+			good[:20]) + chunk(good[20:]) + lastChunk, 0, "", ""},
 		{"said to be a stream", plainAnswer("200 OK", "text/event-stream", good), 0, "", ""},
-		{"nothing", plainAnswer("200 OK", "application/json", ""), 0, metrics.FailedMalformed, "expected an answer in JSON with data"},
-		{"no vectors", plainAnswer("200 OK", "application/json", `{"data":[]}`), 0, metrics.FailedMalformed, "expected an answer in JSON with data"},
-		{"a stream", stream(text("a"), done), 0, metrics.FailedMalformed, `expected an answer in JSON with data, got content type "text/event-stream"`},
+		{"nothing", plainAnswer("200 OK", "application/json", ""), 0, metrics.FailedMalformed,
+			"expected an answer in JSON with data"},
+		{"no vectors", plainAnswer("200 OK", "application/json", `{"data":[]}`), 0, metrics.FailedMalformed,
+			"expected an answer in JSON with data"},
+		{"a stream", stream(text("a"), done), 0, metrics.FailedMalformed,
+			`expected an answer in JSON with data, got content type "text/event-stream"`},
 		{"cut", strings.Replace(whole, "Content-Length: ", "Content-Length: 1", 1), 0, metrics.FailedTruncated, ""},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
@@ -44,10 +48,12 @@ func TestEmbeddings(t *testing.T) {
 				return pieces(c.name != "cut", time.Second, sent...)(conn, r, body)
 			})
 			q := load(t, s, 1, func(o *Options) {
-				o.Protocol, o.CountText = protocol.Pooling{Backend: "openai-embeddings"}, func(string) (int, error) { return 5, nil }
+				o.Protocol, o.CountText = protocol.Pooling{Backend: "openai-embeddings"},
+					func(string) (int, error) { return 5, nil }
 			})[0]
 			ends(t, &q, c.failure, c.words)
-			if c.failure == "" && (q.E2EL() != want || len(q.Chunks) != 1 || q.InputTokens != 9 || q.InputSource != metrics.TokensFromUsage || q.OutputTokens != 0 || q.OutputSource != "") {
+			if c.failure == "" && (q.E2EL() != want || len(q.Chunks) != 1 || q.InputTokens != 9 ||
+				q.InputSource != metrics.TokensFromUsage || q.OutputTokens != 0 || q.OutputSource != "") {
 				t.Errorf("got %+v after %s, want 9 tokens after %s", q, q.E2EL(), want)
 			}
 		})
@@ -74,7 +80,9 @@ func TestMostOfAnAnswerInOnePiece(t *testing.T) {
 		bubble(t, c.name, func(t *testing.T) {
 			var e *Engine
 			s := newScripted(t, pieces(false, 0, long(c.bytes)))
-			q := loadFrom(t, s, &prompts{n: 1}, func(o *Options) { o.Protocol = protocol.Pooling{Backend: "openai-embeddings"} }, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
+			q := loadFrom(t, s, &prompts{n: 1},
+				func(o *Options) { o.Protocol = protocol.Pooling{Backend: "openai-embeddings"} },
+				func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
 			ends(t, &q, c.failed, c.words)
 			if now := e.buffered.Load(); now != c.taken {
 				t.Errorf("%d bytes taken", now)

@@ -70,18 +70,28 @@ func (c *orderCheck) Done(q *metrics.Request) {
 func TestAllEndsAtOnce(t *testing.T) {
 	const at = 2 * time.Second
 	ends := map[string]func(*Engine, context.CancelFunc){
-		"duration alone":      nil,
-		"drain":               func(e *Engine, _ context.CancelFunc) { e.Drain(0) },
-		"drain twice":         func(e *Engine, _ context.CancelFunc) { go e.Drain(0); go e.Drain(time.Hour) },
-		"abort":               func(e *Engine, _ context.CancelFunc) { e.Abort() },
-		"abort twice":         func(e *Engine, _ context.CancelFunc) { go e.Abort(); go e.Abort() },
-		"context":             func(_ *Engine, cancel context.CancelFunc) { cancel() },
-		"everything together": func(e *Engine, cancel context.CancelFunc) { go cancel(); go e.Drain(0); go e.Abort(); go e.Drain(at) },
-		"and a new limit":     func(e *Engine, _ context.CancelFunc) { go e.SetLimit(100); go e.Drain(0); go e.Pause() },
+		"duration alone": nil,
+		"drain":          func(e *Engine, _ context.CancelFunc) { e.Drain(0) },
+		"drain twice":    func(e *Engine, _ context.CancelFunc) { go e.Drain(0); go e.Drain(time.Hour) },
+		"abort":          func(e *Engine, _ context.CancelFunc) { e.Abort() },
+		"abort twice":    func(e *Engine, _ context.CancelFunc) { go e.Abort(); go e.Abort() },
+		"context":        func(_ *Engine, cancel context.CancelFunc) { cancel() },
+		"everything together": func(e *Engine, cancel context.CancelFunc) {
+			go cancel()
+			go e.Drain(0)
+			go e.Abort()
+			go e.Drain(at)
+		},
+		"and a new limit": func(e *Engine, _ context.CancelFunc) {
+			go e.SetLimit(100)
+			go e.Drain(0)
+			go e.Pause()
+		},
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			// A duration counts the arrival at its very end; a drain or an abort at that moment may come before or after it.
+			// A duration counts the arrival at its very end; a drain or an abort at that moment may come before or
+			// after it.
 			least := 4
 			if end == nil {
 				least = 5
@@ -93,12 +103,14 @@ func TestAllEndsAtOnce(t *testing.T) {
 	}
 }
 
-// endAllAt runs a schedule of which everything ends at a moment: the answer, the request's time-out, the stall, the duration, and the
-// caller's own end, nil for none. So many requests must have been due then.
-func endAllAt(t *testing.T, at time.Duration, schedule shape.Schedule, end func(*Engine, context.CancelFunc), least, most int) {
+// endAllAt runs a schedule of which everything ends at a moment: the answer, the request's time-out, the stall, the
+// duration, and the caller's own end, nil for none. So many requests must have been due then.
+func endAllAt(t *testing.T, at time.Duration, schedule shape.Schedule, end func(*Engine, context.CancelFunc),
+	least, most int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newScripted(t, pieces(true, at/2, streamHead+chunk(text("a")), chunk(text("b")), chunk(sseEvent(finish))+lastChunk))
+		s := newScripted(t,
+			pieces(true, at/2, streamHead+chunk(text("a")), chunk(text("b")), chunk(sseEvent(finish))+lastChunk))
 		book := newCounting(t)
 		start := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -140,7 +152,8 @@ func TestDurationSendsAll(t *testing.T) {
 				o.Schedule, o.Limit, o.Until = shape.At(offsets), limit, until
 			}, nil)
 			if book.due != n || book.sent != n || len(book.all) != n {
-				t.Errorf("seed %d: %d due, %d sent, %d done; want %d of each", seed, book.due, book.sent, len(book.all), n)
+				t.Errorf("seed %d: %d due, %d sent, %d done; want %d of each", seed, book.due, book.sent, len(book.all),
+					n)
 			}
 			if now := time.Since(start); now != until+time.Second {
 				t.Errorf("seed %d: Run returned after %s, want the duration and one answer", seed, now)
@@ -284,7 +297,8 @@ func TestSourcePanics(t *testing.T) {
 		e, err := New(o, sinkOf{&book})
 		assert.Succeeds(t, err)
 		err = e.Run(t.Context(), flow(&panicSource{prompts{n: 3}}))
-		if err == nil || !strings.Contains(err.Error(), "out of cheese") || !strings.Contains(err.Error(), "end_test.go") {
+		if err == nil || !strings.Contains(err.Error(), "out of cheese") ||
+			!strings.Contains(err.Error(), "end_test.go") {
 			t.Errorf("%v, want the panic and where it was", err)
 		}
 		check(t, book.all, []want{{0, 0, 1, ""}})
@@ -299,7 +313,8 @@ func TestTurnThatCannotBeAsked(t *testing.T) {
 		o := Defaults()
 		o.Target, o.Protocol = s.target(), protocol.Chat{}
 		q := Try(t.Context(), o, []datasets.Turn{{TokenIDs: []int{1}}}, 1)[0]
-		if q.Failure != metrics.FailedMalformed || !strings.Contains(q.Error, "--backend openai") || q.Sent != metrics.Never || s.dials != 0 {
+		if q.Failure != metrics.FailedMalformed || !strings.Contains(q.Error, "--backend openai") ||
+			q.Sent != metrics.Never || s.dials != 0 {
 			t.Errorf("%q %q, sent %s, %d dials", q.Failure, q.Error, q.Sent, s.dials)
 		}
 		s.close()

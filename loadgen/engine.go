@@ -1,5 +1,5 @@
-// Package loadgen loads a server: it starts requests, sends them, and times the chunks of their answers. It knows nothing of
-// screens or files; it sends events to a sink.
+// Package loadgen loads a server: it starts requests, sends them, and times the chunks of their answers. It knows
+// nothing of screens or files; it sends events to a sink.
 //
 //	Schedule ──offsets──> pacer ──due──> limiter ──slot──> exchange ──chunks──> event.Sink
 //	Flow ────conversations──┘             (queue)          (goroutine, connection)
@@ -37,15 +37,15 @@ type Options struct {
 	Protocol protocol.Protocol
 	// Model is the name sent in each request.
 	Model string
-	// ModelFor names the model of a conversation by its number instead; nil, or "" as the name, for Model. It is called once
-	// for each conversation, in the order of the numbers, by the dispatcher alone.
+	// ModelFor names the model of a conversation by its number instead; nil, or "" as the name, for Model. It is called
+	// once for each conversation, in the order of the numbers, by the dispatcher alone.
 	ModelFor func(conversation int) string
 	// Observer hears of the requests of Try, whose numbers begin with First; nil for nobody. A run has the sink of New.
 	Observer event.Sink
 	First    int
 	// Extra fields of the request body, set last and replacing those of the same name where they stand. Any may be
-	// replaced: with "stream" of false, the answer is read as one piece of JSON, which is its only chunk. A value of null
-	// leaves a protocol.OwnField out of the body; in any other field it is sent.
+	// replaced: with "stream" of false, the answer is read as one piece of JSON, which is its only chunk. A value of
+	// null leaves a protocol.OwnField out of the body; in any other field it is sent.
 	Extra []protocol.Field
 	// Salt keeps the requests from hitting prefixes that earlier runs left in the server's cache.
 	Salt Salt
@@ -53,8 +53,8 @@ type Options struct {
 	Sharing *datasets.Sharing
 	// InputSource is the source of the prompts' token counts.
 	InputSource metrics.TokenSource
-	// CountText counts the tokens of a generated text, without special ones, where the server did not; nil without a tokenizer.
-	// It is called from many goroutines at once, after the request is over.
+	// CountText counts the tokens of a generated text, without special ones, where the server did not; nil without a
+	// tokenizer. It is called from many goroutines at once, after the request is over.
 	CountText func(text string) (int, error)
 
 	// Start is offset 0 of the run.
@@ -62,31 +62,31 @@ type Options struct {
 	Schedule shape.Schedule
 	// ClosedLoop: the schedule has no times of its own, and a request is due when a slot is free for it.
 	ClosedLoop bool
-	// Until ends the sending at this offset of the run and drops queued requests; 0 means that the schedule or the prompts
-	// ends it. Requests in flight go on. Requests due at the offset itself still count: the end waits at most 50 ms for a late
-	// dispatcher. A closed loop, where no request has a time of its own, ends at once.
+	// Until ends the sending at this offset of the run and drops queued requests; 0 means that the schedule or the
+	// prompts ends it. Requests in flight go on. Requests due at the offset itself still count: the end waits at most
+	// 50 ms for a late dispatcher. A closed loop, where no request has a time of its own, ends at once.
 	Until time.Duration
 	// Limit of requests in flight; 0 for none.
 	Limit int
 	// Active is the most conversations that are under way, those between two turns among them; 0 for no limit.
 	Active int
-	// Steered draws the gaps between the arrivals of a load that SetRate sets, in seconds at a rate of 1; nil for even gaps.
-	// Only the dispatcher calls it.
+	// Steered draws the gaps between the arrivals of a load that SetRate sets, in seconds at a rate of 1; nil for even
+	// gaps. Only the dispatcher calls it.
 	Steered func() float64
-	// SteeredUntil ends the sending, as Until does, of a run whose arrivals were steered or paused, since its schedule no longer
-	// determines its length. With 0 the prompts end it.
+	// SteeredUntil ends the sending, as Until does, of a run whose arrivals were steered or paused, since its schedule
+	// no longer determines its length. With 0 the prompts end it.
 	SteeredUntil time.Duration
 	// GoesOn: the sending does not end with the schedule. It waits for LeavePlan, and ends by StopSending.
 	GoesOn bool
 	// HoldPaused keeps queued requests from starting during a pause. A closed loop always does.
 	HoldPaused bool
 	// ProbeRate: beside the load, a Probe is sent, its end awaited, and the next one sent after a pause of 1/ProbeRate
-	// seconds, so that the real rate is below it; 0 for no probes. None starts once the sending has ended. Probes are not
-	// observed, take no slot, have no request id and ask for Model.
+	// seconds, so that the real rate is below it; 0 for no probes. None starts once the sending has ended. Probes are
+	// not observed, take no slot, have no request id and ask for Model.
 	ProbeRate float64
 	Probe     datasets.Turn
-	// Timestamps is the clock of chunks: metrics.KernelStamps or metrics.UserStamps; "" for the kernel's where this system has
-	// them. A connection without them is timed by its reads, and Request.ReadDelay is metrics.Never.
+	// Timestamps is the clock of chunks: metrics.KernelStamps or metrics.UserStamps; "" for the kernel's where this
+	// system has them. A connection without them is timed by its reads, and Request.ReadDelay is metrics.Never.
 	Timestamps string
 	// Pacer is one of pace.Kinds; "" for this system's best.
 	Pacer string
@@ -130,11 +130,14 @@ func (o *Options) Validate() error {
 	require(o.Active >= 0, "limit of conversations %d: must be positive, or 0 for none", o.Active)
 	require(o.Limit >= 0, "limit %d: must be positive, or 0 for none", o.Limit)
 	require(!o.ClosedLoop || o.Limit != 0 || o.Active != 0, "a closed loop needs a limit")
-	require(o.Drain >= 0 && o.StallTimeout > 0 && o.RequestTimeout > 0, "drain, stall and request time-outs must be positive")
-	require(o.Pacer == "" || slices.Contains(pace.Kinds(), o.Pacer), "pacer %q: this system has %v", o.Pacer, pace.Kinds())
+	require(o.Drain >= 0 && o.StallTimeout > 0 && o.RequestTimeout > 0,
+		"drain, stall and request time-outs must be positive")
+	require(o.Pacer == "" || slices.Contains(pace.Kinds(), o.Pacer), "pacer %q: this system has %v", o.Pacer,
+		pace.Kinds())
 	stamps := []string{"", metrics.UserStamps, metrics.KernelStamps}
 	require(slices.Contains(stamps, o.Timestamps), "timestamps %q: use kernel or user", o.Timestamps)
-	require(o.Timestamps != metrics.KernelStamps || conn.KernelStamps(), "timestamps kernel: this system's kernel does not stamp packets; use user")
+	require(o.Timestamps != metrics.KernelStamps || conn.KernelStamps(),
+		"timestamps kernel: this system's kernel does not stamp packets; use user")
 	return errors.Join(problems...)
 }
 
@@ -183,8 +186,8 @@ type Engine struct {
 	probes  metrics.Probes
 }
 
-// New checks the options and prepares a run. The sink gets the events of each request, from many goroutines at once: Due, Sent,
-// Chunk…, Done; a request that ends early has fewer. Run sends the first request.
+// New checks the options and prepares a run. The sink gets the events of each request, from many goroutines at once:
+// Due, Sent, Chunk…, Done; a request that ends early has fewer. Run sends the first request.
 func New(o Options, sink event.Sink) (*Engine, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -215,11 +218,12 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	return e, nil
 }
 
-// Run starts a conversation at each arrival, at most Limit at a time, and returns when the last has ended. When ctx ends
-// it starts no more, lets requests in flight finish for Options.Drain, then cuts them. The error is that of the prompts.
+// Run starts a conversation at each arrival, at most Limit at a time, and returns when the last has ended. When ctx
+// ends it starts no more, lets requests in flight finish for Options.Drain, then cuts them. The error is that of the
+// prompts.
 //
-// Only the dispatcher takes from prompts. More of them are opened at their end if the plan was left and no number of requests ends the
-// sending: a higher rate needs more requests than were planned.
+// Only the dispatcher takes from prompts. More of them are opened at their end if the plan was left and no number of
+// requests ends the sending: a higher rate needs more requests than were planned.
 func (e *Engine) Run(ctx context.Context, prompts datasets.Flow) error {
 	unwatch := context.AfterFunc(ctx, func() { e.Drain(e.options.Drain) })
 	defer unwatch()
@@ -249,7 +253,8 @@ func (e *Engine) Run(ctx context.Context, prompts datasets.Flow) error {
 	return err
 }
 
-// Ended is the offset at which the last request ended, for use after Run. Closing the connections afterwards is not part of the run.
+// Ended is the offset at which the last request ended, for use after Run. Closing the connections afterwards is not
+// part of the run.
 func (e *Engine) Ended() time.Duration { return time.Duration(e.ended.Load()) }
 
 // finish stops the timer of a drain, probes and idle connections after the last request.
@@ -260,8 +265,8 @@ func (e *Engine) finish() {
 	e.probing.Wait()
 }
 
-// handOverMost is the longest wait at the end of a duration for the dispatcher to hand over the last due requests. It takes
-// microseconds, unless the backlog is full, which is dropped anyway, or the prompts are slow.
+// handOverMost is the longest wait at the end of a duration for the dispatcher to hand over the last due requests. It
+// takes microseconds, unless the backlog is full, which is dropped anyway, or the prompts are slow.
 const handOverMost = 50 * time.Millisecond
 
 // expire ends the sending at the end of the run's duration. The dispatcher ends by itself then, see pace.New.
@@ -311,8 +316,8 @@ func isEndpoint(s string) bool {
 	return s == "" || s[0] == '/' && !strings.ContainsFunc(s, odd)
 }
 
-// SetLimit changes how many requests may be in flight, 0 for no limit; or how many conversations may be under way, where only these are
-// limited.
+// SetLimit changes how many requests may be in flight, 0 for no limit; or how many conversations may be under way,
+// where only these are limited.
 func (e *Engine) SetLimit(n int) {
 	if e.options.Active > 0 && e.options.Limit == 0 {
 		e.limiter.setMost(n)
@@ -322,8 +327,9 @@ func (e *Engine) SetLimit(n int) {
 }
 
 // SetRate leaves the plan's schedule for good: from now on requests arrive at a rate per second, with gaps that
-// Options.Steered draws. A rate that is not positive stops the arrivals until the next call. A pause goes on. It returns
-// false where the rate has no effect: the sending has ended, or the load is a closed loop, which SetLimit steers.
+// Options.Steered draws. A rate that is not positive stops the arrivals until the next call. A pause goes on. It
+// returns false where the rate has no effect: the sending has ended, or the load is a closed loop, which SetLimit
+// steers.
 func (e *Engine) SetRate(perSecond float64) bool {
 	if e.options.ClosedLoop || e.stopping.Err() != nil {
 		return false
@@ -343,8 +349,8 @@ func (e *Engine) LeavePlan() {
 // PlanSent reports whether all requests of the plan were handed over in a run that goes on.
 func (e *Engine) PlanSent() bool { return e.planSent.Load() }
 
-// Pause stops the arrivals. Queued requests still start, except in a closed loop and with Options.HoldPaused. The clock that
-// ends the sending goes on. It returns false after the end of the sending.
+// Pause stops the arrivals. Queued requests still start, except in a closed loop and with Options.HoldPaused. The clock
+// that ends the sending goes on. It returns false after the end of the sending.
 func (e *Engine) Pause() bool { return e.setPaused(true) }
 
 // Resume ends a pause. The arrivals go on where they stopped, without a burst.

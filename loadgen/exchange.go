@@ -67,8 +67,9 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 	}
 	x.sse.reset()
 	*x = exchange{
-		engine: e, server: e.servers.all[q.Server], emit: x.emit, sse: x.sse, text: x.text[:0], whole: x.whole[:0], opening: x.opening[:0],
-		q: q, sink: sink, chunkEvent: event.Event{Kind: event.Chunk, Request: q}, delay: metrics.Never,
+		engine: e, server: e.servers.all[q.Server], emit: x.emit, sse: x.sse, text: x.text[:0], whole: x.whole[:0],
+		opening: x.opening[:0],
+		q:       q, sink: sink, chunkEvent: event.Event{Kind: event.Chunk, Request: q}, delay: metrics.Never,
 	}
 	x.reader.Begin(&e.parsers)
 	return x
@@ -266,7 +267,8 @@ func (x *exchange) countTokens() {
 	}
 }
 
-// countText counts the text with a tokenizer and reports whether it could: not where the text is only a part of the output.
+// countText counts the text with a tokenizer and reports whether it could: not where the text is only a part of the
+// output.
 func (x *exchange) countText() bool {
 	count := x.engine.options.CountText
 	if count == nil || len(x.text) == 0 || x.textPart {
@@ -339,8 +341,8 @@ func (x *exchange) oneMore() error {
 	return nil
 }
 
-// fits is an error if the buffers hold more than the stream's own memory and what is left of the shared one. Within its own
-// memory it costs a few additions.
+// fits is an error if the buffers hold more than the stream's own memory and what is left of the shared one. Within its
+// own memory it costs a few additions.
 func (x *exchange) fits() error {
 	held := x.sse.held() + cap(x.whole) + cap(x.text) + cap(x.q.Chunks)*int(unsafe.Sizeof(metrics.Chunk{}))
 	if held <= x.memory {
@@ -356,7 +358,8 @@ func (x *exchange) fits() error {
 	return nil
 }
 
-var errNoMemory = fmt.Errorf("the answer is long, and the long answers of all streams together take more than %d MiB", bufferedMost>>20)
+var errNoMemory = fmt.Errorf("the answer is long, and the long answers of all streams together take more than %d MiB",
+	bufferedMost>>20)
 
 // returnMemory gives back the stream's share of the memory and drops large buffers.
 func (x *exchange) returnMemory() {

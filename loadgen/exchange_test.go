@@ -39,13 +39,20 @@ func TestChunkTimes(t *testing.T) {
 		pieces []string
 		want   []time.Duration // in units of the pause
 	}{
-		{"at once", []string{streamHead, chunk(a), chunk(b), chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 2, 3}},
-		{"two in a piece", []string{streamHead, chunk(a) + chunk(b), chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 1, 2}},
-		{"line end by itself", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r\n", chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 3}},
-		{"line end with the next chunk", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r\n" + chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 2}},
-		{"line end in two pieces", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r", "\n", chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 4}},
-		{"chunk header by itself", []string{streamHead, fmt.Sprintf("%x\r\n", len(a)), a + "\r\n", chunk(sseEvent(finish)) + lastChunk}, []time.Duration{2, 3}},
-		{"event in two HTTP chunks", []string{streamHead, chunk(a[:9]), chunk(a[9:]), chunk(sseEvent(finish)) + lastChunk}, []time.Duration{2, 3}},
+		{"at once", []string{streamHead, chunk(a), chunk(b), chunk(sseEvent(finish)) + lastChunk},
+			[]time.Duration{1, 2, 3}},
+		{"two in a piece", []string{streamHead, chunk(a) + chunk(b), chunk(sseEvent(finish)) + lastChunk},
+			[]time.Duration{1, 1, 2}},
+		{"line end by itself", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r\n",
+			chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 3}},
+		{"line end with the next chunk", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"),
+			"\r\n" + chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 2}},
+		{"line end in two pieces", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r", "\n",
+			chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 4}},
+		{"chunk header by itself", []string{streamHead, fmt.Sprintf("%x\r\n", len(a)), a + "\r\n",
+			chunk(sseEvent(finish)) + lastChunk}, []time.Duration{2, 3}},
+		{"event in two HTTP chunks", []string{streamHead, chunk(a[:9]), chunk(a[9:]),
+			chunk(sseEvent(finish)) + lastChunk}, []time.Duration{2, 3}},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			const pause = 200 * time.Millisecond
@@ -63,8 +70,9 @@ func TestChunkTimes(t *testing.T) {
 	}
 }
 
-// Only a reset by a server's close of an idle connection leads to a redial: the connection was idle for a second, and failed within
-// 20 ms or two dials of the write, whichever is more, before an answer began. The redial's time stays in the latencies.
+// Only a reset by a server's close of an idle connection leads to a redial: the connection was idle for a second, and
+// failed within 20 ms or two dials of the write, whichever is more, before an answer began. The redial's time stays in
+// the latencies.
 func TestStaleConnection(t *testing.T) {
 	const ms, sec = time.Millisecond, time.Second
 	whole := pieces(true, 0, streamHead+chunk(sseEvent(finish))+lastChunk)
@@ -87,12 +95,14 @@ func TestStaleConnection(t *testing.T) {
 		{"closed soon", 0, sec, []script{whole, after(20 * ms), whole}, 1, "", 20 * ms, 2},
 		{"closed too late", 0, sec, []script{whole, after(20*ms + 1), whole}, 0, metrics.FailedReset, metrics.Never, 1},
 		{"closed soon, far away", 100 * ms, sec, []script{whole, after(200 * ms), whole}, 1, "", 300 * ms, 2},
-		{"closed too late, far away", 100 * ms, sec, []script{whole, after(200*ms + 1), whole}, 0, metrics.FailedReset, metrics.Never, 1},
+		{"closed too late, far away", 100 * ms, sec, []script{whole, after(200*ms + 1), whole}, 0, metrics.FailedReset,
+			metrics.Never, 1},
 		{"closed after work", 0, sec, []script{whole, after(3 * sec), whole}, 0, metrics.FailedReset, metrics.Never, 1},
 		{"hardly idle", 0, sec - 1, []script{whole, after(0), whole}, 0, metrics.FailedReset, metrics.Never, 1},
 		{"not idle", 0, 0, []script{whole, after(0), whole}, 0, metrics.FailedReset, metrics.Never, 1},
 		{"only once", 0, sec, []script{whole, after(0), after(0), whole}, 1, metrics.FailedReset, metrics.Never, 2},
-		{"after the first byte of an answer", 0, sec, []script{whole, pieces(false, 0, "HTTP/1.1 2"), whole}, 0, metrics.FailedTruncated, metrics.Never, 1},
+		{"after the first byte of an answer", 0, sec, []script{whole, pieces(false, 0, "HTTP/1.1 2"), whole}, 0,
+			metrics.FailedTruncated, metrics.Never, 1},
 		{"too old to be tried", 0, 4 * sec, []script{closing, whole}, 0, "", 0, 2},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
@@ -100,7 +110,8 @@ func TestStaleConnection(t *testing.T) {
 			s.slow = c.dial
 			q := load(t, s, 2, func(o *Options) { o.Schedule = shape.At([]time.Duration{0, c.dial + c.idle}) })[1]
 			if q.Failure != c.failure || q.Redials != c.redials || q.TTFT() != c.ttft || s.dials != c.dials {
-				t.Errorf("failure %q %q, %d redials, TTFT %s, %d dials; want %q, %d, %s, %d", q.Failure, q.Error, q.Redials, q.TTFT(), s.dials,
+				t.Errorf("failure %q %q, %d redials, TTFT %s, %d dials; want %q, %d, %s, %d", q.Failure, q.Error,
+					q.Redials, q.TTFT(), s.dials,
 					c.failure, c.redials, c.ttft, c.dials)
 			}
 		})

@@ -92,7 +92,8 @@ func tongues() []tongue {
 				{choice("a", `,"finish_reason":{"type":"Abort","message":"out of pages"}`),
 					`the reason "Abort": out of pages`},
 				{choice("", `,"error":{}`), ""},
-				{sseEvent(`{"choices":[{"index":0,"text":"","delta":{"content":"","error":{"message":"engine fell"}}}]}`), "engine fell"},
+				{sseEvent(`{"choices":[{"index":0,"text":"","delta":{"content":"","error":{"message":"engine ` +
+					`fell"}}}]}`), "engine fell"},
 				{sseEvent(`{"choices":[],"detail":"a","errors":["b"],"message":"c","code":500}`), ""},
 				{choice("", `,"finish_reason":"insufficient_system_resource"`),
 					`the reason "insufficient_system_resource"`},
@@ -268,7 +269,9 @@ func TestCountsAndRefusals(t *testing.T) {
 	chat := func(delta, rest string) string { return sseEvent(`{"choices":[{"delta":` + delta + rest + `}]}`) }
 	w, stop := chat(`{"content":"two words "}`, ""), chat(`{}`, `,"finish_reason":"stop"`)
 	with := func(usage string) string { return chat(`{"content":"two words "}`, "}],"+usage+`,"x":[{"y":1`) }
-	start := typed("message_start", `,"message":{"usage":{"input_tokens":9,"cache_read_input_tokens":4,"cache_creation_input_tokens":2,"output_tokens":1}}`)
+	start := typed("message_start",
+		`,"message":{"usage":{"input_tokens":9,"cache_read_input_tokens":4,"cache_creation_input_tokens":2,`+
+			`"output_tokens":1}}`)
 	said := typed("content_block_delta", `,"delta":{"text":"two words "}`)
 	ended := typed("message_delta", `,"delta":{"stop_reason":"end_turn"}`) + typed("message_stop", "")
 	no := typed("response.refusal.delta", `,"delta":"no "`)
@@ -309,7 +312,9 @@ func TestCountsAndRefusals(t *testing.T) {
 		{"Messages with a provisional count alone", protocol.Messages{}, start + said + ended, 1,
 			want{15, 1, byChunks, 1, false, two(1)}},
 		{"Messages with zeros at the end", protocol.Messages{}, start + said + said +
-			typed("message_delta", `,"delta":{"stop_reason":"max_tokens"},"usage":{"input_tokens":0,"output_tokens":5,"cache_read_input_tokens":0}`) + ended, 1,
+			typed("message_delta",
+				`,"delta":{"stop_reason":"max_tokens"},"usage":{"input_tokens":0,"output_tokens":5,`+
+					`"cache_read_input_tokens":0}`) + ended, 1,
 			want{15, 5, byUsage, 2, false, two(2)}},
 
 		{"chat refuses", protocol.Chat{}, chat(`{"role":"assistant","content":"","refusal":null}`, "") +
@@ -319,7 +324,9 @@ func TestCountsAndRefusals(t *testing.T) {
 			want{1, 2, byChunks, 2, true, two(1) + "no"}},
 		{"chat refuses nothing", protocol.Chat{}, chat(`{"content":"two words ","refusal":""}`, "") + stop, 1,
 			want{1, 1, byChunks, 1, false, two(1)}},
-		{"chat refuses in one piece", protocol.Chat{}, `{"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":3}}`, 1,
+		{"chat refuses in one piece", protocol.Chat{},
+			`{"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}],` +
+				`"usage":{"prompt_tokens":7,"completion_tokens":3}}`, 1,
 			want{7, 3, byUsage, 1, true, "no"}},
 		{"responses refuse", protocol.Responses{}, no + no + typed("response.refusal.done", `,"refusal":"no no "`) +
 			typed("response.completed", `,"response":{"usage":{"input_tokens":9,"output_tokens":3}}`), 1,
@@ -327,7 +334,9 @@ func TestCountsAndRefusals(t *testing.T) {
 		{"responses refuse at once", protocol.Responses{},
 			typed("response.refusal.done", `,"refusal":"no"`) + typed("response.completed", `,"response":{}`), 1,
 			want{1, 1, byChunks, 1, true, ""}},
-		{"responses refuse in one piece", protocol.Responses{}, `{"status":"completed","error":null,"output":[{"type":"message","content":[{"type":"refusal","refusal":"no"}]}]}`, 1,
+		{"responses refuse in one piece", protocol.Responses{},
+			`{"status":"completed","error":null,"output":[{"type":"message","content":[{"type":"refusal",` +
+				`"refusal":"no"}]}]}`, 1,
 			want{1, 1, byChunks, 1, true, "no"}},
 		{"Messages refuse", protocol.Messages{}, start +
 			typed("message_delta", `,"delta":{"stop_reason":"refusal"},"usage":{"output_tokens":4}`) +

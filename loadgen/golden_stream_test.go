@@ -35,14 +35,16 @@ type streamCase struct {
 	Prefill  *float64 `json:"server_ttft"`
 }
 
-// answer sends the answer as it was sent to vLLM: each piece by itself after its pause, and the end 40 ms after the last.
+// answer sends the answer as it was sent to vLLM: each piece by itself after its pause, and the end 40 ms after the
+// last.
 func (c *streamCase) answer(conn net.Conn, _ *http.Request, _ []byte) bool {
 	if c.Status != 0 && c.Status != http.StatusOK {
 		var body strings.Builder
 		for _, e := range c.Events {
 			body.WriteString(e[1].(string))
 		}
-		_, _ = io.WriteString(conn, plainAnswer(strings.TrimSpace(http.StatusText(c.Status)), "application/json", body.String()))
+		_, _ = io.WriteString(conn,
+			plainAnswer(strings.TrimSpace(http.StatusText(c.Status)), "application/json", body.String()))
 		return false
 	}
 	_, _ = io.WriteString(conn, streamHead)
@@ -102,7 +104,8 @@ func TestGoldenStreams(t *testing.T) {
 		bubble(t, name, func(t *testing.T) {
 			s := newScripted(t, c.answer)
 			turn := protocol.Smallest(protocol.Named(c.Backend), 8)
-			all := loadFrom(t, s, &prompts{n: 1, turn: &turn}, func(o *Options) { o.Protocol, o.KeepText = protocol.Named(c.Backend), true }, nil)
+			all := loadFrom(t, s, &prompts{n: 1, turn: &turn},
+				func(o *Options) { o.Protocol, o.KeepText = protocol.Named(c.Backend), true }, nil)
 			problem := c.compare(&all[0])
 			want, known := streamDifferences[name]
 			used[name] = known
@@ -133,7 +136,8 @@ func (c *streamCase) compare(q *metrics.Request) string {
 	}
 	first, gaps, end := c.seen(q)
 	seconds := func(d time.Duration, p *float64) bool {
-		return d == metrics.Never && p == nil || d != metrics.Never && p != nil && d == time.Duration(*p*float64(time.Second)).Round(time.Microsecond)
+		return d == metrics.Never && p == nil ||
+			d != metrics.Never && p != nil && d == time.Duration(*p*float64(time.Second)).Round(time.Microsecond)
 	}
 	switch {
 	case q.OK() != c.Success:
@@ -160,8 +164,8 @@ type streamDifference struct {
 	chunks  int
 }
 
-// streamDifferences are the streams that are read differently from vLLM 0.33.0, with the reason. docs/compatibility.md has them in
-// groups.
+// streamDifferences are the streams that are read differently from vLLM 0.33.0, with the reason. docs/compatibility.md
+// has them in groups.
 var streamDifferences = func() map[string]streamDifference {
 	const (
 		comments  = "a comment never takes an event with it"

@@ -29,13 +29,18 @@ func TestRequestHeaders(t *testing.T) {
 		host   string
 	}{
 		{"none", nil, own(nil), "model.test"},
-		{"additional", http.Header{"X-Team": {"a", "b"}, "Cookie": {"a=b; c=d"}}, own(map[string][]string{"X-Team": {"a", "b"}, "Cookie": {"a=b; c=d"}}), "model.test"},
-		{"instead of ours", http.Header{"accept": {"text/event-stream"}, "user-agent": {"me"}, "content-type": {"application/vnd.x+json"}},
-			own(map[string][]string{"Accept": {"text/event-stream"}, "User-Agent": {"me"}, "Content-Type": {"application/vnd.x+json"}}), "model.test"},
-		{"instead of the API key", http.Header{"authorization": {"Basic abcd"}}, own(map[string][]string{"Authorization": {"Basic abcd"}}), "model.test"},
+		{"additional", http.Header{"X-Team": {"a", "b"}, "Cookie": {"a=b; c=d"}},
+			own(map[string][]string{"X-Team": {"a", "b"}, "Cookie": {"a=b; c=d"}}), "model.test"},
+		{"instead of ours", http.Header{"accept": {"text/event-stream"}, "user-agent": {"me"},
+			"content-type": {"application/vnd.x+json"}},
+			own(map[string][]string{"Accept": {"text/event-stream"}, "User-Agent": {"me"},
+				"Content-Type": {"application/vnd.x+json"}}), "model.test"},
+		{"instead of the API key", http.Header{"authorization": {"Basic abcd"}},
+			own(map[string][]string{"Authorization": {"Basic abcd"}}), "model.test"},
 		{"not instead of the request id", http.Header{"x-request-id": {"mine"}}, own(nil), "model.test"},
 		{"host", http.Header{"host": {"other.test:99"}}, own(nil), "other.test:99"},
-		{"bytes beyond ASCII", http.Header{"X-Name": {"é \t€"}}, own(map[string][]string{"X-Name": {"é \t€"}}), "model.test"},
+		{"bytes beyond ASCII", http.Header{"X-Name": {"é \t€"}}, own(map[string][]string{"X-Name": {"é \t€"}}),
+			"model.test"},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			var got *http.Request
@@ -60,7 +65,8 @@ func TestRequestHeaders(t *testing.T) {
 		})
 	}
 	// A protocol has headers of its own, which the user's replace.
-	for want, given := range map[string]http.Header{"2023-06-01": nil, "2099-01-01": {"anthropic-version": {"2099-01-01"}}} {
+	for want, given := range map[string]http.Header{"2023-06-01": nil,
+		"2099-01-01": {"anthropic-version": {"2099-01-01"}}} {
 		synctest.Test(t, func(t *testing.T) {
 			got := ""
 			s := newScripted(t, func(conn net.Conn, r *http.Request, body []byte) bool {

@@ -2,9 +2,9 @@ package loadgen
 
 import "sync"
 
-// limiter lets at most so many jobs run at once and starts the others in the order they came, those that go on with a conversation before
-// those that begin one. A job that waits is an entry in a queue, not a goroutine; a goroutine that ends a job goes on with the next. The
-// limit may be changed while it works.
+// limiter lets at most so many jobs run at once and starts the others in the order they came, those that go on with a
+// conversation before those that begin one. A job that waits is an entry in a queue, not a goroutine; a goroutine that
+// ends a job goes on with the next. The limit may be changed while it works.
 type limiter struct {
 	// work counts goroutines, and the conversations that were entered and have not left.
 	work sync.WaitGroup
@@ -30,7 +30,8 @@ func (l *limiter) enter() {
 	l.entered++
 }
 
-// waiting reports whether more may start though nothing more is submitted: a job is queued, or a conversation is between two turns.
+// waiting reports whether more may start though nothing more is submitted: a job is queued, or a conversation is
+// between two turns.
 func (l *limiter) waiting() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -36,8 +36,10 @@ func check(t *testing.T, all []metrics.Request, wants []want) {
 	for i, w := range wants {
 		q := all[i]
 		if q.Due.Seconds() != w.due || (w.admitted >= 0) != (q.Admitted != metrics.Never) ||
-			w.admitted >= 0 && q.Admitted.Seconds() != w.admitted || q.Done.Seconds() != w.done || q.Failure != w.failure {
-			t.Errorf("request %d: due %s, admitted %s, done %s, failure %q; want %+v", i, q.Due, q.Admitted, q.Done, q.Failure, w)
+			w.admitted >= 0 && q.Admitted.Seconds() != w.admitted || q.Done.Seconds() != w.done ||
+			q.Failure != w.failure {
+			t.Errorf("request %d: due %s, admitted %s, done %s, failure %q; want %+v", i, q.Due, q.Admitted, q.Done,
+				q.Failure, w)
 		}
 	}
 }
@@ -85,7 +87,8 @@ func TestRuns(t *testing.T) {
 			want:   []want{{0, 0, 4, ""}, {1, never, 2, metrics.Cancelled}, {2, never, 2, metrics.Cancelled}}},
 		{name: "what is due after a duration is not sent", n: 9, server: answer(4 * second),
 			change: func(o *Options) {
-				o.Schedule, o.Limit, o.Until = shape.At([]time.Duration{0, 2 * second, 2*second + 1, 2*second + 9}), 4, 2*second
+				o.Schedule, o.Limit, o.Until = shape.At([]time.Duration{0, 2 * second, 2*second + 1, 2*second + 9}), 4,
+					2*second
 			},
 			want: []want{{0, 0, 4, ""}, {2, 2, 6, ""}}},
 		{name: "a duration is in the time of the run, not of the schedule", n: 9, server: answer(second),
@@ -119,7 +122,8 @@ func TestRuns(t *testing.T) {
 		{name: "abort cuts at once", n: 3, server: answer(40 * second),
 			change: func(o *Options) { o.Schedule, o.Limit = every(second, 3), 1 },
 			steer:  func(e *Engine) { e.Drain(10 * second); e.Abort() },
-			want:   []want{{0, 0, 2.5, metrics.Cancelled}, {1, never, 2.5, metrics.Cancelled}, {2, never, 2.5, metrics.Cancelled}}},
+			want: []want{{0, 0, 2.5, metrics.Cancelled}, {1, never, 2.5, metrics.Cancelled},
+				{2, never, 2.5, metrics.Cancelled}}},
 		{name: "turns go one after the other and keep the slot", n: 2, turns: 2, server: answer(2 * second),
 			change: func(o *Options) { o.Schedule, o.Limit = every(0, 2), 1 },
 			want:   []want{{0, 0, 2, ""}, {2, 2, 4, ""}, {0, 4, 6, ""}, {6, 6, 8, ""}}},
@@ -136,8 +140,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// wait includes the last job that a pause held back. The test is mostly for the race detector: the moment at which the job could be
-// missed is short.
+// wait includes the last job that a pause held back. The test is mostly for the race detector: the moment at which the
+// job could be missed is short.
 func TestWaitKnowsWhatAPauseHeldBack(t *testing.T) {
 	e := &Engine{servers: &servers{all: []*server{{}}}, sink: event.Discard, cutting: context.Background()}
 	e.stopping, e.stop = context.WithCancel(context.Background())
@@ -227,13 +231,14 @@ func TestAbortEverywhere(t *testing.T) {
 				return false
 			})
 			var book logbook
-			e := perform(t, s, &prompts{n: 100}, &book, func(o *Options) { o.Schedule = every(time.Second, 100) }, func(e *Engine) {
-				if after == 0 {
-					e.Abort()
-				} else {
-					time.AfterFunc(after, e.Abort)
-				}
-			})
+			e := perform(t, s, &prompts{n: 100}, &book, func(o *Options) { o.Schedule = every(time.Second, 100) },
+				func(e *Engine) {
+					if after == 0 {
+						e.Abort()
+					} else {
+						time.AfterFunc(after, e.Abort)
+					}
+				})
 			if e.Ended() != after {
 				t.Errorf("ended after %s, want %s", e.Ended(), after)
 			}

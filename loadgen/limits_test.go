@@ -44,8 +44,10 @@ func TestMostChunks(t *testing.T) {
 					o.Extra = []protocol.Field{{Name: "max_tokens", JSON: c.asked}}
 				}
 			})[0]
-			if len(q.Chunks) != c.want || (q.Failure == metrics.FailedMalformed) != c.fails || c.fails != strings.Contains(q.Error, "chunks, which is the most") {
-				t.Errorf("%d chunks, failure %q %q; want %d, failure %v", len(q.Chunks), q.Failure, q.Error, c.want, c.fails)
+			if len(q.Chunks) != c.want || (q.Failure == metrics.FailedMalformed) != c.fails ||
+				c.fails != strings.Contains(q.Error, "chunks, which is the most") {
+				t.Errorf("%d chunks, failure %q %q; want %d, failure %v", len(q.Chunks), q.Failure, q.Error, c.want,
+					c.fails)
 			}
 		})
 	}
@@ -64,7 +66,8 @@ func TestMostOfAllStreams(t *testing.T) {
 	}{
 		{"a long event fits", 0, long, "", ""},
 		{"no room for a long event", bufferedMost - 1<<19, long, metrics.FailedMalformed, "more than 256 MiB"},
-		{"too many values", 0, "\ndata: {\"x\": " + strings.Repeat("[", eventLeast*9/10) + "\n", metrics.FailedMalformed, "an event of the stream has more than"},
+		{"too many values", 0, "\ndata: {\"x\": " + strings.Repeat("[", eventLeast*9/10) + "\n",
+			metrics.FailedMalformed, "an event of the stream has more than"},
 		{"the values of an event fit", 0, values, "", ""},
 		{"a short event has its own room", bufferedMost, "x", "", ""},
 	} {
@@ -96,8 +99,8 @@ func TestLargeBuffersAreGivenUp(t *testing.T) {
 	}
 }
 
-// The requested length is that of the body, not of the data set: of two fields the protocol's own counts, and memory is bounded by
-// the larger one.
+// The requested length is that of the body, not of the data set: of two fields the protocol's own counts, and memory is
+// bounded by the larger one.
 func TestAskedLength(t *testing.T) {
 	for _, c := range []struct {
 		protocol     protocol.Protocol
@@ -106,18 +109,22 @@ func TestAskedLength(t *testing.T) {
 		length, most int
 	}{
 		{protocol.Default(), nil, datasets.Turn{MaxTokens: 8}, 8, 8},
-		{protocol.Default(), []protocol.Field{{Name: "max_completion_tokens", JSON: "50"}, {Name: "min_tokens", JSON: "90"}}, datasets.Turn{MaxTokens: 8}, 8, 50},
+		{protocol.Default(), []protocol.Field{{Name: "max_completion_tokens", JSON: "50"},
+			{Name: "min_tokens", JSON: "90"}}, datasets.Turn{MaxTokens: 8}, 8, 50},
 		{protocol.Chat{}, []protocol.Field{{Name: "max_tokens", JSON: "50"}}, datasets.Turn{MaxTokens: 8}, 8, 50},
-		{protocol.Chat{}, []protocol.Field{{Name: "max_completion_tokens", JSON: "null"}, {Name: "max_tokens", JSON: "50"}}, datasets.Turn{MaxTokens: 8}, 50, 50},
+		{protocol.Chat{}, []protocol.Field{{Name: "max_completion_tokens", JSON: "null"},
+			{Name: "max_tokens", JSON: "50"}}, datasets.Turn{MaxTokens: 8}, 50, 50},
 		{protocol.Default(), []protocol.Field{{Name: "max_tokens", JSON: "4"}}, datasets.Turn{MaxTokens: 8}, 4, 4},
 		{protocol.Default(), []protocol.Field{{Name: "max_tokens", JSON: "null"}}, datasets.Turn{MaxTokens: 8}, 0, 0},
 		{protocol.Default(), nil, datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": 70}`)}, 70, 70},
 		{protocol.Default(), nil, datasets.Turn{Overrides: []byte(`{"max_tokens": null}`)}, 0, 0},
-		{protocol.Default(), []protocol.Field{{Name: "max_tokens", JSON: `"many"`}}, datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": -3}`)}, 0, 0},
+		{protocol.Default(), []protocol.Field{{Name: "max_tokens", JSON: `"many"`}},
+			datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": -3}`)}, 0, 0},
 	} {
 		e := newEncoder(&Options{Protocol: c.protocol, Extra: c.extra})
 		if length, most := e.length(&c.turn); length != c.length || most != c.most {
-			t.Errorf("%+v, extra %v: got %d, at most %d, want %d and %d", c.turn, c.extra, length, most, c.length, c.most)
+			t.Errorf("%+v, extra %v: got %d, at most %d, want %d and %d", c.turn, c.extra, length, most, c.length,
+				c.most)
 		}
 	}
 }

@@ -21,13 +21,18 @@ func TestValidate(t *testing.T) {
 	}{
 		{"good", func(*Options) {}, nil},
 		{"good in every field", func(o *Options) {
-			o.Endpoint, o.Protocol, o.Limit, o.ProbeRate, o.Pacer = "/x/chat/completions", protocol.Chat{}, 1, math.Inf(1), "timer"
+			o.Endpoint, o.Protocol, o.Limit, o.ProbeRate, o.Pacer = "/x/chat/completions", protocol.Chat{}, 1,
+				math.Inf(1), "timer"
 			o.Extra = []protocol.Field{{Name: "a", JSON: "{}"}}
 		}, nil},
-		{"nothing set", func(o *Options) { *o = Options{} }, []string{"no target", "no protocol", "no schedule", "time-outs must be positive"}},
-		{"endpoint of another backend", func(o *Options) { o.Endpoint = "/v1/rerank" }, []string{"it must end in completions"}},
-		{"endpoint without a slash", func(o *Options) { o.Endpoint = "v1/completions" }, []string{`endpoint "v1/completions": expected a path such as`}},
-		{"endpoint with a line break", func(o *Options) { o.Endpoint = "/x HTTP/1.1\r\nX: y\r\n/v1/completions" }, []string{"expected a path such as"}},
+		{"nothing set", func(o *Options) { *o = Options{} },
+			[]string{"no target", "no protocol", "no schedule", "time-outs must be positive"}},
+		{"endpoint of another backend", func(o *Options) { o.Endpoint = "/v1/rerank" },
+			[]string{"it must end in completions"}},
+		{"endpoint without a slash", func(o *Options) { o.Endpoint = "v1/completions" },
+			[]string{`endpoint "v1/completions": expected a path such as`}},
+		{"endpoint with a line break", func(o *Options) { o.Endpoint = "/x HTTP/1.1\r\nX: y\r\n/v1/completions" },
+			[]string{"expected a path such as"}},
 		{"extra field", func(o *Options) {
 			o.Extra = []protocol.Field{{Name: "a", JSON: "1"}, {Name: "b", JSON: "{"}, {Name: "c"}}
 		},

@@ -20,7 +20,8 @@ import (
 // A closed loop on connections opened ahead never dials: no request waits for a connection, none is opened twice.
 func TestOpenAhead(t *testing.T) {
 	const users, requests = 8, 64
-	for name, start := range map[string]func(*httptest.Server){"plain": (*httptest.Server).Start, "TLS": (*httptest.Server).StartTLS} {
+	for name, start := range map[string]func(*httptest.Server){"plain": (*httptest.Server).Start,
+		"TLS": (*httptest.Server).StartTLS} {
 		t.Run(name, func(t *testing.T) {
 			var accepted atomic.Int64
 			web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,13 +47,15 @@ func TestOpenAhead(t *testing.T) {
 			}
 			var book logbook
 			loadTCP(t, web.URL, requests, sinkOf{&book}, func(o *Options) {
-				o.Target, o.Connections, o.Schedule, o.ClosedLoop, o.Limit = g, conn.Pools{pool}, shape.Immediately(), true, users
+				o.Target, o.Connections, o.Schedule, o.ClosedLoop, o.Limit = g, conn.Pools{pool}, shape.Immediately(),
+					true, users
 			})
 			if len(book.all) != requests {
 				t.Errorf("%d requests, want %d", len(book.all), requests)
 			}
 			for _, q := range book.all {
-				if q.Failure != "" || q.Connect != 0 || q.Redials != 0 || q.Sent < q.Admitted || q.FirstChunk < q.Sent || q.Done < q.FirstChunk {
+				if q.Failure != "" || q.Connect != 0 || q.Redials != 0 || q.Sent < q.Admitted ||
+					q.FirstChunk < q.Sent || q.Done < q.FirstChunk {
 					t.Errorf("request %d: %q %q, connect %s, %d redials, admitted %s, sent %s, first chunk %s, done %s",
 						q.Index, q.Failure, q.Error, q.Connect, q.Redials, q.Admitted, q.Sent, q.FirstChunk, q.Done)
 				}
@@ -67,8 +70,8 @@ func TestOpenAhead(t *testing.T) {
 	}
 }
 
-// A connection that carried a request idles for less long than one that never did, and times count from the run, however
-// long before it they were opened.
+// A connection that carried a request idles for less long than one that never did, and times count from the run,
+// however long before it they were opened.
 func TestIdleLimits(t *testing.T) {
 	sec := time.Second
 	for _, c := range []struct {
@@ -84,7 +87,8 @@ func TestIdleLimits(t *testing.T) {
 		{"one used, one not", 0, []time.Duration{0, 6 * sec, 12 * sec}, 3},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
-			s := newScripted(t, pieces(true, 100*time.Millisecond, streamHead+chunk(text("a")), chunk(sseEvent(finish))+lastChunk))
+			s := newScripted(t,
+				pieces(true, 100*time.Millisecond, streamHead+chunk(text("a")), chunk(sseEvent(finish))+lastChunk))
 			g := s.target()
 			pool := conn.NewPool(g, "")
 			assert.Succeeds(t, pool.Open(t.Context(), 2))
@@ -93,7 +97,8 @@ func TestIdleLimits(t *testing.T) {
 				o.Target, o.Connections, o.Schedule, o.Limit = g, conn.Pools{pool}, shape.At(c.at), 0
 			})
 			for i, q := range all {
-				if q.Failure != "" || q.Redials != 0 || q.Sent != c.at[i] || q.FirstChunk != c.at[i] || q.LastChunk != c.at[i]+100*time.Millisecond {
+				if q.Failure != "" || q.Redials != 0 || q.Sent != c.at[i] || q.FirstChunk != c.at[i] ||
+					q.LastChunk != c.at[i]+100*time.Millisecond {
 					t.Errorf("request %d: %q %q, %d redials, sent %s, chunks %s to %s, want %s and 100ms more",
 						i, q.Failure, q.Error, q.Redials, q.Sent, q.FirstChunk, q.LastChunk, c.at[i])
 				}
@@ -105,8 +110,8 @@ func TestIdleLimits(t *testing.T) {
 	}
 }
 
-// A connection opened ahead that fails at once is replaced once, like a used one, if it has been idle for so long that the server
-// may have closed it for that. A young one failed for another reason.
+// A connection opened ahead that fails at once is replaced once, like a used one, if it has been idle for so long that
+// the server may have closed it for that. A young one failed for another reason.
 func TestOpenedAheadAndClosed(t *testing.T) {
 	const idleLimit = 3500 * time.Millisecond
 	for _, c := range []struct {
@@ -123,7 +128,8 @@ func TestOpenedAheadAndClosed(t *testing.T) {
 			time.Sleep(c.idle)
 			q := load(t, s, 1, func(o *Options) { o.Target, o.Connections = g, conn.Pools{pool} })[0]
 			if q.Failure != c.failure || q.Redials != c.redials || s.dials != 1+c.redials {
-				t.Errorf("idle for %s: %q %q, %d redials, %d dials; want %q and %d redials", c.idle, q.Failure, q.Error, q.Redials, s.dials, c.failure, c.redials)
+				t.Errorf("idle for %s: %q %q, %d redials, %d dials; want %q and %d redials", c.idle, q.Failure, q.Error,
+					q.Redials, s.dials, c.failure, c.redials)
 			}
 		})
 	}

@@ -42,11 +42,13 @@ func TestProbes(t *testing.T) {
 		// The pause follows the end of a probe, so probes start at 0, 1.5, 3, … s; the last is cut.
 		{name: "one after the other", n: 1, server: probed(answer(sec), answer(9500*ms)),
 			change: func(o *Options) { o.ProbeRate = 2 },
-			want:   metrics.Probes{Completed: 6, Latencies: []time.Duration{sec, sec, sec, sec, sec, sec}}, sent: 7, ended: 9500 * ms},
+			want:   metrics.Probes{Completed: 6, Latencies: []time.Duration{sec, sec, sec, sec, sec, sec}}, sent: 7,
+			ended: 9500 * ms},
 		{name: "they take no slot", n: 2, server: probed(answer(sec), answer(1900*ms)),
 			change: func(o *Options) { o.ProbeRate, o.Limit = 1, 1 },
 			want:   metrics.Probes{Completed: 2, Latencies: []time.Duration{sec, sec}}, sent: 2, ended: 3800 * ms},
-		{name: "one that hangs does not make the run longer", n: 1, server: probed(hanging(streamHead+chunk(text("a"))), answer(3*sec)),
+		{name: "one that hangs does not make the run longer", n: 1,
+			server: probed(hanging(streamHead+chunk(text("a"))), answer(3*sec)),
 			change: func(o *Options) { o.ProbeRate = 2 }, sent: 1, ended: 3 * sec},
 		{name: "nor does the pause", n: 1, server: probed(answer(sec), answer(3*sec)),
 			change: func(o *Options) { o.ProbeRate = 1e-12 },
@@ -61,8 +63,10 @@ func TestProbes(t *testing.T) {
 		{name: "nor after the duration", n: 1, server: probed(answer(sec), answer(10*sec)),
 			change: func(o *Options) { o.ProbeRate, o.Until = 1, 3500*ms },
 			want:   metrics.Probes{Completed: 2, Latencies: []time.Duration{sec, sec}}, sent: 2, ended: 10 * sec},
-		{name: "a drain cuts one that hangs", n: 1, server: probed(hanging(streamHead+chunk(text("a"))), answer(10*sec)),
-			change: func(o *Options) { o.ProbeRate = 1 }, steer: func(e *Engine) { e.Drain(4 * sec) }, sent: 1, ended: 6500 * ms},
+		{name: "a drain cuts one that hangs", n: 1,
+			server: probed(hanging(streamHead+chunk(text("a"))), answer(10*sec)),
+			change: func(o *Options) { o.ProbeRate = 1 }, steer: func(e *Engine) { e.Drain(4 * sec) }, sent: 1,
+			ended: 6500 * ms},
 		{name: "abort cuts them", n: 1, server: probed(answer(2*sec), answer(10*sec)),
 			change: func(o *Options) { o.ProbeRate = 10 }, steer: (*Engine).Abort,
 			want: metrics.Probes{Completed: 1, Latencies: []time.Duration{2 * sec}}, sent: 2, ended: 2500 * ms},
@@ -85,14 +89,16 @@ func TestProbes(t *testing.T) {
 				t.Errorf("the run ended after %s, want %s", e.Ended(), c.ended)
 			}
 			got := e.Probes()
-			if got.Completed != c.want.Completed || got.Failed != c.want.Failed || !slices.Equal(got.Latencies, c.want.Latencies) {
+			if got.Completed != c.want.Completed || got.Failed != c.want.Failed ||
+				!slices.Equal(got.Latencies, c.want.Latencies) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 			sent := 0
 			for i, body := range s.bodies {
 				if strings.Contains(body, `"prompt": "Hi"`) {
 					sent++
-					if !strings.Contains(body, `"model": "base"`) || !strings.Contains(body, `"max_tokens": 1`) || s.ids[i] != "" {
+					if !strings.Contains(body, `"model": "base"`) || !strings.Contains(body, `"max_tokens": 1`) ||
+						s.ids[i] != "" {
 						t.Errorf("probe with the id %q: %s", s.ids[i], body)
 					}
 				} else if !strings.Contains(body, `"model": "lora"`) || s.ids[i] == "" {
@@ -103,7 +109,8 @@ func TestProbes(t *testing.T) {
 				t.Errorf("%d probes sent, want %d", sent, c.sent)
 			}
 			if book.due != c.n || book.sent != c.n || len(book.all) != c.n {
-				t.Errorf("the sink heard of %d due, %d sent, %d done; want %d of each", book.due, book.sent, len(book.all), c.n)
+				t.Errorf("the sink heard of %d due, %d sent, %d done; want %d of each", book.due, book.sent,
+					len(book.all), c.n)
 			}
 		})
 	}

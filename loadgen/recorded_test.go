@@ -24,8 +24,8 @@ type recording struct {
 	Cases                    []recordedCase
 }
 
-// recordedCase is a request and its answer: the pieces that the reads of a socket returned, with their times in milliseconds, and the
-// facts of the answer as the recorder read them.
+// recordedCase is a request and its answer: the pieces that the reads of a socket returned, with their times in
+// milliseconds, and the facts of the answer as the recorder read them.
 type recordedCase struct {
 	Name, Backend, Path string
 	Body                *string // nil where it is too long to keep
@@ -177,13 +177,14 @@ func names(t *testing.T, object string) (all []string) {
 	}
 }
 
-// syntheticBackends are those without a recording: their answers in tests are written by hand or by the simulated server. openai is the
-// same as vllm.
-var syntheticBackends = []string{"openai", "openai-embeddings-clip", "openai-embeddings-vlm2vec", "infinity-embeddings", "infinity-embeddings-clip",
+// syntheticBackends are those without a recording: their answers in tests are written by hand or by the simulated
+// server. openai is the same as vllm.
+var syntheticBackends = []string{"openai", "openai-embeddings-clip", "openai-embeddings-vlm2vec", "infinity-embeddings",
+	"infinity-embeddings-clip",
 	"sglang", "lmdeploy", "llama.cpp", "tgi"}
 
-// Answers of real servers have the facts that the recorder read from them, however their bytes are split, and requests have the
-// bodies that it sent.
+// Answers of real servers have the facts that the recorder read from them, however their bytes are split, and requests
+// have the bodies that it sent.
 func TestRecorded(t *testing.T) {
 	files, err := filepath.Glob("testdata/recorded/*.json")
 	if err != nil || len(files) == 0 {
@@ -199,8 +200,10 @@ func TestRecorded(t *testing.T) {
 				t.Errorf("%s: no backend %s", filepath.Base(file), c.Backend)
 				continue
 			}
-			for how, send := range map[string]func(net.Conn){"as recorded": c.asRecorded, "byte by byte": c.split(1), "at once": c.split(0)} {
-				bubble(t, fmt.Sprintf("%s/%s/%s", filepath.Base(file), c.Name, how), func(t *testing.T) { c.play(t, send, how == "as recorded") })
+			for how, send := range map[string]func(net.Conn){"as recorded": c.asRecorded, "byte by byte": c.split(1),
+				"at once": c.split(0)} {
+				bubble(t, fmt.Sprintf("%s/%s/%s", filepath.Base(file), c.Name, how),
+					func(t *testing.T) { c.play(t, send, how == "as recorded") })
 			}
 		}
 	}
@@ -239,7 +242,8 @@ func (c *recordedCase) play(t *testing.T, send func(net.Conn), timed bool) {
 		return
 	}
 	// The ends of all protocols have the words of completions.
-	finish := cmp.Or(map[string]string{"completed": "stop", "end_turn": "stop", "incomplete": "length", "max_tokens": "length"}[w.Finish], w.Finish)
+	finish := cmp.Or(map[string]string{"completed": "stop", "end_turn": "stop", "incomplete": "length",
+		"max_tokens": "length"}[w.Finish], w.Finish)
 	if q.Text != w.Text || q.Finish != finish {
 		t.Errorf("text %q, finish %q; want %q, %q", q.Text, q.Finish, w.Text, finish)
 	}
@@ -247,11 +251,13 @@ func (c *recordedCase) play(t *testing.T, send func(net.Conn), timed bool) {
 		t.Errorf("%d chunks, want %d", len(q.Chunks), w.Chunks)
 	}
 	first, last := q.FirstChunk-q.Sent, q.LastChunk-q.Sent
-	if ms := time.Millisecond; timed && p.Traits().Streams && (first != time.Duration(w.FirstMS)*ms || last != time.Duration(w.LastMS)*ms) {
+	if ms := time.Millisecond; timed && p.Traits().Streams &&
+		(first != time.Duration(w.FirstMS)*ms || last != time.Duration(w.LastMS)*ms) {
 		t.Errorf("first chunk at %s, last at %s; want %d and %d ms", first, last, w.FirstMS, w.LastMS)
 	}
 	c.checkTokens(t, &q)
-	if got, want := [2]time.Duration{q.ServerQueue, q.ServerPrefill}, [2]time.Duration{clock(w.Queue), clock(w.Prefill)}; got != want {
+	if got, want := [2]time.Duration{q.ServerQueue, q.ServerPrefill},
+		[2]time.Duration{clock(w.Queue), clock(w.Prefill)}; got != want {
 		t.Errorf("the server's clocks %s, want %s", got, want)
 	}
 }
@@ -277,7 +283,8 @@ func (c *recordedCase) model(t *testing.T) string {
 // checkTokens compares the counts that the server sent. Those of a recording's frames are not read, as with vLLM.
 func (c *recordedCase) checkTokens(t *testing.T, q *metrics.Request) {
 	w := &c.Want
-	if w.Input != nil && c.Backend != "openai-audio" && (q.InputTokens != *w.Input || q.InputSource != metrics.TokensFromUsage) {
+	if w.Input != nil && c.Backend != "openai-audio" &&
+		(q.InputTokens != *w.Input || q.InputSource != metrics.TokensFromUsage) {
 		t.Errorf("%d input tokens by %q, want %d", q.InputTokens, q.InputSource, *w.Input)
 	}
 	if w.Output != nil && (q.OutputTokens != *w.Output || q.OutputSource != metrics.TokensFromUsage) {

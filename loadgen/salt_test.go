@@ -17,8 +17,10 @@ import (
 func TestSaltedBodies(t *testing.T) {
 	field := Salt{Mode: SaltField, Text: "run é"}
 	prefix := Salt{Mode: SaltPrefix, Text: "run X", IDs: []int{7, 8}}
-	const completion = `{"model": "m", "prompt": %, "repetition_penalty": 1.0, "max_tokens": 2, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}`
-	const chat = `{"model": "m", "messages": %, "max_completion_tokens": 2, "stream": true, "stream_options": {"include_usage": true}`
+	const completion = `{"model": "m", "prompt": %, "repetition_penalty": 1.0, "max_tokens": 2, "logprobs": null, ` +
+		`"stream": true, "stream_options": {"include_usage": true}`
+	const chat = `{"model": "m", "messages": %, "max_completion_tokens": 2, "stream": true, "stream_options": ` +
+		`{"include_usage": true}`
 	messages := func(s string) datasets.Turn { return datasets.Turn{Messages: json.RawMessage(s), MaxTokens: 2} }
 	for _, c := range []struct {
 		name  string
@@ -30,23 +32,37 @@ func TestSaltedBodies(t *testing.T) {
 		more  string
 	}{
 		{name: "none", turn: datasets.Turn{Text: "a", MaxTokens: 2}, want: `"a"`},
-		{name: "field", salt: field, turn: datasets.Turn{Text: "a", MaxTokens: 2}, want: `"a"`, more: `, "cache_salt": "run \u00e9"`},
-		{name: "field, ids", salt: field, turn: datasets.Turn{TokenIDs: []int{1}, MaxTokens: 2}, want: `[1]`, more: `, "cache_salt": "run \u00e9"`},
-		{name: "field, chat", salt: field, chat: true, extra: []protocol.Field{{Name: "seed", JSON: "1"}}, turn: datasets.Turn{Text: "a", MaxTokens: 2},
-			want: `[{"role": "user", "content": [{"type": "text", "text": "a"}]}]`, more: `, "cache_salt": "run \u00e9", "seed": 1`},
-		{name: "the user's own", salt: field, extra: []protocol.Field{{Name: "seed", JSON: "1"}, {Name: "cache_salt", JSON: `"mine"`}}, turn: datasets.Turn{Text: "a", MaxTokens: 2},
+		{name: "field", salt: field, turn: datasets.Turn{Text: "a", MaxTokens: 2}, want: `"a"`,
+			more: `, "cache_salt": "run \u00e9"`},
+		{name: "field, ids", salt: field, turn: datasets.Turn{TokenIDs: []int{1}, MaxTokens: 2}, want: `[1]`,
+			more: `, "cache_salt": "run \u00e9"`},
+		{name: "field, chat", salt: field, chat: true, extra: []protocol.Field{{Name: "seed", JSON: "1"}},
+			turn: datasets.Turn{Text: "a", MaxTokens: 2},
+			want: `[{"role": "user", "content": [{"type": "text", "text": "a"}]}]`,
+			more: `, "cache_salt": "run \u00e9", "seed": 1`},
+		{name: "the user's own", salt: field, extra: []protocol.Field{{Name: "seed", JSON: "1"},
+			{Name: "cache_salt", JSON: `"mine"`}}, turn: datasets.Turn{Text: "a", MaxTokens: 2},
 			want: `"a"`, more: `, "cache_salt": "mine", "seed": 1`},
 		{name: "line", salt: prefix, turn: datasets.Turn{Text: "a", MaxTokens: 2}, want: `"run X\na"`},
 		{name: "ids", salt: prefix, turn: datasets.Turn{TokenIDs: []int{1, 2}, MaxTokens: 2}, want: `[7, 8, 1, 2]`},
-		{name: "no ids in the prompt", salt: prefix, turn: datasets.Turn{TokenIDs: []int{}, MaxTokens: 2}, want: `[7, 8]`},
-		{name: "chat", salt: prefix, chat: true, turn: datasets.Turn{Text: "a", Media: json.RawMessage(`{"type":"image_url"}`), MaxTokens: 2},
+		{name: "no ids in the prompt", salt: prefix, turn: datasets.Turn{TokenIDs: []int{}, MaxTokens: 2},
+			want: `[7, 8]`},
+		{name: "chat", salt: prefix, chat: true,
+			turn: datasets.Turn{Text: "a", Media: json.RawMessage(`{"type":"image_url"}`), MaxTokens: 2},
 			want: `[{"role": "user", "content": [{"type": "text", "text": "run X\na"}, {"type": "image_url"}]}]`},
-		{name: "messages", salt: prefix, chat: true, turn: messages(` [ {"role":"system","content" : "s"},{"role":"user","content":"u"}]`),
+		{name: "messages", salt: prefix, chat: true,
+			turn: messages(` [ {"role":"system","content" : "s"},{"role":"user","content":"u"}]`),
 			want: `[{"role": "system", "content": "run X\ns"}, {"role": "user", "content": "u"}]`},
-		{name: "parts", salt: prefix, chat: true, turn: messages(`[{"content":[{"type":"image_url","image_url":{"text":"no"}},{"type":"text", "text": ""}],"role":"user"}]`),
-			want: `[{"content": [{"type": "image_url", "image_url": {"text": "no"}}, {"type": "text", "text": "run X\n"}], "role": "user"}]`},
-		{name: "a message without text first", salt: prefix, chat: true, turn: messages(`[{"role":"assistant","content":null,"tool_calls":[{"content":"no"}]},{"content":[{"type":"x"}]},{"content":"y"}]`),
-			want: `[{"role": "assistant", "content": null, "tool_calls": [{"content": "no"}]}, {"content": [{"type": "x"}]}, {"content": "run X\ny"}]`},
+		{name: "parts", salt: prefix, chat: true,
+			turn: messages(`[{"content":[{"type":"image_url","image_url":{"text":"no"}},{"type":"text", "text": ` +
+				`""}],"role":"user"}]`),
+			want: `[{"content": [{"type": "image_url", "image_url": {"text": "no"}}, {"type": "text", "text": "run ` +
+				`X\n"}], "role": "user"}]`},
+		{name: "a message without text first", salt: prefix, chat: true,
+			turn: messages(`[{"role":"assistant","content":null,"tool_calls":[{"content":"no"}]},` +
+				`{"content":[{"type":"x"}]},{"content":"y"}]`),
+			want: `[{"role": "assistant", "content": null, "tool_calls": [{"content": "no"}]}, {"content": [{"type": ` +
+				`"x"}]}, {"content": "run X\ny"}]`},
 	} {
 		o := Options{Protocol: protocol.Default(), Model: "m", Extra: c.extra, Salt: c.salt}
 		want := completion
@@ -70,7 +86,8 @@ func TestSaltPerRequest(t *testing.T) {
 		salt, err := NewSalt(mode, []int{5, 6, 7, 8, 9})
 		assert.Succeeds(t, err)
 		salt.PerRequest = true
-		e := newEncoder(&Options{Protocol: protocol.Default(), Model: "m", Extra: []protocol.Field{{Name: "seed", JSON: "1"}}, Salt: salt})
+		e := newEncoder(&Options{Protocol: protocol.Default(), Model: "m",
+			Extra: []protocol.Field{{Name: "seed", JSON: "1"}}, Salt: salt})
 		seen := map[string]bool{}
 		for range 50 {
 			got, err := e.body(nil, "", "", &datasets.Turn{Text: "a", MaxTokens: 2})
@@ -85,8 +102,10 @@ func TestSaltPerRequest(t *testing.T) {
 func TestSaltRefused(t *testing.T) {
 	prefix := Salt{Mode: SaltPrefix, Text: "x"}
 	for _, turn := range []datasets.Turn{
-		{TokenIDs: []int{1}}, {Messages: json.RawMessage(`[]`)}, {Messages: json.RawMessage(`[{"content":[{"type":"image_url"}]}]`)},
-		{Messages: json.RawMessage(`{}`)}, {Messages: json.RawMessage(`[1]`)}, {Messages: json.RawMessage(`[{"content":`)},
+		{TokenIDs: []int{1}}, {Messages: json.RawMessage(`[]`)},
+		{Messages: json.RawMessage(`[{"content":[{"type":"image_url"}]}]`)},
+		{Messages: json.RawMessage(`{}`)}, {Messages: json.RawMessage(`[1]`)},
+		{Messages: json.RawMessage(`[{"content":`)},
 		{Batch: []datasets.Turn{{TokenIDs: []int{1}}}}, {Text: "said?", Audio: &media.Audio{}},
 	} {
 		_, err := prefix.onto(turn)

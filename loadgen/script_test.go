@@ -40,8 +40,8 @@ func (do script) serve(conn net.Conn) {
 	}
 }
 
-// scriptServer is a server in memory that follows scripts: the n-th request of the run gets the n-th one, and the last serves
-// all that follow.
+// scriptServer is a server in memory that follows scripts: the n-th request of the run gets the n-th one, and the last
+// serves all that follow.
 type scriptServer struct {
 	t       *testing.T
 	scripts []script
@@ -131,8 +131,8 @@ func pieces(keep bool, pause time.Duration, all ...string) script {
 	}
 }
 
-// prompts is a source of n conversations of one short turn each, or of several, or of one that is given; more follow when they are used up
-// and the run goes on.
+// prompts is a source of n conversations of one short turn each, or of several, or of one that is given; more follow
+// when they are used up and the run goes on.
 type prompts struct {
 	n, turns, next int
 	turn           *datasets.Turn
@@ -206,16 +206,18 @@ func bubble(t *testing.T, name string, test func(*testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
 
-// perform makes a run in virtual time against a scripted server, all at once unless change says otherwise. It must be called inside a
-// bubble. look, if it is not nil, gets the engine before it runs.
-func perform(t *testing.T, s *scriptServer, from source, sink listener, change func(*Options), look func(*Engine)) *Engine {
+// perform makes a run in virtual time against a scripted server, all at once unless change says otherwise. It must be
+// called inside a bubble. look, if it is not nil, gets the engine before it runs.
+func perform(t *testing.T, s *scriptServer, from source, sink listener, change func(*Options),
+	look func(*Engine)) *Engine {
 	t.Helper()
 	return performUntil(t.Context(), t, s, from, sink, change, look)
 }
 
 // performUntil is perform with a context of its own.
 func performUntil(
-	ctx context.Context, t *testing.T, s *scriptServer, from source, sink listener, change func(*Options), look func(*Engine),
+	ctx context.Context, t *testing.T, s *scriptServer, from source, sink listener, change func(*Options),
+	look func(*Engine),
 ) *Engine {
 	t.Helper()
 	o := Defaults()
@@ -240,7 +242,8 @@ func load(t *testing.T, s *scriptServer, n int, change func(*Options)) []metrics
 }
 
 // loadFrom is load with prompts of its own, and access to the engine before it runs.
-func loadFrom(t *testing.T, s *scriptServer, from *prompts, change func(*Options), look func(*Engine)) []metrics.Request {
+func loadFrom(t *testing.T, s *scriptServer, from *prompts, change func(*Options),
+	look func(*Engine)) []metrics.Request {
 	t.Helper()
 	var book logbook
 	perform(t, s, from, &book, func(o *Options) {

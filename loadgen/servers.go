@@ -86,7 +86,9 @@ func newServers(o *Options, traits protocol.Traits) (*servers, conn.Pools) {
 	}
 	s := &servers{strategy: o.Strategy}
 	for i, t := range all {
-		s.all = append(s.all, &server{target: t, pool: pools[i], header: conn.NewHeader(t, o.Endpoint, traits.ContentType, traits.Header...)})
+		s.all = append(s.all,
+			&server{target: t, pool: pools[i],
+				header: conn.NewHeader(t, o.Endpoint, traits.ContentType, traits.Header...)})
 	}
 	return s, pools
 }
@@ -102,11 +104,12 @@ func (s *Servers) check() error {
 	return nil
 }
 
-// retryAfter is the time for which a server without a connection gets no conversation, so that the one with the fewest in flight is not
-// the one that fails at once.
+// retryAfter is the time for which a server without a connection gets no conversation, so that the one with the fewest
+// in flight is not the one that fails at once.
 const retryAfter = time.Second
 
-// take gives a conversation its server, until release. Only its number decides in round robin, so that a run can be repeated.
+// take gives a conversation its server, until release. Only its number decides in round robin, so that a run can be
+// repeated.
 func (s *servers) take(conversation int) int {
 	n := len(s.all)
 	if n == 1 {
@@ -122,8 +125,8 @@ func (s *servers) take(conversation int) int {
 	return i
 }
 
-// least is the server with the fewest in flight, of equal ones the first from a place on. One that could not be reached is tried once a
-// second.
+// least is the server with the fewest in flight, of equal ones the first from a place on. One that could not be reached
+// is tried once a second.
 func (s *servers) least(from int) int {
 	now, best, bestOut := time.Now(), -1, false
 	for k := range s.all {

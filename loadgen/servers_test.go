@@ -84,12 +84,16 @@ func TestServersShareTheLoad(t *testing.T) {
 		{"in turn", []time.Duration{0, 0, 0}, sharedLoad{}, every(7, ms), []int{3, 2, 2}, 0},
 		{"conversations in turn", []time.Duration{0, 0}, sharedLoad{turns: 3}, every(3, ms), []int{6, 3}, 0},
 		{"in turn, one slow", []time.Duration{time.Second, 0}, sharedLoad{limit: 100}, every(20, ms), []int{10, 10}, 0},
-		{"least in flight, one slow", []time.Duration{time.Second, 0}, sharedLoad{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{1, 19}, 0},
-		{"least in flight, alike", []time.Duration{time.Second, time.Second}, sharedLoad{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{10, 10}, 0},
+		{"least in flight, one slow", []time.Duration{time.Second, 0}, sharedLoad{limit: 100, strategy: LeastInFlight},
+			every(20, ms), []int{1, 19}, 0},
+		{"least in flight, alike", []time.Duration{time.Second, time.Second},
+			sharedLoad{limit: 100, strategy: LeastInFlight}, every(20, ms), []int{10, 10}, 0},
 		{"in turn, one down", []time.Duration{down, 0}, sharedLoad{}, every(20, ms), []int{0, 10}, 10},
 		// It is tried again once a second.
-		{"least in flight, one down", []time.Duration{down, 0}, sharedLoad{limit: 100, strategy: LeastInFlight}, every(25, 100*ms), []int{0, 22}, 3},
-		{"least in flight, all down", []time.Duration{down, down}, sharedLoad{strategy: LeastInFlight}, every(4, ms), []int{0, 0}, 4},
+		{"least in flight, one down", []time.Duration{down, 0}, sharedLoad{limit: 100, strategy: LeastInFlight},
+			every(25, 100*ms), []int{0, 22}, 3},
+		{"least in flight, all down", []time.Duration{down, down}, sharedLoad{strategy: LeastInFlight}, every(4, ms),
+			[]int{0, 0}, 4},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			for _, takes := range c.takes {
@@ -114,7 +118,8 @@ func TestServersShareTheLoad(t *testing.T) {
 				place[q.Conversation] = q.Server
 			}
 			if !slices.Equal(got, c.want) || !slices.Equal(counted, c.want) || failed != c.failed {
-				t.Errorf("the servers got %v, the requests say %v, %d failed; want %v, %d", got, counted, failed, c.want, c.failed)
+				t.Errorf("the servers got %v, the requests say %v, %d failed; want %v, %d", got, counted, failed,
+					c.want, c.failed)
 			}
 		})
 	}
@@ -160,8 +165,10 @@ func TestPoolsOpenAhead(t *testing.T) {
 func TestServersAreValidated(t *testing.T) {
 	one, two := newScripted(t).target(), newScripted(t).target()
 	for name, change := range map[string]func(*Options){
-		`strategy "x": use round-robin least-in-flight`:   func(o *Options) { o.Strategy = "x" },
-		"connections to 1 servers, and the load is for 2": func(o *Options) { o.Connections = conn.NewPools([]*target.Target{one}, "") },
+		`strategy "x": use round-robin least-in-flight`: func(o *Options) { o.Strategy = "x" },
+		"connections to 1 servers, and the load is for 2": func(o *Options) {
+			o.Connections = conn.NewPools([]*target.Target{one}, "")
+		},
 	} {
 		o := Defaults()
 		o.Target, o.Others, o.Schedule = one, []*target.Target{two}, shape.Immediately()

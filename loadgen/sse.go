@@ -15,11 +15,11 @@ const (
 )
 
 // sseParser cuts a byte stream into server-sent events by the rules of the HTML standard: lines end in CR LF, LF or CR,
-// a colon starts a comment, several data lines are joined by a newline, an empty line ends the event. An event without one
-// at the end of the stream is dropped unless it is flushed. The events do not depend on how the bytes are split into pieces.
-// Beyond the standard, whatever can be a server's error is emitted: a field error as an event of that name, such an
-// event without data, and a JSON object or a list of them outside of any field as one named strayName. The zero value
-// is ready; reset makes it so again and keeps the buffers.
+// a colon starts a comment, several data lines are joined by a newline, an empty line ends the event. An event without
+// one at the end of the stream is dropped unless it is flushed. The events do not depend on how the bytes are split
+// into pieces. Beyond the standard, whatever can be a server's error is emitted: a field error as an event of that
+// name, such an event without data, and a JSON object or a list of them outside of any field as one named strayName.
+// The zero value is ready; reset makes it so again and keeps the buffers.
 type sseParser struct {
 	most    int    // bytes of an event, if more than eventLeast
 	line    []byte // the beginning of an incomplete line
@@ -47,7 +47,8 @@ func (p *sseParser) shrink(most int) {
 // check is an error if an event may not have so many bytes.
 func (p *sseParser) check(size int) error {
 	if most := max(p.most, eventLeast); size > most {
-		return fmt.Errorf("a stream event is %w: it has more than %d bytes, which is the most for what was asked for", errEventTooLong, most)
+		return fmt.Errorf("a stream event is %w: it has more than %d bytes, which is the most for what was asked for",
+			errEventTooLong, most)
 	}
 	return nil
 }

@@ -66,7 +66,8 @@ func TestSSE(t *testing.T) {
 // The length of an event is limited by its request, in one line or in many.
 func TestSSELimit(t *testing.T) {
 	for _, c := range []struct{ maxTokens, body, want int }{
-		{0, 0, 1 << 20}, {-5, 100, 1 << 20}, {1000, 1000, 1 << 20}, {1 << 15, 1 << 10, 1<<21 + 1<<12}, {0, 1 << 20, 1 << 22},
+		{0, 0, 1 << 20}, {-5, 100, 1 << 20}, {1000, 1000, 1 << 20}, {1 << 15, 1 << 10, 1<<21 + 1<<12},
+		{0, 1 << 20, 1 << 22},
 	} {
 		var x exchange
 		x.limit(c.maxTokens, c.body)
@@ -173,7 +174,8 @@ func FuzzSSE(f *testing.F) {
 
 func BenchmarkSSE(b *testing.B) {
 	var p sseParser
-	piece := []byte(`data: {"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":" word","logprobs":null,"finish_reason":null}]}` + "\n\n")
+	piece := []byte(`data: {"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,` +
+		`"text":" word","logprobs":null,"finish_reason":null}]}` + "\n\n")
 	var r protocol.Reader
 	r.Begin(new(protocol.Parsers))
 	emit := func(_, data []byte) error {

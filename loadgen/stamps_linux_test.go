@@ -45,8 +45,8 @@ func seen(conn net.Conn) (events int16) {
 
 func init() { closedByServer = func(conn net.Conn) bool { return seen(conn)&unix.POLLRDHUP != 0 } }
 
-// writeLog has the times at which a server began to write its pieces. On loopback the kernel stamps a packet during the write, so that
-// nothing here depends on the load of the machine.
+// writeLog has the times at which a server began to write its pieces. On loopback the kernel stamps a packet during the
+// write, so that nothing here depends on the load of the machine.
 type writeLog struct {
 	mu     sync.Mutex
 	before []time.Time
@@ -103,7 +103,8 @@ func (l *writeLog) taken(conn net.Conn) {
 	}
 }
 
-// check checks that a chunk has the time of its write, not of the one before or behind it. Clocks are read to the microsecond.
+// check checks that a chunk has the time of its write, not of the one before or behind it. Clocks are read to the
+// microsecond.
 func (l *writeLog) check(t *testing.T, start time.Time, chunk, write int, at time.Duration) {
 	t.Helper()
 	l.mu.Lock()
@@ -188,13 +189,18 @@ func TestKernelStamps(t *testing.T) {
 		pieces []string
 		want   []int // the piece that brought the end of each chunk's data
 	}{
-		{"one by one", []string{streamHead, chunk(a), chunk(b), chunk(a), chunk(b), chunk(sseEvent(finish)) + lastChunk}, []int{1, 2, 3, 4, 5}},
+		{"one by one", []string{streamHead, chunk(a), chunk(b), chunk(a), chunk(b),
+			chunk(sseEvent(finish)) + lastChunk}, []int{1, 2, 3, 4, 5}},
 		{"with the header", []string{streamHead + chunk(a), chunk(sseEvent(finish)) + lastChunk}, []int{0, 1}},
-		{"two in a piece", []string{streamHead, chunk(a) + chunk(b), chunk(sseEvent(finish)) + lastChunk}, []int{1, 1, 2}},
+		{"two in a piece", []string{streamHead, chunk(a) + chunk(b), chunk(sseEvent(finish)) + lastChunk},
+			[]int{1, 1, 2}},
 		{"line end by itself", []string{streamHead, bare(a), "\r\n", chunk(sseEvent(finish)) + lastChunk}, []int{1, 3}},
-		{"line end with the next chunk", []string{streamHead, bare(a), "\r\n" + bare(b), "\r\n" + chunk(sseEvent(finish)) + lastChunk}, []int{1, 2, 3}},
-		{"line end in two pieces", []string{streamHead, bare(a), "\r", "\n", chunk(sseEvent(finish)) + lastChunk}, []int{1, 4}},
-		{"event in two HTTP chunks", []string{streamHead, chunk(a[:9]), chunk(a[9:]), chunk(sseEvent(finish)) + lastChunk}, []int{2, 3}},
+		{"line end with the next chunk", []string{streamHead, bare(a), "\r\n" + bare(b),
+			"\r\n" + chunk(sseEvent(finish)) + lastChunk}, []int{1, 2, 3}},
+		{"line end in two pieces", []string{streamHead, bare(a), "\r", "\n", chunk(sseEvent(finish)) + lastChunk},
+			[]int{1, 4}},
+		{"event in two HTTP chunks",
+			[]string{streamHead, chunk(a[:9]), chunk(a[9:]), chunk(sseEvent(finish)) + lastChunk}, []int{2, 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			schemes(t, func(t *testing.T, secure bool) {
@@ -224,8 +230,8 @@ func TestKernelStamps(t *testing.T) {
 	}
 }
 
-// A reader is suspended while the server goes on: the chunks of this time share the stamp of the last one, which metrics count; later
-// chunks have their own again.
+// A reader is suspended while the server goes on: the chunks of this time share the stamp of the last one, which
+// metrics count; later chunks have their own again.
 func TestSuspendedReader(t *testing.T) {
 	conntest.NeedStamps(t, conn.KernelStamps())
 	const (
@@ -300,8 +306,8 @@ func TestSuspendedReader(t *testing.T) {
 func TestStallAfterSuspendedReader(t *testing.T) {
 	conntest.NeedStamps(t, conn.KernelStamps())
 	t.Parallel()
-	// Three tenths of the time-out are left for a busy machine. Where that is too little, a longer one gives it more; but
-	// by the stamp, the stream would be silent for one and a half of any.
+	// Three tenths of the time-out are left for a busy machine. Where that is too little, a longer one gives it more;
+	// but by the stamp, the stream would be silent for one and a half of any.
 	for stall := time.Second; ; stall *= 5 {
 		q, delays := suspendedFor(t, stall)
 		switch {
@@ -316,7 +322,8 @@ func TestStallAfterSuspendedReader(t *testing.T) {
 	}
 }
 
-// suspendedFor reads a stream whose second chunk waits for eight tenths of a time-out, and whose last one comes seven tenths later.
+// suspendedFor reads a stream whose second chunk waits for eight tenths of a time-out, and whose last one comes seven
+// tenths later.
 func suspendedFor(t *testing.T, stall time.Duration) (metrics.Request, []time.Duration) {
 	t.Helper()
 	var log writeLog
@@ -371,7 +378,8 @@ func TestUserStamps(t *testing.T) {
 		}
 	}
 	t.Run("on request", func(t *testing.T) {
-		check(t, func(do script) string { return serveTCP(t, do) }, func(o *Options) { o.Timestamps = metrics.UserStamps })
+		check(t, func(do script) string { return serveTCP(t, do) },
+			func(o *Options) { o.Timestamps = metrics.UserStamps })
 	})
 	t.Run("unix socket", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "s")

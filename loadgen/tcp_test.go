@@ -74,7 +74,8 @@ func TestRealConnections(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 			return reset(c)
 		}, metrics.FailedReset, "reset by peer"},
-		{"reset before an answer", func(c net.Conn, _ *http.Request, _ []byte) bool { return reset(c) }, metrics.FailedReset, "reset by peer"},
+		{"reset before an answer", func(c net.Conn, _ *http.Request, _ []byte) bool { return reset(c) },
+			metrics.FailedReset, "reset by peer"},
 		{"nobody listens", nil, metrics.FailedConnect, "connection refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -122,7 +123,8 @@ func BenchmarkChunk(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunks, "ns/chunk")
 }
 
-// A TLS handshake that is broken off is a failure to connect, and so are a dial and a handshake that never end, once the time of the request is over.
+// A TLS handshake that is broken off is a failure to connect, and so are a dial and a handshake that never end, once
+// the time of the request is over.
 func TestTLSHandshakes(t *testing.T) {
 	t.Run("closes", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -176,7 +178,8 @@ func (g *gate) Next() (datasets.Conversation, error) {
 	return g.prompts.Next()
 }
 
-// closedByServer reports whether the client's kernel knows that the server closed a connection; true where it cannot be asked.
+// closedByServer reports whether the client's kernel knows that the server closed a connection; true where it cannot be
+// asked.
 var closedByServer = func(net.Conn) bool { return true }
 
 // TLS lies above the timed connection; streams, reuse and stale connections work as without it.
@@ -234,7 +237,8 @@ func TestTLS(t *testing.T) {
 		}
 	}
 	if len(book.all) != 3 || book.all[0].Connect == 0 || book.all[1].Connect != 0 {
-		t.Errorf("connect times %s, %s: the handshake belongs to the first request alone", book.all[0].Connect, book.all[1].Connect)
+		t.Errorf("connect times %s, %s: the handshake belongs to the first request alone", book.all[0].Connect,
+			book.all[1].Connect)
 	}
 	// Where the system knows of the close, the connection is not tried.
 	if q := book.all[2]; q.Connect == 0 || q.Redials > 1 || runtime.GOOS == "linux" && q.Redials != 0 {

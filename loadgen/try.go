@@ -13,13 +13,13 @@ import (
 	"benchtop/metrics/event"
 )
 
-// Try sends turns outside of any measurement, for a ready check or a warm-up: the same requests as in a run with the same
-// options, but unobserved, without a request id and with Options.Model. At most atOnce are in flight, 0 for all of them. It
-// returns the requests in the order of the turns when the last has ended. The end of ctx cuts requests in flight and starts
-// no more; all of these have the failure Cancelled. Schedule, limits, durations and probes of the options are ignored;
-// without a Start, offsets count from the call. Invalid options fail every request with FailedInternal. Try dials and closes
-// its own connections and leaves Options.Connections to the run. Several servers get the turns in order. With
-// Options.Observer it is observed up to the end of each request, which the caller tells.
+// Try sends turns outside of any measurement, for a ready check or a warm-up: the same requests as in a run with the
+// same options, but unobserved, without a request id and with Options.Model. At most atOnce are in flight, 0 for all of
+// them. It returns the requests in the order of the turns when the last has ended. The end of ctx cuts requests in
+// flight and starts no more; all of these have the failure Cancelled. Schedule, limits, durations and probes of the
+// options are ignored; without a Start, offsets count from the call. Invalid options fail every request with
+// FailedInternal. Try dials and closes its own connections and leaves Options.Connections to the run. Several servers
+// get the turns in order. With Options.Observer it is observed up to the end of each request, which the caller tells.
 func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []metrics.Request {
 	if o.Start.IsZero() {
 		o.Start = time.Now()
@@ -87,8 +87,8 @@ func (e *Engine) try(ctx context.Context, q *metrics.Request, turn *datasets.Tur
 	}
 }
 
-// probe sends one probe after the other, with a pause of 1/ProbeRate between them, until the sending ends. The last one may
-// finish. If the run is over first, it is cut and not counted, so that a probe never makes a run longer.
+// probe sends one probe after the other, with a pause of 1/ProbeRate between them, until the sending ends. The last one
+// may finish. If the run is over first, it is cut and not counted, so that a probe never makes a run longer.
 func (e *Engine) probe() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()

@@ -33,15 +33,20 @@ func TestTry(t *testing.T) {
 		words  string // in the error of the last
 		dials  int
 	}{
-		{name: "one by one", n: 3, at: 1, server: answer(sec), want: []want{{0, 0, 1, ""}, {0, 1, 2, ""}, {0, 2, 3, ""}}, dials: 1},
-		{name: "two at once", n: 3, at: 2, server: answer(sec), want: []want{{0, 0, 1, ""}, {0, 0, 1, ""}, {0, 1, 2, ""}}, dials: 2},
-		{name: "all at once", n: 3, at: 0, server: answer(sec), want: []want{{0, 0, 1, ""}, {0, 0, 1, ""}, {0, 0, 1, ""}}, dials: 3},
+		{name: "one by one", n: 3, at: 1, server: answer(sec),
+			want: []want{{0, 0, 1, ""}, {0, 1, 2, ""}, {0, 2, 3, ""}}, dials: 1},
+		{name: "two at once", n: 3, at: 2, server: answer(sec),
+			want: []want{{0, 0, 1, ""}, {0, 0, 1, ""}, {0, 1, 2, ""}}, dials: 2},
+		{name: "all at once", n: 3, at: 0, server: answer(sec),
+			want: []want{{0, 0, 1, ""}, {0, 0, 1, ""}, {0, 0, 1, ""}}, dials: 3},
 		{name: "more slots than turns", n: 1, at: 9, server: answer(sec), want: []want{{0, 0, 1, ""}}, dials: 1},
 		{name: "none", n: 0, at: 1, server: answer(sec)},
-		{name: "refused", n: 1, at: 1, server: pieces(true, 0, plainAnswer("503 Busy", "text/plain", "loading the model")),
-			want: []want{{0, 0, 0, metrics.FailedStatus}}, words: "loading the model", dials: 1},
-		{name: "cut", n: 3, at: 1, server: answer(2 * sec), ctx: 3 * sec, dials: 1, words: "given up: context deadline exceeded",
-			want: []want{{0, 0, 2, ""}, {0, 2, 3, metrics.Cancelled}, {0, -1, 3, metrics.Cancelled}}},
+		{name: "refused", n: 1, at: 1,
+			server: pieces(true, 0, plainAnswer("503 Busy", "text/plain", "loading the model")),
+			want:   []want{{0, 0, 0, metrics.FailedStatus}}, words: "loading the model", dials: 1},
+		{name: "cut", n: 3, at: 1, server: answer(2 * sec), ctx: 3 * sec, dials: 1,
+			words: "given up: context deadline exceeded",
+			want:  []want{{0, 0, 2, ""}, {0, 2, 3, metrics.Cancelled}, {0, -1, 3, metrics.Cancelled}}},
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			s := newScripted(t, c.server)
@@ -62,7 +67,8 @@ func TestTry(t *testing.T) {
 				t.Errorf("%q, want %q", all[c.n-1].Error, c.words)
 			}
 			for _, q := range all {
-				if q.Scheduled != 0 || q.InputTokens != 3 || q.InputSource != metrics.TokensFromEstimate || q.MaxTokens != 8 || q.ID != "" {
+				if q.Scheduled != 0 || q.InputTokens != 3 || q.InputSource != metrics.TokensFromEstimate ||
+					q.MaxTokens != 8 || q.ID != "" {
 					t.Errorf("%+v", q)
 				}
 			}
@@ -88,13 +94,15 @@ func TestTryNothing(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("no more time"))
 		for _, q := range Try(ctx, o, turns(2), 0) {
-			if q.Failure != metrics.Cancelled || q.Error != "given up: no more time" || q.Sent != metrics.Never || q.Admitted != metrics.Never || q.Done != 0 {
+			if q.Failure != metrics.Cancelled || q.Error != "given up: no more time" || q.Sent != metrics.Never ||
+				q.Admitted != metrics.Never || q.Done != 0 {
 				t.Errorf("%+v", q)
 			}
 		}
 		o.Target = nil
 		for i, q := range Try(t.Context(), o, turns(2), 0) {
-			if q.Failure != metrics.FailedInternal || !strings.Contains(q.Error, "no target") || q.Index != i || q.Done != 0 {
+			if q.Failure != metrics.FailedInternal || !strings.Contains(q.Error, "no target") || q.Index != i ||
+				q.Done != 0 {
 				t.Errorf("%+v", q)
 			}
 		}

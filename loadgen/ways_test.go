@@ -35,7 +35,8 @@ func clientPair(t *testing.T) (file string, known *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	assert.Succeeds(t, err)
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:    time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
 	assert.Succeeds(t, err)
@@ -126,11 +127,13 @@ func TestWays(t *testing.T) {
 		{name: "IPv6", network: "tcp6"},
 		{name: "unix", network: "unix", host0: "localhost"},
 		{name: "a proxy", host: "model.test:8000", proxy: "HTTP_PROXY", asked: func(host string) []string {
-			return []string{"GET http://" + host + "/v1/models " + password, "POST http://" + host + "/v1/completions " + password}
+			return []string{"GET http://" + host + "/v1/models " + password,
+				"POST http://" + host + "/v1/completions " + password}
 		}},
-		{name: "a tunnel", tls: true, host: "example.com:8000", proxy: "HTTPS_PROXY", asked: func(host string) []string {
-			return []string{"CONNECT " + host + " " + password, "CONNECT " + host + " " + password}
-		}},
+		{name: "a tunnel", tls: true, host: "example.com:8000", proxy: "HTTPS_PROXY",
+			asked: func(host string) []string {
+				return []string{"CONNECT " + host + " " + password, "CONNECT " + host + " " + password}
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var seen hostLog
@@ -178,18 +181,21 @@ func TestWays(t *testing.T) {
 			loadTCP(t, "http://unused", 2, sinkOf{&book}, func(o *Options) { o.Target = g })
 			for _, q := range book.all {
 				if q.Failure != "" || q.Redials != 0 || c.network == "unix" && q.ReadDelay != metrics.Never {
-					t.Errorf("request %d: %q %q, %d redials, read delay %s", q.Index, q.Failure, q.Error, q.Redials, q.ReadDelay)
+					t.Errorf("request %d: %q %q, %d redials, read delay %s", q.Index, q.Failure, q.Error, q.Redials,
+						q.ReadDelay)
 				}
 			}
 			_, want, _ := strings.Cut(o.BaseURL, "://")
 			if c.host0 != "" {
 				want = c.host0
 			}
-			if got := slices.Compact(seen.all); !slices.Equal(got, []string{"GET " + want + "/v1/models", "POST " + want + "/v1/completions"}) {
+			if got := slices.Compact(seen.all); !slices.Equal(got,
+				[]string{"GET " + want + "/v1/models", "POST " + want + "/v1/completions"}) {
 				t.Errorf("the server saw %q, want host %s", got, want)
 			}
 			if c.asked != nil {
-				if got, want := between.asked, c.asked(c.host); !slices.Equal(slices.Compact(slices.Clone(got)), slices.Compact(want)) {
+				if got, want := between.asked, c.asked(c.host); !slices.Equal(slices.Compact(slices.Clone(got)),
+					slices.Compact(want)) {
 					t.Errorf("the proxy was asked\n%q, want\n%q", got, want)
 				}
 			}

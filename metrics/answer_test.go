@@ -36,7 +36,8 @@ func TestChange(t *testing.T) {
 	for _, c := range []struct {
 		now, before, want float64
 		ok                bool
-	}{{112, 100, 0.12, true}, {100.01, 100, 0, true}, {1, 0, 0, false}, {math.NaN(), 1, 0, false}, {1, math.Inf(1), 0, false}} {
+	}{{112, 100, 0.12, true}, {100.01, 100, 0, true}, {1, 0, 0, false}, {math.NaN(), 1, 0, false},
+		{1, math.Inf(1), 0, false}} {
 		if got, ok := Change(c.now, c.before); ok != c.ok || math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v after %v: %v, %t", c.now, c.before, got, ok)
 		}

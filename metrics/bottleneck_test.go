@@ -25,19 +25,25 @@ func TestBottleneck(t *testing.T) {
 		{"prefill", paced, split(0, 0, 0, 60*ms, 40*ms), "prefill, 60 % of TTFT", PrefillPart},
 		{"the network", paced, split(0, 0, 10*ms, 20*ms, 170*ms), "network and frontend, 85 % of TTFT", RestPart},
 		{"all of it", paced, split(0, 0, 10*ms, 0, 0), "queue, 100 % of TTFT", QueuePart},
-		{"slots of this client", paced, split(960*ms, 0, 10*ms, 20*ms, 10*ms), "queued here, 96 % of scheduled to first chunk", SlotPart},
-		{"slots without a server's", paced, split(75*ms, 0, Never, Never, 25*ms), "queued here, 75 % of scheduled to first chunk", SlotPart},
+		{"slots of this client", paced, split(960*ms, 0, 10*ms, 20*ms, 10*ms),
+			"queued here, 96 % of scheduled to first chunk", SlotPart},
+		{"slots without a server's", paced, split(75*ms, 0, Never, Never, 25*ms),
+			"queued here, 75 % of scheduled to first chunk", SlotPart},
 		{"slots of a closed loop", loop, split(960*ms, 0, 10*ms, 30*ms, 0), "prefill, 75 % of TTFT", PrefillPart},
-		{"connections", loop, split(0, 300*ms, 10*ms, 30*ms, 60*ms), "connect, 75 % of scheduled to first chunk", ConnectPart},
-		{"answers in one piece", &Plan{Rate: 5, Pooling: true}, split(0, 0, 75*ms, 0, 25*ms), "queue, 75 % of E2EL", QueuePart},
+		{"connections", loop, split(0, 300*ms, 10*ms, 30*ms, 60*ms), "connect, 75 % of scheduled to first chunk",
+			ConnectPart},
+		{"answers in one piece", &Plan{Rate: 5, Pooling: true}, split(0, 0, 75*ms, 0, 25*ms), "queue, 75 % of E2EL",
+			QueuePart},
 		{"no server reports", paced, split(0, 0, Never, Never, 40*ms), "", NoPart},
 		{"a rest that may be queue", paced, split(0, 0, Never, 40*ms, 60*ms), "", NoPart},
 		{"a prefill beside no queue", paced, split(0, 0, Never, 60*ms, 40*ms), "prefill, 60 % of TTFT", PrefillPart},
 		{"no request", paced, TTFTSplit{Queue: Never, Prefill: Never}, "", NoPart},
 		{"no time at all", paced, split(0, 0, 0, 0, 0), "", NoPart},
-		{"more than TTFT by its clock", paced, TTFTSplit{N: 1, TTFT: 100 * ms, Queue: 300 * ms, Prefill: 100 * ms}, "queue, 75 % of TTFT", QueuePart},
+		{"more than TTFT by its clock", paced, TTFTSplit{N: 1, TTFT: 100 * ms, Queue: 300 * ms, Prefill: 100 * ms},
+			"queue, 75 % of TTFT", QueuePart},
 	} {
-		if got := c.split.Bottleneck(c.plan); got.String() != c.want || got.Part != c.part || got.Known() != (c.want != "") {
+		if got := c.split.Bottleneck(c.plan); got.String() != c.want || got.Part != c.part ||
+			got.Known() != (c.want != "") {
 			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
 		}
 	}
@@ -56,7 +62,8 @@ func TestBottleneckOfAnswer(t *testing.T) {
 		s.Windows = append(s.Windows, w)
 	}
 	whole := TTFTSplit{N: 1, TTFT: 100, Queue: 45, Prefill: 55}
-	levels := []LoadLevel{{Offered: 2}, {From: 10 * second, Offered: 9}, {From: 20 * second, Offered: 6}, {From: 30 * second, Offered: 3}}
+	levels := []LoadLevel{{Offered: 2}, {From: 10 * second, Offered: 9}, {From: 20 * second, Offered: 6},
+		{From: 30 * second, Offered: 3}}
 	for _, c := range []struct {
 		answer Answer
 		levels []LoadLevel

@@ -36,15 +36,19 @@ func TestClientSeconds(t *testing.T) {
 		request(0, 0, 9*ms, 5*ms, 10*ms, 0, 0), // of the warm-up: in the second, not in the run
 		request(1, 600*ms, 2*ms, 1*ms, 10*ms, 0, 10*ms),
 	}
-	seconds := []ClientSecond{sampled(rec, ClientSecond{At: second, Took: second, CPU: 0.5, Cores: 2, Sockets: 2, Dialled: 2})}
-	if s := seconds[0]; s.Sent != 2 || s.Redials != 1 || s.LateMax != 9*ms || s.Chunks != 6 || s.Shared != 3 || s.Unstamped != 0 || s.DelayMax != 5*ms {
+	seconds := []ClientSecond{
+		sampled(rec, ClientSecond{At: second, Took: second, CPU: 0.5, Cores: 2, Sockets: 2, Dialled: 2})}
+	if s := seconds[0]; s.Sent != 2 || s.Redials != 1 || s.LateMax != 9*ms || s.Chunks != 6 || s.Shared != 3 ||
+		s.Unstamped != 0 || s.DelayMax != 5*ms {
 		t.Errorf("first second: %+v", s)
 	}
 	all = append(all, request(2, 1200*ms, 0, Never, 10*ms, 10*ms))
 	seconds = append(seconds, sampled(rec, ClientSecond{
-		At: 3 * second, Took: 2 * second, CPU: 2, Cores: 2, Stall: 900 * ms, GCs: 3, GCPause: ms, Memory: 7, Sockets: 1, ClockStep: true,
+		At: 3 * second, Took: 2 * second, CPU: 2, Cores: 2, Stall: 900 * ms, GCs: 3, GCPause: ms, Memory: 7, Sockets: 1,
+		ClockStep: true,
 	}))
-	if s := seconds[1]; s.Sent != 1 || s.Redials != 2 || s.Chunks != 2 || s.Unstamped != 2 || s.DelayP99 != Never || s.DelayMax != Never {
+	if s := seconds[1]; s.Sent != 1 || s.Redials != 2 || s.Chunks != 2 || s.Unstamped != 2 || s.DelayP99 != Never ||
+		s.DelayMax != Never {
 		t.Errorf("second second: %+v", s)
 	}
 	snapshot, stamps := rec.Snapshot(), rec.Stamps()
@@ -53,13 +57,16 @@ func TestClientSeconds(t *testing.T) {
 	}
 	summary := summarize(t, all, Run{Plan: plan, End: End{Ended: 3 * second, Stamps: &stamps}, Client: seconds})
 	c := summary.Client
-	if c.Stamps != stamps || c.Stamps.Chunks != 5 || c.Stamps.Shared != 1 || c.Stamps.Unstamped != 2 || c.Stamps.DelayMax != 1*ms {
+	if c.Stamps != stamps || c.Stamps.Chunks != 5 || c.Stamps.Shared != 1 || c.Stamps.Unstamped != 2 ||
+		c.Stamps.DelayMax != 1*ms {
 		t.Errorf("stamps: %+v, recorder %+v", c.Stamps, stamps)
 	}
-	if c.CPU != 1.5 || c.CPUMost != 2 || c.Cores != 2 || c.StoodStill != 900*ms || c.GCs != 3 || c.Memory != 7 || c.Sockets != 2 || c.Dialled != 2 || c.ClockSteps != 1 {
+	if c.CPU != 1.5 || c.CPUMost != 2 || c.Cores != 2 || c.StoodStill != 900*ms || c.GCs != 3 || c.Memory != 7 ||
+		c.Sockets != 2 || c.Dialled != 2 || c.ClockSteps != 1 {
 		t.Errorf("client: %+v", c)
 	}
-	if late := summary.Statistics[OwnLateness]; late.N != 2 || late.Max != 5 || c.Verdict.String() != snapshot.Verdict.String() || !strings.Contains(c.Verdict.String(), "stalled for 900ms") {
+	if late := summary.Statistics[OwnLateness]; late.N != 2 || late.Max != 5 ||
+		c.Verdict.String() != snapshot.Verdict.String() || !strings.Contains(c.Verdict.String(), "stalled for 900ms") {
 		t.Errorf("lateness %+v, verdict %s", late, c.Verdict)
 	}
 
@@ -69,14 +76,16 @@ func TestClientSeconds(t *testing.T) {
 		t.Errorf("killed: %+v", s)
 	}
 	// The warm-up is left out of the seconds, too.
-	early := append([]ClientSecond{{At: 400 * ms, Took: 400 * ms, Chunks: 90, Unstamped: 90, DelayMax: second}}, seconds...)
+	early := append([]ClientSecond{{At: 400 * ms, Took: 400 * ms, Chunks: 90, Unstamped: 90, DelayMax: second}},
+		seconds...)
 	summary = summarize(t, all, Run{Plan: plan, End: End{Ended: Never}, Client: early})
 	if s := summary.Client.Stamps; s.Unstamped != 2 || s.DelayMax != 5*ms {
 		t.Errorf("killed, with a warm-up: %+v", s)
 	}
 	// An older journal without samples has no figures of the client.
 	summary = summarize(t, all, runOf(Plan{Rate: 10}, 3*second))
-	if c := summary.Client; c.Source != UserStamps || c.Verdict.Limited() || c.Stamps.DelayP99 != Never || len(c.Seconds) != 0 {
+	if c := summary.Client; c.Source != UserStamps || c.Verdict.Limited() || c.Stamps.DelayP99 != Never ||
+		len(c.Seconds) != 0 {
 		t.Errorf("old journal: %+v", c)
 	}
 }
@@ -149,7 +158,8 @@ func TestCountsOfSuccesses(t *testing.T) {
 			t.Errorf("%s: %s of recordings, %+v cached of %d", name, got.Audio, got.Cached, got.InputTokens)
 		}
 	}
-	if r.RTFx != 3.751 || r.Cached.Rate() != 130.0/300 || r.Lengths.Judged != 0 { // no transcription is judged by its length
+	// no transcription is judged by its length
+	if r.RTFx != 3.751 || r.Cached.Rate() != 130.0/300 || r.Lengths.Judged != 0 {
 		t.Errorf("RTFx %v, rate %v, %d judged by the length asked for", r.RTFx, r.Cached.Rate(), r.Lengths.Judged)
 	}
 }

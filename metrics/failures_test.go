@@ -36,7 +36,8 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 		{Kind: FailedConnect, Count: 5, Last: 27001 * ms},
 		{Kind: "", Status: 503, Count: 1, Last: 0},
 	}
-	first := []string{"text b", "connect", "text a", "text c", "connect", "text b", "text d", "connect", "text c", "text e"}
+	first := []string{"text b", "connect", "text a", "text c", "connect", "text b", "text d", "connect", "text c",
+		"text e"}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 50 {
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -83,7 +84,9 @@ func TestFailedRequests(t *testing.T) {
 // Facts of a run are in its report.
 func TestReportOfTheSide(t *testing.T) {
 	run := Run{
-		End: End{Ended: second, Reason: "q", Unsent: 3, Probes: &Probes{Completed: 2}, SpecDecode: &SpecDecode{Drafts: 4}, Diffusion: &Diffusion{DenoisingSteps: 5}}, Events: []LogEntry{{Text: "hello"}},
+		End: End{Ended: second, Reason: "q", Unsent: 3, Probes: &Probes{Completed: 2},
+			SpecDecode: &SpecDecode{Drafts: 4}, Diffusion: &Diffusion{DenoisingSteps: 5}},
+		Events: []LogEntry{{Text: "hello"}},
 	}
 	r := summarize(t, nil, run)
 	same := r.Probes == run.Probes && r.SpecDecode == run.SpecDecode && r.Diffusion == run.Diffusion
@@ -115,11 +118,13 @@ func TestInterruptedOrOver(t *testing.T) {
 		{"all sent, duration", Run{Plan: inTime}, nil, 0, nil},
 		{"time over", Run{Plan: inTime, End: End{Unsent: 3}}, nil, 3, nil},
 		{"time over, one held", Run{Plan: inTime, End: End{Unsent: 3}}, []Request{held}, 4, nil},
-		{"time over, one cut", Run{Plan: inTime, End: End{Unsent: 2}}, []Request{inFlight}, 2, &Interruption{Cancelled: 1, Unsent: 2}},
+		{"time over, one cut", Run{Plan: inTime, End: End{Unsent: 2}}, []Request{inFlight}, 2,
+			&Interruption{Cancelled: 1, Unsent: 2}},
 		{"no duration", Run{End: End{Unsent: 3}}, nil, 3, &Interruption{Unsent: 3}},
 		{"no duration, one held", Run{}, []Request{held}, 1, &Interruption{Unsent: 1}},
 		{
-			"stopped", Run{Plan: inTime, End: End{Reason: "q", Unsent: 3}}, []Request{held}, 4, &Interruption{Reason: "q", Unsent: 4},
+			"stopped", Run{Plan: inTime, End: End{Reason: "q", Unsent: 3}}, []Request{held}, 4,
+			&Interruption{Reason: "q", Unsent: 4},
 		},
 		{"stopped with all sent", Run{Plan: inTime, End: End{Reason: "q"}}, nil, 0, &Interruption{Reason: "q"}},
 	} {

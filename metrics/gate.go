@@ -153,7 +153,8 @@ type gateNumber struct {
 }
 
 var gateNumbers = []gateNumber{
-	{name: gateGoodput, share: true, objectives: true, value: func(g *gateFigures) (float64, bool) { return g.part(g.Good) }},
+	{name: gateGoodput, share: true, objectives: true,
+		value: func(g *gateFigures) (float64, bool) { return g.part(g.Good) }},
 	{name: "error_rate", share: true, value: func(g *gateFigures) (float64, bool) { return g.part(g.Failed) }},
 	{name: "request_goodput", objectives: true, value: func(g *gateFigures) (float64, bool) { return g.rate(g.Good) }},
 	{name: "request_throughput", value: func(g *gateFigures) (float64, bool) { return g.rate(g.Completed) }},
@@ -347,7 +348,8 @@ func (r *Report) CheckGates() []GateResult {
 
 // check returns the results of a plan's gates. They go by the objectives of the plan, so that later ones cannot make
 // them pass.
-func (g *gateFigures) check(p *Plan, inForce SLO, missed func(gate Gate, v float64, known bool) bool) (all []GateResult) {
+func (g *gateFigures) check(p *Plan, inForce SLO,
+	missed func(gate Gate, v float64, known bool) bool) (all []GateResult) {
 	if g.objectives = p.Judges(p.Goodput); inForce != nil && !slices.Equal(inForce, p.Goodput) {
 		g.Good = g.PlannedGood
 	}

@@ -39,9 +39,10 @@ func TestParseGate(t *testing.T) {
 func TestGateString(t *testing.T) {
 	for text, want := range map[string]string{
 		"goodput< 90%": "goodput<90%", "goodput<.9": "goodput<0.9", "error_rate>0.3%": "error_rate>0.3%",
-		"error_rate>=100%": "error_rate>=100%", "error_rate>0%": "error_rate>0%", "error_rate>12.345%": "error_rate>12.345%",
-		"error_rate>1e-5%":  "error_rate>0.00001%",
-		"p99.90_ttft>=0.5s": "p99.9_ttft_ms>=500", "completed<1e3": "completed<1000",
+		"error_rate>=100%": "error_rate>=100%", "error_rate>0%": "error_rate>0%",
+		"error_rate>12.345%": "error_rate>12.345%",
+		"error_rate>1e-5%":   "error_rate>0.00001%",
+		"p99.90_ttft>=0.5s":  "p99.9_ttft_ms>=500", "completed<1e3": "completed<1000",
 	} {
 		g, err := ParseGate(text)
 		if err != nil || g.String() != want {

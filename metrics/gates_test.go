@@ -27,7 +27,8 @@ func TestGatesOfAReport(t *testing.T) {
 	plan := Plan{
 		Percentiles: []float64{99}, Goodput: SLO{{Metric: TTFT, LimitMS: 600}},
 		Gates: eventtest.Gates(t,
-			"goodput<60%", "goodput<=60%", "error_rate>0.2", "error_rate>=20%", "request_goodput<1", "request_throughput<0.8",
+			"goodput<60%", "goodput<=60%", "error_rate>0.2", "error_rate>=20%", "request_goodput<1",
+			"request_throughput<0.8",
 			"output_throughput<=4", "total_token_throughput>12", "completed<9", "failed>1", "max_concurrent_requests>2",
 			"mean_ttft>450", "median_ttft>=450", "std_ttft>1s", "min_ttft<100", "max_ttft>=800",
 			"p97.5_ttft>783", "p97.5_ttft>782", "mean_itl>50", "max_e2el>1s", "p50_tpot>=50",
@@ -54,15 +55,18 @@ func TestGatesOfAReport(t *testing.T) {
 	}
 	// The percentile of a gate is not among those of the plan.
 	if len(r.Statistics[TTFT].Percentiles) != 1 || len(r.Statistics[ITL].Gated) != 0 {
-		t.Errorf("percentiles of TTFT %v, gated ones of ITL %v", r.Statistics[TTFT].Percentiles, r.Statistics[ITL].Gated)
+		t.Errorf("percentiles of TTFT %v, gated ones of ITL %v", r.Statistics[TTFT].Percentiles,
+			r.Statistics[ITL].Gated)
 	}
 }
 
 func TestGatesWithoutASample(t *testing.T) {
-	all := eventtest.Gates(t, "goodput<90%", "error_rate>1%", "request_goodput<1", "request_throughput<1", "output_throughput<1",
+	all := eventtest.Gates(t, "goodput<90%", "error_rate>1%", "request_goodput<1", "request_throughput<1",
+		"output_throughput<1",
 		"total_token_throughput<1", "max_concurrent_requests>5", "p99_ttft>5", "max_client_queue_time>1")
 	all = append(all, Gate{Metric: "nonsense", Op: "<", Limit: 1})
-	r := summarize(t, nil, Run{Plan: Plan{Gates: all, Goodput: SLO{{Metric: TTFT, LimitMS: 1}}}, End: End{Ended: second}})
+	r := summarize(t, nil,
+		Run{Plan: Plan{Gates: all, Goodput: SLO{{Metric: TTFT, LimitMS: 1}}}, End: End{Ended: second}})
 	for _, g := range r.Gates {
 		if g.Known || !g.Missed {
 			t.Errorf("%s: %+v, want unknown and missed", g.Gate, g)
@@ -75,7 +79,8 @@ func TestGatesWithoutASample(t *testing.T) {
 		}
 	}
 	r = summarize(t, nil, runOf(Plan{Gates: eventtest.Gates(t, "completed<1", "failed>0", "goodput<1")}, second))
-	got := []bool{r.Gates[0].Known, r.Gates[0].Missed, r.Gates[1].Known, r.Gates[1].Missed, r.Gates[2].Known, r.Gates[2].Missed}
+	got := []bool{r.Gates[0].Known, r.Gates[0].Missed, r.Gates[1].Known, r.Gates[1].Missed, r.Gates[2].Known,
+		r.Gates[2].Missed}
 	if diff := cmp.Diff([]bool{true, true, true, false, false, true}, got); diff != "" {
 		t.Errorf("completed, failed, goodput: (-want +got)\n%s", diff)
 	}
@@ -86,7 +91,8 @@ func TestGatesWithoutASample(t *testing.T) {
 
 // Live, gates come from histograms and totals: shares and rates are the same, latencies to the width of a bucket.
 func TestGatesLive(t *testing.T) {
-	names := []string{"goodput", "error_rate", "request_goodput", "request_throughput", "output_throughput", "total_token_throughput",
+	names := []string{"goodput", "error_rate", "request_goodput", "request_throughput", "output_throughput",
+		"total_token_throughput",
 		"completed", "failed", "max_concurrent_requests"}
 	for _, s := range []string{"mean", "median", "std", "min", "max", "p95", "p97.5"} {
 		for _, l := range LatencyKeys() {

@@ -13,7 +13,8 @@ import (
 
 func TestGPUsOver(t *testing.T) {
 	gpu := func(index int, use, power float64) GPU {
-		return GPU{Index: index, Name: "H100", Use: use, Power: power, MemoryUsed: Unsaid(), Temperature: 60 + float64(index)}
+		return GPU{Index: index, Name: "H100", Use: use, Power: power, MemoryUsed: Unsaid(),
+			Temperature: 60 + float64(index)}
 	}
 	run := Run{Plan: Plan{Warmup: 2 * second, GPUPrice: 3}, Telemetry: Telemetry{GPUs: []GPUSecond{
 		{At: 2 * second, Took: second, GPUs: []GPU{gpu(2, 1, 9999), gpu(3, 1, 9999)}}, // of the warm-up
@@ -22,14 +23,17 @@ func TestGPUsOver(t *testing.T) {
 		{At: 7 * second, Took: second, GPUs: []GPU{gpu(2, Unsaid(), 1e300), {Index: -1}, {Index: 1 << 40}}},
 	}}}
 	over := func(tokens int, length time.Duration) *GPUReport {
-		r := GPUsOver(run.GPUs, run.Plan.Warmup, math.MaxInt64, GPUWork{OutputTokens: tokens, Length: length, Price: run.Plan.GPUPrice})
+		r := GPUsOver(run.GPUs, run.Plan.Warmup, math.MaxInt64,
+			GPUWork{OutputTokens: tokens, Length: length, Price: run.Plan.GPUPrice})
 		return &r
 	}
 	got := over(1000, 8*second) // of which half was sampled
 	want := &GPUReport{
-		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, Energy: 800 + 1200, Sampled: 4 * second,
+		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, Energy: 800 + 1200,
+		Sampled:   4 * second,
 		PowerMean: (300+3*400)/4 + 500, Seen: 2, Powered: 2, // one of them told it for a part of the time
-		MemoryMost: Unsaid(), TemperatureMost: 63, JoulesPerToken: 7, CostPerMillion: 3 * 2 * (8 * second).Hours() * 1e6 / 1000,
+		MemoryMost: Unsaid(), TemperatureMost: 63, JoulesPerToken: 7,
+		CostPerMillion: 3 * 2 * (8 * second).Hours() * 1e6 / 1000,
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(GPUReport{}, "Seconds")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

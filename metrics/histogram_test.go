@@ -71,7 +71,8 @@ func TestMergeAndRemove(t *testing.T) {
 		merged.Merge(&part)
 	}
 	if !compareHistograms(whole, merged) {
-		t.Errorf("merged has %d values, mean %s; whole %d, %s", merged.Count(), merged.Mean(), whole.Count(), whole.Mean())
+		t.Errorf("merged has %d values, mean %s; whole %d, %s", merged.Count(), merged.Mean(), whole.Count(),
+			whole.Mean())
 	}
 }
 

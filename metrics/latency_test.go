@@ -35,10 +35,12 @@ func TestLatencyTable(t *testing.T) {
 
 func TestLatencyText(t *testing.T) {
 	var got []Latency
-	if err := json.Unmarshal([]byte(`["tpot","client_queue_time"]`), &got); err != nil || !slices.Equal(got, []Latency{TPOT, SlotWait}) {
+	if err := json.Unmarshal([]byte(`["tpot","client_queue_time"]`), &got); err != nil ||
+		!slices.Equal(got, []Latency{TPOT, SlotWait}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if b, err := json.Marshal(Objective{Metric: E2EL, LimitMS: 5}); err != nil || string(b) != `{"metric":"e2el","limit_ms":5}` {
+	if b, err := json.Marshal(Objective{Metric: E2EL, LimitMS: 5}); err != nil ||
+		string(b) != `{"metric":"e2el","limit_ms":5}` {
 		t.Errorf("%s, %v", b, err)
 	}
 	for _, text := range []string{`""`, `"TTFT"`, `"lateness"`} {

@@ -10,24 +10,35 @@ import (
 // The servers of docs/servers.md report errors in these ways.
 func TestErrorMessage(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
-		"OpenAI":               {`{"error":{"message":"Rate limit reached","type":"requests","param":null,"code":"rate_limit_exceeded"}}`, "Rate limit reached"},
-		"vLLM":                 {`{"object":"error","message":"The model ` + "`x`" + ` does not exist.","type":"NotFoundError","param":null,"code":404}`, "The model `x` does not exist."},
-		"vLLM, newer":          {`{"error":{"message":"too long","type":"BadRequestError","param":"input","code":400}}`, "too long"},
-		"FastAPI":              {`{"detail":"Not Found"}`, "Not Found"},
-		"FastAPI, validation":  {`{"detail":[{"loc":["body","max_tokens"],"msg":"must be positive","type":"value_error"},{"loc":["body","messages",0,"role"],"msg":"field required"}]}`, "body.max_tokens: must be positive; body.messages.role: field required"},
-		"FastAPI, an object":   {`{"detail":{"error":{"message":"no"}}}`, "no"},
-		"TGI":                  {`{"error":"Input validation error: inputs must have less than 1024 tokens","error_type":"validation"}`, "Input validation error: inputs must have less than 1024 tokens"},
-		"llama.cpp":            {`{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, "Loading model"},
+		"OpenAI": {`{"error":{"message":"Rate limit ` +
+			`reached","type":"requests","param":null,"code":"rate_limit_exceeded"}}`, "Rate limit reached"},
+		"vLLM": {`{"object":"error","message":"The model ` + "`x`" + ` does not ` +
+			`exist.","type":"NotFoundError","param":null,"code":404}`, "The model `x` does not exist."},
+		"vLLM, newer": {`{"error":{"message":"too long","type":"BadRequestError","param":"input","code":400}}`,
+			"too long"},
+		"FastAPI": {`{"detail":"Not Found"}`, "Not Found"},
+		"FastAPI, validation": {
+			`{"detail":[{"loc":["body","max_tokens"],"msg":"must be positive","type":"value_error"},{"loc":["body",` +
+				`"messages",0,"role"],"msg":"field required"}]}`,
+			"body.max_tokens: must be positive; body.messages.role: field required"},
+		"FastAPI, an object": {`{"detail":{"error":{"message":"no"}}}`, "no"},
+		"TGI": {`{"error":"Input validation error: inputs must have less than 1024 ` +
+			`tokens","error_type":"validation"}`, "Input validation error: inputs must have less than 1024 tokens"},
+		"llama.cpp": {`{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`,
+			"Loading model"},
 		"a list of errors":     {`[{"error":{"message":"one"}},{"error":{"message":"two"}}]`, "one; two"},
 		"an event of a stream": {`data: {"error": {"message": "out of memory"}}`, "out of memory"},
-		"cut off":              {`{"error":{"type":"x","message":"a \"long\" message that goes`, `a "long" message that goes`},
+		"cut off": {`{"error":{"type":"x","message":"a \"long\" message that goes`,
+			`a "long" message that goes`},
 		"cut off in an escape": {`{"message":"a long message\u00`, `{"message":"a long message\u00`},
 		"no message":           {`{"code":503}`, `{"code":503}`},
 		"an empty message":     {`{"error":{"message":" "}}`, `{"error":{"message":" "}}`},
-		"a page":               {"<html><title>502 Bad Gateway</title></html>", "<html><title>502 Bad Gateway</title></html>"},
-		"text":                 {"no such model", "no such model"},
-		"nothing":              {"", ""},
-		"deep":                 {strings.Repeat(`{"error":`, 9) + `"x"` + strings.Repeat("}", 9), strings.Repeat(`{"error":`, 9) + `"x"` + strings.Repeat("}", 9)},
+		"a page": {"<html><title>502 Bad Gateway</title></html>",
+			"<html><title>502 Bad Gateway</title></html>"},
+		"text":    {"no such model", "no such model"},
+		"nothing": {"", ""},
+		"deep": {strings.Repeat(`{"error":`, 9) + `"x"` + strings.Repeat("}", 9),
+			strings.Repeat(`{"error":`, 9) + `"x"` + strings.Repeat("}", 9)},
 	} {
 		if got := ErrorMessage(c.body); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -32,7 +32,8 @@ func TestMinutesFollow(t *testing.T) {
 		}
 		want := Minutes{}.Follow(&s, 0)
 		if len(m.Windows) != (len(s.Windows)-minuteLag)/perMinute || !reflect.DeepEqual(m, want) {
-			t.Fatalf("seed %d: %d minutes of %d seconds, want %d, or not the same", seed, len(m.Windows), len(s.Windows), len(want.Windows))
+			t.Fatalf("seed %d: %d minutes of %d seconds, want %d, or not the same", seed, len(m.Windows),
+				len(s.Windows), len(want.Windows))
 		}
 	}
 }
@@ -42,15 +43,20 @@ func TestMinutesJoin(t *testing.T) {
 	var s Snapshot
 	for i := range 2*perMinute + minuteLag {
 		at := time.Duration(i) * time.Second
-		w := Window{Start: at, Counts: Counts{Sent: 3, Completed: i}, TokensOut: 2 * i, Held: 1, Waiting: i, Running: 10}
+		w := Window{Start: at, Counts: Counts{Sent: 3, Completed: i}, TokensOut: 2 * i, Held: 1, Waiting: i,
+			Running: 10}
 		w.Met[TTFT], w.TTFTParts.N, w.Reported.Queued = 1, 2, 1
 		w.Histograms[TTFT].Add(time.Duration(i+1) * time.Millisecond)
 		s.Windows = append(s.Windows, w)
 		at += time.Second + 3*time.Millisecond // samples are late
-		s.Server = append(s.Server, ServerSecond{At: at, Took: time.Second, Running: float64(i), KVUsage: 0.5, Waiting: Unsaid(),
-			PromptTokens: 7, PrefixQueries: 4, PrefixHits: 1, HitRate: 0.25, Preemptions: Unsaid(), TTFT: ServerLatency{N: 2, Mean: time.Duration(i)}})
-		s.Client = append(s.Client, ClientSecond{At: at, Took: time.Second, CPU: 2, Cores: 4, Sent: i % 2, LateP99: time.Duration(i), LateMax: time.Second, Chunks: 5, Unstamped: 1})
-		s.GPUs = append(s.GPUs, GPUSecond{At: at, Took: time.Second, GPUs: []GPU{{Index: 1, Use: 0.5, Power: float64(i)}}})
+		s.Server = append(s.Server,
+			ServerSecond{At: at, Took: time.Second, Running: float64(i), KVUsage: 0.5, Waiting: Unsaid(),
+				PromptTokens: 7, PrefixQueries: 4, PrefixHits: 1, HitRate: 0.25, Preemptions: Unsaid(),
+				TTFT: ServerLatency{N: 2, Mean: time.Duration(i)}})
+		s.Client = append(s.Client, ClientSecond{At: at, Took: time.Second, CPU: 2, Cores: 4, Sent: i % 2,
+			LateP99: time.Duration(i), LateMax: time.Second, Chunks: 5, Unstamped: 1})
+		s.GPUs = append(s.GPUs,
+			GPUSecond{At: at, Took: time.Second, GPUs: []GPU{{Index: 1, Use: 0.5, Power: float64(i)}}})
 	}
 	m := Minutes{}.Follow(&s, 0)
 	if len(m.Windows) != 2 {
@@ -58,18 +64,22 @@ func TestMinutesJoin(t *testing.T) {
 	}
 	const sum, mean = 60*119 - 60*59/2, 89.5 // of 60 to 119
 	w := &m.Windows[1]
-	if w.Start != time.Minute || w.Seconds != 60 || w.Sent != 180 || w.Completed != sum || w.TokensOut != 2*sum || w.Held != 1 || w.Waiting != 90 ||
-		w.Running != 10 || w.Met[TTFT] != 60 || w.TTFTParts.N != 120 || w.Reported.Queued != 60 || w.Histograms[TTFT].Count() != 60 ||
+	if w.Start != time.Minute || w.Seconds != 60 || w.Sent != 180 || w.Completed != sum || w.TokensOut != 2*sum ||
+		w.Held != 1 || w.Waiting != 90 ||
+		w.Running != 10 || w.Met[TTFT] != 60 || w.TTFTParts.N != 120 || w.Reported.Queued != 60 ||
+		w.Histograms[TTFT].Count() != 60 ||
 		w.Histograms[TTFT].Mean() != 90500*time.Microsecond {
 		t.Errorf("window %+v", w)
 	}
 	v := &m.Server[1]
-	if v.Took != time.Minute || v.At != 2*time.Minute+3*time.Millisecond || v.Running != mean || v.KVUsage != 0.5 || Said(v.Waiting) || v.PromptTokens != 420 ||
+	if v.Took != time.Minute || v.At != 2*time.Minute+3*time.Millisecond || v.Running != mean || v.KVUsage != 0.5 ||
+		Said(v.Waiting) || v.PromptTokens != 420 ||
 		v.HitRate != 0.25 || Said(v.Preemptions) || v.TTFT.N != 120 || math.Abs(float64(v.TTFT.Mean)-mean) > 60 {
 		t.Errorf("server %+v", v)
 	}
 	c := &m.Client[1]
-	if c.Took != time.Minute || c.CPU != 2 || c.Cores != 4 || c.Sent != 30 || c.LateP99 != 90 || c.LateMax != time.Second || c.Chunks != 300 || c.Unstamped != 60 {
+	if c.Took != time.Minute || c.CPU != 2 || c.Cores != 4 || c.Sent != 30 || c.LateP99 != 90 ||
+		c.LateMax != time.Second || c.Chunks != 300 || c.Unstamped != 60 {
 		t.Errorf("client %+v", c)
 	}
 	if g := &m.GPUs[1]; g.Took != time.Minute || len(g.GPUs) != 1 || g.GPUs[0].Use != 0.5 || g.GPUs[0].Power != mean {

@@ -35,7 +35,8 @@ func TestLoadOfAPlan(t *testing.T) {
 		{"closed loop", Plan{Rate: inf, MaxConcurrency: 3}, 0, users(3), 0, false, true},
 		{"ramp", Plan{Rate: inf, Ramp: ramp}, 4 * second, ramps(14, 20, 6*second), 14, true, false},
 		{"after a ramp", Plan{Rate: inf, Ramp: ramp}, minute, rate(20), 20, true, false},
-		{"ramp over requests", Plan{Rate: inf, Requests: 11, Ramp: &Ramp{From: 1, To: 2}}, 0, rate(1.5), 0, true, false},
+		{"ramp over requests", Plan{Rate: inf, Requests: 11, Ramp: &Ramp{From: 1, To: 2}}, 0, rate(1.5), 0, true,
+			false},
 		{"stage of a rate", Plan{Rate: inf, Stages: stages}, 0, rate(5), 5, true, false},
 		{"last stage", Plan{Rate: inf, Stages: stages}, time.Hour, users(7), 0, true, false},
 		{"stages of users", Plan{Rate: inf, Stages: stages[1:]}, second, users(7), 0, false, true},
@@ -70,12 +71,15 @@ func TestLengthOfAPlan(t *testing.T) {
 		{"as many as fit into a duration", Plan{Rate: 0.5, Requests: 2, Duration: 5 * second}, 5 * second},
 		{"a number before the end of a duration", Plan{Rate: 4, Requests: 10, Duration: minute}, 2500 * ms},
 		{"a number after the end of a duration", Plan{Rate: 4, Requests: 1000, Duration: minute}, minute},
-		{"stages", Plan{Rate: inf, Requests: 7, Stages: []Stage{{Length: minute, Load: Load{Value: 1}}}, Duration: minute}, minute},
-		{"a ramp in time", Plan{Rate: inf, Requests: 151, Ramp: line("linear", 10*second), Duration: 10 * second}, 10 * second},
+		{"stages", Plan{Rate: inf, Requests: 7, Stages: []Stage{{Length: minute, Load: Load{Value: 1}}},
+			Duration: minute}, minute},
+		{"a ramp in time", Plan{Rate: inf, Requests: 151, Ramp: line("linear", 10*second), Duration: 10 * second},
+			10 * second},
 		{"a number at a ramp in time", Plan{Rate: inf, Requests: 190, Ramp: line("linear", 10*second)}, 12 * second},
 		{"a ramp over the requests", Plan{Rate: inf, Requests: 11, Ramp: line("linear", 0)}, 768147 * time.Microsecond},
 		{"an exponential one", Plan{Rate: inf, Requests: 11, Ramp: line("exponential", 0)}, 796348 * time.Microsecond},
-		{"a part of a ramp over the requests", Plan{Rate: inf, Requests: 1, Ramp: &Ramp{From: 10, To: 20, Requests: 11}}, 100 * ms},
+		{"a part of a ramp over the requests",
+			Plan{Rate: inf, Requests: 1, Ramp: &Ramp{From: 10, To: 20, Requests: 11}}, 100 * ms},
 		{"a ramp that does not rise", Plan{Rate: inf, Requests: 8, Ramp: &Ramp{From: 4, To: 4}}, 2 * second},
 		{"a closed loop of a number", Plan{Rate: inf, MaxConcurrency: 4, Requests: 100}, 0},
 		{"all at once", Plan{Rate: inf, Requests: 100}, 0},
@@ -140,7 +144,8 @@ func TestObjectivesFor(t *testing.T) {
 	run, gold := SLO{{Metric: TTFT, LimitMS: 9}}, SLO{{Metric: TTFT, LimitMS: 1}}
 	p := Plan{Workloads: []Workload{{Name: "gold", Goodput: gold}, {Name: "tin"}}}
 	for class, want := range map[string]SLO{
-		"": run, "gold": gold, "tin": run, "golden": run, "gold, priority 1": gold, "constrained, gold": gold, "marigold, x": run,
+		"": run, "gold": gold, "tin": run, "golden": run, "gold, priority 1": gold, "constrained, gold": gold,
+		"marigold, x": run,
 	} {
 		if got := p.ObjectivesFor(class, run); got[0] != want[0] {
 			t.Errorf("class %q: got %v, want %v", class, got, want)
@@ -156,8 +161,9 @@ func TestObjectivesFor(t *testing.T) {
 func TestUnit(t *testing.T) {
 	talks := &Conversations{}
 	for want, p := range map[string]*Plan{
-		"10 req/s": nil, "1 user": {Rate: Rate(math.Inf(1)), MaxConcurrency: 1, Conversations: talks}, "2 conversations/s": {Rate: 2, Conversations: talks},
-		"7 users": {Find: &Find{Unit: Users}}, "0.25 req/s": {Rate: 1},
+		"10 req/s": nil, "1 user": {Rate: Rate(math.Inf(1)), MaxConcurrency: 1, Conversations: talks},
+		"2 conversations/s": {Rate: 2, Conversations: talks},
+		"7 users":           {Find: &Find{Unit: Users}}, "0.25 req/s": {Rate: 1},
 	} {
 		if got := p.Unit().Words(strings.Fields(want)[0]); got != want {
 			t.Errorf("%+v: got %s, want %s", p, got, want)

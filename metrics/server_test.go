@@ -8,15 +8,21 @@ import (
 
 // A sample joined with the one before has the later gauges and the changes of both.
 func TestBehind(t *testing.T) {
-	before := ServerSecond{Took: second, Running: 1, Preemptions: 2, PromptTokens: Unsaid(), PrefixQueries: 10, PrefixHits: 5,
-		TTFT: ServerLatency{N: 1, Mean: second}, Queue: ServerLatency{N: 2, Mean: second}, First: TTFTParts{N: 1, TTFT: second}}
-	s := ServerSecond{Took: second, Running: 3, Preemptions: Unsaid(), PromptTokens: 4, PrefixQueries: 10, PrefixHits: 10,
-		TTFT: ServerLatency{N: 3, Mean: 3 * second}, Prefill: ServerLatency{N: 1, Mean: second}, First: TTFTParts{N: 3, TTFT: 7 * second}}
+	before := ServerSecond{Took: second, Running: 1, Preemptions: 2, PromptTokens: Unsaid(), PrefixQueries: 10,
+		PrefixHits: 5,
+		TTFT:       ServerLatency{N: 1, Mean: second}, Queue: ServerLatency{N: 2, Mean: second},
+		First: TTFTParts{N: 1, TTFT: second}}
+	s := ServerSecond{Took: second, Running: 3, Preemptions: Unsaid(), PromptTokens: 4, PrefixQueries: 10,
+		PrefixHits: 10,
+		TTFT:       ServerLatency{N: 3, Mean: 3 * second}, Prefill: ServerLatency{N: 1, Mean: second},
+		First: TTFTParts{N: 3, TTFT: 7 * second}}
 	got := s.Behind(&before)
-	if got.Took != 2*second || got.Running != 3 || got.Preemptions != 2 || got.PromptTokens != 4 || got.HitRate != 0.75 {
+	if got.Took != 2*second || got.Running != 3 || got.Preemptions != 2 || got.PromptTokens != 4 ||
+		got.HitRate != 0.75 {
 		t.Errorf("%+v", got)
 	}
-	if got.TTFT != (ServerLatency{N: 4, Mean: 2500 * ms}) || got.Queue.N != 2 || got.Prefill.N != 1 || got.First.MeanTTFT() != 2*second {
+	if got.TTFT != (ServerLatency{N: 4, Mean: 2500 * ms}) || got.Queue.N != 2 || got.Prefill.N != 1 ||
+		got.First.MeanTTFT() != 2*second {
 		t.Errorf("latencies %+v, %+v, %+v, %s", got.TTFT, got.Queue, got.Prefill, got.First.MeanTTFT())
 	}
 	if new(TTFTParts).MeanTTFT() != Never {
@@ -35,7 +41,8 @@ func TestTelemetry(t *testing.T) {
 			t.Errorf("%T is not taken", fact)
 		}
 	}
-	if got.Take(Phase{}) || len(got.Server) != 1 || len(got.GPUs) != 1 || got.ServerKind != "vLLM" || got.ServerAbsent != "gone" || got.GPUsAbsent != "none" {
+	if got.Take(Phase{}) || len(got.Server) != 1 || len(got.GPUs) != 1 || got.ServerKind != "vLLM" ||
+		got.ServerAbsent != "gone" || got.GPUsAbsent != "none" {
 		t.Errorf("%+v", got)
 	}
 	short := ServerReport{RunningMean: Unsaid(), WaitingMean: Unsaid(), KVMean: Unsaid(), Seconds: got.Server}

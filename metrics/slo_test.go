@@ -18,8 +18,10 @@ func TestEnoughGood(t *testing.T) {
 		{[]Gate{{Metric: "goodput", Op: "<", Limit: 0.9}}, 0.9, true},
 		{[]Gate{{Metric: "goodput", Op: "<", Limit: 0.5}, {Metric: "goodput", Op: "<=", Limit: 0.8}}, 0.8, true},
 		{[]Gate{{Metric: "goodput", Op: "<", Limit: 0}}, 0, true},
-		{[]Gate{{Metric: "goodput", Op: ">", Limit: 0.5}, {Metric: "request_goodput", Op: "<", Limit: 0.8}}, EnoughGood, false},
-		{[]Gate{{Metric: "goodput", Op: "<", Limit: math.NaN()}, {Metric: "goodput", Op: "<", Limit: 7}}, EnoughGood, false},
+		{[]Gate{{Metric: "goodput", Op: ">", Limit: 0.5}, {Metric: "request_goodput", Op: "<", Limit: 0.8}}, EnoughGood,
+			false},
+		{[]Gate{{Metric: "goodput", Op: "<", Limit: math.NaN()}, {Metric: "goodput", Op: "<", Limit: 7}}, EnoughGood,
+			false},
 	} {
 		p := Plan{Gates: c.gates}
 		if got, asked := p.EnoughGood(); got != c.want || asked != c.asked {
@@ -58,7 +60,8 @@ func TestRatio(t *testing.T) {
 	outcome := OutcomeOf(200*ms, 1200*ms, 11, OtherObjectives{})
 	for _, c := range []struct {
 		ttft, tpot, want float64
-	}{{400, 1000, .5}, {400, 125, .8}, {100, 1000, 2}, {100, 25, 4}, {200, 100, 1}, {0, 100, math.Inf(1)}, {math.Nextafter(200, 0), 1000, math.Nextafter(1, 2)}} {
+	}{{400, 1000, .5}, {400, 125, .8}, {100, 1000, 2}, {100, 25, 4}, {200, 100, 1}, {0, 100, math.Inf(1)},
+		{math.Nextafter(200, 0), 1000, math.Nextafter(1, 2)}} {
 		slo := SLO{{Metric: TTFT, LimitMS: c.ttft}, {Metric: TPOT, LimitMS: c.tpot}}
 		got := slo.Ratio(&outcome)
 		if got != c.want || (got <= 1) != slo.Judge(&outcome).Good() {

@@ -11,7 +11,8 @@ import (
 // within a bucket.
 func TestSpeeds(t *testing.T) {
 	s, h := Sample{}, Histogram{}
-	for i, tpot := range []time.Duration{0, 40 * time.Millisecond, 20 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 500 * time.Nanosecond} {
+	for i, tpot := range []time.Duration{0, 40 * time.Millisecond, 20 * time.Millisecond, 10 * time.Millisecond,
+		20 * time.Millisecond, 500 * time.Nanosecond} {
 		s.Add(tpot.Seconds())
 		h.Add(tpot)
 		if got := s.Speeds(); i == 0 && (got.N != 0 || got.Mean != 0) {

@@ -24,13 +24,15 @@ func TestSplit(t *testing.T) {
 	looks := []ServerSecond{
 		{At: 1 * second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too early
 		{At: 2 * second, Took: second, First: four, Queue: tells(2, 40*ms), Prefill: tells(9, 10*ms)},
-		{At: 3 * second, Took: second, First: six, Queue: tells(6, 80*ms), Prefill: tells(3, 30*ms)}, // of other clients, too
+		// of other clients, too
+		{At: 3 * second, Took: second, First: six, Queue: tells(6, 80*ms), Prefill: tells(3, 30*ms)},
 		{At: 4 * second, Took: second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too late
 	}
 	atEnd := []ServerSecond{
 		looks[0],
 		{At: 2 * second, Took: second, WaitsAtEnd: true, First: ten},
-		{At: 3 * second, Took: second, WaitsAtEnd: true, First: ten, Ended: TTFTParts{N: 4, SlotWait: 8 * ms, Connect: 8 * ms, TTFT: 400 * ms},
+		{At: 3 * second, Took: second, WaitsAtEnd: true, First: ten,
+			Ended: TTFTParts{N: 4, SlotWait: 8 * ms, Connect: 8 * ms, TTFT: 400 * ms},
 			Queue: tells(4, 85*ms), Prefill: tells(4, 10*ms)},
 	}
 	fallen := []ServerSecond{looks[0], looks[1], looks[2]} // the first of them counts nothing
@@ -38,10 +40,12 @@ func TestSplit(t *testing.T) {
 	fallen[1] = ServerSecond{At: looks[1].At, Took: looks[1].Took, First: four,
 		Preemptions: no, PrefixQueries: no, PromptTokens: no, OutputTokens: no, DraftTokens: no}
 	fewer := func(queue, prefill float64) []ServerSecond {
-		return []ServerSecond{{At: 3 * second, Took: 2 * second, First: ten, Queue: tells(queue, 70*ms), Prefill: tells(prefill, 15*ms)}}
+		return []ServerSecond{{At: 3 * second, Took: 2 * second, First: ten, Queue: tells(queue, 70*ms),
+			Prefill: tells(prefill, 15*ms)}}
 	}
 	unknown := TTFTSplit{Queue: Never, Prefill: Never, Rest: 200 * ms, Source: SplitUnknown}
-	half := ServerTimes{TTFTParts: TTFTParts{N: 5, SlotWait: 5 * ms, Connect: 50 * ms, TTFT: 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
+	half := ServerTimes{TTFTParts: TTFTParts{N: 5, SlotWait: 5 * ms, Connect: 50 * ms, TTFT: 800 * ms}, Queued: 5,
+		Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
 	for _, c := range []struct {
 		name   string
 		told   ServerTimes
@@ -56,17 +60,22 @@ func TestSplit(t *testing.T) {
 		{"a page that told of enough", ServerTimes{}, fewer(8, 7), page(8, 70*ms, Never, 130*ms, 0, 0)},
 		// The page does not count the ten requests with a first chunk before their end.
 		{"a page that tells when requests end", ServerTimes{}, atEnd,
-			TTFTSplit{N: 4, SlotWait: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms, Rest: 5 * ms, Source: SplitByMetrics, Seen: 4}},
+			TTFTSplit{N: 4, SlotWait: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms,
+				Rest: 5 * ms, Source: SplitByMetrics, Seen: 4}},
 		// The own requests cannot have waited longer than all of them together, nor than their TTFT.
-		{"a page of twice as many requests", ServerTimes{}, fewer(20, 20), page(20, 70*ms, 15*ms, 115*ms, 140*ms, 30*ms)},
+		{"a page of twice as many requests", ServerTimes{}, fewer(20, 20),
+			page(20, 70*ms, 15*ms, 115*ms, 140*ms, 30*ms)},
 		{"a page of a hundred", ServerTimes{}, fewer(100, 100), page(100, 70*ms, 15*ms, 115*ms, 200*ms, 150*ms)},
 		{"none has ended", ServerTimes{}, atEnd[:2], unknown},
-		{"counters that fell", ServerTimes{}, fallen, TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: Never, Rest: 120 * ms,
+		{"counters that fell", ServerTimes{}, fallen, TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms,
+			Queue: 80 * ms, Prefill: Never, Rest: 120 * ms,
 			Source: SplitByMetrics, Seen: 6}},
 		// The other half is still in flight: all means are of the requests with figures.
 		{"half of the requests", half, looks,
-			TTFTSplit{N: 5, SlotWait: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: SplitByRequests}},
-		{"fewer than half", ServerTimes{TTFTParts: half.TTFTParts, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks, page(12, 70*ms, 15*ms, 115*ms, 200*ms, 18*ms)},
+			TTFTSplit{N: 5, SlotWait: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms,
+				Rest: 10 * ms, Source: SplitByRequests}},
+		{"fewer than half", ServerTimes{TTFTParts: half.TTFTParts, Queued: 4, Prefilled: 4, Queue: 250 * ms,
+			Prefill: 500 * ms}, looks, page(12, 70*ms, 15*ms, 115*ms, 200*ms, 18*ms)},
 		{"prefill alone", ServerTimes{TTFTParts: ten, Prefilled: 10, Prefill: 500 * ms}, nil,
 			TTFTSplit{Queue: Never, Prefill: 50 * ms, Rest: 150 * ms, Source: SplitByRequests}},
 		{"more than TTFT", ServerTimes{TTFTParts: ten, Queued: 10, Queue: 3000 * ms}, nil,
@@ -86,7 +95,8 @@ func TestSplit(t *testing.T) {
 		}
 	}
 	// The beginning of a run is shorter than the span, and the last sample may come after its end.
-	begun := Snapshot{At: 3 * second, Telemetry: Telemetry{Server: looks[1:]}, Windows: []Window{{Start: 2 * second, TTFTParts: ten}}}
+	begun := Snapshot{At: 3 * second, Telemetry: Telemetry{Server: looks[1:]},
+		Windows: []Window{{Start: 2 * second, TTFTParts: ten}}}
 	begun.Server[2].At = begun.At + 1
 	begun.Server[0].Took = 2 * second
 	if got := begun.SplitOver(-minute, time.Hour); got.Source != SplitByMetrics {
@@ -176,7 +186,8 @@ func TestSplitOfAGrowingQueue(t *testing.T) {
 			}
 			continue
 		}
-		if split.Source != SplitByMetrics || (split.Rest-10*ms).Abs() > ms || split.Seen != split.N || split.N != s.Totals.Completed {
+		if split.Source != SplitByMetrics || (split.Rest-10*ms).Abs() > ms || split.Seen != split.N ||
+			split.N != s.Totals.Completed {
 			t.Errorf("at %s: %+v, want a rest of 10 ms, of the %d that ended", at, split, s.Totals.Completed)
 		}
 	}
@@ -202,7 +213,8 @@ func TestReportOfAPageThatWasGone(t *testing.T) {
 	looks := func(n int) (out []ServerSecond) {
 		for i := range n {
 			told := ServerLatency{N: 10, Mean: 40 * ms}
-			out = append(out, ServerSecond{At: time.Duration(i+1) * second, Took: second, TTFT: told, Queue: told, Prefill: told})
+			out = append(out,
+				ServerSecond{At: time.Duration(i+1) * second, Took: second, TTFT: told, Queue: told, Prefill: told})
 		}
 		return out
 	}
@@ -214,8 +226,10 @@ func TestReportOfAPageThatWasGone(t *testing.T) {
 		name   string
 		server []ServerSecond
 		whole  bool
-	}{{"to the end", looks(11), true}, {"half of it", looks(5), false}, {"half of it, of many", busy, false}, {"none", nil, false}} {
-		r := summarize(t, all, Run{Plan: Plan{Rate: 10}, End: End{Ended: 10500 * ms}, Telemetry: Telemetry{Server: c.server}})
+	}{{"to the end", looks(11), true}, {"half of it", looks(5), false}, {"half of it, of many", busy, false},
+		{"none", nil, false}} {
+		r := summarize(t, all,
+			Run{Plan: Plan{Rate: 10}, End: End{Ended: 10500 * ms}, Telemetry: Telemetry{Server: c.server}})
 		if known := r.Split.Source == SplitByMetrics; known != c.whole || r.ComparesTTFT() != c.whole {
 			t.Errorf("%s: %+v, compares %v", c.name, r.Split, r.ComparesTTFT())
 		}

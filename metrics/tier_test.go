@@ -20,9 +20,12 @@ func TestParseTier(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"gold": "expected NAME=OBJECTIVES", "Größe=ttft:1": "of ASCII", "": "expected NAME=", "=ttft:1": "1 to 16 letters", "a b=ttft:1": "1 to 16 letters",
-		"seventeen-letters=ttft:1": "1 to 16 letters", "\x1b[31m=ttft:1": "letters", "gold=": "tier gold has no objectives", "gold=, ,": "no objectives",
-		"gold=ttft:200,ttft:300": "tier gold: ttft is given twice", "gold=ttft": "tier gold: \"ttft\": expected NAME:MILL", "gold=tttt:5": "unknown metric",
+		"gold": "expected NAME=OBJECTIVES", "Größe=ttft:1": "of ASCII", "": "expected NAME=",
+		"=ttft:1": "1 to 16 letters", "a b=ttft:1": "1 to 16 letters",
+		"seventeen-letters=ttft:1": "1 to 16 letters", "\x1b[31m=ttft:1": "letters",
+		"gold=": "tier gold has no objectives", "gold=, ,": "no objectives",
+		"gold=ttft:200,ttft:300": "tier gold: ttft is given twice",
+		"gold=ttft":              "tier gold: \"ttft\": expected NAME:MILL", "gold=tttt:5": "unknown metric",
 		"gold=ttft:-1": "0 or more", "gold=ttft:nan": "number of milliseconds",
 	} {
 		if _, err := ParseTier(text); err == nil || !strings.Contains(err.Error(), want) {
@@ -62,10 +65,12 @@ func TestTiersUnder(t *testing.T) {
 	if got := (&Plan{}).TiersUnder(nil); got != nil {
 		t.Errorf("without objectives %+v", got)
 	}
-	if err := CheckTiers([]Tier{{Name: "a"}, {Name: "b"}, {Name: "a"}}); err == nil || !strings.Contains(err.Error(), "tier a is given twice") {
+	if err := CheckTiers([]Tier{{Name: "a"}, {Name: "b"}, {Name: "a"}}); err == nil ||
+		!strings.Contains(err.Error(), "tier a is given twice") {
 		t.Errorf("the same name twice: %v", err)
 	}
-	if err := CheckTiers(make([]Tier, MostTiers+1)); err == nil || !strings.Contains(err.Error(), "17 tiers; at most 16") {
+	if err := CheckTiers(make([]Tier, MostTiers+1)); err == nil ||
+		!strings.Contains(err.Error(), "17 tiers; at most 16") {
 		t.Errorf("too many: %v", err)
 	}
 }

@@ -19,7 +19,8 @@ func TestSnapshotEqualsReport(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			all := eventtest.DrawRun(seed, 150)
-			plan := Plan{Percentiles: []float64{99}, Goodput: SLO{{Metric: TTFT, LimitMS: 700}, {Metric: TPOT, LimitMS: 60}}}
+			plan := Plan{Percentiles: []float64{99},
+				Goodput: SLO{{Metric: TTFT, LimitMS: 700}, {Metric: TPOT, LimitMS: 60}}}
 			if seed%2 == 1 {
 				plan.Warmup = 4 * second
 			}
@@ -43,7 +44,8 @@ func TestSnapshotEqualsReport(t *testing.T) {
 					n = a.Count()
 				}
 				if n == 0 || a.Count() != n || plan.Warmup == 0 && seconds != n {
-					t.Errorf("seed %d: %d of %s, %d in the seconds, want %d", seed, a.Count(), l.Naming().Title, seconds, n)
+					t.Errorf("seed %d: %d of %s, %d in the seconds, want %d", seed, a.Count(), l.Naming().Title,
+						seconds, n)
 				}
 				if !eventtest.SameHistogram(a, b) {
 					t.Errorf("seed %d: histograms of %s differ", seed, l.Naming().Title)
@@ -66,7 +68,8 @@ func TestSnapshotEqualsReport(t *testing.T) {
 				t.Errorf("seed %d: %d good by the plan, want %d", seed, got.PlannedGood, got.Good)
 			}
 			if s.Held != 0 || s.Waiting != 0 || s.Running != 0 || !s.OutputExact {
-				t.Errorf("seed %d: after the end: held %d, waiting %d, running %d, exact %v", seed, s.Held, s.Waiting, s.Running, s.OutputExact)
+				t.Errorf("seed %d: after the end: held %d, waiting %d, running %d, exact %v", seed, s.Held, s.Waiting,
+					s.Running, s.OutputExact)
 			}
 			if diff := cmp.Diff(summary.Failures, s.Failures); diff != "" {
 				t.Errorf("seed %d: failures (-report +snapshot):\n%s", seed, diff)
@@ -81,9 +84,11 @@ func TestSnapshotIsImmutable(t *testing.T) {
 	all := eventtest.DrawRun(1, 60)
 	eventtest.Play(rec, all[:30])
 	s := rec.Snapshot()
-	before := fmt.Sprint(s.Windows, slices.Collect(s.Histograms[TTFT].Buckets()), slices.Collect(s.Histograms[ITL].Buckets()), s.Failures)
+	before := fmt.Sprint(s.Windows, slices.Collect(s.Histograms[TTFT].Buckets()),
+		slices.Collect(s.Histograms[ITL].Buckets()), s.Failures)
 	eventtest.Play(rec, all[30:])
-	if after := fmt.Sprint(s.Windows, slices.Collect(s.Histograms[TTFT].Buckets()), slices.Collect(s.Histograms[ITL].Buckets()), s.Failures); before != after {
+	if after := fmt.Sprint(s.Windows, slices.Collect(s.Histograms[TTFT].Buckets()),
+		slices.Collect(s.Histograms[ITL].Buckets()), s.Failures); before != after {
 		t.Errorf("the snapshot changed from\n%s\nto\n%s", before, after)
 	}
 }

@@ -38,7 +38,8 @@ func TestTokenITL(t *testing.T) {
 	s := view.Snapshot()
 	r := summarize(t, all, runOf(plan, second))
 	got, chunks := r.Statistics[TokenITL], r.Statistics[ITL]
-	if mean := (3*20 + 60 + 2*30 + 4*30 + 6*10) / 16.0; got.N != 16 || !near(got.Mean, mean) || got.Median != 20 || got.Min != 10 || got.Max != 60 {
+	if mean := (3*20 + 60 + 2*30 + 4*30 + 6*10) / 16.0; got.N != 16 || !near(got.Mean, mean) || got.Median != 20 ||
+		got.Min != 10 || got.Max != 60 {
 		t.Errorf("%+v, want 16 with a mean of %v ms, a median of 20 ms, from 10 ms to 60 ms", got, mean)
 	}
 	if chunks.N != 3+4+2+2 || !near(chunks.Mean, 60) {

@@ -7,7 +7,8 @@ import (
 )
 
 func TestNeeded(t *testing.T) {
-	for p, want := range map[float64]int{0: 1, 1: 2, 50: 2, 75: 4, 90: 10, 95: 20, 99: 100, 99.5: 200, 99.9: 1000, 99.99: 10000, 100: 1, -3: 1, 200: 1} {
+	for p, want := range map[float64]int{0: 1, 1: 2, 50: 2, 75: 4, 90: 10, 95: 20, 99: 100, 99.5: 200, 99.9: 1000,
+		99.99: 10000, 100: 1, -3: 1, 200: 1} {
 		if got := Needed(p); got != want {
 			t.Errorf("p%v: %d, want %d", p, got, want)
 		}
@@ -25,7 +26,8 @@ func TestTooFew(t *testing.T) {
 	r.Statistics[E2EL] = of(99, []float64{99.9}, 99) // not asked for, but in a gate
 	r.Statistics[SlotWait] = of(5, nil, 99)          // of a run without a limit
 	r.Statistics[TPOT] = of(0, nil, 99, 100)
-	want := []TooFew{{TTFT, 99, 42, 100}, {TTFT, 99.9, 42, 1000}, {TPOT, 99, 0, 100}, {TPOT, 100, 0, 1}, {ITL, 99.9, 999, 1000}, {E2EL, 99.9, 99, 1000}}
+	want := []TooFew{{TTFT, 99, 42, 100}, {TTFT, 99.9, 42, 1000}, {TPOT, 99, 0, 100}, {TPOT, 100, 0, 1},
+		{ITL, 99.9, 999, 1000}, {E2EL, 99.9, 99, 1000}}
 	if diff := cmp.Diff(want, r.TooFew()); diff != "" {
 		t.Error(diff)
 	}

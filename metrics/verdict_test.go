@@ -24,12 +24,16 @@ func TestVerdict(t *testing.T) {
 		{"sent late", func(e *Evidence) { e.Late = 23 * ms }, "limited (p99 send delay 23ms)"},
 		{"late in a closed loop", func(e *Evidence) { e.Late, e.paced = time.Second, false }, "ok"},
 		{"few requests", func(e *Evidence) { e.Late, e.Over = time.Second, 2 }, "ok"},
-		{"read late and together", func(e *Evidence) { e.stamps.Shared = 48 }, "limited (2.4% of chunks coalesced before read)"},
-		{"together, and read late for a fast stream", func(e *Evidence) { e.stamps.Shared, e.gap = 48, 20*ms }, "limited (2.4% of chunks coalesced before read)"},
-		{"together, but read well before the next came", func(e *Evidence) { e.stamps.Shared, e.gap = 1000, 21*ms }, "ok"},
+		{"read late and together", func(e *Evidence) { e.stamps.Shared = 48 },
+			"limited (2.4% of chunks coalesced before read)"},
+		{"together, and read late for a fast stream", func(e *Evidence) { e.stamps.Shared, e.gap = 48, 20*ms },
+			"limited (2.4% of chunks coalesced before read)"},
+		{"together, but read well before the next came", func(e *Evidence) { e.stamps.Shared, e.gap = 1000, 21*ms },
+			"ok"},
 		{"without a socket", func(e *Evidence) { e.Refused = 3 }, "limited (no socket for 3 of the requests)"},
 		{"few together", func(e *Evidence) { e.stamps.Chunks, e.stamps.Shared = 100, 19 }, "ok"},
-		{"together, but read in time", func(e *Evidence) { e.stamps.Shared, e.stamps.DelayP99 = 1000, 200*time.Microsecond }, "ok"},
+		{"together, but read in time",
+			func(e *Evidence) { e.stamps.Shared, e.stamps.DelayP99 = 1000, 200*time.Microsecond }, "ok"},
 		{"together, in time, with busy goroutines", func(e *Evidence) {
 			e.stamps.Shared, e.stamps.DelayP99, e.sched = 1000, 200*time.Microsecond, 9*ms
 		}, "ok"},
@@ -37,13 +41,16 @@ func TestVerdict(t *testing.T) {
 			e.kernel, e.stamps.Shared, e.stamps.DelayP99, e.sched = false, 1000, Never, 2*ms
 		}, "limited (50.0% of chunks coalesced before read)"},
 		{"read late, stamped by the kernel", func(e *Evidence) { e.sched = 11 * ms }, "ok"},
-		{"read late with stamps of our own", func(e *Evidence) { e.kernel, e.sched = false, 11*ms }, "limited (p99 read delay 11ms)"},
-		{"read late, and the kernel's stamps did not come", func(e *Evidence) { e.stamps.Unstamped, e.sched = 1001, 11*ms }, "limited (p99 read delay 11ms)"},
+		{"read late with stamps of our own", func(e *Evidence) { e.kernel, e.sched = false, 11*ms },
+			"limited (p99 read delay 11ms)"},
+		{"read late, and the kernel's stamps did not come",
+			func(e *Evidence) { e.stamps.Unstamped, e.sched = 1001, 11*ms }, "limited (p99 read delay 11ms)"},
 		{"stood still", func(e *Evidence) { e.stood = 1001 * ms }, "limited (stalled for 1s)"},
 		{"stood still at once", func(e *Evidence) { e.stood, e.length = 100*ms, 0 }, "limited (stalled for 100ms)"},
 		{"full", func(e *Evidence) { e.busy = 11 }, "limited (CPU full for 11 of 100 s)"},
 		{"full for a second", func(e *Evidence) { e.busy, e.n = 1, 2 }, "ok"},
-		{"several", func(e *Evidence) { e.stood, e.Late = 5*time.Second, 40*ms }, "limited (stalled for 5s; p99 send delay 40ms)"},
+		{"several", func(e *Evidence) { e.stood, e.Late = 5*time.Second, 40*ms },
+			"limited (stalled for 5s; p99 send delay 40ms)"},
 		{"nothing at all", func(e *Evidence) { *e = Evidence{kernel: true} }, "ok"},
 	} {
 		e := fine()
@@ -58,7 +65,8 @@ func TestVerdict(t *testing.T) {
 func TestTouchedFigures(t *testing.T) {
 	e := Evidence{paced: true, Refused: 2, Over: 9, Late: time.Second, length: time.Second}
 	v := e.Verdict()
-	if len(v.Touches) != len(v.Why) || len(v.Why) != 2 || v.Touches[0].String() != "offered rate, SLO, failures" || v.Touches[1].String() != "offered rate, SLO" {
+	if len(v.Touches) != len(v.Why) || len(v.Why) != 2 || v.Touches[0].String() != "offered rate, SLO, failures" ||
+		v.Touches[1].String() != "offered rate, SLO" {
 		t.Errorf("%s touch %s", v.Why, v.Touches)
 	}
 	for _, c := range []struct {
@@ -112,7 +120,8 @@ func TestOwnLateness(t *testing.T) {
 		{"redialled after it was sent", 0, 0, 20 * ms, 15 * ms, 1, 15 * ms},
 	} {
 		q := NewRequest(0)
-		q.Scheduled, q.Due, q.Admitted, q.Connect, q.Sent, q.Redials = 0, c.due, c.admitted, c.connect, c.sentAt, c.redials
+		q.Scheduled, q.Due, q.Admitted, q.Connect, q.Sent, q.Redials = 0, c.due, c.admitted, c.connect, c.sentAt,
+			c.redials
 		if got := q.OwnLateness(); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}

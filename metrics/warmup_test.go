@@ -18,7 +18,8 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	const warmup = 5 * second
 	all := eventtest.DrawRun(7, 300)
 	plan := Plan{
-		Percentiles: []float64{50, 99}, Goodput: SLO{{Metric: TTFT, LimitMS: 700}, {Metric: E2EL, LimitMS: 3000}}, Detailed: true, Rate: 10,
+		Percentiles: []float64{50, 99}, Goodput: SLO{{Metric: TTFT, LimitMS: 700}, {Metric: E2EL, LimitMS: 3000}},
+		Detailed: true, Rate: 10,
 		Gates: eventtest.Gates(t, "p97.5_ttft>1", "error_rate>1%"),
 	}
 	var counted []Request
@@ -52,7 +53,8 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	}
 	got.Due, got.Sent, got.WarmedUp = without.Due, without.Sent, 0
 	got.Timeline, without.Timeline = nil, nil
-	if diff := cmp.Diff(without, got, cmp.Comparer(eventtest.SameHistogram), cmpopts.IgnoreUnexported(Request{})); diff != "" {
+	if diff := cmp.Diff(without, got, cmp.Comparer(eventtest.SameHistogram),
+		cmpopts.IgnoreUnexported(Request{})); diff != "" {
 		t.Errorf("(-without the requests of the warm-up +with them):\n%s", diff)
 	}
 	if got := summarize(all, warmup, 3*second).Duration; got != 0 {
@@ -102,7 +104,8 @@ func TestWarmupLive(t *testing.T) {
 		t.Errorf("totals %+v, want %+v", s.Totals, want)
 	}
 	for name, h := range map[string]Histogram{
-		"TTFT": s.Histograms[TTFT], "E2EL": s.Histograms[E2EL], "TPOT": s.Histograms[TPOT], "client queue": s.Histograms[SlotWait], "queued": s.Histograms[E2ELQueued],
+		"TTFT": s.Histograms[TTFT], "E2EL": s.Histograms[E2EL], "TPOT": s.Histograms[TPOT],
+		"client queue": s.Histograms[SlotWait], "queued": s.Histograms[E2ELQueued],
 	} {
 		if h.Count() != 2 {
 			t.Errorf("%d samples of %s, want 2", h.Count(), name)
@@ -117,7 +120,8 @@ func TestWarmupLive(t *testing.T) {
 		output, good = output+w.TokensOut, good+w.Good
 	}
 	if done != 4 || failed != 2 || cancelled != 1 || output != 21 || good != 2 {
-		t.Errorf("windows have %d done, %d failed, %d cancelled, %d tokens, %d good", done, failed, cancelled, output, good)
+		t.Errorf("windows have %d done, %d failed, %d cancelled, %d tokens, %d good", done, failed, cancelled, output,
+			good)
 	}
 	failures := []FailureCount{
 		{Kind: FailedStatus, Status: 503, Count: 1, Last: 3001 * ms, Examples: []string{"still busy"}},
@@ -171,7 +175,8 @@ func TestExactPeak(t *testing.T) {
 	failed.Done = 200 * ms
 	warming := eventtest.Simple(5, 0, 900*ms, 0, 1)
 	warming.Scheduled = 0
-	all := []Request{eventtest.Simple(0, 100*ms, 100*ms, 0, 1), eventtest.Simple(1, 110*ms, 80*ms, 0, 1), failed, cut, unsent, warming,
+	all := []Request{eventtest.Simple(0, 100*ms, 100*ms, 0, 1), eventtest.Simple(1, 110*ms, 80*ms, 0, 1), failed, cut,
+		unsent, warming,
 		eventtest.Busy(6, 400*ms, "when the others have ended"), eventtest.Busy(7, 402*ms, "alone")}
 	plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 2, Warmup: 50 * ms}
 	r := summarize(t, all, runOf(plan, second))

@@ -133,16 +133,19 @@ func TestParseLoadAndRamp(t *testing.T) {
 		unit      metrics.Unit
 	}{
 		{"", "enter a number of req/s", 0}, {"x", "not a number of users", metrics.Users}, {"NaN", "not a number", 0},
-		{"1.5", "whole number", metrics.Users}, {"0.0001", "at least 0.001", 0}, {"1e9", "at most", 0}, {"12", "", metrics.Users},
+		{"1.5", "whole number", metrics.Users}, {"0.0001", "at least 0.001", 0}, {"1e9", "at most", 0},
+		{"12", "", metrics.Users},
 	} {
 		if _, why := parseLoad(c.text, c.unit); (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
 			t.Errorf("%q: %q, want %q", c.text, why, c.why)
 		}
 	}
 	for text, want := range map[string]string{
-		"40": "expected a load and a time", "x in 5s": "not a number", "40 in x": "is not a duration", "40 in 0.1s": "between 1s and 24h", "40 in 60": "",
+		"40": "expected a load and a time", "x in 5s": "not a number", "40 in x": "is not a duration",
+		"40 in 0.1s": "between 1s and 24h", "40 in 60": "",
 	} {
-		if _, over, why := parseRamp(text, 0); (why == "") != (want == "") || !strings.Contains(why, want) || want == "" && over != time.Minute {
+		if _, over, why := parseRamp(text, 0); (why == "") != (want == "") || !strings.Contains(why, want) ||
+			want == "" && over != time.Minute {
 			t.Errorf("%q: %v, %q, want %q", text, over, why, want)
 		}
 	}

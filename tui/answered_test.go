@@ -69,7 +69,8 @@ func TestRequestsComeAtOnce(t *testing.T) {
 					if !strings.Contains(m.View(), c.missing) {
 						t.Errorf("not missing at first:\n%s", m.View())
 					}
-					worst = max(worst, loop(2*time.Second, func() bool { return !strings.Contains(m.View(), c.missing) }))
+					worst = max(worst,
+						loop(2*time.Second, func() bool { return !strings.Contains(m.View(), c.missing) }))
 					tick.Stop()
 					m.Control.Inspect(metrics.Inspection{})
 					cancel()

@@ -42,7 +42,8 @@ func TestClientColours(t *testing.T) {
 			m.View()
 			got, shown := styleOf(m, c.words)
 			if shown != c.shown {
-				t.Errorf("%s at %dx%d: %q shown %v, want %v:\n%s", c.name, w, h, c.words, shown, c.shown, m.screen.Render(&screen.Palette{Mono: true}))
+				t.Errorf("%s at %dx%d: %q shown %v, want %v:\n%s", c.name, w, h, c.words, shown, c.shown,
+					m.screen.Render(&screen.Palette{Mono: true}))
 				continue
 			}
 			if _, value, _ := strings.Cut(c.words, " "); shown && w == 40 {
@@ -79,7 +80,8 @@ func TestClientMakesRoom(t *testing.T) {
 				for w := 80; w <= 240; w++ {
 					head := headOf(m, w)
 					first, second := head[0], head[1]
-					want := []string{":8000", "stage 5/5", map[bool]string{false: "client under pressure", true: "client"}[limited]}
+					want := []string{":8000", "stage 5/5",
+						map[bool]string{false: "client under pressure", true: "client"}[limited]}
 					if failed {
 						want = append(want, "! NOT SAVING: no space left on")
 					}
@@ -88,7 +90,8 @@ func TestClientMakesRoom(t *testing.T) {
 							t.Fatalf("%d columns: no %q in %q", w, part, second)
 						}
 					}
-					if limited && !strings.Contains(second, "client OVERLOADED") && !strings.Contains(second, "! client") {
+					if limited && !strings.Contains(second, "client OVERLOADED") &&
+						!strings.Contains(second, "! client") {
 						t.Fatalf("%d columns: no bad news in %q", w, second)
 					}
 					for _, part := range []string{"[1 Overview]", "6 Log", "RUN 01:02/02:00 -00:58"} {

@@ -17,7 +17,8 @@ func (m *model) choices(s *metrics.Snapshot) *panels.View {
 	return &panels.View{
 		Snapshot: s, Span: spans[m.span], Whole: m.whole, Linear: m.linear,
 		Terminal: m.palette.Terminal(m.ASCII),
-		Latency:  panels.ShownLatency(s, m.latency), Back: m.back(s), Baseline: m.Baseline, List: m.list, Raster: &m.raster,
+		Latency:  panels.ShownLatency(s, m.latency), Back: m.back(s), Baseline: m.Baseline, List: m.list,
+		Raster: &m.raster,
 	}
 }
 
@@ -148,7 +149,8 @@ func (m *model) drawStopping(c screen.Canvas, s *metrics.Snapshot) {
 	rows := []screen.Span{panels.StateSign(s, m.state(s))}
 	if m.state(s) == metrics.Draining {
 		rows = append(rows, screen.Text.Span("no new requests are sent"),
-			screen.Text.Span(fmt.Sprintf("finishing %d in flight: %d waiting, %d running", flying, s.Waiting, s.Running)))
+			screen.Text.Span(fmt.Sprintf("finishing %d in flight: %d waiting, %d running", flying, s.Waiting,
+				s.Running)))
 	} else {
 		rows = append(rows, screen.Text.Span(fmt.Sprintf("cancelling %d requests in flight", flying)))
 	}

@@ -51,12 +51,13 @@ func BenchmarkFullRedrawHours(b *testing.B) {
 					continue
 				}
 				for _, size := range [][2]int{{120, 40}, {200, 60}} {
-					b.Run(fmt.Sprintf("%dh/%s/%s/%dx%d", n, panels.SpanName(span), p.Name, size[0], size[1]), func(b *testing.B) {
-						m := open(s, size[0], size[1], termenv.TrueColor)
-						m.turn(i)
-						m.span = slices.Index(spans, span)
-						drawCold(b, m)
-					})
+					b.Run(fmt.Sprintf("%dh/%s/%s/%dx%d", n, panels.SpanName(span), p.Name, size[0], size[1]),
+						func(b *testing.B) {
+							m := open(s, size[0], size[1], termenv.TrueColor)
+							m.turn(i)
+							m.span = slices.Index(spans, span)
+							drawCold(b, m)
+						})
 				}
 			}
 		}

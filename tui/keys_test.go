@@ -193,8 +193,10 @@ func TestControlIsShown(t *testing.T) {
 		{steered(34), []string{"c"}, []string{"CONTROL", "● RUN"}, "set 34"},
 		{set(func(*metrics.Snapshot) {}), nil, []string{"set 34 req/s"}, "PAUSED"},
 		{set(func(s *metrics.Snapshot) { s.Steering.Paused = true }), nil, []string{"‖ PAUSED", "set 34 req/s"}, "RUN"},
-		{set(func(s *metrics.Snapshot) { s.Steering.RampTo, s.Steering.RampOver = 60, time.Minute }), nil, []string{"ramp to 60 req/s"}, "set"},
-		{set(func(s *metrics.Snapshot) { s.Steering.Load, s.Plan = metrics.Users.Of(12), inUsers }), nil, []string{"set 12 users"}, "set 34"},
+		{set(func(s *metrics.Snapshot) { s.Steering.RampTo, s.Steering.RampOver = 60, time.Minute }), nil,
+			[]string{"ramp to 60 req/s"}, "set"},
+		{set(func(s *metrics.Snapshot) { s.Steering.Load, s.Plan = metrics.Users.Of(12), inUsers }), nil,
+			[]string{"set 12 users"}, "set 34"},
 	} {
 		m := open(c.s, 160, 40, termenv.Ascii)
 		press(m, c.keys...)
@@ -238,8 +240,11 @@ func TestObjectivesPrompt(t *testing.T) {
 
 func TestParseObjectives(t *testing.T) {
 	for in, want := range map[string]string{
-		"": " <nil>", "ttft:500": "ttft:500 <nil>", "TTFT:500, tpot:50": "ttft:500 tpot:50 <nil>", "ttft:1 ttft:2": "ttft:2 <nil>",
-		"ttft": "NAME:MILLISECONDS", "ttft:x": "is not a number", "ttft:0": "more than 0", "ttft:inf": "more than 0", "itl:3": "unknown metric",
+		"": " <nil>", "ttft:500": "ttft:500 <nil>", "TTFT:500, tpot:50": "ttft:500 tpot:50 <nil>",
+		"ttft:1 ttft:2": "ttft:2 <nil>",
+		"ttft":          "NAME:MILLISECONDS", "ttft:x": "is not a number", "ttft:0": "more than 0",
+		"ttft:inf": "more than 0",
+		"itl:3":    "unknown metric",
 	} {
 		slo, err := parseObjectives(in)
 		if got := fmt.Sprint(slo, " ", err); !strings.Contains(got, want) || err == nil && slo == nil {
@@ -320,7 +325,8 @@ func TestScrollBack(t *testing.T) {
 	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	press(m, "[", "[", "[", "[") // 30 s of 62
 	press(m, ",")
-	if got := m.View(); !strings.Contains(got, "  until 00:47  ") || !strings.Contains(got, "┴0:20") || !strings.Contains(got, "─0:47╯") {
+	if got := m.View(); !strings.Contains(got, "  until 00:47  ") || !strings.Contains(got, "┴0:20") ||
+		!strings.Contains(got, "─0:47╯") {
 		t.Errorf("scrolled by half a window:\n%s", got)
 	}
 	// They stand still while the run goes on.
@@ -363,7 +369,8 @@ func TestLogFilter(t *testing.T) {
 		t.Errorf("filtered live:\n%s", got)
 	}
 	press(m, "enter")
-	if got := m.View(); !strings.Contains(got, "held grew") || strings.Contains(got, "GET /v1/models") || m.prompt != nil {
+	if got := m.View(); !strings.Contains(got, "held grew") || strings.Contains(got, "GET /v1/models") ||
+		m.prompt != nil {
 		t.Errorf("kept:\n%s", got)
 	}
 	if got := m.View(); !strings.Contains(got, "log 1 event · /GREW") {
@@ -472,7 +479,8 @@ func TestThemeKey(t *testing.T) {
 func TestThemeKeyWithoutColour(t *testing.T) {
 	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	press(m, "t")
-	if got := lastLine(m); m.palette.Theme != screen.Themes()[0] || !strings.Contains(got, "no colours on this terminal") {
+	if got := lastLine(m); m.palette.Theme != screen.Themes()[0] ||
+		!strings.Contains(got, "no colours on this terminal") {
 		t.Errorf("theme %s, %q", m.palette.Theme, got)
 	}
 }

@@ -52,7 +52,9 @@ func TestLatencyAndLoadScreens(t *testing.T) {
 				return m
 			}},
 			{"done", func(w, h int) *model { return onPage(tuitest.FullDone(), page, w, h, termenv.Ascii) }},
-			{"young", func(w, h int) *model { return onPage(tuitest.Judge(tuitest.Young()), page, w, h, termenv.Ascii) }},
+			{"young", func(w, h int) *model {
+				return onPage(tuitest.Judge(tuitest.Young()), page, w, h, termenv.Ascii)
+			}},
 		} {
 			for _, size := range pageSizes {
 				name := fmt.Sprintf("%s_%s_%dx%d.txt", strings.ToLower(page), st.name, size[0], size[1])
@@ -66,7 +68,8 @@ func TestLatencyAndLoadScreens(t *testing.T) {
 			name string
 			p    termenv.Profile
 			w, h int
-		}{{"true", termenv.TrueColor, 80, 24}, {"256", termenv.ANSI256, 80, 24}, {"16", termenv.ANSI, 80, 24}, {"256", termenv.ANSI256, 120, 40}} {
+		}{{"true", termenv.TrueColor, 80, 24}, {"256", termenv.ANSI256, 80, 24}, {"16", termenv.ANSI, 80, 24},
+			{"256", termenv.ANSI256, 120, 40}} {
 			name := fmt.Sprintf("pages/%s_%s_%dx%d.txt", strings.ToLower(page), c.name, c.w, c.h)
 			got := onlyPanels(onPage(tuitest.Full(), page, c.w, c.h, c.p))
 			tuitest.Golden(t, name, strings.ReplaceAll(got, "\x1b", "␛")+"\n")

@@ -111,7 +111,8 @@ func (m *model) steer(o metrics.Command, value float64, paused bool) {
 	if !ok {
 		return
 	}
-	m.pendingLoad = pendingLoad{true, value, pendingTicks, paused, max(m.pendingLoad.until, m.latest.Steering.Changes) + 1}
+	m.pendingLoad = pendingLoad{true, value, pendingTicks, paused,
+		max(m.pendingLoad.until, m.latest.Steering.Changes) + 1}
 }
 
 // setLoad asks for a number of requests per second or users.

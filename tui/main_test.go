@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 	case "over":
 		snapshots := make(chan metrics.Snapshot)
 		close(snapshots)
-		if err := Run(context.Background(), Options{Snapshots: snapshots, Control: &control{}, Exit: true}); err != nil {
+		if err := Run(context.Background(), Options{Snapshots: snapshots, Control: &control{}, Exit: true}); err !=
+			nil {
 			panic(err)
 		}
 	default:
@@ -83,7 +84,8 @@ func (c *control) Inspect(l metrics.Inspection) { c.looks = append(c.looks, l) }
 
 // open returns a model of a size that shows s.
 func open(s metrics.Snapshot, w, h int, p termenv.Profile) *model {
-	m := newModel(Options{Control: &control{}, HeaderEvery: 500 * time.Millisecond, ChartsEvery: time.Second}, screen.NewPalette(p))
+	m := newModel(Options{Control: &control{}, HeaderEvery: 500 * time.Millisecond, ChartsEvery: time.Second},
+		screen.NewPalette(p))
 	m.next = func() tea.Msg { return nil }
 	m.tick = func() tea.Cmd { return nil }
 	m.Update(tea.WindowSizeMsg{Width: w, Height: h})

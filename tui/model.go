@@ -74,7 +74,8 @@ func newModel(o Options, p *screen.Palette) *model {
 func (m *model) compareWith(b *Baseline) {
 	if m.Baseline = b; b.Empty() {
 		m.Baseline = nil
-		m.notify("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name), 40) + " has no requests to compare with")
+		m.notify("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name),
+			40) + " has no requests to compare with")
 	}
 }
 
@@ -174,7 +175,8 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 		m.whole = m.wholeBefore
 	}
 	m.page = min(m.page, len(m.pages())-1)
-	if !m.seen || s.State != before || s.State == metrics.Finished || s.Replay != nil && !s.Replay.Playing || m.inspectionCame(s) {
+	if !m.seen || s.State != before || s.State == metrics.Finished || s.Replay != nil && !s.Replay.Playing ||
+		m.inspectionCame(s) {
 		m.seen = true
 		m.show()
 	}

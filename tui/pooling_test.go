@@ -18,14 +18,16 @@ func TestPooling(t *testing.T) {
 			for p := range m.pages() {
 				m.turn(p)
 				screen := m.View()
-				for _, word := range []string{"NaN", "TTFT p99", "ITL p99", "out tok/s", "TTFT by second", "why TTFT", "p99 TTFT", "TTFT p50", "mean TTFT"} {
+				for _, word := range []string{"NaN", "TTFT p99", "ITL p99", "out tok/s", "TTFT by second", "why TTFT",
+					"p99 TTFT", "TTFT p50", "mean TTFT"} {
 					if strings.Contains(screen, word) {
 						t.Errorf("%v, finished %v, page %d: %q is on\n%s", size, finished, p, word, screen)
 					}
 				}
 			}
 			m.turn(0)
-			if got := m.View(); size[0] >= 80 && (!strings.Contains(got, "E2EL ━ ") || !strings.Contains(got, "tokens/s ━ in")) {
+			if got := m.View(); size[0] >= 80 &&
+				(!strings.Contains(got, "E2EL ━ ") || !strings.Contains(got, "tokens/s ━ in")) {
 				t.Errorf("%v:\n%s", size, got)
 			}
 		}

@@ -72,7 +72,8 @@ func TestPreparationOnScreen(t *testing.T) {
 		after time.Duration
 		ascii bool
 	}{
-		"preparing": {drawing(), 5400 * time.Millisecond, false}, "preparing_ascii": {drawing(), 5400 * time.Millisecond, true},
+		"preparing":       {drawing(), 5400 * time.Millisecond, false},
+		"preparing_ascii": {drawing(), 5400 * time.Millisecond, true},
 		"preparing_waits": {waiting(), 83 * time.Second, false},
 	} {
 		for _, size := range sizes {
@@ -141,7 +142,8 @@ func TestPreparationTurnsIntoTheRun(t *testing.T) {
 	p.Show(s.snapshots, s.control, nil)
 	// Only changed cells are sent, so that any one word may come in parts.
 	s.until("the run", func() bool {
-		return slices.ContainsFunc([]string{"2348", "TTFT", "ITL", "tokens/s", "latency"}, func(word string) bool { return strings.Contains(s.out.String(), word) })
+		return slices.ContainsFunc([]string{"2348", "TTFT", "ITL", "tokens/s", "latency"},
+			func(word string) bool { return strings.Contains(s.out.String(), word) })
 	})
 	s.press("q")
 	s.until("a drain", func() bool { d, a := s.asked(); return d == 1 && a == 0 })
@@ -174,7 +176,8 @@ func TestKeysBetweenPreparationAndRun(t *testing.T) {
 	p.Seal()
 	press(m, "q")
 	run := &control{}
-	m.Update(runMsg{preparedRun{control: run, baseline: &Baseline{Name: "old", Report: tuitest.Done().Report}}, func() tea.Msg { return nil }})
+	m.Update(runMsg{preparedRun{control: run, baseline: &Baseline{Name: "old", Report: tuitest.Done().Report}},
+		func() tea.Msg { return nil }})
 	press(m, "q", "5")
 	if !strings.Contains(m.View(), "PREPARING") || run.drains > 0 {
 		t.Errorf("drained %d times before there is a run to be seen:\n%s", run.drains, m.View())

@@ -236,7 +236,8 @@ func (m *model) askObjectives() {
 		now = append(now, o.Metric.Key()+":"+strconv.FormatFloat(o.LimitMS, 'f', -1, 64))
 	}
 	m.ask(prompt{
-		title: "Objectives in milliseconds", hint: "such as ttft:500 tpot:50 e2el:15000; empty for none; Enter apply, Esc cancel",
+		title: "Objectives in milliseconds",
+		hint:  "such as ttft:500 tpot:50 e2el:15000; empty for none; Enter apply, Esc cancel",
 		enter: func(line string) string {
 			slo, err := parseObjectives(line)
 			if err != nil {

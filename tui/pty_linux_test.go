@@ -48,7 +48,8 @@ func terminal(t *testing.T) (master, slave *os.File) {
 // questions are the beginnings of queries of a terminal: of its colours, its cursor, its kind and its abilities. Bubble
 // Tea would ask for the background colour before main if it were not for the package noquery, and wait five seconds for
 // the answer.
-var questions = []string{"\x1b]1", "\x1b]4;", "\x1b[6n", "\x1b[5n", "\x1b[?6n", "\x1b[c", "\x1b[0c", "\x1b[>", "\x1b[=", "\x1b[?u", "\x1bP"}
+var questions = []string{"\x1b]1", "\x1b]4;", "\x1b[6n", "\x1b[5n", "\x1b[?6n", "\x1b[c", "\x1b[0c", "\x1b[>", "\x1b[=",
+	"\x1b[?u", "\x1bP"}
 
 // startOnTerminal starts a command on a terminal of 80 by 24 of its own.
 func startOnTerminal(t *testing.T, cmd *exec.Cmd) (master, slave *os.File) {
@@ -186,7 +187,8 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 			}
 			if answers && !asked && bytes.Contains(said, []byte("\x1b]11;?\x1b\\")) {
 				asked = true
-				time.AfterFunc(200*time.Millisecond, func() { _, _ = master.WriteString("\x1b]11;rgb:ffff/ffff/ffff\x1b\\") })
+				time.AfterFunc(200*time.Millisecond,
+					func() { _, _ = master.WriteString("\x1b]11;rgb:ffff/ffff/ffff\x1b\\") })
 			}
 		}
 		if err := <-left; err != nil || bytes.Contains(said, []byte("rgb:")) {

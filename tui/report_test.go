@@ -65,7 +65,8 @@ func TestReportPage(t *testing.T) {
 
 // The conclusion is longer than a narrow screen is wide; its end is about whose figures they are.
 func TestReportWraps(t *testing.T) {
-	const answer = "within SLO up to 34 req/s; saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s); client OVERLOADED (p99 send delay 24ms)"
+	const answer = "within SLO up to 34 req/s; saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s); client OVERLOADED " +
+		"(p99 send delay 24ms)"
 	m := open(tuitest.Done(), 80, 24, termenv.Ascii)
 	m.Report = func(*metrics.Report, int) string { return answer + "\n\n=== figures\n" }
 	m.turn(len(panels.Pages))

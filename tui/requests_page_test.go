@@ -59,8 +59,10 @@ func TestRequestsPageColours(t *testing.T) {
 }
 
 func FuzzRequestsPage(f *testing.F) {
-	f.Add("bench-1", "model", "HTTP 503", "some text\nof two lines", "503 failed", []byte{0, 1, 2, 8, 3, 9}, uint8(120), uint8(40))
-	f.Add("漢\x1b[2J", "\u202e", "🤖\x07", strings.Repeat("é ", 200), "\xff\xfe", []byte{8, 4, 5, 6, 7, 3}, uint8(80), uint8(24))
+	f.Add("bench-1", "model", "HTTP 503", "some text\nof two lines", "503 failed", []byte{0, 1, 2, 8, 3, 9}, uint8(120),
+		uint8(40))
+	f.Add("漢\x1b[2J", "\u202e", "🤖\x07", strings.Repeat("é ", 200), "\xff\xfe", []byte{8, 4, 5, 6, 7, 3}, uint8(80),
+		uint8(24))
 	f.Fuzz(func(t *testing.T, id, model, words, said, filter string, keys []byte, w, h uint8) {
 		h %= 64 // the layout of higher ones is no other
 		s := tuitest.Listed(tuitest.Mid())

@@ -178,7 +178,8 @@ func TestRecordAndBell(t *testing.T) {
 		}
 		all.WriteString(event[2].(string))
 	}
-	if want := strings.Replace(s.out.String(), "\a", "", 1); strings.Contains(all.String(), "\a") || len(all.String()) > len(want) ||
+	if want := strings.Replace(s.out.String(), "\a", "", 1); strings.Contains(all.String(), "\a") ||
+		len(all.String()) > len(want) ||
 		!strings.Contains(all.String(), "✓ DONE") || !strings.Contains(all.String(), "\x1b[?1049l") {
 		t.Errorf("recorded %d bytes of %d", all.Len(), len(want))
 	}
@@ -223,7 +224,8 @@ func TestBytes(t *testing.T) {
 	const seconds = 4
 	var snapshots []metrics.Snapshot
 	for k := range 2*seconds + 1 {
-		snapshots = append(snapshots, tuitest.Judge(tuitest.SnapshotAt(50*time.Second+time.Duration(k)*500*time.Millisecond, true)))
+		snapshots = append(snapshots,
+			tuitest.Judge(tuitest.SnapshotAt(50*time.Second+time.Duration(k)*500*time.Millisecond, true)))
 	}
 	for _, c := range []struct{ w, h, most int }{{80, 24, 12_000}, {120, 40, 20_000}, {200, 50, 50_000}} {
 		m := open(snapshots[0], c.w, c.h, termenv.TrueColor)

@@ -81,7 +81,8 @@ var states = []state{
 	{name: "slo_done", of: judged(tuitest.Done)},
 	{name: "dead", of: dead},
 	{name: "search", of: changed(judged(tuitest.Mid), func(s *metrics.Snapshot) {
-		s.Search = &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 40, Failed: 52, Load: 45.6, Left: 3 * time.Minute,
+		s.Search = &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 40, Failed: 52, Load: 45.6,
+			Left:   3 * time.Minute,
 			Tested: []metrics.TestedLoad{{Load: 31, Passed: true}, {Load: 40, Passed: true}, {Load: 52}}}
 	})},
 	{name: "slo_zoom", of: judged(tuitest.Bad), then: func(m *model) { m.focus, m.zoomed = "slo", true }},
@@ -118,7 +119,8 @@ func TestScreens(t *testing.T) {
 }
 
 func TestColours(t *testing.T) {
-	for name, p := range map[string]termenv.Profile{"truecolor": termenv.TrueColor, "256": termenv.ANSI256, "16": termenv.ANSI} {
+	for name, p := range map[string]termenv.Profile{"truecolor": termenv.TrueColor, "256": termenv.ANSI256,
+		"16": termenv.ANSI} {
 		m := open(tuitest.Sampled(tuitest.Bad(), tuitest.Late, nil), 80, 24, p)
 		got := m.View()
 		tuitest.Exact(t, got, 80, 24, name)
@@ -162,7 +164,8 @@ func whole(t *testing.T, m *model, what string) {
 	}
 	for i := 0; i < len(got); i++ {
 		switch b := got[i]; {
-		case b >= 0x80 && m.ASCII, b < 0x20 && b != '\n' && b != '\x1b', b == '\x1b' && m.palette.Profile == termenv.Ascii:
+		case b >= 0x80 && m.ASCII, b < 0x20 && b != '\n' && b != '\x1b',
+			b == '\x1b' && m.palette.Profile == termenv.Ascii:
 			t.Fatalf("%s at %dx%d: byte %#x in\n%s", what, m.w, m.h, b, got)
 		}
 	}
@@ -251,10 +254,12 @@ func FuzzKeys(f *testing.F) {
 	f.Add([]byte("c+++-{}i40\x02PR8 in 60s\x02yo\x0fttft:100\x02s"), uint8(100), uint8(30), uint8(9), uint8(3))
 	f.Add([]byte("5jjz\x03S/err\x02e6/grew\x02k\x03,,.3m2mmt7t"), uint8(120), uint8(40), uint8(8), uint8(4))
 	f.Add([]byte("cq=i5q\x0aqq"), uint8(8), uint8(8), uint8(8), uint8(2))
-	f.Add([]byte("\xfa\xf1\xf3z\xf7\xe0\xd4\xff\xf2w\xf8\xfb\xe02\xf4\xd0\xf9\xfcg\xe0\xf5\xfd"), uint8(250), uint8(60), uint8(5), uint8(4))
+	f.Add([]byte("\xfa\xf1\xf3z\xf7\xe0\xd4\xff\xf2w\xf8\xfb\xe02\xf4\xd0\xf9\xfcg\xe0\xf5\xfd"), uint8(250), uint8(60),
+		uint8(5), uint8(4))
 	f.Add([]byte("\xf0?\xf7q\xd8\xe1\x0a\x0aq\xda"), uint8(200), uint8(50), uint8(4), uint8(11))
 	names := []string{
-		"tab", "shift+tab", "enter", "esc", "up", "down", "left", "right", "pgup", "pgdown", "ctrl+c", "ctrl+l", "home", "end",
+		"tab", "shift+tab", "enter", "esc", "up", "down", "left", "right", "pgup", "pgdown", "ctrl+c", "ctrl+l", "home",
+		"end",
 		"backspace", "ctrl+u",
 	}
 	f.Fuzz(func(t *testing.T, keys []byte, w, h, which, how uint8) {

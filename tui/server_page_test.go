@@ -73,7 +73,8 @@ func TestServerPageColours(t *testing.T) {
 // An unknown figure has no unit.
 func TestUnsaidGPU(t *testing.T) {
 	s, no := tuitest.Watched(tuitest.Mid(), 1), metrics.Unsaid()
-	s.GPUs[len(s.GPUs)-1].GPUs = []metrics.GPU{{Name: "GH200", Use: no, MemoryUsed: no, MemoryTotal: no, Power: no, PowerLimit: 700, Temperature: no, Clock: no}}
+	s.GPUs[len(s.GPUs)-1].GPUs = []metrics.GPU{{Name: "GH200", Use: no, MemoryUsed: no, MemoryTotal: no, Power: no,
+		PowerLimit: 700, Temperature: no, Clock: no}}
 	m := showing(t, s, "Server", 120, 40)
 	for _, bad := range []string{"–G", "–W", "–/", "–°"} {
 		if got := m.View(); strings.Contains(got, bad) {

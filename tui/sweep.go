@@ -163,7 +163,8 @@ func (m *sweepModel) takeSnapshot(s *grid.Snapshot) tea.Cmd {
 	if s.Notice != before.Notice {
 		m.notify(s.Notice)
 	}
-	if s.Over || s.Current != before.Current || s.CurrentRun != before.CurrentRun || s.Server.State != before.Server.State || len(s.Cells) != len(before.Cells) {
+	if s.Over || s.Current != before.Current || s.CurrentRun != before.CurrentRun ||
+		s.Server.State != before.Server.State || len(s.Cells) != len(before.Cells) {
 		m.show()
 	}
 	if s.Over && !before.Over {
@@ -191,7 +192,8 @@ func (m *sweepModel) ring(s *grid.Snapshot) tea.Cmd {
 // takeRun makes the dashboard of a run. It is as the user left that of the run before.
 func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	o := m.Options
-	o.Preparation, o.Quiet, o.Exit, o.ReadOnly = p, true, false, true // a load changed by hand is not that of the combination
+	// a load changed by hand is not that of the combination
+	o.Preparation, o.Quiet, o.Exit, o.ReadOnly = p, true, false, true
 	o.Within, o.Series = m.place(), m.latest.Word
 	before := m.run
 	m.run = m.dashboard(o)
@@ -199,7 +201,8 @@ func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	m.run.resized = nil // the screen tells its size itself
 	m.run.palette = m.palette
 	if before != nil {
-		m.run.page, m.run.span, m.run.whole, m.run.linear = min(before.page, len(panels.Pages)-1), before.span, before.wholeBefore, before.linear
+		m.run.page, m.run.span, m.run.whole, m.run.linear = min(before.page, len(panels.Pages)-1), before.span,
+			before.wholeBefore, before.linear
 	}
 	m.run.resize(m.w, m.h)
 	m.inside = m.inside || m.entered

@@ -14,22 +14,31 @@ func onSweepText(m *sweepModel) bool { return m.page == panels.SweepLog }
 
 var sweepKeymap = keys[*sweepModel]{
 	{keys: "j down", do: by((*sweepModel).move, panels.Down)},
-	{keys: "k up", show: "j k", what: "select a combination, scroll the log", word: "select", do: by((*sweepModel).move, panels.Up)},
+	{keys: "k up", show: "j k", what: "select a combination, scroll the log", word: "select",
+		do: by((*sweepModel).move, panels.Up)},
 	{keys: "pgdown ctrl+f", do: by((*sweepModel).move, panels.PageDown)},
 	{keys: "pgup ctrl+b", show: "PgUp PgDn", what: "the same by pages", do: by((*sweepModel).move, panels.PageUp)},
 	{keys: "g home", do: by((*sweepModel).move, panels.Top)},
 	{keys: "G end", show: "g G", what: "first, last", do: by((*sweepModel).move, panels.End)},
-	{keys: "enter z", show: "Enter", what: "open: the dashboard of the run in progress, else the combination", word: "open", when: onSweepGrid,
+	{keys: "enter z", show: "Enter", what: "open: the dashboard of the run in progress, else the combination",
+		word: "open", when: onSweepGrid,
 		do: (*sweepModel).open},
-	{keys: "o", what: "dashboard of the run in progress; q or Esc comes back", foot: footDashboard, do: (*sweepModel).enterDashboard},
+	{keys: "o", what: "dashboard of the run in progress; q or Esc comes back", foot: footDashboard,
+		do: (*sweepModel).enterDashboard},
 	{keys: "l", what: "log of the server", foot: footSwap(onSweepText, "grid", "log"), do: (*sweepModel).toggleLog},
-	{keys: "esc", show: "Esc", what: "back; follow the combination in progress", foot: footSwap(onSweepGrid, "", "back"), do: (*sweepModel).escape},
-	{keys: "s", what: "skip the combination", foot: footSwap((*sweepModel).over, "", "skip"), do: (*sweepModel).askSkip},
-	{keys: "r", what: "repeat the combination", foot: footSwap((*sweepModel).over, "", "repeat"), do: (*sweepModel).repeat},
-	{keys: "S", what: "sort by the next figure", word: "sort", when: onSweepGrid, do: func(m *sweepModel) { m.list.NextOrder() }},
-	{keys: "/", what: "filter by name, state, or front", word: "filter", when: onSweepGrid, do: (*sweepModel).askFilter},
+	{keys: "esc", show: "Esc", what: "back; follow the combination in progress",
+		foot: footSwap(onSweepGrid, "", "back"), do: (*sweepModel).escape},
+	{keys: "s", what: "skip the combination", foot: footSwap((*sweepModel).over, "", "skip"),
+		do: (*sweepModel).askSkip},
+	{keys: "r", what: "repeat the combination", foot: footSwap((*sweepModel).over, "", "repeat"),
+		do: (*sweepModel).repeat},
+	{keys: "S", what: "sort by the next figure", word: "sort", when: onSweepGrid,
+		do: func(m *sweepModel) { m.list.NextOrder() }},
+	{keys: "/", what: "filter by name, state, or front", word: "filter", when: onSweepGrid,
+		do: (*sweepModel).askFilter},
 	{keys: "t", what: "next theme", do: (*sweepModel).nextTheme},
-	{keys: "ctrl+l", what: "redraw the screen", ask: func(*sweepModel) tea.Cmd { return tea.ClearScreen }, anywhere: true},
+	{keys: "ctrl+l", what: "redraw the screen", ask: func(*sweepModel) tea.Cmd { return tea.ClearScreen },
+		anywhere: true},
 	{keys: "?", what: "this help", word: "help", do: func(m *sweepModel) { m.help.open = true }},
 	{keys: "q ctrl+c", show: "q", what: "stop, quit", foot: footSweepStop, ask: (*sweepModel).stop, anywhere: true},
 }
@@ -73,7 +82,8 @@ func (m *sweepModel) onMouse(msg tea.MouseMsg) tea.Cmd {
 	if m.inside {
 		return m.tell(msg)
 	}
-	step, wheel := map[tea.MouseButton]panels.Move{tea.MouseButtonWheelUp: panels.Up, tea.MouseButtonWheelDown: panels.Down}[msg.Button]
+	step, wheel := map[tea.MouseButton]panels.Move{tea.MouseButtonWheelUp: panels.Up,
+		tea.MouseButtonWheelDown: panels.Down}[msg.Button]
 	if wheel && m.prompt == nil && !m.help.open {
 		m.limiter.Key()
 		m.move(step)
@@ -146,8 +156,9 @@ func (m *sweepModel) askSkip() {
 	case c.State.Over():
 		m.notify(fmt.Sprintf("combination %d is over; r repeats it", at+1))
 	case c.State == grid.Running:
-		m.prompt = &prompt{title: "Skip", hint: fmt.Sprintf("cut the run in progress and skip combination %d? y skip, other keys cancel", at+1),
-			yes: func() { m.notify(m.control.Skip(at)) }}
+		m.prompt = &prompt{title: "Skip",
+			hint: fmt.Sprintf("cut the run in progress and skip combination %d? y skip, other keys cancel", at+1),
+			yes:  func() { m.notify(m.control.Skip(at)) }}
 	default:
 		m.notify(m.control.Skip(at))
 	}

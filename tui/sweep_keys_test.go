@@ -108,7 +108,8 @@ func startSweep(t *testing.T) *sweepShow {
 		make(chan grid.Snapshot, 1), make(chan *Preparation, 1), &sweepControl{}}
 	s.snapshots <- tuitest.Sweep()
 	o := SweepOptions{Snapshots: s.snapshots, Runs: s.runs, Control: s.control, Screen: Options{
-		Input: in, Output: s.out, Color: "none", Width: 120, Height: 40, HeaderEvery: 20 * time.Millisecond, ChartsEvery: 40 * time.Millisecond,
+		Input: in, Output: s.out, Color: "none", Width: 120, Height: 40, HeaderEvery: 20 * time.Millisecond,
+		ChartsEvery: 40 * time.Millisecond,
 	}}
 	go func() { s.left <- RunSweep(ctx, o) }()
 	t.Cleanup(func() { cancel(nil); keys.Close() })
@@ -198,26 +199,33 @@ func TestSweepWithoutATerminal(t *testing.T) {
 // drawnSweep makes a snapshot of any bytes.
 func drawnSweep(seed uint64) grid.Snapshot {
 	rnd := rand.New(rand.NewPCG(seed, 7))
-	words := []string{"", "a=1", "a=2, b=3", "通义/e\u0301té🤖", "\x1b[31mred", strings.Repeat("long ", 60), "a=1, b", "=", "max_concurrency=16"}
+	words := []string{"", "a=1", "a=2, b=3", "通义/e\u0301té🤖", "\x1b[31mred", strings.Repeat("long ", 60), "a=1, b", "=",
+		"max_concurrency=16"}
 	word := func() string { return words[rnd.IntN(len(words))] }
 	values := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e-300, 0.3, 7, 1234, 98765, 1e300}
 	value := func() float64 { return values[rnd.IntN(len(values))] }
 	s := grid.Snapshot{
-		Title: word(), Dir: word(), Current: rnd.IntN(9) - 2, CurrentRun: rnd.IntN(4) - 1, Variable: word(), Elapsed: time.Duration(rnd.Int64() - 1<<62),
-		Left: time.Duration(rnd.Int64()), LeftKnown: rnd.IntN(2) == 0, Notice: word(), Over: rnd.IntN(3) == 0, Summary: word(),
-		Server: grid.Server{State: grid.ServerState(word()), Command: word(), Since: time.Duration(rnd.Int64())},
+		Title: word(), Dir: word(), Current: rnd.IntN(9) - 2, CurrentRun: rnd.IntN(4) - 1, Variable: word(),
+		Elapsed: time.Duration(rnd.Int64() - 1<<62),
+		Left:    time.Duration(rnd.Int64()), LeftKnown: rnd.IntN(2) == 0, Notice: word(), Over: rnd.IntN(3) == 0,
+		Summary: word(),
+		Server:  grid.Server{State: grid.ServerState(word()), Command: word(), Since: time.Duration(rnd.Int64())},
 	}
 	for range rnd.IntN(4) {
 		s.Server.Log = append(s.Server.Log, word())
-		s.Searches = append(s.Searches, grid.Search{Tier: word(), Passed: value(), Failed: value(), Confidence: value(), Over: rnd.IntN(2) == 0})
+		s.Searches = append(s.Searches,
+			grid.Search{Tier: word(), Passed: value(), Failed: value(), Confidence: value(), Over: rnd.IntN(2) == 0})
 	}
-	states := []grid.State{grid.Waiting, grid.Running, grid.Done, grid.Found, grid.Failed, grid.Skipped, grid.Linked, "\x1b"}
+	states := []grid.State{grid.Waiting, grid.Running, grid.Done, grid.Found, grid.Failed, grid.Skipped, grid.Linked,
+		"\x1b"}
 	for range rnd.IntN(12) {
 		c := grid.Cell{Server: word(), Bench: word(), Load: word(), State: states[rnd.IntN(len(states))]}
 		for range rnd.IntN(4) {
-			f := grid.Figures{Completed: rnd.Int(), Failed: -rnd.Int(), RequestThroughput: value(), OutputThroughput: value(), P99TTFT: value(),
+			f := grid.Figures{Completed: rnd.Int(), Failed: -rnd.Int(), RequestThroughput: value(),
+				OutputThroughput: value(), P99TTFT: value(),
 				MedianTTFT: value(), P99TPOT: value(), Goodput: value(), PerUser: value(), PerGPU: value()}
-			c.Runs = append(c.Runs, grid.Run{Number: rnd.Int(), State: states[rnd.IntN(len(states))], Figures: f, Trouble: word(), Took: time.Duration(rnd.Int64())})
+			c.Runs = append(c.Runs, grid.Run{Number: rnd.Int(), State: states[rnd.IntN(len(states))], Figures: f,
+				Trouble: word(), Took: time.Duration(rnd.Int64())})
 		}
 		s.Cells = append(s.Cells, c)
 	}
@@ -230,7 +238,8 @@ func FuzzSweep(f *testing.F) {
 	f.Add(uint64(2), []byte("qn?jxSSSSrt"), uint8(80), uint8(24), uint8(1))
 	f.Add(uint64(3), []byte("\x02o\x08\x09lkkG"), uint8(200), uint8(50), uint8(4))
 	f.Add(uint64(4), []byte("\xf0j\xf9k\xd0l\xdd"), uint8(60), uint8(15), uint8(2))
-	names := []string{"tab", "", "enter", "esc", "up", "down", "left", "right", "pgup", "pgdown", "ctrl+l", "ctrl+l", "home", "end", "backspace", "ctrl+u"}
+	names := []string{"tab", "", "enter", "esc", "up", "down", "left", "right", "pgup", "pgdown", "ctrl+l", "ctrl+l",
+		"home", "end", "backspace", "ctrl+u"}
 	f.Fuzz(func(t *testing.T, seed uint64, typed []byte, w, h, how uint8) {
 		h %= 64
 		m, _ := openSweep(drawnSweep(seed), int(w), int(h))
@@ -258,7 +267,8 @@ func FuzzSweep(f *testing.F) {
 			t.Fatalf("panic behind\n%s", got)
 		}
 		for i := 0; i < len(got); i++ {
-			if b := got[i]; b >= 0x80 && mode.ASCII || b < 0x20 && b != '\n' && b != '\x1b' || b == '\x1b' && m.palette.Profile == termenv.Ascii {
+			if b := got[i]; b >= 0x80 && mode.ASCII || b < 0x20 && b != '\n' && b != '\x1b' ||
+				b == '\x1b' && m.palette.Profile == termenv.Ascii {
 				t.Fatalf("byte %#x in\n%s", b, got)
 			}
 		}

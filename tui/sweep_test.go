@@ -52,10 +52,13 @@ var sweepStates = []struct {
 	of   func() grid.Snapshot
 	keys []string
 }{
-	{"grid", tuitest.Sweep, nil}, {"search", tuitest.SweepSearch, nil}, {"starting", tuitest.SweepStarting, nil}, {"done", tuitest.SweepDone, nil},
-	{"detail", tuitest.Sweep, []string{"g", "j", "j", "j", "enter"}}, {"log", tuitest.Sweep, []string{"l"}}, {"help", tuitest.Sweep, []string{"?"}},
+	{"grid", tuitest.Sweep, nil}, {"search", tuitest.SweepSearch, nil}, {"starting", tuitest.SweepStarting, nil},
+	{"done", tuitest.SweepDone, nil},
+	{"detail", tuitest.Sweep, []string{"g", "j", "j", "j", "enter"}}, {"log", tuitest.Sweep, []string{"l"}},
+	{"help", tuitest.Sweep, []string{"?"}},
 	{"repeats", tuitest.Repeats, nil}, {"control", tuitest.Control, nil},
-	{"stop", tuitest.Sweep, []string{"q"}}, {"sorted", tuitest.Sweep, []string{"S", "/", "f", "r", "o", "n", "t", "enter"}},
+	{"stop", tuitest.Sweep, []string{"q"}},
+	{"sorted", tuitest.Sweep, []string{"S", "/", "f", "r", "o", "n", "t", "enter"}},
 }
 
 // The screen of a sweep, in every state at three sizes and at small ones.
@@ -84,7 +87,8 @@ func TestSweepBytes(t *testing.T) {
 		before, sent := strings.Split(m.View(), "\n"), 0
 		for k := range 2 * seconds {
 			s.Elapsed += 500 * time.Millisecond
-			s.Server.Log = append(s.Server.Log[1:], fmt.Sprintf("INFO Engine 000: Avg prompt throughput: %d tokens/s", 3000+k))
+			s.Server.Log = append(s.Server.Log[1:],
+				fmt.Sprintf("INFO Engine 000: Avg prompt throughput: %d tokens/s", 3000+k))
 			now := s
 			m.Update(sweepMsg{&now})
 			m.Update(tickMsg{})

@@ -94,7 +94,8 @@ func TestCopy(t *testing.T) {
 	words := asides(m)
 	press(m, "y")
 	text := copied(t, *words)
-	for _, want := range []string{"benchtop 127.0.0.1:8000 · Qwen/Qwen3-32B", "requests done", "TTFT p50", "output tokens/s", "saturates"} {
+	for _, want := range []string{"benchtop 127.0.0.1:8000 · Qwen/Qwen3-32B", "requests done", "TTFT p50",
+		"output tokens/s", "saturates"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -108,7 +109,8 @@ func TestCopy(t *testing.T) {
 	m.Quiet = true
 	m.Update(snapshotMsg{tuitest.Done()})
 	press(m, "y")
-	if text := copied(t, *words); len(*words) > 70_000 || !strings.HasPrefix(text, "漢 report\n漢 report") || !utf8.ValidString(text) {
+	if text := copied(t, *words); len(*words) > 70_000 || !strings.HasPrefix(text, "漢 report\n漢 report") ||
+		!utf8.ValidString(text) {
 		t.Errorf("%d bytes, beginning with %.40q", len(*words), text)
 	}
 }
@@ -135,7 +137,8 @@ func TestBell(t *testing.T) {
 		m.Update(snapshotMsg{tuitest.Done()})
 		m.Update(snapshotMsg{tuitest.Done()})
 		m.Update(endMsg{})
-		if cut, _, _ := strings.Cut(*words, ", saturates"); strings.TrimSuffix(cut, "\a") != strings.TrimSuffix(c.want, "\a") ||
+		if cut, _, _ := strings.Cut(*words, ", saturates"); strings.TrimSuffix(cut, "\a") != strings.TrimSuffix(c.want,
+			"\a") ||
 			strings.HasSuffix(*words, "\a") == c.quiet {
 			t.Errorf("quiet %v: said %q, want %q", c.quiet, *words, c.want)
 		}

@@ -57,7 +57,8 @@ type Options struct {
 	Within string
 	// Series is what the runs are together where there is a Within: sweep or series.
 	Series string
-	// Report turns the report of a finished run into text for its page, at most so many columns wide; nil for no such page.
+	// Report turns the report of a finished run into text for its page, at most so many columns wide; nil for no such
+	// page.
 	Report func(r *metrics.Report, width int) string
 	// Bandwidth is how many bytes a second may go to the terminal, on average, before charts are drawn less often; 0
 	// means a limit that suits the size of the screen.
@@ -146,7 +147,8 @@ func onStage(ctx context.Context, o Options, build func(context.Context, *stage)
 	if o.Record != nil {
 		w.Record(o.Record, width, height)
 	}
-	s := &stage{w: w, palette: screen.ThemePalette(o.Theme, screen.ColorProfile(o.Color, os.Getenv), term.LightBackground(os.Getenv))}
+	s := &stage{w: w,
+		palette: screen.ThemePalette(o.Theme, screen.ColorProfile(o.Color, os.Getenv), term.LightBackground(os.Getenv))}
 	w.Ask = s.palette.Profile != termenv.Ascii
 	s.aside = func(words string) tea.Cmd {
 		return func() tea.Msg {

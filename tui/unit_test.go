@@ -83,7 +83,8 @@ func TestScrolledLogStandsStill(t *testing.T) {
 	press(m, "pgup")
 	before := m.View()
 	later := s
-	later.Log = append(later.Log[:len(later.Log):len(later.Log)], metrics.LogEntry{At: 200 * time.Second, Text: "event 100"})
+	later.Log = append(later.Log[:len(later.Log):len(later.Log)],
+		metrics.LogEntry{At: 200 * time.Second, Text: "event 100"})
 	m.Update(snapshotMsg{later})
 	m.show()
 	if strings.Contains(before, "event 99") || m.View() != before {
@@ -115,7 +116,8 @@ func TestEveryKeyIsShown(t *testing.T) {
 			for _, b := range keymap {
 				there := b.with == nil || b.with(m)
 				if b.what != "" && there != strings.Contains(got, b.what) {
-					t.Errorf("%s, page %d: %q is in the help: %v, want %v:\n%s", kind, page+1, b.what, !there, there, got)
+					t.Errorf("%s, page %d: %q is in the help: %v, want %v:\n%s", kind, page+1, b.what, !there, there,
+						got)
 				}
 				if b.do == nil && b.ask == nil || b.show != "" && b.what == "" {
 					t.Errorf("%v: no action or no words", b.keys)

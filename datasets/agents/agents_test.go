@@ -16,7 +16,8 @@ import (
 const example = `{"session":"s1","block_size":64,"requests":[` +
 	`{"in":200,"out":50,"blocks":[[1,3]]},` +
 	`{"in":300,"out":20,"blocks":[[1,4]],"delay_ms":1500},` +
-	`{"in":150,"out":30,"blocks":[[9,2]],"after":[0],"delay_ms":10.000001,"tools_ms":2.5,"at_ms":31622400000,"agent":"sea\"rch"},` +
+	`{"in":150,"out":30,"blocks":[[9,2]],"after":[0],"delay_ms":10.000001,"tools_ms":2.5,"at_ms":31622400000,` +
+	`"agent":"sea\"rch"},` +
 	`{"in":420,"out":0,"blocks":[[1,5],[99,1]],"after":[1,2]},` +
 	`{"in":1,"out":1,"after":[],"messages":[{"role":"user","content":"a"}]}]}` + "\n"
 
@@ -37,7 +38,8 @@ func TestRead(t *testing.T) {
 	want := &Session{Name: "s1", BlockSize: 64, Requests: []Request{
 		{Input: 200, Output: 50, Blocks: []Run{{1, 3}}},
 		{Input: 300, Output: 20, Blocks: []Run{{1, 4}}, After: []int{0}, Delay: 1500 * time.Millisecond},
-		{Input: 150, Output: 30, Blocks: []Run{{9, 2}}, After: []int{0}, Delay: 10*time.Millisecond + 1, Tools: 2500 * time.Microsecond, At: Longest, Agent: `sea"rch`},
+		{Input: 150, Output: 30, Blocks: []Run{{9, 2}}, After: []int{0}, Delay: 10*time.Millisecond + 1,
+			Tools: 2500 * time.Microsecond, At: Longest, Agent: `sea"rch`},
 		{Input: 420, Blocks: []Run{{1, 5}, {99, 1}}, After: []int{1, 2}},
 		{Input: 1, Output: 1, Messages: []byte(`[{"role":"user","content":"a"}]`)},
 	}}
@@ -52,14 +54,22 @@ func TestRead(t *testing.T) {
 // Files of others leave things out, or say them in another way.
 func TestReadOthers(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"no name", "\n\n" + `{"block_size":1,"requests":[{"in":1,"out":0}]}`, `{"session":"3","block_size":1,"requests":[{"in":1,"out":0}]}`},
-		{"other keys", `{"x":[{}],"block_size":2,"session":"a","shared":true,"requests":[{"in":5,"y":1,"out":0,"after":null}]}`, `{"session":"a","block_size":2,"shared":true,"requests":[{"in":5,"out":0}]}`},
-		{"rows that continue", `{"session":"a","block_size":1,"requests":[{"in":9,"out":0,"blocks":[[1,2],[3,1],[4,2],[9,1]]}]}`, `{"session":"a","block_size":1,"requests":[{"in":9,"out":0,"blocks":[[1,5],[9,1]]}]}`},
-		{"blocks that do not fit", `{"session":"a","block_size":4,"requests":[{"in":15,"out":0,"blocks":[[1,2],[8,5],[50,1]]}]}`, `{"session":"a","block_size":4,"requests":[{"in":15,"out":0,"blocks":[[1,2],[8,1]]}]}`},
-		{"places", `{"session":"a","block_size":1,"requests":[{"in":1,"out":0},{"in":1,"out":0,"after":[]},{"in":1,"out":0,"after":[1,0,1]},{"in":1,"out":0,"after":[2]}]}`,
-			`{"session":"a","block_size":1,"requests":[{"in":1,"out":0},{"in":1,"out":0,"after":[]},{"in":1,"out":0,"after":[0,1]},{"in":1,"out":0}]}`},
-		{"times", `{"session":"a","block_size":1,"requests":[{"in":1,"out":0,"delay_ms":1.5e3,"tools_ms":0.1234567,"at_ms":0.000001}]}`,
-			`{"session":"a","block_size":1,"requests":[{"in":1,"out":0,"delay_ms":1500,"tools_ms":0.123457,"at_ms":0.000001}]}`},
+		{"no name", "\n\n" + `{"block_size":1,"requests":[{"in":1,"out":0}]}`,
+			`{"session":"3","block_size":1,"requests":[{"in":1,"out":0}]}`},
+		{"other keys", `{"x":[{}],"block_size":2,"session":"a","shared":true,"requests":[{"in":5,"y":1,"out":0,` +
+			`"after":null}]}`, `{"session":"a","block_size":2,"shared":true,"requests":[{"in":5,"out":0}]}`},
+		{"rows that continue", `{"session":"a","block_size":1,"requests":[{"in":9,"out":0,"blocks":[[1,2],[3,1],[4,` +
+			`2],[9,1]]}]}`, `{"session":"a","block_size":1,"requests":[{"in":9,"out":0,"blocks":[[1,5],[9,1]]}]}`},
+		{"blocks that do not fit", `{"session":"a","block_size":4,"requests":[{"in":15,"out":0,"blocks":[[1,2],[8,5],` +
+			`[50,1]]}]}`, `{"session":"a","block_size":4,"requests":[{"in":15,"out":0,"blocks":[[1,2],[8,1]]}]}`},
+		{"places", `{"session":"a","block_size":1,"requests":[{"in":1,"out":0},{"in":1,"out":0,"after":[]},{"in":1,` +
+			`"out":0,"after":[1,0,1]},{"in":1,"out":0,"after":[2]}]}`,
+			`{"session":"a","block_size":1,"requests":[{"in":1,"out":0},{"in":1,"out":0,"after":[]},{"in":1,"out":0,` +
+				`"after":[0,1]},{"in":1,"out":0}]}`},
+		{"times", `{"session":"a","block_size":1,"requests":[{"in":1,"out":0,"delay_ms":1.5e3,"tools_ms":0.1234567,` +
+			`"at_ms":0.000001}]}`,
+			`{"session":"a","block_size":1,"requests":[{"in":1,"out":0,"delay_ms":1500,"tools_ms":0.123457,` +
+				`"at_ms":0.000001}]}`},
 	} {
 		all, err := readAll(c.text)
 		if err != nil || len(all) != 1 {
@@ -77,8 +87,10 @@ func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", `the file is empty; expected a session, as {"session":"s1"`},
 		{"not JSON", example + "{", "line 2: the file ends before its last object does"},
-		{"no block size", `{"requests":[{}]}`, `line 1: "block_size": expected a whole number from 1 to 1048576: got nothing`},
-		{"a large block", `{"block_size":1048577,"requests":[{}]}`, `"block_size": expected a whole number from 1 to 1048576: got 1048577`},
+		{"no block size", `{"requests":[{}]}`,
+			`line 1: "block_size": expected a whole number from 1 to 1048576: got nothing`},
+		{"a large block", `{"block_size":1048577,"requests":[{}]}`,
+			`"block_size": expected a whole number from 1 to 1048576: got 1048577`},
 		{"no requests", `{"block_size":1}`, `line 1: "requests": expected an array: got nothing`},
 		{"none at all", `{"block_size":1,"requests":[]}`, "line 1: 0 requests in the session; expected 1 to 1048576"},
 		{"a name", `{"session":5,"block_size":1,"requests":[]}`, `"session": expected a string: got a number`},
@@ -86,16 +98,23 @@ func TestReadErrors(t *testing.T) {
 		{"a number", one("5"), "line 1: requests[0]: expected an object: got a number"},
 		{"no input", one(`{"in":0,"out":1}`), `requests[0]: "in": expected a whole number from 1 to 16777216: got 0`},
 		{"no output", one(`{"in":1}`), `requests[0]: "out": expected a whole number from 0 to 16777216: got nothing`},
-		{"a later one", one(`{"in":1,"out":0,"after":[0]}`), `requests[0]: "after": the first request cannot wait for another one`},
-		{"itself", one(`{"in":1,"out":0},{"in":1,"out":0,"after":[1]}`), `requests[1]: "after": a request waits for those before it: expected a whole number from 0 to 0: got 1`},
+		{"a later one", one(`{"in":1,"out":0,"after":[0]}`),
+			`requests[0]: "after": the first request cannot wait for another one`},
+		{"itself", one(`{"in":1,"out":0},{"in":1,"out":0,"after":[1]}`),
+			`requests[1]: "after": a request waits for those before it: expected a whole number from 0 to 0: got 1`},
 		{"blocks", one(`{"in":1,"out":0,"blocks":[1]}`), `"blocks": expected an array: got a number`},
-		{"half a row", one(`{"in":1,"out":0,"blocks":[[1]]}`), `"blocks": expected the number of the first block and how many there are, as [1,3]: got [1]`},
+		{"half a row", one(`{"in":1,"out":0,"blocks":[[1]]}`),
+			`"blocks": expected the number of the first block and how many there are, as [1,3]: got [1]`},
 		{"too much", one(`{"in":1,"out":0,"blocks":[[1,2,3]]}`), `as [1,3]: got [1,2,3]`},
-		{"no blocks", one(`{"in":1,"out":0,"blocks":[[1,0]]}`), `"blocks": expected a whole number from 1 to 16777216: got 0`},
-		{"past the numbers", one(`{"in":1,"out":0,"blocks":[[18446744073709551615,1]]}`), `"blocks": expected a whole number`},
-		{"a negative time", one(`{"in":1,"out":0,"delay_ms":-1}`), `"delay_ms": expected milliseconds from 0 to 31622400000, a year: got -1`},
+		{"no blocks", one(`{"in":1,"out":0,"blocks":[[1,0]]}`),
+			`"blocks": expected a whole number from 1 to 16777216: got 0`},
+		{"past the numbers", one(`{"in":1,"out":0,"blocks":[[18446744073709551615,1]]}`),
+			`"blocks": expected a whole number`},
+		{"a negative time", one(`{"in":1,"out":0,"delay_ms":-1}`),
+			`"delay_ms": expected milliseconds from 0 to 31622400000, a year: got -1`},
 		{"a long time", one(`{"in":1,"out":0,"at_ms":31622400001}`), `"at_ms": expected milliseconds`},
-		{"much of tools", one(`{"in":1,"out":0,"delay_ms":1,"tools_ms":2}`), `requests[0]: tools take 2ms of a delay of 1ms`},
+		{"much of tools", one(`{"in":1,"out":0,"delay_ms":1,"tools_ms":2}`),
+			`requests[0]: tools take 2ms of a delay of 1ms`},
 		{"messages", one(`{"in":1,"out":0,"messages":{}}`), `"messages": expected an array: got an object`},
 		{"gzip", "\x1f\x8brest", "gzip -d"},
 	} {
@@ -165,7 +184,8 @@ func TestIdealIn(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(example))
 	f.Add([]byte(`{"block_size":1,"requests":[{"in":9,"out":0,"blocks":[[1,2],[3,1]],"delay_ms":1e3,"after":[]}]}`))
-	f.Add([]byte(`{"session":"\ud800","block_size":1,"shared":true,"requests":[{"in":16777216,"out":0,"blocks":[[18446744073692774399,16777216]]}]}`))
+	f.Add([]byte(`{"session":"\ud800","block_size":1,"shared":true,"requests":[{"in":16777216,"out":0,` +
+		`"blocks":[[18446744073692774399,16777216]]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var once, twice []byte
 		err := Read(t.Context(), bytes.NewReader(data), func(s *Session) error {
@@ -183,7 +203,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil || len(once) == 0 {
 			return
 		}
-		err = Read(t.Context(), bytes.NewReader(once), func(s *Session) error { twice = s.AppendJSON(twice); return nil })
+		err = Read(t.Context(), bytes.NewReader(once),
+			func(s *Session) error { twice = s.AppendJSON(twice); return nil })
 		if err != nil || !bytes.Equal(once, twice) {
 			t.Fatalf("%s is read as %s, %v", once, twice, err)
 		}

@@ -10,8 +10,8 @@ import (
 	"benchtop/datasets/textfile"
 )
 
-// Milliseconds reads a time of milliseconds, 0 where there is none. Nanoseconds are exact in plain decimals, which floating-point numbers of
-// a year are not.
+// Milliseconds reads a time of milliseconds, 0 where there is none. Nanoseconds are exact in plain decimals, which
+// floating-point numbers of a year are not.
 func Milliseconds(raw []byte) (time.Duration, error) {
 	if none(raw) {
 		return 0, nil
@@ -21,7 +21,8 @@ func Milliseconds(raw []byte) (time.Duration, error) {
 	}
 	f, err := strconv.ParseFloat(string(raw[:min(len(raw), 400)]), 64)
 	if err != nil || !(f >= 0 && f <= float64(Longest)/1e6) || len(raw) > 400 {
-		return 0, fmt.Errorf("expected milliseconds from 0 to %d, a year: got %s", Longest.Milliseconds(), textfile.Value(raw))
+		return 0, fmt.Errorf("expected milliseconds from 0 to %d, a year: got %s", Longest.Milliseconds(),
+			textfile.Value(raw))
 	}
 	return time.Duration(math.Round(f * 1e6)), nil
 }

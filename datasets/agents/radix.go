@@ -12,8 +12,8 @@ func AppendBlocks(runs []Run, first uint64, count int) []Run {
 	return append(runs, Run{first, count})
 }
 
-// RadixTree holds prompts by their blocks, as the index of a prefix cache without limits does. An edge stands for a row of blocks, so that
-// time and memory grow with the rows and not with the blocks.
+// RadixTree holds prompts by their blocks, as the index of a prefix cache without limits does. An edge stands for a row
+// of blocks, so that time and memory grow with the rows and not with the blocks.
 //
 //	root ──1,2,3──▶ a ──4,5──▶ b      [1,5] and [1,3],[9,2] were added
 //	                └──9,10──▶ c
@@ -81,15 +81,16 @@ func (t *RadixTree) split(at fork, e edge, count int) edge {
 	return t.edges[at]
 }
 
-// Ideal is, for each request in order, how many tokens of its prompt a prefix cache without limits would hold: those that begin an earlier
-// prompt of the session, in whole blocks. At least one token is left, as a server computes the last one always.
+// Ideal is, for each request in order, how many tokens of its prompt a prefix cache without limits would hold: those
+// that begin an earlier prompt of the session, in whole blocks. At least one token is left, as a server computes the
+// last one always.
 func (s *Session) Ideal() (shared []int) {
 	var t RadixTree
 	return s.IdealIn(&t)
 }
 
-// IdealIn is Ideal with the prompts of earlier sessions too, those in the tree; the session's own are added to it. Blocks must be of one
-// size and mean the same in all of these sessions.
+// IdealIn is Ideal with the prompts of earlier sessions too, those in the tree; the session's own are added to it.
+// Blocks must be of one size and mean the same in all of these sessions.
 func (s *Session) IdealIn(t *RadixTree) (shared []int) {
 	shared = make([]int, len(s.Requests))
 	for i := range s.Requests {

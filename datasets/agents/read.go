@@ -16,8 +16,9 @@ import (
 
 const form = "a session, as {\"session\":\"s1\",\"block_size\":64,\"requests\":[{\"in\":200,\"out\":50}]}"
 
-// Read calls each with every session of a file, in order, one at a time. A session is each's own. Blocks that do not fit into a prompt are
-// cut, and rows of blocks that continue each other are joined. Keys that are not known are passed over. An error has its line.
+// Read calls each with every session of a file, in order, one at a time. A session is each's own. Blocks that do not
+// fit into a prompt are cut, and rows of blocks that continue each other are joined. Keys that are not known are passed
+// over. An error has its line.
 func Read(ctx context.Context, r io.Reader, each func(*Session) error) error {
 	return textfile.Cause(textfile.EachObject(r, form, func(object []byte, line int) error {
 		if err := ctx.Err(); err != nil {
@@ -77,7 +78,8 @@ func parse(object []byte) (*Session, error) {
 
 // parseRequest reads the request at a place.
 func (s *Session) parseRequest(object []byte, place int) (q Request, err error) {
-	fields := jsonscan.Fields(object, "in", "out", "blocks", "after", "delay_ms", "tools_ms", "at_ms", "agent", "messages")
+	fields := jsonscan.Fields(object, "in", "out", "blocks", "after", "delay_ms", "tools_ms", "at_ms", "agent",
+		"messages")
 	input, err := whole(fields[0], 1, MaxTokens)
 	if err != nil {
 		return q, inKey("in", err)
@@ -180,7 +182,8 @@ func row(pair []byte) (first uint64, count int, err error) {
 		}
 	}
 	if n != 2 {
-		return 0, 0, fmt.Errorf("expected the number of the first block and how many there are, as [1,3]: got %s", textfile.Value(pair))
+		return 0, 0, fmt.Errorf("expected the number of the first block and how many there are, as [1,3]: got %s",
+			textfile.Value(pair))
 	}
 	if first, err = whole(numbers[0], 0, maxBlock); err != nil {
 		return 0, 0, err

@@ -1,5 +1,6 @@
-// Package agents is the format of recorded agent sessions: trees of requests with their lengths, shared prefixes and delays, one session
-// on a line of JSON. It knows no model and no text: prompts are rows of blocks, and equal blocks stand for equal tokens.
+// Package agents is the format of recorded agent sessions: trees of requests with their lengths, shared prefixes and
+// delays, one session on a line of JSON. It knows no model and no text: prompts are rows of blocks, and equal blocks
+// stand for equal tokens.
 //
 //	{"session":"s1","block_size":64,"start_ms":250,"requests":[
 //	  {"in":200,"out":50,"blocks":[[1,3]]},
@@ -30,13 +31,14 @@ type Session struct {
 type Request struct {
 	// Input and Output are the lengths of prompt and answer in tokens. Input is at least 1.
 	Input, Output int
-	// Blocks are those that the prompt begins with. The tokens behind the last block are the request's own; blocks that do not fit into Input
-	// are cut.
+	// Blocks are those that the prompt begins with. The tokens behind the last block are the request's own; blocks that
+	// do not fit into Input are cut.
 	Blocks []Run
-	// After are the places of the requests whose ends this one waits for, ascending; empty for one that starts with the session.
+	// After are the places of the requests whose ends this one waits for, ascending; empty for one that starts with the
+	// session.
 	After []int
-	// Delay is the time from the last of these ends, or from the start of the session, to the start of the request: the time of tools and of
-	// the user. Tools is the part of it in which tools worked, as far as it is known.
+	// Delay is the time from the last of these ends, or from the start of the session, to the start of the request: the
+	// time of tools and of the user. Tools is the part of it in which tools worked, as far as it is known.
 	Delay, Tools time.Duration
 	// At is the recorded start from the start of the session.
 	At time.Duration

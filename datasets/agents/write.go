@@ -11,7 +11,8 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// AppendJSON appends the session as a line, with its end. The session must be valid, and so must the JSON of its messages.
+// AppendJSON appends the session as a line, with its end. The session must be valid, and so must the JSON of its
+// messages.
 func (s *Session) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"session":`...)
 	dst = appendText(dst, s.Name)

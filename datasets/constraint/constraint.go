@@ -1,5 +1,5 @@
-// Package constraint judges answers that a server had to give in a certain form: JSON of a schema, a match of a regular expression, or one of
-// some texts.
+// Package constraint judges answers that a server had to give in a certain form: JSON of a schema, a match of a regular
+// expression, or one of some texts.
 package constraint
 
 import (
@@ -75,7 +75,8 @@ func Pattern(expression string) (*Constraint, error) {
 	return &Constraint{pattern: whole, begin: begin}, err
 }
 
-// Grammar is the constraint of a grammar whose texts are those that an expression matches. vLLM's benchmark judges no grammar.
+// Grammar is the constraint of a grammar whose texts are those that an expression matches. vLLM's benchmark judges no
+// grammar.
 func Grammar(expression string) (*Constraint, error) {
 	c, err := Pattern(expression)
 	if err == nil {
@@ -91,8 +92,8 @@ func Choice(texts ...string) *Constraint { return &Constraint{choices: texts} }
 type Judgement struct {
 	Wrong  string // why it is not, in a few words; "" where it is right
 	Detail string // where, or the beginning of the answer
-	// Lenient: vLLM's benchmark of structured output calls it correct. Of JSON it asks only that something in braces parses, and of
-	// an expression that the answer begins with a match.
+	// Lenient: vLLM's benchmark of structured output calls it correct. Of JSON it asks only that something in braces
+	// parses, and of an expression that the answer begins with a match.
 	Lenient bool
 }
 
@@ -141,7 +142,8 @@ func (c *Constraint) judgeJSON(answer string) (j Judgement) {
 	return j
 }
 
-// parses is the rule of vLLM's benchmark of structured output: without blanks and line ends, the text from the first opening brace to the last closing one is JSON.
+// parses is the rule of vLLM's benchmark of structured output: without blanks and line ends, the text from the first
+// opening brace to the last closing one is JSON.
 func parses(answer string) bool {
 	text := strings.NewReplacer("\n", "", " ", "").Replace(answer)
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')

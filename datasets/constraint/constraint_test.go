@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-const profile = `{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]}`
+const profile = `{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, ` +
+	`"required": ["name"]}`
 
 func TestJudge(t *testing.T) {
 	schema, err := JSON([]byte(profile))

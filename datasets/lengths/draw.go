@@ -11,9 +11,10 @@ import (
 // Pair is the lengths of a request, in tokens.
 type Pair struct{ Input, Output int32 }
 
-// Draw draws the lengths of n requests from gen, one kind after the other: the pairs of all, a double each, unless there is only one;
-// then the input lengths of all; then the output lengths of all. A fixed length draws nothing, a uniform one what numpy's integers()
-// draws, and a normal or lognormal one a double. A zipf length takes a double, and at times further ones.
+// Draw draws the lengths of n requests from gen, one kind after the other: the pairs of all, a double each, unless
+// there is only one; then the input lengths of all; then the output lengths of all. A fixed length draws nothing, a
+// uniform one what numpy's integers() draws, and a normal or lognormal one a double. A zipf length takes a double, and
+// at times further ones.
 func (m Mix) Draw(gen *numpy.Generator, n int) []Pair {
 	share := make([]uint8, n)
 	if len(m) > 1 {
@@ -57,8 +58,8 @@ func (d Distribution) drawer() func(*numpy.Generator) int {
 	case d.Std == 0:
 		return func(*numpy.Generator) int { return d.whole(d.Mean) }
 	}
-	// The inverse of the distribution function, over the part of it that lies within the bounds: one double a length, and no length is
-	// more likely for being a bound.
+	// The inverse of the distribution function, over the part of it that lies within the bounds: one double a length,
+	// and no length is more likely for being a bound.
 	lo, hi := d.probabilities()
 	mu, sigma := d.logs()
 	return func(gen *numpy.Generator) int {
@@ -81,8 +82,8 @@ func (d Distribution) logs() (mu, sigma float64) {
 	return math.Log(d.Mean) - variance/2, math.Sqrt(variance)
 }
 
-// bounds are those of the lengths, as standard deviations from the mean of the normal distribution behind them. Half a token more on both
-// sides rounds to a length within.
+// bounds are those of the lengths, as standard deviations from the mean of the normal distribution behind them. Half a
+// token more on both sides rounds to a length within.
 func (d Distribution) bounds() (lo, hi float64) {
 	least, most := float64(d.Min)-0.5, float64(d.Max)+0.5
 	if d.Name == lognormal {
@@ -107,8 +108,9 @@ func (d Distribution) probabilities() (lo, hi float64) {
 // phi is the distribution function of the standard normal distribution.
 func phi(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// zipf draws by rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone discrete
-// distributions", 1996), for any alpha above 0. area is the integral of (x/Min)^-alpha from Min on, as precise near alpha = 1.
+// zipf draws by rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone
+// discrete distributions", 1996), for any alpha above 0. area is the integral of (x/Min)^-alpha from Min on, as precise
+// near alpha = 1.
 func (d Distribution) zipf() func(*numpy.Generator) int {
 	least, beta := float64(d.Min), 1-d.Alpha
 	height := func(x float64) float64 { return math.Pow(x/least, -d.Alpha) }
@@ -178,7 +180,8 @@ func (m Mix) Doubt() string {
 				continue
 			}
 			if mean := d.meanWithin(); math.Abs(mean-d.Mean) > d.Mean/20 {
-				return fmt.Sprintf("lengths: %s has a mean of %.0f within its bounds (%d to %d), not of %g", d, mean, d.Min, d.Max, d.Mean)
+				return fmt.Sprintf("lengths: %s has a mean of %.0f within its bounds (%d to %d), not of %g", d, mean,
+					d.Min, d.Max, d.Mean)
 			}
 		}
 	}

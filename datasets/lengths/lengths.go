@@ -1,5 +1,5 @@
-// Package lengths describes how the lengths of prompts and answers are spread, and draws them: from a distribution, or from a mix of
-// pairs of distributions.
+// Package lengths describes how the lengths of prompts and answers are spread, and draws them: from a distribution, or
+// from a mix of pairs of distributions.
 //
 //	256                                    always so many tokens
 //	uniform min=100 max=200                equal weights
@@ -71,7 +71,8 @@ func parse(text string) (d Distribution, err error) {
 	d = Distribution{Name: words[0], Min: 1, Max: Most}
 	known, ok := parameters[d.Name]
 	if !ok {
-		return d, fmt.Errorf("unknown distribution %s; use a number, uniform, normal, lognormal or zipf", quoted(words[0]))
+		return d, fmt.Errorf("unknown distribution %s; use a number, uniform, normal, lognormal or zipf",
+			quoted(words[0]))
 	}
 	var given []string
 	for _, word := range words[1:] {

@@ -21,9 +21,12 @@ func TestParse(t *testing.T) {
 		{"uniform min=10 max=20", Distribution{Name: "uniform", Min: 10, Max: 20}, ""},
 		{"uniform max=20,min=1", Distribution{Name: "uniform", Min: 1, Max: 20}, "uniform min=1 max=20"},
 		{"normal mean=1024 std=200", Distribution{Name: "normal", Mean: 1024, Std: 200, Min: 1, Max: Most}, ""},
-		{"normal std=0 mean=0.5e3", Distribution{Name: "normal", Mean: 500, Min: 1, Max: Most}, "normal mean=500 std=0"},
-		{"lognormal,mean=1024,std=600,max=8192", Distribution{Name: "lognormal", Mean: 1024, Std: 600, Min: 1, Max: 8192}, "lognormal mean=1024 std=600 max=8192"},
-		{"lognormal mean=1024 std=600 min=16 max=8192", Distribution{Name: "lognormal", Mean: 1024, Std: 600, Min: 16, Max: 8192}, ""},
+		{"normal std=0 mean=0.5e3", Distribution{Name: "normal", Mean: 500, Min: 1, Max: Most},
+			"normal mean=500 std=0"},
+		{"lognormal,mean=1024,std=600,max=8192", Distribution{Name: "lognormal", Mean: 1024, Std: 600, Min: 1,
+			Max: 8192}, "lognormal mean=1024 std=600 max=8192"},
+		{"lognormal mean=1024 std=600 min=16 max=8192",
+			Distribution{Name: "lognormal", Mean: 1024, Std: 600, Min: 16, Max: 8192}, ""},
 		{"zipf alpha=1 max=8192", Distribution{Name: "zipf", Alpha: 1, Min: 1, Max: 8192}, ""},
 		{"zipf alpha=1.2 min=100 max=16777216", Distribution{Name: "zipf", Alpha: 1.2, Min: 100, Max: Most}, ""},
 	} {
@@ -49,7 +52,8 @@ func TestParseErrors(t *testing.T) {
 		{"-5", `unknown distribution "-5"; use a number, uniform, normal, lognormal or zipf`},
 		{"Normal mean=1 std=1", `unknown distribution "Normal"`},
 		{"256 128", `unknown distribution "256"`},
-		{"normal 100 10", `"100": unknown parameter of normal; expected normal mean=… std=…, and min and max if wanted`},
+		{"normal 100 10",
+			`"100": unknown parameter of normal; expected normal mean=… std=…, and min and max if wanted`},
 		{"normal mean=100", `std is missing; expected normal mean=… std=…`},
 		{"normal mean=100 stddev=5", `"stddev=5": unknown parameter of normal`},
 		{"normal mean=100 std=5 mean=6", `mean is given twice`},
@@ -84,9 +88,11 @@ func TestParseMix(t *testing.T) {
 		want       Mix
 	}{
 		{"1:256/128", "1: 256/128", Mix{{1, Fixed(256), Fixed(128)}}},
-		{" 60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512 ;", "60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512",
+		{" 60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512 ;",
+			"60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512",
 			Mix{{60, Fixed(256), Fixed(128)}, {40, long, Fixed(512)}}},
-		{"0.5:1/uniform min=1 max=2", "0.5: 1/uniform min=1 max=2", Mix{{0.5, Fixed(1), Distribution{Name: "uniform", Min: 1, Max: 2}}}},
+		{"0.5:1/uniform min=1 max=2", "0.5: 1/uniform min=1 max=2",
+			Mix{{0.5, Fixed(1), Distribution{Name: "uniform", Min: 1, Max: 2}}}},
 	} {
 		got, err := ParseMix(test.text)
 		if err != nil || !reflect.DeepEqual(got, test.want) || got.String() != test.back {
@@ -146,14 +152,18 @@ func share(d Distribution, length int) float64 {
 	return math.NaN()
 }
 
-// The lengths drawn have the distribution that was asked for, cut at its bounds: their distribution function differs nowhere by more than
-// chance lets it (the test of Kolmogorov and Smirnov), and their mean is that of the sum of all lengths. Seeds are fixed.
+// The lengths drawn have the distribution that was asked for, cut at its bounds: their distribution function differs
+// nowhere by more than chance lets it (the test of Kolmogorov and Smirnov), and their mean is that of the sum of all
+// lengths. Seeds are fixed.
 func TestDrawnDistributions(t *testing.T) {
 	const n = 200_000
 	for _, text := range []string{
-		"7", "uniform min=3 max=9", "normal mean=500 std=100", "normal mean=20 std=30 max=60", "normal mean=100 std=0.3", "normal mean=0 std=400 min=300",
-		"lognormal mean=1024 std=600 max=8192", "lognormal mean=100 std=500 max=20000", "lognormal mean=50 std=1", "lognormal mean=4096 std=2000 min=4000 max=5000",
-		"zipf alpha=1 max=5000", "zipf alpha=0.5 max=300", "zipf alpha=1.00000001 max=700", "zipf alpha=2.5 min=10 max=100000", "zipf alpha=100 min=1000 max=2000",
+		"7", "uniform min=3 max=9", "normal mean=500 std=100", "normal mean=20 std=30 max=60",
+		"normal mean=100 std=0.3", "normal mean=0 std=400 min=300",
+		"lognormal mean=1024 std=600 max=8192", "lognormal mean=100 std=500 max=20000", "lognormal mean=50 std=1",
+		"lognormal mean=4096 std=2000 min=4000 max=5000",
+		"zipf alpha=1 max=5000", "zipf alpha=0.5 max=300", "zipf alpha=1.00000001 max=700",
+		"zipf alpha=2.5 min=10 max=100000", "zipf alpha=100 min=1000 max=2000",
 		"zipf alpha=3 max=1", "zipf alpha=50 max=9",
 	} {
 		d, err := Parse(text)
@@ -239,7 +249,8 @@ func TestSummarize(t *testing.T) {
 		pairs = append(pairs, Pair{100 - i, 5})
 	}
 	input, output := Summarize(len(pairs), func(i int) Pair { return pairs[i] })
-	if input != (Summary{50.5, 50, 99}) || output != (Summary{5, 5, 5}) || input.String() != "mean 50.5, P50 50, P99 99" {
+	if input != (Summary{50.5, 50, 99}) || output != (Summary{5, 5, 5}) ||
+		input.String() != "mean 50.5, P50 50, P99 99" {
 		t.Errorf("got %v, %v", input, output)
 	}
 	if input, output = Summarize(0, nil); input != (Summary{}) || output != input {
@@ -249,10 +260,13 @@ func TestSummarize(t *testing.T) {
 
 func TestDoubt(t *testing.T) {
 	for text, want := range map[string]string{
-		"1: normal mean=1000 std=200/uniform min=1 max=900":            "",
-		"1: lognormal mean=4096 std=2000 max=16384/512":                "",
-		"1: 5/lognormal mean=4096 std=4000 max=6000":                   "lengths: lognormal mean=4096 std=4000 max=6000 has a mean of 2646 within its bounds (1 to 6000), not of 4096",
-		"9: 5/5; 1: normal mean=10 std=10/5; 1: 6/normal mean=9 std=9": "lengths: normal mean=10 std=10 has a mean of 13 within its bounds (1 to 16777216), not of 10",
+		"1: normal mean=1000 std=200/uniform min=1 max=900": "",
+		"1: lognormal mean=4096 std=2000 max=16384/512":     "",
+		"1: 5/lognormal mean=4096 std=4000 max=6000": "lengths: lognormal mean=4096 std=4000 " +
+			"max=6000 has a mean of 2646 within its bounds (1 to 6000), not of 4096",
+		"9: 5/5; 1: normal mean=10 std=10/5; 1: 6/normal mean=9 " +
+			"std=9": "lengths: normal mean=10 std=10 has a mean of " +
+			"13 within its bounds (1 to 16777216), not of 10",
 	} {
 		m, err := ParseMix(text)
 		if err != nil || m.Doubt() != want {
@@ -263,8 +277,10 @@ func TestDoubt(t *testing.T) {
 
 // FuzzMix holds that a mix that is read draws lengths within its bounds, and is written so that it is read back.
 func FuzzMix(f *testing.F) {
-	for _, text := range []string{"", "1:1/1", "60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512", "1:normal mean=1 std=1e7/zipf alpha=1e-9 max=16777216",
-		"1:zipf alpha=100 min=16777215 max=16777216/uniform min=1 max=16777216", "1e-300:5/lognormal mean=1e-9 std=1e7", "1: zipf alpha=1.0000001 max=3/normal mean=0 std=9"} {
+	for _, text := range []string{"", "1:1/1", "60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512",
+		"1:normal mean=1 std=1e7/zipf alpha=1e-9 max=16777216",
+		"1:zipf alpha=100 min=16777215 max=16777216/uniform min=1 max=16777216", "1e-300:5/lognormal mean=1e-9 std=1e7",
+		"1: zipf alpha=1.0000001 max=3/normal mean=0 std=9"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -296,7 +312,8 @@ func FuzzMix(f *testing.F) {
 }
 
 func BenchmarkDraw(b *testing.B) {
-	for _, text := range []string{"uniform min=1 max=9999", "normal mean=1024 std=200", "lognormal mean=1024 std=600", "zipf alpha=1.2 max=8192"} {
+	for _, text := range []string{"uniform min=1 max=9999", "normal mean=1024 std=200", "lognormal mean=1024 std=600",
+		"zipf alpha=1.2 max=8192"} {
 		d, err := Parse(text)
 		if err != nil {
 			b.Fatal(err)

@@ -41,7 +41,8 @@ func benchmarkRows(b *testing.B, path string, columns []string) {
 		for i := range numbers {
 			numbers[i] = i
 		}
-		if err := table.Rows(context.Background(), numbers, columns, func(int, []byte) error { return nil }); err != nil {
+		if err := table.Rows(context.Background(), numbers, columns, func(int, []byte) error { return nil }); err !=
+			nil {
 			b.Fatal(err)
 		}
 		rows += len(numbers)

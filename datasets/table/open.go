@@ -16,8 +16,8 @@ import (
 
 const forms = "a Parquet, JSON Lines, JSON or CSV file"
 
-// Open opens the file of rows at path, whose content says what it is; only CSV goes by its name. Text is read once for the offsets of its
-// rows, which ctx ends. Errors leave the path out.
+// Open opens the file of rows at path, whose content says what it is; only CSV goes by its name. Text is read once for
+// the offsets of its rows, which ctx ends. Errors leave the path out.
 func Open(ctx context.Context, path string) (Table, error) {
 	file, err := textfile.Open(path, forms)
 	if err != nil {

@@ -60,7 +60,8 @@ func simplified(v any) any {
 	return v
 }
 
-var parquetFiles = []string{"hub", "hub_zstd_index", "hub_v2_gzip", "hub_plain", "hub_snappy_v2", "hub_brotli", "types", "types_older", "lists_older", "int96", "encodings", "empty",
+var parquetFiles = []string{"hub", "hub_zstd_index", "hub_v2_gzip", "hub_plain", "hub_snappy_v2", "hub_brotli", "types",
+	"types_older", "lists_older", "int96", "encodings", "empty",
 	"polars", "duckdb_v1", "duckdb_v2", "fastparquet"}
 
 // Every value is as pyarrow has it, whichever rows and columns are read, and in whichever order of calls.
@@ -120,7 +121,8 @@ func TestParquetColumns(t *testing.T) {
 		t.Errorf("got %s, %v", rows, err)
 	}
 	_, err = all("testdata/hub.parquet", nil, []string{"answer"})
-	if !errors.Is(err, ErrNoColumn) || err.Error() != `no such column "answer"; the columns are "image", "conversation", "images", "language", "problem", "label"` {
+	if !errors.Is(err, ErrNoColumn) || err.Error() != `no such column "answer"; the columns are "image", `+
+		`"conversation", "images", "language", "problem", "label"` {
 		t.Errorf("got %v", err)
 	}
 }

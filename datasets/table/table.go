@@ -1,5 +1,5 @@
-// Package table reads rows of files by their numbers: Parquet, JSON Lines, JSON arrays and CSV, each row as a JSON object. A file of any
-// size costs the memory of a row, of a page of each column and, for text, of 8 bytes a row.
+// Package table reads rows of files by their numbers: Parquet, JSON Lines, JSON arrays and CSV, each row as a JSON
+// object. A file of any size costs the memory of a row, of a page of each column and, for text, of 8 bytes a row.
 package table
 
 import (
@@ -16,9 +16,10 @@ type Table interface {
 	Len() int
 	// Columns are the names of the columns, in their order; of JSON, those of the first row.
 	Columns() []string
-	// Rows calls do with each of the rows of those numbers, which count from 0 and ascend. The object has those of the columns that the row
-	// has; all of them where columns is nil. It is do's until do returns. Binary values are strings in base64. Errors, do's too, say
-	// where the row is. A column that the file lacks is an error with the columns there.
+	// Rows calls do with each of the rows of those numbers, which count from 0 and ascend. The object has those of the
+	// columns that the row has; all of them where columns is nil. It is do's until do returns. Binary values are
+	// strings in base64. Errors, do's too, say where the row is. A column that the file lacks is an error with the
+	// columns there.
 	Rows(ctx context.Context, numbers []int, columns []string, do func(number int, object []byte) error) error
 	// Close closes the file.
 	Close() error

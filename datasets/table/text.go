@@ -15,7 +15,8 @@ type textTable struct {
 	file    *os.File
 	size    int64
 	columns []string
-	more    []string               // columns that the first row lacks and another has, as far as they have been asked for
+	// columns that the first row lacks and another has, as far as they have been asked for
+	more    []string
 	lacking []string               // columns that no row has, as far as they have been asked for
 	starts  textfile.Blocks[int64] // of rows
 	end     int64                  // of the last row

@@ -58,18 +58,27 @@ func TestText(t *testing.T) {
 		want             []string
 	}{
 		{"an empty file", "a.jsonl", "", nil, nil, nil},
-		{"lines", "a.jsonl", "\ufeff{\"a\":1}\r\n\n {\"b\": [2]} \n{}", nil, nil, []string{`0 {"a":1}`, `1 {"b": [2]}`, `2 {}`}},
-		{"some lines", "a.jsonl", "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n", []int{0, 2}, nil, []string{`0 {"a":1}`, `2 {"a":3}`}},
-		{"columns of lines", "a.json", "{\"a\":1,\"b\":[{}]}\n{\"b\":3, \"c\" : \"é\"}\n{\"d\":1}\n", nil, []string{"c", "b"}, []string{`0 {"b":[{}]}`, `1 {"b":3,"c":"é"}`, `2 {}`}},
+		{"lines", "a.jsonl", "\ufeff{\"a\":1}\r\n\n {\"b\": [2]} \n{}", nil, nil,
+			[]string{`0 {"a":1}`, `1 {"b": [2]}`, `2 {}`}},
+		{"some lines", "a.jsonl", "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n", []int{0, 2}, nil,
+			[]string{`0 {"a":1}`, `2 {"a":3}`}},
+		{"columns of lines", "a.json", "{\"a\":1,\"b\":[{}]}\n{\"b\":3, \"c\" : \"é\"}\n{\"d\":1}\n", nil,
+			[]string{"c", "b"}, []string{`0 {"b":[{}]}`, `1 {"b":3,"c":"é"}`, `2 {}`}},
 		{"an escaped name", "a.json", `{"\u0061":1,"b":2}`, nil, []string{"a"}, []string{`0 {"\u0061":1}`}},
 		{"Python's numbers", "a.json", `{"a":NaN}`, nil, []string{"a"}, []string{`0 {"a":null}`}},
-		{"long lines", "a.jsonl", "{\"a\":\"" + long + "\"}\n{\"a\":\"" + long + "\"}\n{}\n", []int{1, 2}, nil, []string{`1 {"a":"` + long + `"}`, `2 {}`}},
-		{"an array", "a.json", " [ {\"a\":[1,{\"b\":\"]\\\"}\\\\\"}]} ,\n{}\n,{\"a\":2}] \n", nil, nil, []string{`0 {"a":[1,{"b":"]\"}\\"}]}`, `1 {}`, `2 {"a":2}`}},
-		{"some of an array", "a.json", `[{"a":1},{"a":2,"b":3},{"a":"` + long + `"}]`, []int{1}, []string{"b"}, []string{`1 {"b":3}`}},
-		{"long elements", "a.json", `[{"a":"` + long + `"},{"a":"` + long + `"}]`, []int{1}, nil, []string{`1 {"a":"` + long + `"}`}},
+		{"long lines", "a.jsonl", "{\"a\":\"" + long + "\"}\n{\"a\":\"" + long + "\"}\n{}\n", []int{1, 2}, nil,
+			[]string{`1 {"a":"` + long + `"}`, `2 {}`}},
+		{"an array", "a.json", " [ {\"a\":[1,{\"b\":\"]\\\"}\\\\\"}]} ,\n{}\n,{\"a\":2}] \n", nil, nil,
+			[]string{`0 {"a":[1,{"b":"]\"}\\"}]}`, `1 {}`, `2 {"a":2}`}},
+		{"some of an array", "a.json", `[{"a":1},{"a":2,"b":3},{"a":"` + long + `"}]`, []int{1}, []string{"b"},
+			[]string{`1 {"b":3}`}},
+		{"long elements", "a.json", `[{"a":"` + long + `"},{"a":"` + long + `"}]`, []int{1}, nil,
+			[]string{`1 {"a":"` + long + `"}`}},
 		{"an empty array", "a.json", " [ ]", nil, nil, nil},
-		{"CSV", "a.CSV", "a,b\n1,\"x\n\"\"y\"\"\"\n \n\n2\n", nil, nil, []string{`0 {"a":"1","b":"x\n\"y\""}`, `1 {"a":"2"}`}},
-		{"some of CSV", "a.csv", "\ufeffa,b\r\n1,2\r\n\r\n3,<4>\r\n", []int{1}, []string{"b"}, []string{`1 {"b":"<4>"}`}},
+		{"CSV", "a.CSV", "a,b\n1,\"x\n\"\"y\"\"\"\n \n\n2\n", nil, nil,
+			[]string{`0 {"a":"1","b":"x\n\"y\""}`, `1 {"a":"2"}`}},
+		{"some of CSV", "a.csv", "\ufeffa,b\r\n1,2\r\n\r\n3,<4>\r\n", []int{1}, []string{"b"},
+			[]string{`1 {"b":"<4>"}`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -90,7 +99,8 @@ func TestTextRefused(t *testing.T) {
 		columns          []string
 		want             string
 	}{
-		{"other text", "a.txt", "hello", nil, `the file begins with "hello", as none of these does: a Parquet, JSON Lines, JSON or CSV file`},
+		{"other text", "a.txt", "hello", nil,
+			`the file begins with "hello", as none of these does: a Parquet, JSON Lines, JSON or CSV file`},
 		{"blanks", "a.json", strings.Repeat(" ", 2000), nil, "a thousand blanks"},
 		{"gzip", "a.jsonl.gz", "\x1f\x8b\x08\x00", nil, "gzip -d"},
 		{"gzip as CSV", "a.csv", "\x1f\x8b\x08\x00", nil, "gzip -d"},
@@ -109,7 +119,8 @@ func TestTextRefused(t *testing.T) {
 		{"more behind", "a.json", "[{}]\n{}", nil, "line 2: the file goes on behind the end of the array"},
 		{"wrong brackets", "a.json", "[{},\n{\"a\":[}]\n}]", nil, "line 3: not JSON: '}' behind"},
 		{"an array that is not UTF-8", "a.json", "[{},\n{\"a\":\"\xff\"}]", nil, "line 2: the text is not UTF-8"},
-		{"no such column", "a.jsonl", "{\"a\":1}\n{\"b\":1}\n", []string{"b", "c"}, `no such column "c"; the columns are "a", "b"`},
+		{"no such column", "a.jsonl", "{\"a\":1}\n{\"b\":1}\n", []string{"b", "c"},
+			`no such column "c"; the columns are "a", "b"`},
 		{"no column", "a.jsonl", "", []string{"c"}, `no such column "c"; the columns are none`},
 		{"no such column of CSV", "a.csv", "a,b\n", []string{"c"}, `no such column "c"; the columns are "a", "b"`},
 		{"CSV without a header", "a.csv", "", nil, "the file is empty; expected a table with a header"},
@@ -160,7 +171,8 @@ func TestErrorsOfTheCaller(t *testing.T) {
 
 // FuzzText holds the rows of a text to what the standard library finds.
 func FuzzText(f *testing.F) {
-	for _, text := range []string{"", "{}", "{}\n\n{\"a\":1}\r\n", "[{},{\"a\":\"\\\"]\"}]", "[", "[{}]]", "[{\"a\":[[]]} , {}\n]", "\ufeff[{}]", "{\"a\":NaN}"} {
+	for _, text := range []string{"", "{}", "{}\n\n{\"a\":1}\r\n", "[{},{\"a\":\"\\\"]\"}]", "[", "[{}]]",
+		"[{\"a\":[[]]} , {}\n]", "\ufeff[{}]", "{\"a\":NaN}"} {
 		f.Add([]byte(text))
 	}
 	path := filepath.Join(f.TempDir(), "a.json")
@@ -183,7 +195,8 @@ func FuzzText(f *testing.F) {
 			if len(got) != len(want) || some != nil && len(some) != len(got) {
 				t.Fatalf("%d rows, %d with a column, want %d", len(got), len(some), len(want))
 			}
-		case isArray && !slices.ContainsFunc(want, func(w json.RawMessage) bool { return w[0] != '{' || !bytes.Equal(w, bytes.ToValidUTF8(w, nil)) }):
+		case isArray && !slices.ContainsFunc(want,
+			func(w json.RawMessage) bool { return w[0] != '{' || !bytes.Equal(w, bytes.ToValidUTF8(w, nil)) }):
 			t.Fatalf("refused an array of objects: %v", err)
 		}
 	})
@@ -191,7 +204,8 @@ func FuzzText(f *testing.F) {
 
 // FuzzCSV holds the rows of a table, each read where it stands, to those that are read one after another.
 func FuzzCSV(f *testing.F) {
-	for _, text := range []string{"a,b\n1,2\n", "a\n\n \n1\r\n", "a,b\n\"1\n\",2\n3", "\ufeffa\r\n\"\"\"\"\n", "a,a\n,\n\r", "a\n1\r"} {
+	for _, text := range []string{"a,b\n1,2\n", "a\n\n \n1\r\n", "a,b\n\"1\n\",2\n3", "\ufeffa\r\n\"\"\"\"\n",
+		"a,a\n,\n\r", "a\n1\r"} {
 		f.Add([]byte(text))
 	}
 	path := filepath.Join(f.TempDir(), "a.csv")

@@ -59,7 +59,9 @@ func (c *CSV) Next() (row []string, line int, err error) {
 		case len(row) == 1 && strings.TrimSpace(row[0]) == "":
 			continue
 		case c.Header != nil && len(row) > len(c.Header):
-			return nil, 0, &LineError{line, fmt.Errorf("%d cells, more than the %d of the header; are commas in quotes?", len(row), len(c.Header))}
+			return nil, 0,
+				&LineError{line, fmt.Errorf("%d cells, more than the %d of the header; are commas in quotes?", len(row),
+					len(c.Header))}
 		}
 		return row, line, nil
 	}
@@ -72,7 +74,8 @@ func (c *CSV) located(err error) error {
 		return err // the end, or of the file system, or of the text, which knows its line
 	}
 	if parse.StartLine != parse.Line {
-		return &LineError{parse.StartLine, fmt.Errorf("not CSV: a quote that opens here goes wrong in line %d: %w", parse.Line, parse.Err)}
+		return &LineError{parse.StartLine,
+			fmt.Errorf("not CSV: a quote that opens here goes wrong in line %d: %w", parse.Line, parse.Err)}
 	}
 	return &LineError{parse.Line, fmt.Errorf("not CSV: %w", parse.Err)}
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// mostShown bounds the characters of a text, mostNames the names in a list: text of a file gets into errors and must not fill the screen.
+// mostShown bounds the characters of a text, mostNames the names in a list: text of a file gets into errors and must
+// not fill the screen.
 const (
 	mostShown = 60
 	mostNames = 20

@@ -45,8 +45,10 @@ func TestJSONLines(t *testing.T) {
 		{"byte order mark", "\ufeff{}\n", []string{"1:{}"}},
 		{"repeated names, long numbers", `{"a":1,"a":123456789012345678901234567890,"b":1e400}`,
 			[]string{`1:{"a":1,"a":123456789012345678901234567890,"b":1e400}`}},
-		{"Python's numbers", `{"a":NaN,"b":[-Infinity,Infinity],"c":"NaN \"Infinity"}`, []string{`1:{"a":null,"b":[-1e999,1e999],"c":"NaN \"Infinity"}`}},
-		{"a line longer than any buffer", `{"a":"` + strings.Repeat("é", 300_000) + `"}`, []string{`1:{"a":"` + strings.Repeat("é", 300_000) + `"}`}},
+		{"Python's numbers", `{"a":NaN,"b":[-Infinity,Infinity],"c":"NaN \"Infinity"}`,
+			[]string{`1:{"a":null,"b":[-1e999,1e999],"c":"NaN \"Infinity"}`}},
+		{"a line longer than any buffer", `{"a":"` + strings.Repeat("é", 300_000) + `"}`,
+			[]string{`1:{"a":"` + strings.Repeat("é", 300_000) + `"}`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -113,7 +115,8 @@ func TestJSONLinesPassOnReadErrors(t *testing.T) {
 
 // FuzzJSONLines holds the reader to what encoding/json makes of each line, however the bytes are cut up.
 func FuzzJSONLines(f *testing.F) {
-	for _, text := range []string{"", "{}", "{}\n{", "\n\n{\"a\":1}\r\n[]", "\ufeff{}", `{"a":NaN}`, `{"a":-Infinity,"b":"Infinity"}`, "{} 1", "{\"\xff\"}"} {
+	for _, text := range []string{"", "{}", "{}\n{", "\n\n{\"a\":1}\r\n[]", "\ufeff{}", `{"a":NaN}`,
+		`{"a":-Infinity,"b":"Infinity"}`, "{} 1", "{\"\xff\"}"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -145,7 +148,8 @@ func FuzzJSONLines(f *testing.F) {
 // FuzzEachElement holds the elements of an array, and their lines, to what encoding/json makes of it, however the bytes
 // are cut up.
 func FuzzEachElement(f *testing.F) {
-	for _, text := range []string{"", "[]", "[{}]", "[1,", "{", "[\n{},\n\n{\"a\":[{}]}]", "\ufeff[]", "\x1f\x8b", "[\"\xff\"]", `[{"a":NaN}]`, "[{}]\n{}"} {
+	for _, text := range []string{"", "[]", "[{}]", "[1,", "{", "[\n{},\n\n{\"a\":[{}]}]", "\ufeff[]", "\x1f\x8b",
+		"[\"\xff\"]", `[{"a":NaN}]`, "[{}]\n{}"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

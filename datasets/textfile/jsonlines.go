@@ -95,7 +95,8 @@ func (l *JSONLines) read() (line []byte, complete bool, err error) {
 	for {
 		part, err := l.lines.ReadSlice('\n')
 		if len(l.buffer)+len(part) > l.limit {
-			return nil, false, &LineError{l.Number, fmt.Errorf("the line is longer than %d MiB; is this a file with an object on each line?", l.limit>>20)}
+			return nil, false, &LineError{l.Number,
+				fmt.Errorf("the line is longer than %d MiB; is this a file with an object on each line?", l.limit>>20)}
 		}
 		l.buffer = append(l.buffer, part...)
 		l.offset += int64(len(part))

@@ -38,7 +38,8 @@ func NewReader(r io.Reader) (*Reader, error) {
 // HeadLen is how many bytes of a file CheckHead needs.
 const HeadLen = 4
 
-// CheckHead refuses files that begin like archives, Parquet and UTF-16. mark is the length of a byte order mark, 0 for none.
+// CheckHead refuses files that begin like archives, Parquet and UTF-16. mark is the length of a byte order mark, 0 for
+// none.
 func CheckHead(head []byte) (mark int, err error) {
 	const byteOrderMark = "\xef\xbb\xbf"
 	switch {
@@ -49,7 +50,8 @@ func CheckHead(head []byte) (mark int, err error) {
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		return 0, errors.New("this is a zstd archive; unpack it first, with zstd -d")
 	case bytes.HasPrefix(head, []byte("PAR1")):
-		return 0, errors.New("this is a Parquet file; write its rows as JSON Lines first, with to_json(PATH, orient=\"records\", lines=True) of pandas")
+		return 0, errors.New("this is a Parquet file; write its rows as JSON Lines first, with to_json(PATH, " +
+			"orient=\"records\", lines=True) of pandas")
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
 		return 0, errors.New("the text is UTF-16; convert it to UTF-8 first, with iconv -f UTF-16 -t UTF-8")
 	case bytes.HasPrefix(head, []byte(byteOrderMark)):

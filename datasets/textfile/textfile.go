@@ -84,7 +84,8 @@ func openPipe(path string, over <-chan time.Time) (*os.File, error) {
 		return r.file, r.err
 	case <-over:
 	}
-	// A pipe opened for both ends does not wait, and ends the wait above. Where that is not allowed, the wait is left to itself.
+	// A pipe opened for both ends does not wait, and ends the wait above. Where that is not allowed, the wait is left
+	// to itself.
 	if both, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil {
 		r := <-opened
 		_ = errors.Join(r.file.Close(), both.Close()) // nothing was read

@@ -62,8 +62,8 @@ const maxRequests = 1 << 26
 func (q *Requests) Swap(i, j int)      { *q.At(i), *q.At(j) = *q.At(j), *q.At(i) }
 func (q *Requests) Less(i, j int) bool { return q.At(i).At < q.At(j).At }
 
-// Read reads a trace: CSV with a header, or an object on each line. The trace starts with the first request, or where o.From says. Rows that are
-// out of order are put in that of their times.
+// Read reads a trace: CSV with a header, or an object on each line. The trace starts with the first request, or where
+// o.From says. Rows that are out of order are put in that of their times.
 func Read(ctx context.Context, r io.Reader, o Options) (*Requests, error) {
 	t, err := newRows(r)
 	if err != nil {
@@ -85,7 +85,8 @@ func Read(ctx context.Context, r io.Reader, o Options) (*Requests, error) {
 	case q.Len() == 0 && q.Empty > 0:
 		return nil, fmt.Errorf("none of the requests has both input and output tokens; %d were read", q.Empty)
 	case q.Len() == 0:
-		return nil, fmt.Errorf("no request lies in the part of the trace that was asked for; the last of %d is %s after the first", read, q.last)
+		return nil, fmt.Errorf("no request lies in the part of the trace that was asked for; the last of %d is %s "+
+			"after the first", read, q.last)
 	}
 	if !clock.Dates() {
 		q.Unit = clock.Unit
@@ -123,7 +124,8 @@ func (q *Requests) read(ctx context.Context, t *rows, clock *Clock, o Options) (
 func (q *Requests) take(values [][]byte, clock *Clock, o Options) error {
 	at, err := clock.At(values[0])
 	if err == nil && (at > Longest || at < -Longest) {
-		err = fmt.Errorf("%s is %s from the first one, more than a year; what is the unit of the time stamps?", textfile.Value(values[0]), at)
+		err = fmt.Errorf("%s is %s from the first one, more than a year; what is the unit of the time stamps?",
+			textfile.Value(values[0]), at)
 	}
 	if err != nil {
 		return inColumn(q.Columns.Timestamp, err)
@@ -153,10 +155,11 @@ func inColumn(name string, err error) error {
 	return fmt.Errorf("column %s: %w", textfile.Quote(name), err)
 }
 
-// Milliseconds reports whether these are the columns of Mooncake's traces, whose time stamps are milliseconds. Those of Bailian's have the
-// same names, beside others, and are seconds.
+// Milliseconds reports whether these are the columns of Mooncake's traces, whose time stamps are milliseconds. Those of
+// Bailian's have the same names, beside others, and are seconds.
 func (c Columns) Milliseconds(there []string) bool {
-	return c.Timestamp == "timestamp" && c.Input == "input_length" && c.Output == "output_length" && !slices.Contains(there, "chat_id")
+	return c.Timestamp == "timestamp" && c.Input == "input_length" && c.Output == "output_length" &&
+		!slices.Contains(there, "chat_id")
 }
 
 // start turns offsets from the first row into those from the start of the run.

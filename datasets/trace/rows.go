@@ -35,7 +35,8 @@ func newRows(r io.Reader) (t *rows, err error) {
 		return nil, err
 	}
 	t = &rows{}
-	if begin := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n"); len(begin) == 0 || begin[0] != '{' && begin[0] != '[' {
+	if begin := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n"); len(begin) == 0 ||
+		begin[0] != '{' && begin[0] != '[' {
 		if t.csv, err = textfile.NewCSV(text, forms); err != nil {
 			return nil, err
 		}
@@ -64,8 +65,8 @@ func (t *rows) pick(names ...string) {
 	}
 }
 
-// next returns the values of the columns in the next row, as JSON, nil for one that the row lacks, and its line; or io.EOF. They are good
-// until the next call.
+// next returns the values of the columns in the next row, as JSON, nil for one that the row lacks, and its line; or
+// io.EOF. They are good until the next call.
 func (t *rows) next() (values [][]byte, line int, err error) {
 	if t.csv != nil {
 		cells, line, err := t.csv.Next()
@@ -94,7 +95,8 @@ func (c Columns) in(there []string) (Columns, error) {
 	c, err := c.Complete(there)
 	for i, role := range roles {
 		if err == nil && *c.all()[i] == "" {
-			err = fmt.Errorf("no column has a known name for the %s; give it with --trace-columns %s=NAME; the columns are %s", role, role, textfile.Names(there))
+			err = fmt.Errorf("no column has a known name for the %s; give it with --trace-columns %s=NAME; the "+
+				"columns are %s", role, role, textfile.Names(there))
 		}
 	}
 	return c, err
@@ -109,7 +111,8 @@ func ParseColumns(text string) (c Columns, err error) {
 		role, name, _ := strings.Cut(part, "=")
 		i := slices.Index(roles, strings.TrimSpace(role))
 		if name = strings.TrimSpace(name); i < 0 || name == "" {
-			return Columns{}, fmt.Errorf("expected timestamp=NAME,input=NAME,output=NAME, or some of these: got %s", textfile.Quote(part))
+			return Columns{}, fmt.Errorf("expected timestamp=NAME,input=NAME,output=NAME, or some of these: got %s",
+				textfile.Quote(part))
 		}
 		to := c.all()[i]
 		if *to != "" {

@@ -1,5 +1,5 @@
-// Package trace reads recorded requests from rows: which columns hold their times and lengths, and how their values are read. A value is raw JSON,
-// where CSV has strings.
+// Package trace reads recorded requests from rows: which columns hold their times and lengths, and how their values are
+// read. A value is raw JSON, where CSV has strings.
 package trace
 
 import (
@@ -22,10 +22,13 @@ type Columns struct{ Timestamp, Input, Output, HashIDs string }
 
 // known are the names of published traces and tools, without case and signs, the likelier first.
 var known = [4][]string{
-	{"timestamp", "timestamps", "timestampms", "arrivaltime", "arrivedat", "arrivaltimestamp", "requesttime", "starttime", "arrival", "time", "ts"},
-	{"inputlength", "inputlen", "inputtokens", "numinputtokens", "promptlen", "promptlength", "prompttokens", "numprompttokens", "contexttokens",
+	{"timestamp", "timestamps", "timestampms", "arrivaltime", "arrivedat", "arrivaltimestamp", "requesttime",
+		"starttime", "arrival", "time", "ts"},
+	{"inputlength", "inputlen", "inputtokens", "numinputtokens", "promptlen", "promptlength", "prompttokens",
+		"numprompttokens", "contexttokens",
 		"requesttokens", "requestlength", "numprefilltokens", "prefilltokens", "isl"},
-	{"outputlength", "outputlen", "outputtokens", "numoutputtokens", "expectedoutputlen", "responsetokens", "responselength", "completiontokens",
+	{"outputlength", "outputlen", "outputtokens", "numoutputtokens", "expectedoutputlen", "responsetokens",
+		"responselength", "completiontokens",
 		"generatedtokens", "numdecodetokens", "decodetokens", "osl"},
 	{"hashids", "blockhashes", "blockids"},
 }
@@ -35,8 +38,8 @@ func (c *Columns) all() [4]*string {
 	return [4]*string{&c.Timestamp, &c.Input, &c.Output, &c.HashIDs}
 }
 
-// Complete finds the columns without a name among those of a file by well-known names, such as those of the traces of Azure, BurstGPT and
-// Mooncake, and makes sure that the others are there.
+// Complete finds the columns without a name among those of a file by well-known names, such as those of the traces of
+// Azure, BurstGPT and Mooncake, and makes sure that the others are there.
 func (c Columns) Complete(there []string) (Columns, error) {
 	for i, name := range c.all() {
 		if *name == "" {
@@ -95,9 +98,11 @@ func content(raw []byte) []byte {
 	return []byte(jsonscan.Text(raw))
 }
 
-// Clock turns time stamps into offsets from the first one: numbers, or dates as 2023-11-16 18:17:03.98 and 2023-11-16T18:17:03Z.
+// Clock turns time stamps into offsets from the first one: numbers, or dates as 2023-11-16 18:17:03.98 and
+// 2023-11-16T18:17:03Z.
 type Clock struct {
-	// Unit is how many seconds a number counts as; 0 goes by the size of the first one: seconds, or milli-, micro- or nanoseconds since 1970.
+	// Unit is how many seconds a number counts as; 0 goes by the size of the first one: seconds, or milli-, micro- or
+	// nanoseconds since 1970.
 	Unit float64
 	// Milliseconds has whole numbers that do not count from 1970 count milliseconds, if Unit is 0.
 	Milliseconds bool
@@ -108,7 +113,8 @@ type Clock struct {
 	first  float64
 }
 
-var layouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00",
+var layouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05",
+	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00",
 	"2006-01-02 15:04:05 MST", "2006/01/02 15:04:05"}
 
 // maxOffset is the longest time that can be right.
@@ -122,7 +128,8 @@ func (c *Clock) At(raw []byte) (time.Duration, error) {
 	if c.layout != "" {
 		at, err := time.Parse(c.layout, string(bytes.TrimSpace(content(raw))))
 		if !jsonscan.IsString(raw) || err != nil {
-			return 0, fmt.Errorf("expected a time like the first one, %s: got %s", c.origin.Format(c.layout), textfile.Value(raw))
+			return 0, fmt.Errorf("expected a time like the first one, %s: got %s", c.origin.Format(c.layout),
+				textfile.Value(raw))
 		}
 		return c.offset(raw, at.Sub(c.origin).Seconds(), at.Sub(c.origin))
 	}

@@ -107,8 +107,8 @@ func multiples(low, high float64, most int) (out []float64, step float64) {
 	return out, step
 }
 
-// magnitudes are powers of ten, with 0 and negative ones where the range has them, and with twice and five times each where few would
-// be there.
+// magnitudes are powers of ten, with 0 and negative ones where the range has them, and with twice and five times each
+// where few would be there.
 func magnitudes(low, high float64, most int) []float64 {
 	for _, factors := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
 		if out := series(low, high, factors, 1); len(out) <= most {
@@ -171,7 +171,8 @@ func shortNumber(v, step float64) string {
 // decimals are the digits behind the point that a step needs.
 func decimals(step float64) int {
 	for d := range 9 {
-		if scaled := step * math.Pow(10, float64(d)); math.Abs(scaled-math.Round(scaled)) < 1e-6*max(scaled, 1) && scaled >= 0.5 {
+		if scaled := step * math.Pow(10, float64(d)); math.Abs(scaled-math.Round(scaled)) < 1e-6*max(scaled, 1) &&
+			scaled >= 0.5 {
 			return d
 		}
 	}

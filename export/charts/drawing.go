@@ -2,7 +2,8 @@ package charts
 
 import "image/color"
 
-// Drawing is a picture of plain shapes, which SVG and PNG draw alike. Lengths are in points, a 72nd of an inch, from the upper left.
+// Drawing is a picture of plain shapes, which SVG and PNG draw alike. Lengths are in points, a 72nd of an inch, from
+// the upper left.
 type Drawing struct {
 	Width, Height float64
 	shapes        []shape
@@ -51,7 +52,8 @@ func (c *Curve) look() (colour color.NRGBA, dash []float64, width float64) {
 		return grey, nil, widths[0]
 	}
 	// Where the colours begin again, the dashes tell curves apart.
-	return palette[c.Colour%len(palette)], dashes[(c.Dash+c.Colour/len(palette))%len(dashes)], widths[c.Width%len(widths)]
+	return palette[c.Colour%len(palette)], dashes[(c.Dash+c.Colour/len(palette))%len(dashes)],
+		widths[c.Width%len(widths)]
 }
 
 func faint(c color.NRGBA, alpha uint8) color.NRGBA {

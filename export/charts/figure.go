@@ -9,8 +9,8 @@ import (
 	"benchtop/internal/text"
 )
 
-// Figure is a picture of curves, in panels that share their axes. Its texts may be foreign: the writers escape them, and the caller
-// takes control characters out of them.
+// Figure is a picture of curves, in panels that share their axes. Its texts may be foreign: the writers escape them,
+// and the caller takes control characters out of them.
 type Figure struct {
 	Title string
 	X, Y  Axis

@@ -47,16 +47,18 @@ type figureCurve struct {
 	Points []Point   `json:"points"`
 }
 
-// HTML writes the figure as a self-contained page: the pointer shows all fields of a point, the wheel zooms, and curves can be hidden.
-// The error is that of w.
+// HTML writes the figure as a self-contained page: the pointer shows all fields of a point, the wheel zooms, and curves
+// can be hidden. The error is that of w.
 func (f *Figure) HTML(w io.Writer) error {
 	x, y := f.axes(8, 8)
-	d := figureData{Title: f.Title, Columns: max(1, f.Columns), Notes: append([]string{}, f.Notes...), Panels: []figurePlot{}, X: f.X.page(&x), Y: f.Y.page(&y)}
+	d := figureData{Title: f.Title, Columns: max(1, f.Columns), Notes: append([]string{}, f.Notes...),
+		Panels: []figurePlot{}, X: f.X.page(&x), Y: f.Y.page(&y)}
 	for _, p := range f.Panels {
 		plot := figurePlot{Title: p.Title}
 		for _, c := range p.Curves {
 			colour, dash, width := c.look()
-			plot.Curves = append(plot.Curves, figureCurve{c.Name, hex(colour), dash, width, c.Quiet, c.Line, append([]Point{}, c.Points...)})
+			plot.Curves = append(plot.Curves,
+				figureCurve{c.Name, hex(colour), dash, width, c.Quiet, c.Line, append([]Point{}, c.Points...)})
 		}
 		d.Panels = append(d.Panels, plot)
 	}
@@ -71,5 +73,6 @@ func (f *Figure) HTML(w io.Writer) error {
 }
 
 func (a *Axis) page(on *axis) figureAxis {
-	return figureAxis{Label: a.Label, Scale: a.Scale, Categories: a.Categories, From: a.Scale.value(on.low), To: a.Scale.value(on.high)}
+	return figureAxis{Label: a.Label, Scale: a.Scale, Categories: a.Categories, From: a.Scale.value(on.low),
+		To: a.Scale.value(on.high)}
 }

@@ -22,7 +22,8 @@ func sample() Figure {
 	curve := func(name string, colour int, factor float64) Curve {
 		c := Curve{Name: name, Colour: colour, Dash: colour, Line: true}
 		for _, x := range []float64{1, 4, 16, 64} {
-			c.Points = append(c.Points, Point{X: x, Y: factor * (30 + x), Spread: x / 8, Fields: [][2]string{{"x", fmt.Sprint(x)}}})
+			c.Points = append(c.Points,
+				Point{X: x, Y: factor * (30 + x), Spread: x / 8, Fields: [][2]string{{"x", fmt.Sprint(x)}}})
 		}
 		return c
 	}
@@ -30,8 +31,10 @@ func sample() Figure {
 	first := curve("seqs=32", 0, 1)
 	first.Points[3].Label = "seqs=32\n" + canary
 	return Figure{
-		Title: "model=tiny " + canary, X: Axis{Label: "max concurrency (requests)", Scale: Linear}, Y: Axis{Label: "median TTFT (ms)", Scale: Linear},
-		Panels:  []Panel{{"len=8", []Curve{first, curve("seqs=256", 1, 1.4)}}, {"len=64\nrow=1", []Curve{curve("seqs=32", 0, 1.2), grey}}, {"len=512", nil}},
+		Title: "model=tiny " + canary, X: Axis{Label: "max concurrency (requests)", Scale: Linear},
+		Y: Axis{Label: "median TTFT (ms)", Scale: Linear},
+		Panels: []Panel{{"len=8", []Curve{first, curve("seqs=256", 1, 1.4)}},
+			{"len=64\nrow=1", []Curve{curve("seqs=32", 0, 1.2), grey}}, {"len=512", nil}},
 		Columns: 2, Notes: []string{"3 runs are left out: no finite x \x1b[31m"},
 	}
 }
@@ -51,7 +54,8 @@ func TestSVG(t *testing.T) {
 		if err != nil {
 			t.Fatalf("a reader of XML refuses it: %v", err)
 		}
-		if element, ok := token.(xml.StartElement); ok && (element.Name.Local == "img" || element.Name.Local == "script") {
+		if element, ok := token.(xml.StartElement); ok &&
+			(element.Name.Local == "img" || element.Name.Local == "script") {
 			t.Errorf("foreign text became the element %s", element.Name.Local)
 		}
 	}
@@ -71,7 +75,8 @@ func TestText(t *testing.T) {
 				t.Errorf("%s: a line of %d columns: %s", name, width, line)
 			}
 		}
-		if strings.Contains(out.String(), "\x1b") || o.ASCII && strings.ContainsAny(strings.ReplaceAll(out.String(), "…", ""), "┤│└─⠤") {
+		if strings.Contains(out.String(), "\x1b") ||
+			o.ASCII && strings.ContainsAny(strings.ReplaceAll(out.String(), "…", ""), "┤│└─⠤") {
 			t.Errorf("%s: a terminal could not show it", name)
 		}
 	}
@@ -89,7 +94,8 @@ func TestPageOfFigure(t *testing.T) {
 	if err := json.Unmarshal([]byte(block(t, page, dataOpen)), &data); err != nil {
 		t.Fatal(err)
 	}
-	if len(data.Panels) != 3 || len(data.Panels[0].Curves) != 2 || data.Title != f.Title || data.Panels[1].Curves[1].Points[0].Fields[0][1] != canary {
+	if len(data.Panels) != 3 || len(data.Panels[0].Curves) != 2 || data.Title != f.Title ||
+		data.Panels[1].Curves[1].Points[0].Fields[0][1] != canary {
 		t.Errorf("got %+v", data)
 	}
 	if n, closed := strings.Count(page, "<script"), strings.Count(page, "</script"); n != 3 || closed != 3 {
@@ -128,7 +134,8 @@ func TestPNG(t *testing.T) {
 		}
 		found++
 		at := picture.At(int(s.spots[0].x), int(s.spots[0].y))
-		if r, g, b, _ := at.RGBA(); color.NRGBAModel.Convert(color.RGBA64{uint16(r), uint16(g), uint16(b), 0xffff}) != palette[1] {
+		if r, g, b, _ := at.RGBA(); color.NRGBAModel.Convert(color.RGBA64{uint16(r), uint16(g), uint16(b), 0xffff}) !=
+			palette[1] {
 			t.Errorf("at %v: colour %v, want %v", s.spots[0], at, palette[1])
 		}
 	}
@@ -193,7 +200,8 @@ func TestAxes(t *testing.T) {
 		for _, tick := range a.ticks {
 			got = append(got, tick.label)
 			if part := a.part(tick.value); part <= last || part > 1 {
-				t.Errorf("%v from %v to %v: the tick %s is at %v, after one at %v", c.axis, c.low, c.high, tick.label, part, last)
+				t.Errorf("%v from %v to %v: the tick %s is at %v, after one at %v", c.axis, c.low, c.high, tick.label,
+					part, last)
 			} else {
 				last = part
 			}

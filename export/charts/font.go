@@ -10,8 +10,8 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// typeface is a font and its glyphs at one size, in 64ths of an em of 64 units. It has Latin, Greek and Cyrillic letters; others are
-// boxes in a PNG, while an SVG shows them by the fonts of its reader.
+// typeface is a font and its glyphs at one size, in 64ths of an em of 64 units. It has Latin, Greek and Cyrillic
+// letters; others are boxes in a PNG, while an SVG shows them by the fonts of its reader.
 type typeface struct {
 	mu     sync.Mutex // guards buffer
 	buffer sfnt.Buffer
@@ -41,8 +41,8 @@ func (s *shape) face() *typeface {
 	return regular()
 }
 
-// each calls visit for the glyphs of a text, with the place of each in em units, and returns the width of all. The segments are valid
-// during the call.
+// each calls visit for the glyphs of a text, with the place of each in em units, and returns the width of all. The
+// segments are valid during the call.
 func (t *typeface) each(text string, visit func(x float64, glyph sfnt.Segments)) (width float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

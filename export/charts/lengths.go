@@ -31,10 +31,10 @@ var (
 // lengths are the tokens of a request.
 type lengths struct{ index, input, output int }
 
-// DatasetStats draws the lengths of prompts and answers: a PNG of 2100 × 1500 pixels with histograms of input tokens, output
-// tokens and their sum, and a bar for each request in data-set order. Requests may come in any order. A failed request has no
-// output; a request that never started is skipped. Without requests the panels are empty. The error is that of the requests or
-// of w.
+// DatasetStats draws the lengths of prompts and answers: a PNG of 2100 × 1500 pixels with histograms of input tokens,
+// output tokens and their sum, and a bar for each request in data-set order. Requests may come in any order. A failed
+// request has no output; a request that never started is skipped. Without requests the panels are empty. The error is
+// that of the requests or of w.
 func DatasetStats(w io.Writer, requests iter.Seq2[metrics.Request, error]) error {
 	all, err := lengthsOf(requests)
 	if err != nil {
@@ -74,7 +74,8 @@ func lengthsDrawing(all []lengths) *Drawing {
 	d := &Drawing{Width: statsWidth, Height: statsHeight}
 	histogramPanel(d.quarter(0, 0), "Prompt Tokens Distribution", "Prompt Tokens", steelBlue, input)
 	histogramPanel(d.quarter(1, 0), "Output Tokens Distribution", "Output Tokens", coral, output)
-	histogramPanel(d.quarter(0, 1), "Total Tokens Distribution", "Total Tokens (Prompt + Output)", mediumSeaGreen, total)
+	histogramPanel(d.quarter(0, 1), "Total Tokens Distribution", "Total Tokens (Prompt + Output)", mediumSeaGreen,
+		total)
 	stackPanel(d.quarter(1, 1), all)
 	return d
 }
@@ -127,8 +128,8 @@ func histogramPanel(f *frame, title, x string, fill color.NRGBA, values []int) {
 	}
 }
 
-// histogram counts values in bins of equal width from the smallest to the largest, as numpy does: a bin contains its lower
-// edge, the last one both edges, and equal values are in the middle of a range of 1. There is at least one value.
+// histogram counts values in bins of equal width from the smallest to the largest, as numpy does: a bin contains its
+// lower edge, the last one both edges, and equal values are in the middle of a range of 1. There is at least one value.
 func histogram(values []int) []bin {
 	least, most := slices.Min(values), slices.Max(values)
 	low, high := float64(least), float64(most)
@@ -152,8 +153,8 @@ func histogram(values []int) []bin {
 // maxBars is the number of bars for the width of the panel, about 900 pixels.
 const maxBars = 800
 
-// stackPanel draws a bar for each request, output on top of input. If there are more requests than maxBars, a bar is the mean
-// of several, and the label of the axis gives their number.
+// stackPanel draws a bar for each request, output on top of input. If there are more requests than maxBars, a bar is
+// the mean of several, and the label of the axis gives their number.
 func stackPanel(f *frame, all []lengths) {
 	bars, each := stackBars(all)
 	title, x, y := "Tokens per Request (Stacked)", "Request ID", "Tokens"

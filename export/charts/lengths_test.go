@@ -51,7 +51,8 @@ func count(picture image.Image, quarter image.Point, c color.NRGBA) int {
 	on := func(v uint8) float64 { return 255 - (255-float64(v))*float64(c.A)/255 }
 	red, green, blue := on(c.R), on(c.G), on(c.B)
 	near := func(got uint8, want float64) bool { return math.Abs(float64(got)-want) <= 2 }
-	return countIf(picture, quarter, func(p []uint8) bool { return near(p[0], red) && near(p[1], green) && near(p[2], blue) })
+	return countIf(picture, quarter,
+		func(p []uint8) bool { return near(p[0], red) && near(p[1], green) && near(p[2], blue) })
 }
 
 // dark counts the nearly black pixels in a quarter of the picture.
@@ -134,7 +135,8 @@ func TestStatsOfUnusualRuns(t *testing.T) {
 		{"equal", equal, true, true},
 		{"no tokens", []metrics.Request{request(0, 0, 0), request(1, 0, 0)}, false, false},
 		{"failed", []metrics.Request{failed(request(0, 100, 20), metrics.FailedStall, ms)}, true, false},
-		{"damaged", []metrics.Request{request(0, -5, math.MaxInt), request(math.MaxInt, math.MaxInt, math.MinInt)}, true, true},
+		{"damaged", []metrics.Request{request(0, -5, math.MaxInt), request(math.MaxInt, math.MaxInt, math.MinInt)},
+			true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			picture := small(t, c.requests...)
@@ -183,7 +185,8 @@ func TestHistogramCountsAsNumpyDoes(t *testing.T) {
 		got := histogram(c.values)
 		w := weights(got)
 		if len(got) != 30 || got[0].low != c.low || got[29].high != c.high || len(w) != len(c.want) {
-			t.Errorf("%v: %d bins from %v to %v, want 30 from %v to %v", c.values, len(got), got[0].low, got[29].high, c.low, c.high)
+			t.Errorf("%v: %d bins from %v to %v, want 30 from %v to %v", c.values, len(got), got[0].low, got[29].high,
+				c.low, c.high)
 		}
 		for i, n := range c.want {
 			if w[i] != n {
@@ -202,7 +205,8 @@ func TestBarsShareAMean(t *testing.T) {
 	if each != 3 || len(bars) != 534 {
 		t.Fatalf("%d bars of %d requests, want 534 of 3", len(bars), each)
 	}
-	if first, last := bars[0], bars[533]; math.Abs(first.input-10) > 1e-9 || first.output != 0 || last != (stackBar{5, 4}) {
+	if first, last := bars[0], bars[533]; math.Abs(first.input-10) > 1e-9 || first.output != 0 ||
+		last != (stackBar{5, 4}) {
 		t.Errorf("first bar %v, last %v, want {10 0} and {5 4}", first, last)
 	}
 	if bars, each := stackBars(all[:800]); each != 1 || len(bars) != 800 || bars[2] != (stackBar{20, 0}) {

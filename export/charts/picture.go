@@ -42,7 +42,8 @@ func (f *Figure) Drawing(inches float64) *Drawing {
 	}
 	d.Width += side
 	if f.Title != "" {
-		d.words(fit(heading(f.Title), titleSize, d.Width-2*gap), spot{d.Width / 2, gap + titleSize}, titleSize, 0.5, ink).bold = true
+		d.words(fit(heading(f.Title), titleSize, d.Width-2*gap), spot{d.Width / 2, gap + titleSize}, titleSize, 0.5,
+			ink).bold = true
 	}
 	x, y := f.axes(int(wide/70), int(high/45))
 	for i := range rows * columns {
@@ -63,7 +64,8 @@ func (f *Figure) Drawing(inches float64) *Drawing {
 	}
 	d.legend(legend, d.Width-side+gap, top+gap, d.Height-bottom)
 	for i, note := range f.Notes {
-		d.words(fit(note, tickSize, d.Width-2*gap), spot{gap, d.Height - bottom + float64(i+1)*(tickSize+5)}, tickSize, 0, quiet)
+		d.words(fit(note, tickSize, d.Width-2*gap), spot{gap, d.Height - bottom + float64(i+1)*(tickSize+5)}, tickSize,
+			0, quiet)
 	}
 	return d
 }
@@ -87,7 +89,8 @@ func (f *frame) across(x float64) float64 { return f.left + f.x.part(x)*(f.right
 func (f *frame) down(y float64) float64   { return f.bottom - f.y.part(y)*(f.bottom-f.top) }
 func (f *frame) at(x, y float64) spot     { return spot{f.across(x), f.down(y)} }
 
-// axes draws the frame: grid, ticks, labels and the title. Lines of the grid at the ticks of x are drawn if upright is set.
+// axes draws the frame: grid, ticks, labels and the title. Lines of the grid at the ticks of x are drawn if upright is
+// set.
 func (f *frame) axes(title string, upright bool) {
 	middle := (f.left + f.right) / 2
 	f.d.words(fit(title, labelSize, f.right-f.left), spot{middle, f.top - 6}, labelSize, 0.5, ink).bold = true
@@ -108,12 +111,15 @@ func (f *frame) axes(title string, upright bool) {
 		y := f.down(t.value)
 		f.d.line(hairline, 0.7, nil, spot{f.left, y}, spot{f.right, y})
 		f.d.line(quiet, 0.8, nil, spot{f.left - tickLength, y}, spot{f.left, y})
-		f.d.words(fit(t.label, tickSize, legendWidth/2), spot{f.left - tickLength - 3, y + tickSize*0.35}, tickSize, 1, quiet)
+		f.d.words(fit(t.label, tickSize, legendWidth/2), spot{f.left - tickLength - 3, y + tickSize*0.35}, tickSize, 1,
+			quiet)
 	}
 	f.d.line(quiet, 0.8, nil, spot{f.left, f.top}, spot{f.left, f.bottom}, spot{f.right, f.bottom})
-	f.d.words(fit(f.x.label, labelSize, f.right-f.left), spot{middle, f.bottom + tickLength + tickSize + labelSize + 7}, labelSize, 0.5, ink)
+	f.d.words(fit(f.x.label, labelSize, f.right-f.left), spot{middle, f.bottom + tickLength + tickSize + labelSize + 7},
+		labelSize, 0.5, ink)
 	left := f.left - tickLength - yLabels(&f.y) - labelSize + 1
-	f.d.words(fit(f.y.label, labelSize, f.bottom-f.top), spot{left, (f.top + f.bottom) / 2}, labelSize, 0.5, ink).turned = true
+	f.d.words(fit(f.y.label, labelSize, f.bottom-f.top), spot{left, (f.top + f.bottom) / 2}, labelSize, 0.5,
+		ink).turned = true
 }
 
 // nothing says in the middle of an empty panel that there is nothing.
@@ -232,7 +238,8 @@ func along(from, to spot) (boxes []labelBox) {
 	return boxes
 }
 
-// label writes the label of a point at the first place around it that is free, or not at all: the page shows it at the pointer.
+// label writes the label of a point at the first place around it that is free, or not at all: the page shows it at the
+// pointer.
 func (f *frame) label(pt Point, taken []labelBox) []labelBox {
 	lines := strings.Split(pt.Label, "\n")
 	width, height := 0.0, float64(len(lines))*(tickSize+2)
@@ -247,7 +254,8 @@ func (f *frame) label(pt Point, taken []labelBox) []labelBox {
 		{at.x - away - width, at.y + away}, {at.x - width/2, at.y - 2*away - height}, {at.x + 2*away, at.y - height/2},
 	} {
 		box := labelBox{place.x, place.y, place.x + width, place.y + height}
-		if box.left < f.left || box.right > f.right || box.top < f.top || box.bottom > f.bottom || slices.ContainsFunc(taken, box.meets) {
+		if box.left < f.left || box.right > f.right || box.top < f.top || box.bottom > f.bottom ||
+			slices.ContainsFunc(taken, box.meets) {
 			continue
 		}
 		for i, l := range lines {

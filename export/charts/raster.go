@@ -17,7 +17,8 @@ import (
 // mostPixels bounds a picture, whose pixels take four bytes each.
 const mostPixels = 80e6
 
-// PNG writes the drawing as a PNG of so many dots an inch. The error is that of w, or says that the picture would be too large.
+// PNG writes the drawing as a PNG of so many dots an inch. The error is that of w, or says that the picture would be
+// too large.
 func (d *Drawing) PNG(w io.Writer, dpi float64) error {
 	picture, err := d.raster(dpi)
 	if err != nil {
@@ -31,7 +32,8 @@ func (d *Drawing) raster(dpi float64) (*image.RGBA, error) {
 	scale := dpi / 72
 	wide, high := math.Round(d.Width*scale), math.Round(d.Height*scale)
 	if !(wide*high <= mostPixels) {
-		return nil, fmt.Errorf("the picture would have %.0f × %.0f pixels, more than %.0f million; lower the resolution or the height, or draw SVG", wide, high, mostPixels/1e6)
+		return nil, fmt.Errorf("the picture would have %.0f × %.0f pixels, more than %.0f million; lower the "+
+			"resolution or the height, or draw SVG", wide, high, mostPixels/1e6)
 	}
 	b := brush{image.NewRGBA(image.Rect(0, 0, max(1, int(wide)), max(1, int(high)))), scale, nil, vector.Rasterizer{}}
 	draw.Draw(b.picture, b.picture.Rect, image.White, image.Point{}, draw.Src)
@@ -41,7 +43,8 @@ func (d *Drawing) raster(dpi float64) (*image.RGBA, error) {
 	return b.picture, nil
 }
 
-// brush draws shapes on a picture. The outline of a shape is collected first, since the rasterizer works on the box around it.
+// brush draws shapes on a picture. The outline of a shape is collected first, since the rasterizer works on the box
+// around it.
 type brush struct {
 	picture *image.RGBA
 	scale   float64
@@ -107,8 +110,8 @@ func ring(at spot, radius float64) []spot {
 
 func (b *brush) circle(at spot, radius float64) { b.polygon(ring(at, radius)...) }
 
-// stroke outlines a line: a box for each of its pieces, which overlap in a circle at each corner. All go around in one direction, so
-// that overlaps do not cancel out.
+// stroke outlines a line: a box for each of its pieces, which overlap in a circle at each corner. All go around in one
+// direction, so that overlaps do not cancel out.
 func (b *brush) stroke(spots []spot, width float64) {
 	for i := 1; i < len(spots); i++ {
 		p, q := spots[i-1], spots[i]
@@ -117,7 +120,8 @@ func (b *brush) stroke(spots []spot, width float64) {
 			continue
 		}
 		dx, dy := (q.x-p.x)/length*width/2, (q.y-p.y)/length*width/2
-		b.polygon(spot{p.x + dy, p.y - dx}, spot{q.x + dy, q.y - dx}, spot{q.x - dy, q.y + dx}, spot{p.x - dy, p.y + dx})
+		b.polygon(spot{p.x + dy, p.y - dx}, spot{q.x + dy, q.y - dx}, spot{q.x - dy, q.y + dx},
+			spot{p.x - dy, p.y + dx})
 		if i+1 < len(spots) {
 			b.circle(q, width/2)
 		}

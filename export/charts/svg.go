@@ -13,7 +13,9 @@ import (
 // SVG writes the drawing as an SVG document, whose texts are texts. The error is that of w.
 func (d *Drawing) SVG(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" font-family="Go, 'Lucida Grande', 'DejaVu Sans', Helvetica, Arial, sans-serif">`+"\n",
+	fmt.Fprintf(out,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" font-family="Go, `+
+			`'Lucida Grande', 'DejaVu Sans', Helvetica, Arial, sans-serif">`+"\n",
 		short(d.Width), short(d.Height), short(d.Width), short(d.Height))
 	fmt.Fprintf(out, `<rect width="100%%" height="100%%" fill="#ffffff"/>`+"\n")
 	for i := range d.shapes {
@@ -26,7 +28,8 @@ func (d *Drawing) SVG(w io.Writer) error {
 func (s *shape) svg(out *bufio.Writer) {
 	switch at := s.spots; {
 	case s.text != "":
-		fmt.Fprintf(out, `<text x="%s" y="%s" font-size="%s"%s`, short(at[0].x), short(at[0].y), short(s.size), paint("fill", s.fill))
+		fmt.Fprintf(out, `<text x="%s" y="%s" font-size="%s"%s`, short(at[0].x), short(at[0].y), short(s.size),
+			paint("fill", s.fill))
 		if s.align > 0 {
 			fmt.Fprintf(out, ` text-anchor="%s"`, map[bool]string{true: "end", false: "middle"}[s.align > 0.5])
 		}
@@ -38,10 +41,12 @@ func (s *shape) svg(out *bufio.Writer) {
 		}
 		fmt.Fprintf(out, ">%s</text>\n", html.EscapeString(visible(s.text)))
 	case s.radius > 0:
-		fmt.Fprintf(out, `<circle cx="%s" cy="%s" r="%s"%s%s stroke-width="%s"/>`+"\n", short(at[0].x), short(at[0].y), short(s.radius),
+		fmt.Fprintf(out, `<circle cx="%s" cy="%s" r="%s"%s%s stroke-width="%s"/>`+"\n", short(at[0].x), short(at[0].y),
+			short(s.radius),
 			paint("fill", s.fill), paint("stroke", s.stroke), short(s.width))
 	case s.stroke.A > 0:
-		fmt.Fprintf(out, `<polyline points="%s" fill="none"%s stroke-width="%s" stroke-linejoin="round"`, points(at), paint("stroke", s.stroke), short(s.width))
+		fmt.Fprintf(out, `<polyline points="%s" fill="none"%s stroke-width="%s" stroke-linejoin="round"`, points(at),
+			paint("stroke", s.stroke), short(s.width))
 		if len(s.dash) > 0 {
 			var lengths []string
 			for _, d := range s.dash {

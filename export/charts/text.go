@@ -32,7 +32,8 @@ const (
 	mostTextPanels = 12
 )
 
-// Text draws the figure with characters, its panels one below the other. A letter marks the points of a curve, and a legend says which.
+// Text draws the figure with characters, its panels one below the other. A letter marks the points of a curve, and a
+// legend says which.
 func (f *Figure) Text(w io.Writer, o TextOptions) error {
 	if o.Width == 0 {
 		o.Width = 80
@@ -108,7 +109,8 @@ func (p *Panel) text(out *bufio.Writer, x, y axis, columns int, o TextOptions, s
 	axis, labels := x.line(columns, o.ASCII)
 	pad := strings.Repeat(" ", textLabel+1)
 	fmt.Fprintf(out, "%s%s\n%s%s\n", pad, axis, pad, labels)
-	fmt.Fprintf(out, "%s%s\n", strings.Repeat(" ", max(0, textLabel+2+(columns-utf8.RuneCountInString(x.label))/2)), visible(x.label))
+	fmt.Fprintf(out, "%s%s\n", strings.Repeat(" ", max(0, textLabel+2+(columns-utf8.RuneCountInString(x.label))/2)),
+		visible(x.label))
 }
 
 // dots draws the lines of a panel, and its points above them, the quiet ones first. A panel without points is empty.

@@ -14,19 +14,20 @@ import (
 	"benchtop/metrics"
 )
 
-// Timeline draws all requests of a run, failed ones included, as a Gantt chart: an HTML page with Apache ECharts that needs no
-// network. Requests may come in any order; the rows are in data-set order, the first at the top. Times are relative to the
-// earliest start.
+// Timeline draws all requests of a run, failed ones included, as a Gantt chart: an HTML page with Apache ECharts that
+// needs no network. Requests may come in any order; the rows are in data-set order, the first at the top. Times are
+// relative to the earliest start.
 //
 // The row of a request has the time to the first chunk and then each gap between chunks, coloured by two thresholds in
-// milliseconds (a gap equal to a threshold is on the slower side). The time after the last chunk of a failed or cancelled
-// request has a colour of its own. Above some millions of segments, neighbouring gaps are joined, and the page says so.
-// Annotated events are lines across the rows.
+// milliseconds (a gap equal to a threshold is on the slower side). The time after the last chunk of a failed or
+// cancelled request has a colour of its own. Above some millions of segments, neighbouring gaps are joined, and the
+// page says so. Annotated events are lines across the rows.
 //
-// It returns the number of segments in the page; 0 means that there was nothing to draw and nothing was written. The error is
-// that of the requests or of w.
+// It returns the number of segments in the page; 0 means that there was nothing to draw and nothing was written. The
+// error is that of the requests or of w.
 func Timeline(
-	w io.Writer, requests iter.Seq2[metrics.Request, error], plan metrics.Plan, events []metrics.LogEntry, thresholdsMS [2]float64,
+	w io.Writer, requests iter.Seq2[metrics.Request, error], plan metrics.Plan, events []metrics.LogEntry,
+	thresholdsMS [2]float64,
 ) (segments int, err error) {
 	g, err := gather(requests, thresholds{lowMS: thresholdsMS[0], highMS: thresholdsMS[1]}, maxSegments)
 	if err != nil || g.segments == 0 {
@@ -36,10 +37,11 @@ func Timeline(
 }
 
 const (
-	// maxSegments is the number of segments above which neighbours are joined: about 32 MB of file and half a second in a browser.
+	// maxSegments is the number of segments above which neighbours are joined: about 32 MB of file and half a second in
+	// a browser.
 	maxSegments = 8 << 20
-	// minJoin is the length in microseconds below which neighbours of different classes are joined, if joining those of the same
-	// class was not enough. It doubles until the chart is small enough.
+	// minJoin is the length in microseconds below which neighbours of different classes are joined, if joining those of
+	// the same class was not enough. It doubles until the chart is small enough.
 	minJoin = 50_000
 	// maxErrorBytes is the length of an error text in the page.
 	maxErrorBytes = 200
@@ -120,8 +122,8 @@ func meanTokenITL(q *metrics.Request) time.Duration {
 	return sum / max(1, tokens)
 }
 
-// startOf is the start of a request: its first byte or, without a connection, the attempt. It is Never for a request that was
-// not tried.
+// startOf is the start of a request: its first byte or, without a connection, the attempt. It is Never for a request
+// that was not tried.
 func startOf(q *metrics.Request) time.Duration {
 	if q.Sent == metrics.Never {
 		return q.Admitted
@@ -146,7 +148,8 @@ func (g *gantt) shrink() {
 	}
 }
 
-// join joins neighbouring gaps of a row. A joined gap has the class of its mean, which for gaps of one class is that class.
+// join joins neighbouring gaps of a row. A joined gap has the class of its mean, which for gaps of one class is that
+// class.
 func (g *gantt) join(r *row) {
 	var out []byte
 	var last segment // the segment that may still grow; gaps is 0 if there is none
@@ -203,8 +206,8 @@ const (
 // thresholds classify the gaps between chunks: fast < low ≤ medium < high ≤ slow.
 type thresholds struct{ lowMS, highMS float64 }
 
-// of is the class of a gap. Thresholds are rounded to nanoseconds, so that a gap of 1.1 ms reaches 1.1 ms, although no float64
-// is exactly 1.1.
+// of is the class of a gap. Thresholds are rounded to nanoseconds, so that a gap of 1.1 ms reaches 1.1 ms, although no
+// float64 is exactly 1.1.
 func (t thresholds) of(gap time.Duration) class {
 	switch ns := float64(gap); {
 	case ns < math.Round(t.lowMS*1e6):
@@ -228,8 +231,8 @@ func milliseconds(ms float64) string { return strconv.FormatFloat(ms, 'f', -1, 6
 // segment is a part of a request's row. It starts where the segment before it ends.
 type segment struct {
 	class class
-	// micros is its length in microseconds; gaps is the number of gaps between chunks in it, 1 unless joined, and 1 for classes
-	// that are not gaps.
+	// micros is its length in microseconds; gaps is the number of gaps between chunks in it, 1 unless joined, and 1 for
+	// classes that are not gaps.
 	micros int64
 	gaps   int64
 }
@@ -237,8 +240,8 @@ type segment struct {
 // maxMicros is the longest encoded length; a browser's numbers are exact up to 2^53.
 const maxMicros = 1 << 49
 
-// appendTo appends the encoded segment: a varint of the length, a bit for a second varint with the number of gaps, and the
-// class in three bits. Gaps from 1 to 131 ms take three bytes.
+// appendTo appends the encoded segment: a varint of the length, a bit for a second varint with the number of gaps, and
+// the class in three bits. Gaps from 1 to 131 ms take three bytes.
 func (s segment) appendTo(b []byte) []byte {
 	v := uint64(min(max(s.micros, 0), maxMicros))<<4 | uint64(s.class)
 	if s.gaps == 1 {

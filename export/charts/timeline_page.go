@@ -53,8 +53,8 @@ type pageClass struct {
 	Used   bool   `json:"used"`
 }
 
-// pageRows has the requests by column, half the size of objects. Failures are by row number; ids and models are omitted if no
-// request has any.
+// pageRows has the requests by column, half the size of objects. Failures are by row number; ids and models are omitted
+// if no request has any.
 type pageRows struct {
 	Index    []int          `json:"index"`
 	Start    []int64        `json:"start"`
@@ -131,14 +131,15 @@ func about(plan *metrics.Plan) [][2]string {
 		started = plan.Started.Format(time.RFC3339)
 	}
 	lines := [][2]string{
-		{"Model", plan.ModelID}, {"Server", plan.Address()}, {"Backend", plan.Backend}, {"Data set", plan.Dataset}, {"Load", plan.Load},
+		{"Model", plan.ModelID}, {"Server", plan.Address()}, {"Backend", plan.Backend}, {"Data set", plan.Dataset},
+		{"Load", plan.Load},
 		{"Label", plan.Label}, {"Started", started},
 	}
 	return slices.DeleteFunc(lines, func(line [2]string) bool { return line[1] == "" })
 }
 
-// safeJSON encodes data so that no text in it can end its HTML element: <, >, &, U+2028 and U+2029 are escaped, and invalid
-// UTF-8 becomes U+FFFD, as encoding/json does.
+// safeJSON encodes data so that no text in it can end its HTML element: <, >, &, U+2028 and U+2029 are escaped, and
+// invalid UTF-8 becomes U+FFFD, as encoding/json does.
 func safeJSON(data any) ([]byte, error) { return json.Marshal(data) }
 
 // htmlPage is a self-contained page around a chart of the embedded library.
@@ -149,8 +150,8 @@ type htmlPage struct {
 	data []byte
 }
 
-// write writes the page; more, if it is not nil, writes further blocks of data. The content security policy allows only the two
-// scripts of the page, by their hashes, and no requests.
+// write writes the page; more, if it is not nil, writes further blocks of data. The content security policy allows only
+// the two scripts of the page, by their hashes, and no requests.
 func (p htmlPage) write(w io.Writer, more func(*bufio.Writer)) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	for _, part := range []string{
@@ -169,7 +170,8 @@ func (p htmlPage) write(w io.Writer, more func(*bufio.Writer)) error {
 	if more != nil {
 		more(out)
 	}
-	for _, part := range []string{"<script>", echarts, "</script>\n<script>", p.script, "</script>\n</body>\n</html>\n"} {
+	for _, part := range []string{"<script>", echarts, "</script>\n<script>", p.script,
+		"</script>\n</body>\n</html>\n"} {
 		out.WriteString(part)
 	}
 	return out.Flush()

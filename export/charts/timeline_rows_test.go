@@ -23,11 +23,13 @@ func TestNeighboursOfOneClassAreJoinedFirst(t *testing.T) {
 	q := answered(0, 0, steps(10*ms, 20*ms, 30*ms, 60*ms, 70*ms, 5*ms)...)
 	g, _ := gather(all(failed(q, metrics.FailedStall, time.Second)), thresholds{25, 50}, 6)
 	want := []segment{
-		{classWait, 10_000, 1}, {classFast, 30_000, 2}, {classMedium, 30_000, 1}, {classSlow, 130_000, 2}, {classFast, 5_000, 1},
+		{classWait, 10_000, 1}, {classFast, 30_000, 2}, {classMedium, 30_000, 1}, {classSlow, 130_000, 2},
+		{classFast, 5_000, 1},
 		{classFailed, 1_000_000, 1},
 	}
 	if got := decode(g.rows[0].segments); !slices.Equal(got, want) || g.segments != 6 || !g.joined || g.joinBelow != 0 {
-		t.Errorf("%d segments %v, joined %t up to %d µs, want %v, joined up to 0", g.segments, got, g.joined, g.joinBelow, want)
+		t.Errorf("%d segments %v, joined %t up to %d µs, want %v, joined up to 0", g.segments, got, g.joined,
+			g.joinBelow, want)
 	}
 }
 
@@ -53,7 +55,8 @@ func TestThenNeighboursOfAnyClassUntilItFits(t *testing.T) {
 			t.Errorf("request %d: %d µs in %d parts, want %d µs in 1001", r.index, micros, n, 10_000+333*120_000+10_000)
 		}
 		if s := segments[1]; s.class != classMedium || s.gaps < 10 {
-			t.Errorf("request %d: a mean of 40 ms is class %d over %d gaps, want %d over many", r.index, s.class, s.gaps, classMedium)
+			t.Errorf("request %d: a mean of 40 ms is class %d over %d gaps, want %d over many", r.index, s.class,
+				s.gaps, classMedium)
 		}
 	}
 	if count != g.segments {
@@ -105,8 +108,10 @@ func TestLegend(t *testing.T) {
 		wait metrics.Latency
 		want []string
 	}{
-		{thresholds{25, 50}, metrics.TTFT, []string{"TTFT", "ITL < 25ms", "25ms ≤ ITL < 50ms", "ITL ≥ 50ms", "Failed", "Cancelled"}},
-		{thresholds{0.5, 10}, metrics.E2EL, []string{"E2EL", "ITL < 0.5ms", "0.5ms ≤ ITL < 10ms", "ITL ≥ 10ms", "Failed", "Cancelled"}},
+		{thresholds{25, 50}, metrics.TTFT,
+			[]string{"TTFT", "ITL < 25ms", "25ms ≤ ITL < 50ms", "ITL ≥ 50ms", "Failed", "Cancelled"}},
+		{thresholds{0.5, 10}, metrics.E2EL,
+			[]string{"E2EL", "ITL < 0.5ms", "0.5ms ≤ ITL < 10ms", "ITL ≥ 10ms", "Failed", "Cancelled"}},
 	} {
 		if got := c.t.legend(c.wait); !slices.Equal(got[:], c.want) {
 			t.Errorf("legend of %v: %q, want %q", c.t, got, c.want)
@@ -124,14 +129,17 @@ func TestSegmentsOfARequest(t *testing.T) {
 		want []segment
 	}{
 		{"success", answered(0, time.Second, 100*ms, 110*ms, 135*ms, 185*ms, 185*ms), []segment{
-			{classWait, 100_000, 1}, {classFast, 10_000, 1}, {classMedium, 25_000, 1}, {classSlow, 50_000, 1}, {classFast, 0, 1},
+			{classWait, 100_000, 1}, {classFast, 10_000, 1}, {classMedium, 25_000, 1}, {classSlow, 50_000, 1},
+			{classFast, 0, 1},
 		}},
 		{"one chunk", answered(0, 0, 80*ms), []segment{{classWait, 80_000, 1}}},
 		{"stalled", failed(answered(0, 0, 80*ms, 90*ms), metrics.FailedStall, 3*time.Second), []segment{
 			{classWait, 80_000, 1}, {classFast, 10_000, 1}, {classFailed, 3_000_000, 1},
 		}},
-		{"failed at its last chunk", failed(answered(0, 0, 80*ms), metrics.FailedInStream, 0), []segment{{classWait, 80_000, 1}}},
-		{"never answered", failed(answered(0, 5*ms), metrics.FailedTimeout, time.Minute), []segment{{classFailed, 60_000_000, 1}}},
+		{"failed at its last chunk", failed(answered(0, 0, 80*ms), metrics.FailedInStream, 0),
+			[]segment{{classWait, 80_000, 1}}},
+		{"never answered", failed(answered(0, 5*ms), metrics.FailedTimeout, time.Minute),
+			[]segment{{classFailed, 60_000_000, 1}}},
 		{"cancelled", failed(answered(0, 0, 80*ms), metrics.Cancelled, 20*ms), []segment{
 			{classWait, 80_000, 1}, {classCancelled, 20_000, 1},
 		}},
@@ -150,7 +158,8 @@ func TestSegmentsOfARequest(t *testing.T) {
 
 func TestSegmentEncoding(t *testing.T) {
 	want := []segment{
-		{classFast, 0, 1}, {classSlow, 7, 1}, {classMedium, 131_071, 1}, {classCancelled, maxMicros, 1}, {classSlow, 5, 0},
+		{classFast, 0, 1}, {classSlow, 7, 1}, {classMedium, 131_071, 1}, {classCancelled, maxMicros, 1},
+		{classSlow, 5, 0},
 		{classFast, 1 << 33, 1 << 40},
 	}
 	var b []byte
@@ -168,7 +177,8 @@ func TestSegmentEncoding(t *testing.T) {
 	}
 }
 
-// FuzzSegments encodes requests with any times: decoding gives the same segments, and joining loses neither time nor gaps.
+// FuzzSegments encodes requests with any times: decoding gives the same segments, and joining loses neither time nor
+// gaps.
 func FuzzSegments(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2}, int64(5), true)
 	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255}, int64(math.MinInt64), false)

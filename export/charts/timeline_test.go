@@ -33,7 +33,8 @@ func madeUp() []metrics.Request {
 
 // runEvents are before the first request, after the last one, and without an annotation.
 func runEvents() []metrics.LogEntry {
-	return []metrics.LogEntry{{At: time.Hour, Mark: "late"}, {At: 1750 * ms, Mark: "40 req/s " + canary}, {At: 0, Mark: "stage 1"}, {At: 1600 * ms, Text: "words"}}
+	return []metrics.LogEntry{{At: time.Hour, Mark: "late"}, {At: 1750 * ms, Mark: "40 req/s " + canary},
+		{At: 0, Mark: "stage 1"}, {At: 1600 * ms, Text: "words"}}
 }
 
 func page(t testing.TB, requests ...metrics.Request) string {
@@ -78,8 +79,9 @@ func TestTimelineHoldsTheRun(t *testing.T) {
 		},
 		Rows: pageRows{
 			Index: []int{0, 1}, Start: []int64{0, 500_000}, Finish: []int64{260_000, 625_000},
-			Input: []int{42, 101}, Output: []int{3, 2}, TPOT: []int64{30_000, 0}, TokenITL: []int64{12_000, 0}, Count: []int{3, 3},
-			IDs: []string{"", "id " + canary}, Models: []string{"", "model " + canary},
+			Input: []int{42, 101}, Output: []int{3, 2}, TPOT: []int64{30_000, 0}, TokenITL: []int64{12_000, 0},
+			Count: []int{3, 3},
+			IDs:   []string{"", "id " + canary}, Models: []string{"", "model " + canary},
 			Failures: map[int]string{1: "stall: error " + canary},
 		},
 		End: 1_625_000, Segments: 6, Unsent: 1,
@@ -120,8 +122,8 @@ func TestForeignTextStaysInert(t *testing.T) {
 	}
 }
 
-// TestPageFetchesNothing checks that our part has no address, the whole page none in an attribute, and the policy forbids
-// requests.
+// TestPageFetchesNothing checks that our part has no address, the whole page none in an attribute, and the policy
+// forbids requests.
 func TestPageFetchesNothing(t *testing.T) {
 	ci.SkipUnderRace(t)
 	page := page(t, answered(0, 0, ms, 2*ms))
@@ -220,7 +222,8 @@ func TestTimelineErrors(t *testing.T) {
 			t.Errorf("a writer with room for %d: error %v, want %v", room, err, want)
 		}
 	}
-	if n, err := Timeline(&bytes.Buffer{}, broken(want), metrics.Plan{}, nil, [2]float64{25, 50}); n != 0 || !errors.Is(err, want) {
+	if n, err := Timeline(&bytes.Buffer{}, broken(want), metrics.Plan{}, nil, [2]float64{25, 50}); n != 0 ||
+		!errors.Is(err, want) {
 		t.Errorf("broken requests: %d segments, error %v, want %v", n, err, want)
 	}
 }
@@ -236,7 +239,8 @@ func FuzzForeign(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := safeJSON(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text}, []metrics.LogEntry{{Mark: text}}))
+		b, err := safeJSON(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text},
+			[]metrics.LogEntry{{Mark: text}}))
 		if err != nil {
 			t.Fatal(err)
 		}

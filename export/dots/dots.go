@@ -15,7 +15,8 @@ type Grid struct {
 
 // New returns an empty grid.
 func New(columns, rows int, ascii bool) *Grid {
-	g := &Grid{Columns: columns, Rows: rows, Width: columns, Height: rows, ascii: ascii, cells: make([]rune, columns*rows)}
+	g := &Grid{Columns: columns, Rows: rows, Width: columns, Height: rows, ascii: ascii,
+		cells: make([]rune, columns*rows)}
 	if !ascii {
 		g.Width, g.Height = 2*columns, 4*rows
 	}

@@ -26,7 +26,8 @@ func TestGrid(t *testing.T) {
 		{"line in ASCII", true, func(g *Grid) { g.Line(0, 0, 3, 1) }, "  ../.."},
 		{"step", true, func(g *Grid) { g.Step(1, 0, 1) }, " */ |"},
 		{"a letter stays", false, func(g *Grid) { g.Put(2, 5, 'a'); g.Line(0, 4, 7, 4) }, "⣀a⣀⣀/"},
-		{"outside", false, func(g *Grid) { g.Dot(-1, 0, 0); g.Dot(8, 0, 0); g.Put(0, 8, 'a'); g.Line(-5, -5, -1, -1) }, "/"},
+		{"outside", false, func(g *Grid) { g.Dot(-1, 0, 0); g.Dot(8, 0, 0); g.Put(0, 8, 'a'); g.Line(-5, -5, -1, -1) },
+			"/"},
 	} {
 		g := New(4, 2, c.ascii)
 		c.draw(g)

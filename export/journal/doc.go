@@ -13,6 +13,6 @@
 //	{"gpus":{…}}                            the metrics of the GPUs, likewise
 //	{"end":{…}}                             last
 //
-// Due, sent and chunk events have no lines of their own: the line of a request contains them. Version 1 had no lines of load,
-// phase, source and saving; a reader derives them from the others.
+// Due, sent and chunk events have no lines of their own: the line of a request contains them. Version 1 had no lines of
+// load, phase, source and saving; a reader derives them from the others.
 package journal

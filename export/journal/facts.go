@@ -117,8 +117,8 @@ func (l *line) recount(r *metrics.Recount) {
 	text(l, "output_source", &r.Source)
 }
 
-// version1 derives the facts that a journal of version 1 has no lines for: the load in force from the loads that were set, the
-// sources from the end line.
+// version1 derives the facts that a journal of version 1 has no lines for: the load in force from the loads that were
+// set, the sources from the end line.
 type version1 struct {
 	steering     metrics.Steering
 	server, gpus time.Duration // time of the last sample

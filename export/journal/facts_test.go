@@ -14,14 +14,16 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// Events of a running run are those up to the call, each time they are ranged over: a report ranges over them several times.
+// Events of a running run are those up to the call, each time they are ranged over: a report ranges over them several
+// times.
 func TestEventsStandStill(t *testing.T) {
 	blind, err := os.OpenFile(filepath.Join(t.TempDir(), "run.jsonl"), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer blind.Close()
-	for name, w := range map[string]io.Writer{"in a file": journalFile(t), "in memory": nil, "in a file that refuses": full{}, "in a pipe": io.Discard, "in a file that cannot be read": blind} {
+	for name, w := range map[string]io.Writer{"in a file": journalFile(t), "in memory": nil,
+		"in a file that refuses": full{}, "in a pipe": io.Discard, "in a file that cannot be read": blind} {
 		run, qs := eventtest.Sample()
 		j := newJournal(t, w, run.Plan)
 		j.Done(&qs[0])

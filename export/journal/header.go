@@ -22,8 +22,8 @@ type header struct {
 	Plan    planLine `json:"plan"`
 }
 
-// planLine is a plan with JSON forms for infinite numbers: each of them is shadowed by a metrics.Rate. The other fields are
-// those of the plan.
+// planLine is a plan with JSON forms for infinite numbers: each of them is shadowed by a metrics.Rate. The other fields
+// are those of the plan.
 type planLine struct {
 	metrics.Plan
 	Burstiness metrics.Rate    `json:"burstiness"`
@@ -59,7 +59,8 @@ type tierLine struct {
 }
 
 func objectiveLines(slo metrics.SLO) []objectiveLine {
-	return metrics.Each(slo, func(o metrics.Objective) objectiveLine { return objectiveLine{o, metrics.Rate(o.LimitMS)} })
+	return metrics.Each(slo,
+		func(o metrics.Objective) objectiveLine { return objectiveLine{o, metrics.Rate(o.LimitMS)} })
 }
 
 func objectives(lines []objectiveLine) metrics.SLO {
@@ -154,8 +155,8 @@ func decodeHeader(line []byte) (plan metrics.Plan, written int, err error) {
 	return h.Plan.plan(), h.Version, nil
 }
 
-// appendString appends s as a JSON string. Only characters that are unsafe to print on a terminal are escaped. Invalid UTF-8
-// becomes U+FFFD.
+// appendString appends s as a JSON string. Only characters that are unsafe to print on a terminal are escaped. Invalid
+// UTF-8 becomes U+FFFD.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for s != "" {

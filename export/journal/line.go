@@ -13,9 +13,9 @@ import (
 	"benchtop/metrics"
 )
 
-// line is a line of a journal, or an object within one. A method writes a value to the line or reads it from the line, so that
-// a fact has one list of keys for both directions. Empty and invalid values are not written: they must not cost the rest of
-// the line.
+// line is a line of a journal, or an object within one. A method writes a value to the line or reads it from the line,
+// so that a fact has one list of keys for both directions. Empty and invalid values are not written: they must not cost
+// the rest of the line.
 type line struct {
 	b   []byte           // the written part
 	o   *fastjson.Object // the object to read; nil while writing

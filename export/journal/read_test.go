@@ -141,7 +141,8 @@ func TestReadJournalDamage(t *testing.T) {
 			t.Errorf("%s: ended at %v with %d damaged lines, want %v and %d", name, run.Ended, run.Damaged, ended, lost)
 		}
 		note := run.Events[len(run.Events)-1]
-		if note.Level != metrics.Warn || !strings.Contains(note.Text, path+", "+at) || !strings.Contains(note.Text, c.want) ||
+		if note.Level != metrics.Warn || !strings.Contains(note.Text, path+", "+at) ||
+			!strings.Contains(note.Text, c.want) ||
 			len(note.Text) > 400 {
 			t.Errorf("%s: %+v; want %s and %q", name, note, at, c.want)
 		}
@@ -182,7 +183,8 @@ func TestEventsOfADamagedDisk(t *testing.T) {
 		t.Errorf("%d requests", len(got))
 	}
 	r, err := report.Of(j.Events())
-	if last := r.Events[len(r.Events)-1]; err != nil || r.Damaged != 1 || !strings.HasPrefix(last.Text, "damaged journal line skipped: journal, line 3: ") {
+	if last := r.Events[len(r.Events)-1]; err != nil || r.Damaged != 1 ||
+		!strings.HasPrefix(last.Text, "damaged journal line skipped: journal, line 3: ") {
 		t.Errorf("%d damaged lines, %q, %v", r.Damaged, last.Text, err)
 	}
 }
@@ -201,7 +203,8 @@ func TestReadJournalLines(t *testing.T) {
 	ci.SkipUnderRace(t)
 	header, _, _ := bytes.Cut(sampleJournal(t), []byte("\n"))
 	header = append(header, '\n')
-	lines := io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, maxLineBytes+1), strings.NewReader("\n{\"index\":1}\n"))
+	lines := io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, maxLineBytes+1),
+		strings.NewReader("\n{\"index\":1}\n"))
 	var all []event.Event
 	for e, err := range From(lines, "long") {
 		if err != nil {
@@ -233,7 +236,8 @@ func TestReadJournalLines(t *testing.T) {
 }
 
 func TestReadJournalIgnoresUnknownKeys(t *testing.T) {
-	content := `{"benchtop_journal":1,"plan":{"new":1},"new":[]}` + "\n" + `{"new":{"a":[]},"index":3,"chunks_us":[ 1, 2 ]}` + "\r\n"
+	content := `{"benchtop_journal":1,"plan":{"new":1},"new":[]}` + "\n" + `{"new":{"a":[]},"index":3,"chunks_us":[ ` +
+		`1, 2 ]}` + "\r\n"
 	_, seq, err := readRun(tempJournal(t, []byte(content)))
 	if err != nil {
 		t.Fatal(err)
@@ -284,7 +288,8 @@ func TestCompress(t *testing.T) {
 	}
 
 	packed, _ := os.ReadFile(path)
-	_, seq, err = readRun(tempJournal(t, packed[:len(packed)-12])) // not an interrupted write: the file was complete before it got its name
+	// not an interrupted write: the file was complete before it got its name
+	_, seq, err = readRun(tempJournal(t, packed[:len(packed)-12]))
 	for _, e := range seq {
 		err = e
 	}
@@ -306,9 +311,11 @@ func TestSummarizeOfAJournal(t *testing.T) {
 		if round >= 4 { // conversations
 			qs = eventtest.DrawSessions(uint64(round), 40)
 			run = metrics.Run{End: metrics.End{Ended: eventtest.LastDone(qs)}, Plan: metrics.Plan{
-				Percentiles: []float64{50, 99}, Warmup: 3 * time.Second, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
+				Percentiles: []float64{50, 99}, Warmup: 3 * time.Second,
+				Goodput:       metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
 				Conversations: &metrics.Conversations{Count: 40, Turns: 12.5, Delay: time.Second},
-				Workloads:     []metrics.Workload{{Name: "class 1", Share: .5, Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 3000}}}, {Name: "class 2"}},
+				Workloads: []metrics.Workload{{Name: "class 1", Share: .5,
+					Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 3000}}}, {Name: "class 2"}},
 			}}
 		}
 		want, err := report.Of(eventtest.Of(run, eventtest.Each(qs)))
@@ -361,12 +368,20 @@ func FuzzReadJournal(f *testing.F) {
 	whole := sampleJournal(f)
 	f.Add(whole)
 	f.Add(whole[:len(whole)/2])
-	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{}}\n{\"index\":1,\"chunks_us\":[1,2],\"chunk_tokens\":[0,2]}\n{\"event\":{}}\n"))
-	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"request_rate\":\"inf\"}}\n{\"index\":1,\"connect_us\":null,\"error\":\"\\ud800\\u00e9\"}"))
-	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"ramp\":{\"from\":\"inf\"},\"stages\":[{\"rate\":\"nan\"}],\"gates\":[{\"limit\":\"-inf\"}]}}\n" +
-		"x\n{\"end\":{\"probes\":{\"completed\":1,\"latencies_us\":[5]},\"spec_decode\":{\"accepted_per_position\":[1]},\"diffusion\":{}}}\n"))
+	f.Add([]byte(
+		"{\"benchtop_journal\":1,\"plan\":{}}\n{\"index\":1,\"chunks_us\":[1,2],\"chunk_tokens\":[0,2]}" +
+			"\n{\"event\":{}}\n"))
+	f.Add([]byte(
+		"{\"benchtop_journal\":1,\"plan\":{\"request_rate\":\"inf\"}}\n{\"index\":1,\"connect_us\":null," +
+			"\"error\":\"\\ud800\\u00e9\"}"))
+	f.Add([]byte(
+		"{\"benchtop_journal\":1,\"plan\":{\"ramp\":{\"from\":\"inf\"},\"stages\":[{\"rate\":\"nan\"}]," +
+			"\"gates\":[{\"limit\":\"-inf\"}]}}\n" +
+			"x\n{\"end\":{\"probes\":{\"completed\":1,\"latencies_us\":[5]}," +
+			"\"spec_decode\":{\"accepted_per_position\":[1]},\"diffusion\":{}}}\n"))
 	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"timestamps\":\"kernel\"}}\n" +
-		"{\"client\":{\"at_ns\":1,\"cpu\":1.2345678901234567e-3,\"memory_bytes\":9007199254740992,\"clock_step\":false,\"delay_p99_ns\":0}}\n" +
+		"{\"client\":{\"at_ns\":1,\"cpu\":1.2345678901234567e-3,\"memory_bytes\":9007199254740992," +
+		"\"clock_step\":false,\"delay_p99_ns\":0}}\n" +
 		"{\"client\":{\"cpu\":1e400}}\n{\"end\":{\"stamps\":{\"chunks\":1,\"shared\":2,\"delay_max_ns\":7}}}\n"))
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -394,7 +409,9 @@ func FuzzReadJournal(f *testing.F) {
 					t.Errorf("a plan that was read cannot be written: %v", err)
 				}
 			case read.Request != nil:
-				if diff := cmp.Diff(read.Request, again(bytes.TrimSuffix(appendRequest(nil, read.Request), []byte("\n"))).Request, sameRequest); diff != "" {
+				if diff := cmp.Diff(read.Request,
+					again(bytes.TrimSuffix(appendRequest(nil, read.Request), []byte("\n"))).Request,
+					sameRequest); diff != "" {
 					t.Errorf("(-read +again):\n%s", diff)
 				}
 			default:

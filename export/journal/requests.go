@@ -27,9 +27,9 @@ func readRequest(o *fastjson.Object) (*metrics.Request, error) {
 	return q, l.err
 }
 
-// request is the line of a request without its index. Times are whole microseconds from the start of the run. Chunk times are
-// the first time and then the gaps; token counts of chunks are written only if one differs from 1. The answer flag of chunks
-// is not kept: first_answer has all that is used of it.
+// request is the line of a request without its index. Times are whole microseconds from the start of the run. Chunk
+// times are the first time and then the gaps; token counts of chunks are written only if one differs from 1. The answer
+// flag of chunks is not kept: first_answer has all that is used of it.
 func (l *line) request(q *metrics.Request) {
 	l.count("conversation", &q.Conversation)
 	l.count("turn", &q.Turn)
@@ -166,8 +166,8 @@ func (l *line) readChunks() []metrics.Chunk {
 	return out
 }
 
-// cutChunks removes the chunks from the line of a request, because the parser takes a hundred bytes for each number. A line
-// with chunks in another format than appendChunks writes is left to the parser.
+// cutChunks removes the chunks from the line of a request, because the parser takes a hundred bytes for each number. A
+// line with chunks in another format than appendChunks writes is left to the parser.
 func cutChunks(line []byte) (rest []byte, chunks []metrics.Chunk) {
 	start := bytes.Index(line, []byte(`,"chunks_us":[`))
 	if start < 0 {
@@ -200,7 +200,8 @@ func cutChunks(line []byte) (rest []byte, chunks []metrics.Chunk) {
 			chunks[i].Tokens = int32(v)
 		}
 	}
-	if elsewhere := []byte(`"chunk_tokens"`); bytes.Contains(line[:start], elsewhere) || bytes.Contains(list, elsewhere) {
+	if elsewhere := []byte(`"chunk_tokens"`); bytes.Contains(line[:start], elsewhere) ||
+		bytes.Contains(list, elsewhere) {
 		return line, nil
 	}
 	return append(line[:start], list...), chunks

@@ -18,11 +18,16 @@ import (
 // A line with its chunks cut out gives the same request as the whole line, and the same errors.
 func TestCutChunks(t *testing.T) {
 	for _, lists := range []string{
-		`"chunks_us":[1]`, `"chunks_us":[1,-2,0,-0,30]`, `"chunks_us":[1,2],"chunk_tokens":[0,7]`, `"chunks_us":[1,2],"text":"a","chunk_tokens":[0,7]`, `"chunk_tokens":[0,7],"chunks_us":[1,2]`,
-		`"chunks_us":[]`, `"chunks_us":[],"chunk_tokens":[]`, `"chunks_us":[1,2],"chunk_tokens":[1]`, `"chunks_us":[1],"chunk_tokens":[4294967296]`,
-		`"chunks_us":[01]`, `"chunks_us":[1.5]`, `"chunks_us":[1e3]`, `"chunks_us":[-]`, `"chunks_us":[1,]`, `"chunks_us":[,1]`, `"chunks_us":[1 ,2]`,
-		`"chunks_us":[1`, `"chunks_us":[`, `"chunks_us":[1,2`, `"chunks_us":["]"]`, `"chunks_us":[1,2],"chunk_tokens":[1,2`, `"chunks_us":[[1]]`,
-		`"chunks_us":[31622400000000,31622400000000]`, `"chunks_us":[9999999999999999999999]`, `"chunks_us":[1],"chunk_tokens":[x]`,
+		`"chunks_us":[1]`, `"chunks_us":[1,-2,0,-0,30]`, `"chunks_us":[1,2],"chunk_tokens":[0,7]`,
+		`"chunks_us":[1,2],"text":"a","chunk_tokens":[0,7]`, `"chunk_tokens":[0,7],"chunks_us":[1,2]`,
+		`"chunks_us":[]`, `"chunks_us":[],"chunk_tokens":[]`, `"chunks_us":[1,2],"chunk_tokens":[1]`,
+		`"chunks_us":[1],"chunk_tokens":[4294967296]`,
+		`"chunks_us":[01]`, `"chunks_us":[1.5]`, `"chunks_us":[1e3]`, `"chunks_us":[-]`, `"chunks_us":[1,]`,
+		`"chunks_us":[,1]`, `"chunks_us":[1 ,2]`,
+		`"chunks_us":[1`, `"chunks_us":[`, `"chunks_us":[1,2`, `"chunks_us":["]"]`,
+		`"chunks_us":[1,2],"chunk_tokens":[1,2`, `"chunks_us":[[1]]`,
+		`"chunks_us":[31622400000000,31622400000000]`, `"chunks_us":[9999999999999999999999]`,
+		`"chunks_us":[1],"chunk_tokens":[x]`,
 		`"id":"a,\"chunks_us\":[5]","chunks_us":[1,2]`, `"chunks_us":null`,
 	} {
 		line := `{"index":3,` + lists + `,"status":200}`
@@ -34,7 +39,8 @@ func TestCutChunks(t *testing.T) {
 		want, wantErr := decodeLine([]byte(spaced))
 		if (err == nil) != (wantErr == nil) {
 			t.Errorf("%s: error %v, want %v", lists, err, wantErr)
-		} else if err == nil && (!slices.Equal(got.Request.Chunks, want.Request.Chunks) || got.Request.Status != 200 || got.Request.ID != want.Request.ID) {
+		} else if err == nil && (!slices.Equal(got.Request.Chunks, want.Request.Chunks) || got.Request.Status != 200 ||
+			got.Request.ID != want.Request.ID) {
 			t.Errorf("%s: got %+v, want %+v", lists, got.Request, want.Request)
 		}
 	}
@@ -55,7 +61,8 @@ func TestManyChunksAreCheapToRead(t *testing.T) {
 		t.Errorf("%d MB were taken for 16 MB of chunks", took>>20)
 	}
 	values := []byte(`{"index":1,"x":[` + strings.Repeat("0,", maxValues) + `0]}`)
-	if _, err := decodeLine(values); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("at most %d values", maxValues)) {
+	if _, err := decodeLine(values); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprintf("at most %d values", maxValues)) {
 		t.Errorf("a line of %d values gave %v", maxValues+1, err)
 	}
 }
@@ -74,7 +81,8 @@ func TestLongestLineIsRead(t *testing.T) {
 		if perChunk := (len(line) - 6*metrics.MostText) / len(q.Chunks); perChunk > 10 || len(line) > maxLineBytes {
 			t.Errorf("%q: a line of %d bytes, %d for each chunk", letter, len(line), perChunk)
 		}
-		if e, err := decodeLine(line[:len(line)-1]); err != nil || e.Request.Text != q.Text || len(e.Request.Chunks) != len(q.Chunks) {
+		if e, err := decodeLine(line[:len(line)-1]); err != nil || e.Request.Text != q.Text ||
+			len(e.Request.Chunks) != len(q.Chunks) {
 			t.Errorf("%q: %v", letter, err)
 		}
 	}
@@ -97,14 +105,16 @@ func TestRecount(t *testing.T) {
 	j.tell(0, metrics.Recount{Index: first, Tokens: 77, Source: metrics.TokensFromServer})
 	j.tell(0, metrics.Recount{Index: 12345, Tokens: 5, Source: metrics.TokensFromServer}) // of no request
 	j.End(metrics.Run{End: metrics.End{Ended: time.Second}})
-	j.tell(0, metrics.Recount{Index: qs[1].Index, Tokens: 99, Source: metrics.TokensFromServer}) // too late for the file
+	// too late for the file
+	j.tell(0, metrics.Recount{Index: qs[1].Index, Tokens: 99, Source: metrics.TokensFromServer})
 	want := slices.Clone(before)
 	want[0].OutputTokens, want[0].OutputSource = 77, metrics.TokensFromServer
 	read, requests, err := readRun(f.Name())
 	if err != nil || read.Damaged > 0 {
 		t.Fatalf("%v, %d damaged lines: %v", err, read.Damaged, read.Events)
 	}
-	for name, got := range map[string][]metrics.Request{"live": collect(t, j.Records()), "read": collect(t, requests), "read again": collect(t, requests)} {
+	for name, got := range map[string][]metrics.Request{"live": collect(t, j.Records()), "read": collect(t, requests),
+		"read again": collect(t, requests)} {
 		if diff := cmp.Diff(want, got, sameRequest); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

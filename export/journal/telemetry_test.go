@@ -27,8 +27,10 @@ func clientSeconds(t *testing.T) []metrics.ClientSecond {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		out = append(out, metrics.ClientSecond{
-			At: rndDuration(rnd, 1e15), Took: rndDuration(rnd, 2e9), CPU: rnd.Float64() * 8, CPUWait: rnd.ExpFloat64() / 1e6,
-			Sched: rndDuration(rnd, 1e9), GCPause: rndDuration(rnd, 1e6), Memory: rnd.Uint64N(1 << 40), DelayP99: rndDuration(rnd, 1e6),
+			At: rndDuration(rnd, 1e15), Took: rndDuration(rnd, 2e9), CPU: rnd.Float64() * 8,
+			CPUWait: rnd.ExpFloat64() / 1e6,
+			Sched:   rndDuration(rnd, 1e9), GCPause: rndDuration(rnd, 1e6), Memory: rnd.Uint64N(1 << 40),
+			DelayP99: rndDuration(rnd, 1e6),
 		})
 	}
 	return out
@@ -162,7 +164,8 @@ func TestReadJournalWithoutTelemetry(t *testing.T) {
 		old = append(old, line)
 	}
 	run, seq, err := readRun(tempJournal(t, []byte(strings.Join(old, ""))))
-	if err != nil || run.Client != nil || run.Stamps != nil || run.Server != nil || run.GPUs != nil || run.ServerKind != "" || run.Damaged != 0 || run.Ended != 1750*ms {
+	if err != nil || run.Client != nil || run.Stamps != nil || run.Server != nil || run.GPUs != nil ||
+		run.ServerKind != "" || run.Damaged != 0 || run.Ended != 1750*ms {
 		t.Fatalf("%+v, %v", run, err)
 	}
 	r, err := report.Summarize(seq, run)
@@ -179,15 +182,19 @@ func events() []metrics.LogEntry {
 	return []metrics.LogEntry{
 		{}, {At: metrics.Never, Level: metrics.Warn, Text: "a \"b\"\n", Mark: "16 users", Count: 3},
 		{At: time.Second, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 1. / 3}, By: metrics.ByUser}},
-		{At: time.Second, Set: &metrics.LoadSetting{Load: metrics.Users.Of(16), RampTo: 32, RampOver: time.Minute, By: metrics.BySearch}},
+		{At: time.Second,
+			Set: &metrics.LoadSetting{Load: metrics.Users.Of(16), RampTo: 32, RampOver: time.Minute,
+				By: metrics.BySearch}},
 		{Set: &metrics.LoadSetting{Load: metrics.Load{Value: inf}, RampTo: inf, Paused: true, By: "\x1b"}},
 		{Set: &metrics.LoadSetting{}},
-		{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 412.3}, {Metric: metrics.E2EL, LimitMS: inf}, {Metric: metrics.TPOT}}},
+		{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 412.3}, {Metric: metrics.E2EL, LimitMS: inf},
+			{Metric: metrics.TPOT}}},
 		{Objectives: new(metrics.SLO)},
 		{Search: &metrics.SearchStep{Phase: metrics.SearchClimbing}},
-		{Mark: metrics.FoundMark, Search: &metrics.SearchStep{Phase: metrics.SearchDone, Tested: 38.5, Tiers: []metrics.SearchTier{
-			{Requests: 120, Good: 119, Within: true, Passed: 38.5, Failed: 40}, {}, {Requests: 7, Failed: 1. / 3},
-		}}},
+		{Mark: metrics.FoundMark,
+			Search: &metrics.SearchStep{Phase: metrics.SearchDone, Tested: 38.5, Tiers: []metrics.SearchTier{
+				{Requests: 120, Good: 119, Within: true, Passed: 38.5, Failed: 40}, {}, {Requests: 7, Failed: 1. / 3},
+			}}},
 	}
 }
 
@@ -263,9 +270,11 @@ func TestServerLineWithoutFigures(t *testing.T) {
 
 // A journal above the limits is read up to the limits.
 func TestLimits(t *testing.T) {
-	l := limits{server: maxSeconds, gpus: 7, readings: maxReadings - maxGPUs + 1, events: maxEvents - 1, recounts: maxRecounts, states: maxStates}
+	l := limits{server: maxSeconds, gpus: 7, readings: maxReadings - maxGPUs + 1, events: maxEvents - 1,
+		recounts: maxRecounts, states: maxStates}
 	for _, fact := range []any{
-		metrics.ServerSecond{}, metrics.GPUSecond{GPUs: make([]metrics.GPU, maxGPUs)}, metrics.Recount{}, metrics.Steering{}, metrics.Phase{},
+		metrics.ServerSecond{}, metrics.GPUSecond{GPUs: make([]metrics.GPU, maxGPUs)}, metrics.Recount{},
+		metrics.Steering{}, metrics.Phase{},
 	} {
 		if err := l.allow(fact); err == nil || !strings.Contains(err.Error(), "expected at most ") {
 			t.Errorf("%T: %v", fact, err)
@@ -277,7 +286,8 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	long := limits{}
-	for _, err := range []error{l.allow(metrics.LogEntry{}), long.allow(metrics.LogEntry{Text: strings.Repeat("x", maxEventBytes+1)})} {
+	for _, err := range []error{l.allow(metrics.LogEntry{}),
+		long.allow(metrics.LogEntry{Text: strings.Repeat("x", maxEventBytes+1)})} {
 		if err != errTooManyEvents {
 			t.Errorf("%v", err)
 		}

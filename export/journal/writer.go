@@ -24,10 +24,10 @@ const (
 	blockSize = 1 << 20
 )
 
-// Writer writes the journal during the run: it is a sink of the run's events. Its methods may be called from any goroutine.
-// Lines collect in memory; a goroutine writes them to the file twice a second, or earlier if there are many, so that no
-// request waits for the disk. After a failed write all later lines stay in memory, and each flush tries again, so that the
-// journal is complete once the disk has space. Events returns all lines at any time.
+// Writer writes the journal during the run: it is a sink of the run's events. Its methods may be called from any
+// goroutine. Lines collect in memory; a goroutine writes them to the file twice a second, or earlier if there are many,
+// so that no request waits for the disk. After a failed write all later lines stay in memory, and each flush tries
+// again, so that the journal is complete once the disk has space. Events returns all lines at any time.
 type Writer struct {
 	w      io.Writer   // nil: memory only
 	reread io.ReaderAt // w; nil if it cannot be read, so that copied is kept
@@ -48,9 +48,10 @@ type Writer struct {
 	closed   bool
 }
 
-// NewWriter starts a journal with the plan as its first line. A nil w keeps it in memory. Events reads a w that is also an
-// io.ReaderAt, such as an empty file opened for reading and writing; for any other w a copy stays in memory. The error means
-// that the plan has no JSON form; Err returns errors of w. Close ends the writer and its goroutine, but does not close w.
+// NewWriter starts a journal with the plan as its first line. A nil w keeps it in memory. Events reads a w that is also
+// an io.ReaderAt, such as an empty file opened for reading and writing; for any other w a copy stays in memory. The
+// error means that the plan has no JSON form; Err returns errors of w. Close ends the writer and its goroutine, but
+// does not close w.
 func NewWriter(w io.Writer, plan metrics.Plan) (*Writer, error) {
 	header, err := appendHeader(nil, plan)
 	if err != nil {
@@ -79,8 +80,8 @@ func NewWriter(w io.Writer, plan metrics.Plan) (*Writer, error) {
 	return j, nil
 }
 
-// startsWith reports whether written bytes can be read back: a file may be open for writing only. It is false if nothing was
-// written.
+// startsWith reports whether written bytes can be read back: a file may be open for writing only. It is false if
+// nothing was written.
 func startsWith(r io.ReaderAt, want []byte) bool {
 	got := make([]byte, len(want))
 	n, _ := r.ReadAt(got, 0)
@@ -119,8 +120,8 @@ func (j *Writer) Flush() error {
 	}
 }
 
-// next is the block to write, empty if there is none or no file. newest: it is the last one, with the lines since the last
-// flush.
+// next is the block to write, empty if there is none or no file. newest: it is the last one, with the lines since the
+// last flush.
 func (j *Writer) next() (block []byte, newest bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -171,8 +172,8 @@ func (j *Writer) Err() error {
 	return j.err
 }
 
-// Close writes all lines to the file, syncs it and returns the same error as Err. Later events are ignored. The journal can be
-// read while w is open.
+// Close writes all lines to the file, syncs it and returns the same error as Err. Later events are ignored. The journal
+// can be read while w is open.
 func (j *Writer) Close() error {
 	j.mu.Lock()
 	if j.closed {

@@ -103,7 +103,8 @@ func roundTripRequests(t *testing.T) []metrics.Request {
 	never := metrics.NewRequest(7)
 	never.Connect, never.Encode = metrics.Never, metrics.Never
 	_, sample := eventtest.Sample()
-	zero := metrics.Request{ReadDelay: metrics.Never, VLLMLater: metrics.Never, IdealKnown: true, Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
+	zero := metrics.Request{ReadDelay: metrics.Never, VLLMLater: metrics.Never, IdealKnown: true,
+		Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
 	qs := append(sample, full, never, zero)
 	for i := range qs {
 		for k := range qs[i].Chunks {
@@ -118,8 +119,10 @@ func TestJournalRoundTrip(t *testing.T) {
 	run.Plan.Burstiness = inf
 	run.Plan.Goodput = append(run.Plan.Goodput, metrics.Objective{Metric: metrics.TTFT, LimitMS: inf})
 	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 2.5, Over: time.Minute, Requests: 1000}
-	run.Plan.Stages = []metrics.Stage{{Length: time.Minute, Load: metrics.Load{Value: 2.5}}, {Start: time.Minute, Length: time.Hour, Load: metrics.Load{Value: inf}}, {Load: metrics.Users.Of(8)}}
-	run.Plan.Gates = []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, {Metric: "duration", Op: ">=", Limit: -inf}}
+	run.Plan.Stages = []metrics.Stage{{Length: time.Minute, Load: metrics.Load{Value: 2.5}},
+		{Start: time.Minute, Length: time.Hour, Load: metrics.Load{Value: inf}}, {Load: metrics.Users.Of(8)}}
+	run.Plan.Gates = []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true},
+		{Metric: "duration", Op: ">=", Limit: -inf}}
 	run.Plan.Metadata = []metrics.Pair{{Key: "tp", Value: "1"}, {Key: "", Value: "\x1b \u202e"}}
 	run.Plan.Warmup, run.Plan.SkipTokenizer = 30*time.Second, true
 	run.Plan.SteadyState = metrics.SteadyStateRule{Off: true, Threshold: 0.9, MinWindow: time.Second}
@@ -132,9 +135,11 @@ func TestJournalRoundTrip(t *testing.T) {
 		run.Server[i].First, run.Server[i].Ended = metrics.TTFTParts{}, metrics.TTFTParts{}
 	}
 	run.ServerKind, run.ServerAbsent, run.GPUsAbsent = "vLLM", "gone since 12 s \x1b", "no nvidia-smi"
-	run.Plan.GPUPrice, run.Plan.Find = 2.5, &metrics.Find{From: 1, Most: inf, Step: time.Second, Hold: time.Minute, Unit: metrics.Users}
+	run.Plan.GPUPrice, run.Plan.Find = 2.5,
+		&metrics.Find{From: 1, Most: inf, Step: time.Second, Hold: time.Minute, Unit: metrics.Users}
 	run.Probes = &metrics.Probes{Completed: 2, Failed: 1, Latencies: []time.Duration{50 * ms, 300*ms + 1000}}
-	run.SpecDecode = &metrics.SpecDecode{Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 0, 1}}
+	run.SpecDecode = &metrics.SpecDecode{Drafts: 4, DraftTokens: 12, AcceptedTokens: 6,
+		AcceptedPerPosition: []int{3, 0, 1}}
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 1, DenoisingSteps: 2, CanvasPositions: 3}
 	run.Client = clientSeconds(t)
 	qs := roundTripRequests(t)
@@ -240,10 +245,12 @@ func fullForAWhile(t *testing.T) {
 				}
 				disk.room = 1 << 20
 				if err := j.End(run); err != nil || disk.String() != want {
-					t.Fatalf("room after %d bytes and %d requests: %v\n%s", room, again, err, cmp.Diff(want, disk.String()))
+					t.Fatalf("room after %d bytes and %d requests: %v\n%s", room, again, err,
+						cmp.Diff(want, disk.String()))
 				}
 				if got := collect(t, j.Records()); len(got) != len(qs) {
-					t.Fatalf("room after %d bytes and %d requests: %d requests, want %d", room, again, len(got), len(qs))
+					t.Fatalf("room after %d bytes and %d requests: %d requests, want %d", room, again, len(got),
+						len(qs))
 				}
 			}
 		}
@@ -369,7 +376,8 @@ func (s *syncer) Sync() error { s.synced = s.String(); return s.err }
 func TestJournalIsForcedToTheDiskAtTheEnd(t *testing.T) {
 	s := &syncer{err: errBroken}
 	j := newJournal(t, s, metrics.Plan{})
-	if err := j.End(metrics.Run{End: metrics.End{Ended: 5 * ms}}); err != errBroken || j.Err() != errBroken || j.End(metrics.Run{}) != errBroken {
+	if err := j.End(metrics.Run{End: metrics.End{Ended: 5 * ms}}); err != errBroken || j.Err() != errBroken ||
+		j.End(metrics.Run{}) != errBroken {
 		t.Errorf("Close returned %v, Err %v", err, j.Err())
 	}
 	if !strings.HasSuffix(s.synced, "{\"end\":{\"ended_us\":5000}}\n") {
@@ -378,7 +386,8 @@ func TestJournalIsForcedToTheDiskAtTheEnd(t *testing.T) {
 }
 
 func manyChunks() metrics.Request {
-	q := eventtest.Request(1234, 512, 128, 1000*ms, 1000*ms, slices.Repeat([]time.Duration{12_345 * time.Microsecond}, 128)...)
+	q := eventtest.Request(1234, 512, 128, 1000*ms, 1000*ms,
+		slices.Repeat([]time.Duration{12_345 * time.Microsecond}, 128)...)
 	q.Text = ""
 	return q
 }

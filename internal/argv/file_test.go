@@ -48,12 +48,15 @@ func TestReadFile(t *testing.T) {
 		{"objects", "extra-body: {z: [1, null], a: {b: 2.5, c: 'x'}}\nheader: {X-A: 1, X-B: two}\n", "",
 			`--extra-body={"z": [1, null], "a": {"b": 2.5, "c": "x"}} --header X-A=*** X-B=***`},
 		{"a header with a blank", "header: X-Team=a b\n", "", "--header=X-Team=***"},
-		{"members", "extra-body.top_k: 3\nextra-body.id: '5'\nextra-body.on: True\n" + "extra-body.l: [1, a]\nextra-body.l+: [b, c]\n" +
-			"extra-body.n:\n", "", `--extra-body.top_k=3 --extra-body.id="5" --extra-body.on=true --extra-body.l=[1, "a"] ` +
-			`--extra-body.l+=b,c --extra-body.n=null`},
+		{"members", "extra-body.top_k: 3\nextra-body.id: '5'\nextra-body.on: True\n" + "extra-body.l: [1, " +
+			"a]\nextra-body.l+: [b, c]\n" +
+			"extra-body.n:\n", "",
+			`--extra-body.top_k=3 --extra-body.id="5" --extra-body.on=true --extra-body.l=[1, "a"] ` +
+				`--extra-body.l+=b,c --extra-body.n=null`},
 		{"numbers", "extra-body: {a: 1.0, b: 12345678901234567890123, c: 1e3, d: -0.50, e: !!str 010, f: '1.0'}\n", "",
 			`--extra-body={"a": 1.0, "b": 12345678901234567890123, "c": 1e3, "d": -0.50, "e": "010", "f": "1.0"}`},
-		{"a profile over the rest", "model: m\nnum-prompts: 5\nprofiles: {chat: {num-prompts: 7}, code: {model: c}}\n", "chat",
+		{"a profile over the rest", "model: m\nnum-prompts: 5\nprofiles: {chat: {num-prompts: 7}, code: {model: c}}\n",
+			"chat",
 			"--model=m --num-prompts=7"},
 		{"an alias", "model: &m x\nprofiles: {chat: {model: *m}}\n", "chat", "--model=x"},
 	} {
@@ -96,7 +99,8 @@ func TestReadFileRefuses(t *testing.T) {
 		{"profiles that are none", "profiles: {a: 1, b: {}, b: {model: x}}\n", "b", []string{
 			"run.yaml:1: profile a: expected flags with their values",
 			"run.yaml:1: b is there already, in line 1; keep one"}},
-		{"profiles without names", "profiles: [a]\n", "", []string{"run.yaml:1: profiles: expected names with their flags"}},
+		{"profiles without names", "profiles: [a]\n", "",
+			[]string{"run.yaml:1: profiles: expected names with their flags"}},
 		{"a list in a list", "goodput: [[a]]\n", "", []string{"run.yaml:1: goodput: expected a single value"}},
 		{"unknown flags whose values are none", "promts: [[a]]\nextra-bdy: {a: 2024-01-01}\n" +
 			"help: true\n<<: {a: 1}\n[a]: 1\n", "", []string{
@@ -105,9 +109,10 @@ func TestReadFileRefuses(t *testing.T) {
 			"run.yaml:5: expected a name, not a list"}},
 		{"values that JSON has not", "extra-body:\n  a: {since: 2024-01-01}\n", "",
 			[]string{"run.yaml:2: extra-body: a date, which JSON does not have"}},
-		{"numbers that JSON has not", "extra-body.x: [1, .inf]\nextra-body.y: 010\nextra-body.z: !!int no\n", "", []string{
-			"run.yaml:1: extra-body.x: a number", "run.yaml:2: extra-body.y: a number",
-			"run.yaml:3: extra-body.z: a number"}},
+		{"numbers that JSON has not", "extra-body.x: [1, .inf]\nextra-body.y: 010\nextra-body.z: !!int no\n", "",
+			[]string{
+				"run.yaml:1: extra-body.x: a number", "run.yaml:2: extra-body.y: a number",
+				"run.yaml:3: extra-body.z: a number"}},
 		{"a member twice", "extra-body:\n  a:\n    b: 1\n    b: 2\n", "",
 			[]string{"run.yaml:4: extra-body: b is there already, in line 3; keep one"}},
 		{"a member twice in JSON", "extra-body: '{\"b\": 1, \"b\": 2}'\n", "", []string{
@@ -122,13 +127,16 @@ func TestReadFileRefuses(t *testing.T) {
 			[]string{"run.yaml:1: --extra-body: expected JSON, not a list"}},
 		{"no anchor", "model: a\nextra-body: *sk\n", "", []string{"run.yaml:2: not YAML: an alias of nothing"}},
 		{"broken off", "model: 'a\nfind: true\n", "", []string{"run.yaml:3: not YAML: found unexpected end of stream"}},
-		{"an alias of itself", "extra-body: &a {b: *a}\n", "", []string{"run.yaml:1: extra-body: too large, or an alias of itself"}},
-		{"aliases that grow", "extra-body:\n  a: &a [x, x, x, x, x, x, x, x, x, x]\n  b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n" +
-			"  c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\n  d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\n" +
-			"  e: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n", "", []string{"run.yaml:2: extra-body: too large"}},
+		{"an alias of itself", "extra-body: &a {b: *a}\n", "",
+			[]string{"run.yaml:1: extra-body: too large, or an alias of itself"}},
+		{"aliases that grow",
+			"extra-body:\n  a: &a [x, x, x, x, x, x, x, x, x, x]\n  b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n" +
+				"  c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\n  d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\n" +
+				"  e: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n", "", []string{"run.yaml:2: extra-body: too large"}},
 		{"no profile chosen", "profiles:\n  chat: {model: a}\n  code: {model: b}\n", "",
 			[]string{"run.yaml: choose a profile, as run.yaml#chat; it has chat, code"}},
-		{"another profile", "profiles: {chat: {model: a}}\n", "chta", []string{"run.yaml has no profile chta (did you mean chat?); it has chat"}},
+		{"another profile", "profiles: {chat: {model: a}}\n", "chta",
+			[]string{"run.yaml has no profile chta (did you mean chat?); it has chat"}},
 		{"no profiles", "model: a\n", "chat", []string{"run.yaml has no profiles, so no chat"}},
 	} {
 		_, trouble := configured(t, c.text, c.profile)
@@ -163,7 +171,8 @@ func TestBeside(t *testing.T) {
 }
 
 func FuzzReadFile(f *testing.F) {
-	for _, s := range []string{"model: a\n", "a: &a [*a]\n", "chat: {model: x}\n", "extra-body: {a: .nan}\n", "? [a]\n: b\n", "<<: {a: 1}\n", "!!binary a: b"} {
+	for _, s := range []string{"model: a\n", "a: &a [*a]\n", "chat: {model: x}\n", "extra-body: {a: .nan}\n",
+		"? [a]\n: b\n", "<<: {a: 1}\n", "!!binary a: b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -1,5 +1,5 @@
-// Package argv is the command line as vLLM's client reads it: its grammar, which pflag alone cannot follow, the values of its
-// flags, and the help.
+// Package argv is the command line as vLLM's client reads it: its grammar, which pflag alone cannot follow, the values
+// of its flags, and the help.
 package argv
 
 import (
@@ -45,7 +45,8 @@ func (f *Flags) Command() string {
 	return name
 }
 
-// Keep leaves the flags for which keep is true to the user. The program may set the others; Parse refuses them and no help shows them.
+// Keep leaves the flags for which keep is true to the user. The program may set the others; Parse refuses them and no
+// help shows them.
 func (f *Flags) Keep(keep func(heading, name string) bool) {
 	f.refused = map[string]bool{}
 	for _, x := range f.groups {
@@ -78,7 +79,8 @@ func (f *Flags) Parse(args []string) (rest, warnings []string, err error) {
 	}
 	var problems usage.Problems
 	all.Visit(func(x *pflag.Flag) {
-		problems.BadIf(f.refused[x.Name], "--%s: not a flag of %s; use 'benchtop serve' for another load", x.Name, f.Command())
+		problems.BadIf(f.refused[x.Name], "--%s: not a flag of %s; use 'benchtop serve' for another load", x.Name,
+			f.Command())
 	})
 	return rest, warnings, errors.Join(append(problems, err)...)
 }
@@ -91,8 +93,8 @@ type Help struct {
 
 func (Help) Error() string { return "help requested" }
 
-// Print writes the help: for no word all flags but the hidden ones, for "all" these too, for a heading the flags below it, and
-// for any other word the flags that have it in their name or text.
+// Print writes the help: for no word all flags but the hidden ones, for "all" these too, for a heading the flags below
+// it, and for any other word the flags that have it in their name or text.
 func (h Help) Print(w io.Writer) {
 	f, filter := h.of, h.Word
 	fmt.Fprintf(w, "usage: benchtop %s\n", f.Synopsis)

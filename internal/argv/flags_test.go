@@ -25,7 +25,8 @@ func TestHelpFilter(t *testing.T) {
 		filter       string
 		shows, hides []string
 	}{
-		{"", []string{text, server, "--base-url", load, "--max-concurrency", "--num-prompts int       number of requests to the SERVER (default 1000)"}, []string{"beam"}},
+		{"", []string{text, server, "--base-url", load, "--max-concurrency",
+			"--num-prompts int       number of requests to the SERVER (default 1000)"}, []string{"beam"}},
 		{"all", []string{text, server, "--base-url", "--use-beam-search", load, "--max-concurrency"}, nil},
 		{"ALL", []string{text, "--use-beam-search"}, nil},
 		{"server", []string{server, "--base-url", "--use-beam-search"}, []string{text, load}},
@@ -35,7 +36,8 @@ func TestHelpFilter(t *testing.T) {
 		{"Request", []string{load, "--max-concurrency", "--num-prompts"}, []string{server}},
 		{"to the server", []string{load, "--num-prompts"}, []string{server, "--max-concurrency"}},
 		{"beam", []string{server, "--use-beam-search", "has no effect"}, []string{"--base-url", load}},
-		{"max-concurency", []string{"no flag mentions max-concurency (did you mean max-concurrency?)", "--help=HEADING: Server, Load"},
+		{"max-concurency",
+			[]string{"no flag mentions max-concurency (did you mean max-concurrency?)", "--help=HEADING: Server, Load"},
 			[]string{text, server, load}},
 		{"--", []string{"no flag mentions --"}, []string{server, load}},
 		{"a\x1bb", []string{`no flag mentions "a\x1bb"`}, []string{server}},

@@ -171,8 +171,8 @@ func (v *JSON) merged(flag string) (object *jsonObject, warnings []string) {
 	return object, warnings
 }
 
-// merge adds the members of another object: objects are merged, lists are joined if add is set, and any other value replaces the
-// earlier one, with a warning that names its place. Objects and lists are copied.
+// merge adds the members of another object: objects are merged, lists are joined if add is set, and any other value
+// replaces the earlier one, with a warning that names its place. Objects and lists are copied.
 func (o *jsonObject) merge(from *jsonObject, add bool, place string, warn func(string)) {
 	for _, name := range from.names {
 		here := place + "." + name
@@ -200,14 +200,15 @@ func (o *jsonObject) merge(from *jsonObject, add bool, place string, warn func(s
 	}
 }
 
-// refusal is an error for JSON that Python accepts and servers do not, or that cannot be represented. Other bad JSON is a text.
+// refusal is an error for JSON that Python accepts and servers do not, or that cannot be represented. Other bad JSON is
+// a text.
 type refusal struct{ error }
 
 // nonFinite replaces Python's names of numbers that are not finite.
 var nonFinite = strings.NewReplacer("-Infinity", "null", "Infinity", "null", "NaN", "null")
 
-// readJSON reads a value. Of several members of one name the last counts; twice is the warning about it, as the doubt of a
-// jsonPart. Errors name the position at which the text stops being JSON.
+// readJSON reads a value. Of several members of one name the last counts; twice is the warning about it, as the doubt
+// of a jsonPart. Errors name the position at which the text stops being JSON.
 func readJSON(text string) (v any, twice string, err error) {
 	if !utf8.ValidString(text) {
 		return nil, "", refusal{errors.New("not UTF-8 text")}
@@ -284,15 +285,16 @@ func (r *jsonReader) object(raw []byte) *jsonObject {
 			r.refuse(written, "the name %s has an unpaired surrogate")
 		}
 		if o.members[name] != nil && r.twice == "" {
-			r.twice = fmt.Sprintf(": the name %s occurs more than once; the last one applies", usage.Shorten(strconv.Quote(name)))
+			r.twice = fmt.Sprintf(": the name %s occurs more than once; the last one applies",
+				usage.Shorten(strconv.Quote(name)))
 		}
 		o.set(name, r.value(value))
 	}
 	return o
 }
 
-// A JSON value is a json.RawMessage for a text, number, true, false or null, as its writer wrote it; a []any for a list;
-// or a *jsonObject. encoding/json would read objects into maps, and the order of the names would be lost.
+// A JSON value is a json.RawMessage for a text, number, true, false or null, as its writer wrote it; a []any for a
+// list; or a *jsonObject. encoding/json would read objects into maps, and the order of the names would be lost.
 
 // jsonObject holds members in the order in which their names first came.
 type jsonObject struct {

@@ -38,7 +38,8 @@ func TestJSONValue(t *testing.T) {
 			err = v.SetKey(strings.Split(path, "."), value, add)
 		}
 		begins, holds, _ := strings.Cut(c.Fails, "…")
-		if c.Fails == "" && err != nil || c.Fails != "" && (err == nil || !strings.HasPrefix(err.Error(), begins) || !strings.Contains(err.Error(), holds)) {
+		if c.Fails == "" && err != nil || c.Fails != "" &&
+			(err == nil || !strings.HasPrefix(err.Error(), begins) || !strings.Contains(err.Error(), holds)) {
 			t.Errorf("%s: error %v, want %q", c.Name, err, c.Fails)
 		}
 		if got := v.String(); got != c.Want {
@@ -76,18 +77,21 @@ func TestReadJSON(t *testing.T) {
 		{`[ ]`, `[]`, ""},
 		{`{"b":1,"a" :[{"z":{}},2 , [] ]}`, `{"b": 1, "a": [{"z": {}}, 2, []]}`, ""},
 		{`{"b":1,"a":2,"b":3}`, `{"b": 3, "a": 2}`, `: the name "b" occurs more than once; the last one applies`},
-		{`[{"é":1,"\u00e9":2,"c":3,"c":4}]`, `[{"\u00e9": 2, "c": 4}]`, `: the name "é" occurs more than once; the last one applies`},
+		{`[{"é":1,"\u00e9":2,"c":3,"c":4}]`, `[{"\u00e9": 2, "c": 4}]`,
+			`: the name "é" occurs more than once; the last one applies`},
 		{`{"a":null,"a":1}`, `{"a": 1}`, `: the name "a" occurs more than once; the last one applies`},
 		{`{"":{"b":":,"}}`, `{"": {"b": ":,"}}`, ""},
 		{`"a: , b"`, `"a: , b"`, ""},
 		{`"é\u00E9\/\ud83d"`, `"é\u00E9\/\ud83d"`, ""},
 		{`{"\ufffd":"\ud83d"}`, `{"\ufffd": "\ud83d"}`, ""},
-		{`[-0,1.50,1E+5,1e-999,123456789012345678901234567890]`, `[-0, 1.50, 1E+5, 1e-999, 123456789012345678901234567890]`, ""},
+		{`[-0,1.50,1E+5,1e-999,123456789012345678901234567890]`,
+			`[-0, 1.50, 1E+5, 1e-999, 123456789012345678901234567890]`, ""},
 		{strings.Repeat("9", 1000), strings.Repeat("9", 1000), ""},
 		{`[true,false,null]`, `[true, false, null]`, ""},
 		{" \t\n\r 3 \t\n\r", `3`, ""},
 		{`"NaN"`, `"NaN"`, ""},
-		{strings.Repeat("[", 5000) + strings.Repeat("]", 5000), strings.Repeat("[", 5000) + strings.Repeat("]", 5000), ""},
+		{strings.Repeat("[", 5000) + strings.Repeat("]", 5000), strings.Repeat("[", 5000) + strings.Repeat("]", 5000),
+			""},
 	} {
 		v, twice, err := readJSON(c.text)
 		if err != nil || twice != c.twice {
@@ -123,7 +127,9 @@ func TestNotJSON(t *testing.T) {
 		{`[abcdefghijklmnopq`, `character 2, at "abcdefghijkl": `, false},
 		{"[" + strings.Repeat("é", 50), `character 2, at "éééééééééééé": `, false},
 		{strings.Repeat("[", 1<<20), `character 10001, at "[[[[[[[[[[[[": `, false},
-		{`NaN`, `character 1: NaN and Infinity are numbers in Python but not in JSON; write a finite number, null, or "NaN"`, true},
+		{`NaN`, `character 1: NaN and Infinity are numbers in Python but not in JSON; write a finite number, null, ` +
+			`or ` +
+			`"NaN"`, true},
 		{`{"NaN": [1, -Infinity, Infinity]}`, `character 14: NaN and Infinity are numbers in Python`, true},
 		{`NaNs`, `character 1, at "NaNs": `, false},
 		{`Infinity pool`, `character 1, at "Infinity poo": `, false},
@@ -164,7 +170,8 @@ func FuzzJSON(f *testing.F) {
 			if !utf8.ValidString(err.Error()) {
 				t.Errorf("the error is no text: %q", err)
 			}
-			if json.Valid([]byte(text)) != errors.As(err, new(refusal)) && !strings.Contains(err.Error(), "NaN and Infinity") && utf8.ValidString(text) {
+			if json.Valid([]byte(text)) != errors.As(err, new(refusal)) &&
+				!strings.Contains(err.Error(), "NaN and Infinity") && utf8.ValidString(text) {
 				t.Errorf("%q: %v", text, err)
 			}
 			return

@@ -112,8 +112,8 @@ func (v *list[T]) Reset() { *v.items = nil }
 // Text is a value of a [List] as it is written.
 func Text(s string) (string, error) { return s, nil }
 
-// Pairs is a flag of several KEY=VALUE. Split reports an item without =, since errors of Set repeat the value, which may be a
-// secret.
+// Pairs is a flag of several KEY=VALUE. Split reports an item without =, since errors of Set repeat the value, which
+// may be a secret.
 type Pairs struct {
 	items []string
 	Ever  []string // includes those that a later flag replaced

@@ -15,9 +15,9 @@ import (
 
 // Annotations of flags.
 const (
-	// Variadic marks a flag that takes several values in a row, as --goodput ttft:500 tpot:50. With the annotation's value
-	// "0" it may also stand without any. Each time such a flag is given its values replace the earlier ones, so its Value
-	// is resettable.
+	// Variadic marks a flag that takes several values in a row, as --goodput ttft:500 tpot:50. With the annotation's
+	// value "0" it may also stand without any. Each time such a flag is given its values replace the earlier ones, so
+	// its Value is resettable.
 	Variadic = "Variadic"
 	// Repeatable marks a variadic flag that may be given again and adds to what it has.
 	Repeatable = "Repeatable"
@@ -38,13 +38,14 @@ type warner interface{ Warnings(flag string) []string }
 
 // parse sets the flags of fs from a command line by vLLM's rules, which pflag alone cannot follow:
 //
-//   - underscores in a name are dashes, and the beginning of a name is enough where it fits one flag of vLLM's only, or one of all;
+//   - underscores in a name are dashes, and the beginning of a name is enough where it fits one flag of vLLM's only, or
+//     one of all;
 //   - a flag given again replaces what was given before, and a warning says so;
 //   - a flag of an older release is the one of today, and a warning says so;
 //   - a flag of one letter stands for its long name;
 //   - some flags take several values in a row, and JSON flags take their members one by one behind a dot;
-//   - an argument that begins with a dash is a flag, unless it is a negative number or has a blank in its name. Other values
-//     that begin with a dash are joined to their flag by '='.
+//   - an argument that begins with a dash is a flag, unless it is a negative number or has a blank in its name. Other
+//     values that begin with a dash are joined to their flag by '='.
 //
 // It returns the arguments that belong to no flag, the warnings, and all problems at once, or Help.
 func parse(fs *pflag.FlagSet, args []string, given func(flag *pflag.Flag, member string, texts []string)) (
@@ -225,7 +226,8 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 // beginning is more of a value than an error shows of it.
 func beginning(value string) string { return value[:min(len(value), 1000)] }
 
-// decimal makes whole numbers decimal: 010 is ten, as in Python, and 0x10 is an error. The library would accept other bases.
+// decimal makes whole numbers decimal: 010 is ten, as in Python, and 0x10 is an error. The library would accept other
+// bases.
 func decimal(flag *pflag.Flag, v string) string {
 	if t := flag.Value.Type(); t != "int" && t != "int64" {
 		return v
@@ -348,7 +350,8 @@ func kind(f *pflag.Flag) string {
 	return f.Value.Type()
 }
 
-// explain turns an error of the library's parsers into a description of the right value. Types of our own describe themselves.
+// explain turns an error of the library's parsers into a description of the right value. Types of our own describe
+// themselves.
 func explain(f *pflag.Flag, err error) string {
 	switch f.Value.Type() {
 	case "int", "int64", "float64", "bool", "duration":

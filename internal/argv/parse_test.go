@@ -40,7 +40,8 @@ func (v *wordsFlag) Set(s string) error {
 }
 
 func newSampleFlags() *sampleFlags {
-	s := &sampleFlags{fs: pflag.NewFlagSet("", pflag.ContinueOnError), rate: Rate(math.Inf(1)), goodput: wordsFlag{"x:9"}}
+	s := &sampleFlags{fs: pflag.NewFlagSet("", pflag.ContinueOnError), rate: Rate(math.Inf(1)),
+		goodput: wordsFlag{"x:9"}}
 	s.fs.Var(&s.rate, "request-rate", "")
 	s.fs.Int("num-prompts", 1000, "")
 	s.fs.Int("num-warmups", 0, "")
@@ -65,7 +66,8 @@ func (s *sampleFlags) outcome(rest []string) string {
 		}
 		return "[" + strings.Join(q, ", ") + "]"
 	}
-	for _, name := range []string{"request-rate", "num-prompts", "num-warmups", "label", "goodput", "header", "save-result", "save-detailed", "extra-body"} {
+	for _, name := range []string{"request-rate", "num-prompts", "num-warmups", "label", "goodput", "header",
+		"save-result", "save-detailed", "extra-body"} {
 		f := s.fs.Lookup(name)
 		switch value := f.Value.String(); {
 		case !f.Changed || name == "request-rate" && value == f.DefValue:
@@ -95,8 +97,8 @@ func words(line string) []string {
 	return strings.Split(line, "|")
 }
 
-// These flags have the same meaning for Python's argparse, with which vLLM's client reads its command line. The outcomes are those of
-// Python 3.11. Arguments are separated by |.
+// These flags have the same meaning for Python's argparse, with which vLLM's client reads its command line. The
+// outcomes are those of Python 3.11. Arguments are separated by |.
 func TestLikeArgparse(t *testing.T) {
 	for _, c := range assert.Golden[[2]string](t, "testdata/argparse.jsonl") {
 		args, want := c[0], c[1]
@@ -115,7 +117,8 @@ func TestLikeArgparse(t *testing.T) {
 // Beyond argparse are underscores, members of JSON, and more helpful errors. fails is the beginning of the error.
 func TestBeyondArgparse(t *testing.T) {
 	for _, c := range append(assert.Golden[[3]string](t, "testdata/beyond_argparse.jsonl"), [][3]string{
-		{"--num-prompts=" + strings.Repeat("9", 5000), "", "--num-prompts " + strings.Repeat("9", 100) + "…: expected a whole number"},
+		{"--num-prompts=" + strings.Repeat("9", 5000), "",
+			"--num-prompts " + strings.Repeat("9", 100) + "…: expected a whole number"},
 		{"--" + strings.Repeat("é", 5000) + "=1", "", "--" + strings.Repeat("é", 50) + "…: unknown flag"},
 	}...) {
 		args, want, fails := c[0], c[1], c[2]
@@ -167,22 +170,29 @@ func TestWarnings(t *testing.T) {
 		{"--label|a|--num-prompts|3", ""},
 		{"--num-prompts|3|--num_prompts|4|--num-p=5", "--num-prompts is given more than once; the last one applies"},
 		{"--label|a|--goodput|a|--label|a|--goodput|b",
-			"--goodput is given more than once; the last one applies|--label is given more than once; the last one applies"},
+			"--goodput is given more than once; the last one applies|--label is given more than once; the last one " +
+				"applies"},
 		{"--save-result|--save-result", "--save-result is given more than once; the last one applies"},
 		{"--extra-body.a|1|--extra-body.b|1|--extra-body.c.d|1|--extra-body.c.e|1", ""},
 		{"--extra-body.a+|1|--extra-body.a+|2", ""},
-		{"--extra-body.a.b|1|--extra-body.a.b|1|--extra-body.a.b|2", "--extra-body.a.b is given more than once; the last one applies"},
+		{"--extra-body.a.b|1|--extra-body.a.b|1|--extra-body.a.b|2",
+			"--extra-body.a.b is given more than once; the last one applies"},
 		{"--extra-body.a|1|--extra-body.a+|2", "--extra-body.a is given more than once; the last one applies"},
 		{"--extra-body.a|[1]|--extra-body.a|[2]", "--extra-body.a is given more than once; the last one applies"},
 		{"--extra-body.a|1|--extra-body|{\"a\": {}}", "--extra-body.a is given more than once; the last one applies"},
 		{"--extra-body|{\"a\":1}|--extra-body|{\"b\":1}", "--extra-body is given more than once; the last one applies"},
-		{"--extra-body|{\"a\":1,\"b\":2,\"a\":3}", `--extra-body: the name "a" occurs more than once; the last one applies`},
-		{"--extra-body.x|{\"a\":1,\"a\":3}", `--extra-body.x: the name "a" occurs more than once; the last one applies`},
+		{"--extra-body|{\"a\":1,\"b\":2,\"a\":3}",
+			`--extra-body: the name "a" occurs more than once; the last one applies`},
+		{"--extra-body.x|{\"a\":1,\"a\":3}",
+			`--extra-body.x: the name "a" occurs more than once; the last one applies`},
 		{"--extra-body.a|True|--extra-body.b|None|--extra-body.c|true",
-			"--extra-body.a: True is sent as a string; in JSON it is true|--extra-body.b: None is sent as a string; in JSON it is null"},
+			"--extra-body.a: True is sent as a string; in JSON it is true|--extra-body.b: None is sent as a string; " +
+				"in JSON it is null"},
 		{"--extra-body.a+|{\"b\":1,\"b\":1}", ""},
 		{"--extra-body.a|[a-z]+|--extra-body.b|{{ x }}", ""},
-		{"--extra-body.a|{ \"b\": 1", "--extra-body.a: sent as a string, since it is not JSON (character 8, at \"1\": unexpected end of JSON input)"},
+		{"--extra-body.a|{ \"b\": 1",
+			"--extra-body.a: sent as a string, since it is not JSON (character 8, at \"1\": " +
+				"unexpected end of JSON input)"},
 	} {
 		_, warnings, err := parse(newSampleFlags().fs, words(c.args), nil)
 		if got := strings.Join(warnings, "|"); got != c.want || err != nil {
@@ -204,7 +214,8 @@ func TestRepeatable(t *testing.T) {
 func FuzzArgv(f *testing.F) {
 	f.Add("--request-rate\x00inf\x00--goodput\x00ttft:1\x00tpot:2\x00--\x00x")
 	f.Add("--num_prompts=\x00--save\x00-h")
-	f.Add("--extra-body.a.b\x003\x00--extra-body.c+\x00X,Y\x00--extra-body={\"a\":[1]}\x00--extra-body.a+=\x00--extra-body.")
+	f.Add("--extra-body.a.b\x003\x00--extra-body.c+\x00X,Y\x00--extra-body={\"a\":[1]}" +
+		"\x00--extra-body.a+=\x00--extra-body.")
 	f.Add("--header\x00--metadata\x00a=b\x00--label\x00-x\x00-1\x00--save-result\x00true\x00--extra-body..\x00-5s")
 	f.Fuzz(func(t *testing.T, line string) {
 		args := strings.Split(line, "\x00")
@@ -217,7 +228,8 @@ func FuzzArgv(f *testing.F) {
 				given++
 			}
 		})
-		if err == nil && given == 0 && len(rest) != len(args) && !(slices.Contains(args, "--") && len(rest) == len(args)-1) {
+		if err == nil && given == 0 && len(rest) != len(args) &&
+			!(slices.Contains(args, "--") && len(rest) == len(args)-1) {
 			t.Errorf("of %q only %q is left, and no error", args, rest)
 		}
 		if s.body.String() != "" {

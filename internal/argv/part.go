@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Part parts a command line into the flags of a set, with their values, and all other words in their order: those of another
-// program's command line.
+// Part parts a command line into the flags of a set, with their values, and all other words in their order: those of
+// another program's command line.
 func Part(known *pflag.FlagSet, args []string) (own, others []string) {
 	a := &argv{fs: known, args: args}
 	for len(a.args) > 0 {

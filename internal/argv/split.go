@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Split splits a command line into words as a POSIX shell does, with quotes and backslashes, but expands nothing, as Python's
-// shlex.split.
+// Split splits a command line into words as a POSIX shell does, with quotes and backslashes, but expands nothing, as
+// Python's shlex.split.
 func Split(line string) (words []string, err error) {
 	var word strings.Builder
 	open := false // a word has begun, perhaps an empty one
@@ -42,7 +42,8 @@ func Split(line string) (words []string, err error) {
 	return words, nil
 }
 
-// quoted reads up to the closing mark and returns what follows it. Within double quotes a backslash escapes the mark and itself.
+// quoted reads up to the closing mark and returns what follows it. Within double quotes a backslash escapes the mark
+// and itself.
 func quoted(text string, mark byte, word *strings.Builder) (rest string, ok bool) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {

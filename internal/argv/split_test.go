@@ -22,7 +22,8 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", line, got, err, want)
 		}
 	}
-	for line, want := range map[string]string{`a "b`: `a quotation mark is not closed: "b`, `a 'b\' 'c`: "a quotation mark", `a\`: "it ends in a backslash"} {
+	for line, want := range map[string]string{`a "b`: `a quotation mark is not closed: "b`,
+		`a 'b\' 'c`: "a quotation mark", `a\`: "it ends in a backslash"} {
 		if got, err := Split(line); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got %q, %v, want %q", line, got, err, want)
 		}
@@ -33,7 +34,8 @@ func TestSplit(t *testing.T) {
 func FuzzSplit(f *testing.F) {
 	f.Add("a 'b", `c"\`)
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if got, err := Split(strings.Join(ShellWords([]string{a, b}), " ")); err != nil || !slices.Equal(got, []string{"benchtop", a, b}) {
+		if got, err := Split(strings.Join(ShellWords([]string{a, b}), " ")); err != nil ||
+			!slices.Equal(got, []string{"benchtop", a, b}) {
 			t.Errorf("got %q, %v", got, err)
 		}
 		_, _ = Split(a)

@@ -19,8 +19,8 @@ type Value struct {
 	Name string
 	// Texts are the values as on a command line: one for most flags, none for a flag that may stand without any.
 	Texts []string
-	// Listed says that Texts are a list in a file, whatever their number. Object is the value as JSON for flags of JSON, ""
-	// for none; that of a mapping of single values has KEY=VALUE as Texts.
+	// Listed says that Texts are a list in a file, whatever their number. Object is the value as JSON for flags of
+	// JSON, "" for none; that of a mapping of single values has KEY=VALUE as Texts.
 	Listed bool
 	Object string
 	// Where is the line of the file, the zero Place for elsewhere.
@@ -163,14 +163,15 @@ func doubts(flag *pflag.Flag) []string {
 // wordsOf are those of a line in a file, as on a command line. The value of a header may have blanks.
 func wordsOf(flag *pflag.Flag, line string) []string {
 	all := strings.Fields(line)
-	if _, pairs := flag.Value.(*Pairs); pairs && slices.ContainsFunc(all, func(w string) bool { return !strings.Contains(w, "=") }) {
+	if _, pairs := flag.Value.(*Pairs); pairs &&
+		slices.ContainsFunc(all, func(w string) bool { return !strings.Contains(w, "=") }) {
 		return []string{line}
 	}
 	return all
 }
 
-// Values are the flags that were given, in the order of the first time, with what they were given last: as many as make the
-// same run again. They may hold secrets.
+// Values are the flags that were given, in the order of the first time, with what they were given last: as many as make
+// the same run again. They may hold secrets.
 func (f *Flags) Values() []Value { return slices.Clone(f.given) }
 
 // record notes what a flag was given.

@@ -79,9 +79,11 @@ func TestPairs(t *testing.T) {
 
 // A command line that is shown has neither headers nor passwords, and the shell reads it as it was.
 func TestShown(t *testing.T) {
-	args := []string{"serve", "--header", "Key=canary", "--header=Token=can=ary", "--base-url", "https://me:canary@host:1/v1", "--label", "it's", "--stages", ""}
+	args := []string{"serve", "--header", "Key=canary", "--header=Token=can=ary", "--base-url",
+		"https://me:canary@host:1/v1", "--label", "it's", "--stages", ""}
 	safe := secret.HideWords(args, []string{"Key=canary", "Token=can=ary", ""})
-	const want = `benchtop serve --header 'Key=***' '--header=Token=***' --base-url 'https://***@host:1/v1' --label 'it'\''s' --stages ''`
+	const want = `benchtop serve --header 'Key=***' '--header=Token=***' --base-url 'https://***@host:1/v1' --label ` +
+		`'it'\''s' --stages ''`
 	if got := strings.Join(ShellWords(safe), " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -94,11 +96,13 @@ func TestShown(t *testing.T) {
 func TestInert(t *testing.T) {
 	var f Flags
 	DefineInert(f.Group("No effect"), f.All())
-	if rest, _, err := f.Parse([]string{"--trust-remote-code", "--tokenizer-mode", "slow", "x"}); err != nil || !slices.Equal(rest, []string{"x"}) {
+	if rest, _, err := f.Parse([]string{"--trust-remote-code", "--tokenizer-mode", "slow", "x"}); err != nil ||
+		!slices.Equal(rest, []string{"x"}) {
 		t.Fatalf("%q, %v", rest, err)
 	}
 	notes := InertNotes(f.All())
-	const first, second = "--tokenizer-mode has no effect: ", "--trust-remote-code has no effect: remote code is never run"
+	const first, second = "--tokenizer-mode has no effect: ",
+		"--trust-remote-code has no effect: remote code is never run"
 	if len(notes) != 2 || !strings.HasPrefix(notes[0], first) || notes[1] != second {
 		t.Errorf("notes %q", notes)
 	}

@@ -18,7 +18,8 @@ import (
 // The list tells runs apart, of another version too, and when there is no room to look.
 func TestAbout(t *testing.T) {
 	r := newRun()
-	plan := &metrics.Plan{BaseURL: "http://a:1", ModelID: strings.Repeat("é", 500), Load: "8 users", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	plan := &metrics.Plan{BaseURL: "http://a:1", ModelID: strings.Repeat("é", 500), Load: "8 users",
+		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	r.recorder = live.NewView(time.Now(), plan)
 	h := host(t, r)
 	for range mostViewers + 1 {

@@ -134,7 +134,8 @@ func TestViewerSeesTheRun(t *testing.T) {
 	v := join(t, h)
 	first := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Completed == 1 })
 	live := r.Snapshot()
-	if first.Plan.ModelID != "m" || first.Steering.Why != "so" || first.Histograms[metrics.TTFT].Count() != 1 || first.Windows[0].Histograms[metrics.TTFT].Quantile(0.5) != live.Histograms[metrics.TTFT].Quantile(0.5) {
+	if first.Plan.ModelID != "m" || first.Steering.Why != "so" || first.Histograms[metrics.TTFT].Count() != 1 ||
+		first.Windows[0].Histograms[metrics.TTFT].Quantile(0.5) != live.Histograms[metrics.TTFT].Quantile(0.5) {
 		t.Errorf("the first snapshot is %+v", first)
 	}
 	r.request(1, 60*time.Millisecond, 20*time.Millisecond)
@@ -145,7 +146,8 @@ func TestViewerSeesTheRun(t *testing.T) {
 		t.Errorf("the second snapshot is %+v", s)
 	}
 	goodput := 0.0
-	r.recorder.Finish(&metrics.Report{Plan: *r.Snapshot().Plan, Counts: metrics.Counts{Completed: 2}, Goodput: &goodput, Rows: make([]metrics.Row, 2)})
+	r.recorder.Finish(&metrics.Report{Plan: *r.Snapshot().Plan, Counts: metrics.Counts{Completed: 2}, Goodput: &goodput,
+		Rows: make([]metrics.Row, 2)})
 	s = until(t, v, func(s metrics.Snapshot) bool { return s.State == metrics.Finished })
 	if s.Report == nil || s.Report.Completed != 2 || s.Report.Goodput == nil || s.Report.Rows != nil {
 		t.Errorf("the report is %+v", s.Report)
@@ -218,18 +220,20 @@ func TestBadViewers(t *testing.T) {
 		return conn
 	}
 	defer dial(`{"benchtop_attach":1,"version":"v1"}` + "\n").Close() // never reads
-	for _, words := range []string{"", "GET / HTTP/1.1\r\n\r\n", "{}\n", strings.Repeat("x", 1<<20), `{"benchtop_attach":1,"version":"v1"}` + "\n{\"do\":7}\n"} {
+	for _, words := range []string{"", "GET / HTTP/1.1\r\n\r\n", "{}\n", strings.Repeat("x", 1<<20),
+		`{"benchtop_attach":1,"version":"v1"}` + "\n{\"do\":7}\n"} {
 		dial(words).Close()
 	}
 	v := join(t, h)
 	until(t, v, func(metrics.Snapshot) bool { return true })
 }
 
-// A viewer that has stopped reading, such as one that was suspended, does not hold up the end of the run for longer than a last
-// word may take.
+// A viewer that has stopped reading, such as one that was suspended, does not hold up the end of the run for longer
+// than a last word may take.
 func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &Host{run: newRun(), version: "v1", seats: make(chan struct{}, mostViewers), looks: map[net.Conn]metrics.Inspection{}}
+		h := &Host{run: newRun(), version: "v1", seats: make(chan struct{}, mostViewers),
+			looks: map[net.Conn]metrics.Inspection{}}
 		h.ctx, h.cancel = context.WithCancel(t.Context())
 		near, far := net.Pipe()
 		defer far.Close()

@@ -19,8 +19,8 @@ import (
 
 const ending = ".sock"
 
-// directories are where the sockets of this user's runs may be, the best first: in $XDG_RUNTIME_DIR, which is the user's alone, and,
-// where there is none, below the directory of temporary files.
+// directories are where the sockets of this user's runs may be, the best first: in $XDG_RUNTIME_DIR, which is the
+// user's alone, and, where there is none, below the directory of temporary files.
 func directories() []string {
 	all := []string{filepath.Join(os.TempDir(), fmt.Sprintf("benchtop-%d", os.Getuid()))}
 	if runtime := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) {
@@ -68,8 +68,8 @@ type RunProcess struct {
 	About About
 }
 
-// Find lists this user's runs, the newest first. Sockets without a listener are removed; directories are only read. The error says
-// why the best directory cannot be, where no run was found elsewhere.
+// Find lists this user's runs, the newest first. Sockets without a listener are removed; directories are only read. The
+// error says why the best directory cannot be, where no run was found elsewhere.
 func Find() ([]RunProcess, error) {
 	var all []*RunProcess
 	var problem error
@@ -125,7 +125,8 @@ func findIn(dir string) ([]*RunProcess, error) {
 	return out, nil
 }
 
-// About tells runs apart, in words of the user's and the server's, each at most mostAbout bytes; "" for what is not known.
+// About tells runs apart, in words of the user's and the server's, each at most mostAbout bytes; "" for what is not
+// known.
 type About struct {
 	Target string `json:"target,omitempty"`
 	Model  string `json:"model,omitempty"`

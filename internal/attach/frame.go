@@ -31,7 +31,8 @@ type reply struct {
 // frame is a snapshot without what the viewer has already.
 type frame struct {
 	Snapshot metrics.Snapshot
-	// The lists of the snapshot that only grow are sent from these places on; what the viewer has behind them is replaced.
+	// The lists of the snapshot that only grow are sent from these places on; what the viewer has behind them is
+	// replaced.
 	Windows, Client, Server, GPUs, Marks int
 	// NoGoodput: the report's goodput is 0, which gob would take for none at all. NoObjectives: they were taken away.
 	NoGoodput, NoObjectives bool
@@ -127,5 +128,6 @@ func refusal(run, here string) string {
 	if run == here {
 		return fmt.Sprintf("the run uses another build of benchtop %s; attach with the program that started it", run)
 	}
-	return fmt.Sprintf("the run uses benchtop %s, this is benchtop %s; attach with the program that started it", run, here)
+	return fmt.Sprintf("the run uses benchtop %s, this is benchtop %s; attach with the program that started it", run,
+		here)
 }

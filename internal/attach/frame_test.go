@@ -27,7 +27,8 @@ func sent(t *testing.T, f frame) (out frame) {
 
 func sameText(a, b metrics.LogEntry) bool { return a.Text == b.Text }
 
-// A viewer puts together what the run was, snapshot by snapshot: also a goodput of nothing, and objectives that were taken away.
+// A viewer puts together what the run was, snapshot by snapshot: also a goodput of nothing, and objectives that were
+// taken away.
 func TestFrames(t *testing.T) {
 	plan := &metrics.Plan{ModelID: "m"}
 	second := func(n int) metrics.ClientSecond {
@@ -39,9 +40,11 @@ func TestFrames(t *testing.T) {
 	var to receiver
 	for i, s := range []metrics.Snapshot{
 		{Plan: plan, Objectives: slo},
-		{Plan: plan, Objectives: slo, Client: []metrics.ClientSecond{second(1)}, Marks: []metrics.LogEntry{{Text: "a"}}},
+		{Plan: plan, Objectives: slo, Client: []metrics.ClientSecond{second(1)},
+			Marks: []metrics.LogEntry{{Text: "a"}}},
 		{
-			Plan: plan, Objectives: metrics.SLO{}, Client: []metrics.ClientSecond{second(1), second(2)}, Marks: []metrics.LogEntry{{Text: "a"}},
+			Plan: plan, Objectives: metrics.SLO{}, Client: []metrics.ClientSecond{second(1), second(2)},
+			Marks:  []metrics.LogEntry{{Text: "a"}},
 			Report: &metrics.Report{Counts: metrics.Counts{Completed: 3}, Goodput: &nothing, Objectives: metrics.SLO{}},
 		},
 	} {
@@ -50,7 +53,8 @@ func TestFrames(t *testing.T) {
 			t.Errorf("frame %d has %d seconds, plan %v", i, n, f.Snapshot.Plan)
 		}
 		got, ok := to.next(sent(t, f))
-		same := cmp.Equal(got.Plan, s.Plan) && cmp.Equal(got.Objectives, s.Objectives) && cmp.Equal(got.Client, s.Client) && slices.EqualFunc(got.Marks, s.Marks, sameText)
+		same := cmp.Equal(got.Plan, s.Plan) && cmp.Equal(got.Objectives, s.Objectives) &&
+			cmp.Equal(got.Client, s.Client) && slices.EqualFunc(got.Marks, s.Marks, sameText)
 		if !ok || !same {
 			t.Errorf("snapshot %d is %+v, was %+v", i, got, s)
 		}
@@ -80,10 +84,13 @@ func TestViewerFails(t *testing.T) {
 		joined bool
 		want   string
 	}{
-		{"another version, unrefused", reply{Attach: protocol + 1, Version: "v2"}, nil, false, "the run uses benchtop v2, this is benchtop v1"},
-		{"a frame without a plan", reply{Attach: protocol}, []frame{{}}, true, "the run is gone: a snapshot that does not follow the one before"},
+		{"another version, unrefused", reply{Attach: protocol + 1, Version: "v2"}, nil, false,
+			"the run uses benchtop v2, this is benchtop v1"},
+		{"a frame without a plan", reply{Attach: protocol}, []frame{{}}, true,
+			"the run is gone: a snapshot that does not follow the one before"},
 		{"the end of the run is missing", reply{Attach: protocol}, nil, true, "the run is gone: EOF"},
-		{"finished", reply{Attach: protocol}, []frame{{Snapshot: metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Finished}}}, true, ""},
+		{"finished", reply{Attach: protocol},
+			[]frame{{Snapshot: metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Finished}}}, true, ""},
 	} {
 		near, far := net.Pipe()
 		var talking sync.WaitGroup
@@ -129,14 +136,16 @@ func TestMinutesAreNotSent(t *testing.T) {
 	var s metrics.Snapshot
 	s.Plan = &metrics.Plan{}
 	for i := range 70 {
-		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Completed: i}})
+		s.Windows = append(s.Windows,
+			metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Completed: i}})
 	}
 	s.Minutes = s.Minutes.Follow(&s, 0)
 	var from sender
 	var to receiver
 	f := from.next(s)
 	got, ok := to.next(sent(t, f))
-	if !ok || len(f.Snapshot.Minutes.Windows) > 0 || len(s.Minutes.Windows) != 1 || !cmp.Equal(got.Minutes.Windows[0].Completed, s.Minutes.Windows[0].Completed) {
+	if !ok || len(f.Snapshot.Minutes.Windows) > 0 || len(s.Minutes.Windows) != 1 ||
+		!cmp.Equal(got.Minutes.Windows[0].Completed, s.Minutes.Windows[0].Completed) {
 		t.Errorf("%d minutes sent, %d received", len(f.Snapshot.Minutes.Windows), len(got.Minutes.Windows))
 	}
 }

@@ -1,12 +1,12 @@
-// Package attach lets other terminals look at a run: the run listens on a unix socket that only its user can open, and a
-// viewer gets snapshots from it.
+// Package attach lets other terminals look at a run: the run listens on a unix socket that only its user can open, and
+// a viewer gets snapshots from it.
 //
 //	run: Host ──frames (gob)──> Viewer: dashboard
 //	      ^──────commands (JSON lines)──┘
 //
-// A frame holds what changed since the one before. Every viewer has a goroutine and a snapshot of its own, so that neither a
-// slow one nor many of them hold up the run or each other. Both ends are the same program on the same machine; a viewer of
-// another version is refused.
+// A frame holds what changed since the one before. Every viewer has a goroutine and a snapshot of its own, so that
+// neither a slow one nor many of them hold up the run or each other. Both ends are the same program on the same
+// machine; a viewer of another version is refused.
 package attach
 
 import (
@@ -60,14 +60,15 @@ type Host struct {
 	looks map[net.Conn]metrics.Inspection
 }
 
-// Listen opens the socket of this process for viewers of run, and another one where that is removed. The error says why there can be
-// none; the run can do without.
+// Listen opens the socket of this process for viewers of run, and another one where that is removed. The error says why
+// there can be none; the run can do without.
 func Listen(run Run, version string) (*Host, error) {
 	first, err := openOwn()
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{run: run, version: version, seats: make(chan struct{}, mostViewers), looks: map[net.Conn]metrics.Inspection{}}
+	h := &Host{run: run, version: version, seats: make(chan struct{}, mostViewers),
+		looks: map[net.Conn]metrics.Inspection{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.serving.Go(func() {
 		keep(h.ctx, first, func(s *socket) { h.serving.Go(func() { h.accept(s) }) })
@@ -113,7 +114,8 @@ func (h *Host) accept(s *socket) {
 				h.serve(conn)
 			})
 		default:
-			_ = json.NewEncoder(conn).Encode(reply{Attach: protocol, Version: h.version, Refused: fmt.Sprintf("%d terminals have already joined this run", mostViewers), About: h.about()})
+			_ = json.NewEncoder(conn).Encode(reply{Attach: protocol, Version: h.version,
+				Refused: fmt.Sprintf("%d terminals have already joined this run", mostViewers), About: h.about()})
 			_ = conn.Close()
 		}
 	}
@@ -158,8 +160,8 @@ func (h *Host) serve(conn net.Conn) {
 	reading.Wait()
 }
 
-// send writes frames until the viewer or the host is gone: now and then while the run is on, and when there is something to
-// answer.
+// send writes frames until the viewer or the host is gone: now and then while the run is on, and when there is
+// something to answer.
 func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string, looked <-chan struct{}) {
 	out := bufio.NewWriterSize(conn, 64<<10)
 	enc := gob.NewEncoder(out)

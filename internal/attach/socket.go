@@ -66,8 +66,9 @@ func (s *socket) close() {
 	_ = s.Close()
 }
 
-// keep has a socket in its place until ctx ends, and gives every one it opens to accept, the first included. $XDG_RUNTIME_DIR goes with
-// the user's last session, and a run that goes on would not be found. Viewers that are connected stay.
+// keep has a socket in its place until ctx ends, and gives every one it opens to accept, the first included.
+// $XDG_RUNTIME_DIR goes with the user's last session, and a run that goes on would not be found. Viewers that are
+// connected stay.
 func keep(ctx context.Context, s *socket, accept func(*socket)) {
 	defer func() { s.close() }()
 	accept(s)

@@ -1,5 +1,5 @@
-// Package calibration measures the client itself: it runs a load against a metronome in another process and compares the client's
-// measurements with the server's log.
+// Package calibration measures the client itself: it runs a load against a metronome in another process and compares
+// the client's measurements with the server's log.
 package calibration
 
 import (
@@ -44,7 +44,8 @@ type Machine struct {
 
 // thisMachine is the machine this process runs on.
 func thisMachine() Machine {
-	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: telemetry.CPUModel(), Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0)}
+	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: telemetry.CPUModel(), Cores: runtime.NumCPU(),
+		GOMAXPROCS: runtime.GOMAXPROCS(0)}
 }
 
 // Matches reports whether the calibration was made on this machine, with the cores it has now.
@@ -94,7 +95,8 @@ func parseRecord(data []byte) (*Calibration, error) {
 		return nil, fmt.Errorf("a calibration of format %d, expected %d", c.Format, recordFormat)
 	}
 	const most = 1e12 // of anything a second, far beyond any machine
-	for _, v := range []float64{c.Figures.RequestsPerSecond, c.Figures.WithoutPause, c.Figures.OpenStreams, c.Figures.ChunksPerSecond} {
+	for _, v := range []float64{c.Figures.RequestsPerSecond, c.Figures.WithoutPause, c.Figures.OpenStreams,
+		c.Figures.ChunksPerSecond} {
 		if !(v >= 0 && v <= most) {
 			return nil, fmt.Errorf("a figure is %v, expected 0 to %g", v, most)
 		}
@@ -102,8 +104,8 @@ func parseRecord(data []byte) (*Calibration, error) {
 	return &c, nil
 }
 
-// Write stores the calibration as a whole file; after an error the old file is untouched. It creates missing directories, for the user
-// only.
+// Write stores the calibration as a whole file; after an error the old file is untouched. It creates missing
+// directories, for the user only.
 func (c *Calibration) Write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -135,8 +137,8 @@ func rounded(v float64, digits int) float64 {
 	return math.Round(v*p) / p
 }
 
-// Limits of an exact measurement of chunks; mostLate is the limit for requests. The error of 99 % of the chunks' stamps is at most
-// mostError, and at most mostShared of the chunks share a stamp with the one before.
+// Limits of an exact measurement of chunks; mostLate is the limit for requests. The error of 99 % of the chunks' stamps
+// is at most mostError, and at most mostShared of the chunks share a stamp with the one before.
 const (
 	mostError  = time.Millisecond
 	mostShared = 0.01
@@ -144,15 +146,15 @@ const (
 
 // Figures are the results of a campaign. Those that could not be measured are 0 or empty, and Problems has the reasons.
 type Figures struct {
-	// The highest figures of all exact steps: requests that arrived at a rate and were sent on time, streams and chunks with exact
-	// stamps. With MoreStreams and MoreChunks the campaign ended there, not the client.
+	// The highest figures of all exact steps: requests that arrived at a rate and were sent on time, streams and chunks
+	// with exact stamps. With MoreStreams and MoreChunks the campaign ended there, not the client.
 	RequestsPerSecond float64 `json:"most_requests_per_s"`
 	OpenStreams       float64 `json:"most_open_streams"`
 	ChunksPerSecond   float64 `json:"most_chunks_per_s"`
 	MoreStreams       bool    `json:"more_open_streams_not_tried"`
 	MoreChunks        bool    `json:"more_chunks_per_s_not_tried"`
-	// WithoutPause is the rate of Users who ask again at once, the median of the rounds. These requests have no time to be late for:
-	// it is the highest rate that client and server reach together, not one that can be measured.
+	// WithoutPause is the rate of Users who ask again at once, the median of the rounds. These requests have no time to
+	// be late for: it is the highest rate that client and server reach together, not one that can be measured.
 	WithoutPause float64 `json:"without_pause_requests_per_s"`
 	// StampError at a load that most machines can bear, with the stamps that serve would use.
 	StampError Quantiles `json:"stamp_error"`
@@ -244,5 +246,6 @@ type Problem struct {
 
 // Empty reports whether nothing at all was measured.
 func (f *Figures) Empty() bool {
-	return len(f.Rounds) == 0 && len(f.Rates) == 0 && len(f.Streams) == 0 && len(f.Chunks) == 0 && len(f.Stamps) == 0 && len(f.Lateness) == 0 && f.Dashboard == nil
+	return len(f.Rounds) == 0 && len(f.Rates) == 0 && len(f.Streams) == 0 && len(f.Chunks) == 0 && len(f.Stamps) == 0 &&
+		len(f.Lateness) == 0 && f.Dashboard == nil
 }

@@ -97,15 +97,17 @@ func TestBadRecords(t *testing.T) {
 		"the future":     {`{"benchtop_calibration":3}`, "format 3"},
 		"negative":       {`{"benchtop_calibration":2,"figures":{"most_open_streams":-1}}`, "a figure is -1"},
 		"absurd":         {`{"benchtop_calibration":2,"figures":{"most_chunks_per_s":1e300}}`, "a figure is 1e+300"},
-		"without pause":  {`{"benchtop_calibration":2,"figures":{"without_pause_requests_per_s":-2}}`, "a figure is -2"},
-		"endless":        {strings.Repeat(" ", mostRecord+1), "larger than"},
-		"wrong type":     {`{"benchtop_calibration":2,"figures":[]}`, "no calibration"},
+		"without pause": {`{"benchtop_calibration":2,"figures":{"without_pause_requests_per_s":-2}}`,
+			"a figure is -2"},
+		"endless":    {strings.Repeat(" ", mostRecord+1), "larger than"},
+		"wrong type": {`{"benchtop_calibration":2,"figures":[]}`, "no calibration"},
 	} {
 		path := filepath.Join(t.TempDir(), "calibration.json")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadRecord(path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "benchtop calibrate") {
+		if _, err := ReadRecord(path); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "benchtop calibrate") {
 			t.Errorf("%s: %v, want %q and what to do", name, err, c.want)
 		}
 	}
@@ -117,8 +119,10 @@ func TestJSONNames(t *testing.T) {
 	if err := full(t).JSON(&out); err != nil {
 		t.Fatal(err)
 	}
-	counts := regexp.MustCompile(`^(benchtop_calibration|n|cores|gomaxprocs|users|rounds|requests|failed|chunks|streams|asked_streams|most_streams|most_open_streams|` +
-		`early|unmatched|seconds|pairs|cpu_ratio|.*_share|allocs_per_chunk|bytes_per_stream)$`)
+	counts := regexp.MustCompile(
+		`^(benchtop_calibration|n|cores|gomaxprocs|users|rounds|requests|failed|chunks|streams|asked_streams|` +
+			`most_streams|most_open_streams|` +
+			`early|unmatched|seconds|pairs|cpu_ratio|.*_share|allocs_per_chunk|bytes_per_stream)$`)
 	units := regexp.MustCompile(`_(s|us|ns|bytes_per_s)$`)
 	var walk func(name string, v any)
 	walk = func(name string, v any) {
@@ -177,7 +181,8 @@ func FuzzReadRecord(f *testing.F) {
 
 func TestText(t *testing.T) {
 	c := full(t)
-	c.When, c.Seconds, c.Machine = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), 61.4, Machine{"linux", "amd64", "Some CPU @ 2 GHz", 2, 2}
+	c.When, c.Seconds, c.Machine = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), 61.4,
+		Machine{"linux", "amd64", "Some CPU @ 2 GHz", 2, 2}
 	c.Complete, c.Quick = false, true
 	c.Figures.Streams[0].Plateau = 1000
 	c.Figures.Lateness[1].Lateness.P99 = 5 * time.Millisecond
@@ -194,7 +199,8 @@ func TestText(t *testing.T) {
 			"        2,000       2,000      50 us     200 us       0.0 us   exact\n",
 		"        5,600       5,600      50 us      20 ms       0.0 us   p99 send delay 20 ms\n",
 		"can measure up to 4,000 requests/s, ",
-		"      1,000      5,000      1,000     2.0 us     9.0 us     0.00 %     0.0 us   exact, but the server sends no more\n", "stamps off by 3,000 us (p99)\n",
+		"      1,000      5,000      1,000     2.0 us     9.0 us     0.00 %     0.0 us   exact, but the server sends " +
+			"no more\n", "stamps off by 3,000 us (p99)\n",
 		"Not measured\n  open streams, 20,000: too few files\n    raise the limit\n",
 		"INCOMPLETE", "with nothing to send, p99 arrival delay was 5,000 us.\nCalibrate again",
 		"and 12,500 chunks/s; chunks are timed to 3,000 us (p99).\n",

@@ -201,7 +201,8 @@ type climbStep interface {
 
 // climb tries rising rungs until one fails twice. If the first one fails it goes down instead, so that a weak machine
 // has a figure as well. more reports that something else than the client ended it.
-func climb[S climbStep](ctx context.Context, c *campaign, part string, rungs []float64, try func(rung float64) (S, error)) (steps []S, more bool) {
+func climb[S climbStep](ctx context.Context, c *campaign, part string, rungs []float64,
+	try func(rung float64) (S, error)) (steps []S, more bool) {
 	// A rung is tried a second time where it fails, as other programs have an influence, too.
 	attempt := func(rung float64) bool {
 		for range 2 {

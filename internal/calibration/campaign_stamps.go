@@ -71,7 +71,8 @@ func stampRun(source string, streams int, all []Result) StampRun {
 		Timestamps: source, Streams: streams, ChunksPerSecond: float64(streams) * stampRate, Rounds: len(all),
 		Error:       middle(metrics.Each(all, func(r Result) Quantiles { return r.StampError })),
 		SharedShare: rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.SharedShare })), 5),
-		CPU:         rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.CPUPerChunkMicros })), 2),
+		CPU: rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.CPUPerChunkMicros })),
+			2),
 	}
 }
 
@@ -109,7 +110,8 @@ func dashboard(pairs []pair) *Dashboard {
 	if len(pairs) == 0 {
 		return nil
 	}
-	ratio := func(p pair) float64 { return p.with.CPUSeconds / max(p.without.CPUSeconds, 1e-9) } // 0 where the system does not report it
+	// 0 where the system does not report it
+	ratio := func(p pair) float64 { return p.with.CPUSeconds / max(p.without.CPUSeconds, 1e-9) }
 	rate := func(p pair) float64 { return float64(p.bytes) / p.with.Seconds }
 	return &Dashboard{
 		Pairs: len(pairs), CPURatio: rounded(metrics.Median(metrics.Each(pairs, ratio)), 3),
@@ -130,13 +132,16 @@ func watched(all []Result) DashboardSide {
 // middle has the median of each quantile of several rounds, and the sum of their N.
 func middle(rounds []Quantiles) (q Quantiles) {
 	at := func(pick func(Quantiles) time.Duration) time.Duration {
-		return time.Duration(metrics.Median(metrics.Each(rounds, func(q Quantiles) float64 { return float64(pick(q)) })))
+		return time.Duration(
+			metrics.Median(metrics.Each(rounds, func(q Quantiles) float64 { return float64(pick(q)) })))
 	}
 	for _, r := range rounds {
 		q.N += r.N
 	}
-	q.P50, q.P99 = at(func(q Quantiles) time.Duration { return q.P50 }), at(func(q Quantiles) time.Duration { return q.P99 })
-	q.P999, q.Max = at(func(q Quantiles) time.Duration { return q.P999 }), at(func(q Quantiles) time.Duration { return q.Max })
+	q.P50, q.P99 = at(func(q Quantiles) time.Duration { return q.P50 }),
+		at(func(q Quantiles) time.Duration { return q.P99 })
+	q.P999, q.Max = at(func(q Quantiles) time.Duration { return q.P999 }),
+		at(func(q Quantiles) time.Duration { return q.Max })
 	return q
 }
 

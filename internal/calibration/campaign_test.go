@@ -33,8 +33,10 @@ func (m *machineModel) measure(_ context.Context, l Load) (Result, error) {
 	if m.err != nil {
 		return Result{}, m.err
 	}
-	r := Result{Requests: l.Requests, MostStreams: l.Streams, Chunks: l.Requests * l.Chunks, CPUSeconds: 1, Seconds: l.Duration.Seconds()}
-	r.StampError = Quantiles{N: 1000, P50: 2 * time.Microsecond, P99: 9 * time.Microsecond, P999: 20 * time.Microsecond, Max: time.Millisecond}
+	r := Result{Requests: l.Requests, MostStreams: l.Streams, Chunks: l.Requests * l.Chunks, CPUSeconds: 1,
+		Seconds: l.Duration.Seconds()}
+	r.StampError = Quantiles{N: 1000, P50: 2 * time.Microsecond, P99: 9 * time.Microsecond, P999: 20 * time.Microsecond,
+		Max: time.Millisecond}
 	if l.Closed {
 		r.Requests, r.RequestsPerSecond = 3000, 8000
 		return r, nil
@@ -108,30 +110,39 @@ func TestClimb(t *testing.T) {
 		verdict        string
 	}{
 		{
-			name: "no end", streams: "1000 2500", most: 2500, chunks: "10000 20000 40000", mostChunks: 40000, more: true, moreRate: true,
-			verdict: "This machine can measure up to 6,800 requests/s, 2,500 open streams (more were not tried) and 40,000 chunks/s (more were not tried); chunks are timed to 9.0 us (p99).",
+			name: "no end", streams: "1000 2500", most: 2500, chunks: "10000 20000 40000", mostChunks: 40000,
+			more: true, moreRate: true,
+			verdict: "This machine can measure up to 6,800 requests/s, 2,500 open streams (more were not tried) and " +
+				"40,000 chunks/s (more were not tried); chunks are timed to 9.0 us (p99).",
 		},
 		{
-			name: "an end", m: machineModel{exact: 30000}, streams: "1000 2500", most: 2500, chunks: "10000 20000 40000 40000", mostChunks: 20000, more: true,
-			verdict: "This machine can measure up to 6,800 requests/s, 2,500 open streams (more were not tried) and 20,000 chunks/s; chunks are timed to 9.0 us (p99).",
+			name: "an end", m: machineModel{exact: 30000}, streams: "1000 2500", most: 2500,
+			chunks: "10000 20000 40000 40000", mostChunks: 20000, more: true,
+			verdict: "This machine can measure up to 6,800 requests/s, 2,500 open streams (more were not tried) and " +
+				"20,000 chunks/s; chunks are timed to 9.0 us (p99).",
 		},
 		{
-			name: "noise is forgiven once", m: machineModel{bad: map[int]bool{9: true}}, streams: "1000 2500 2500", most: 2500, chunks: "10000 20000 40000", mostChunks: 40000, more: true, moreRate: true,
+			name: "noise is forgiven once", m: machineModel{bad: map[int]bool{9: true}}, streams: "1000 2500 2500",
+			most: 2500, chunks: "10000 20000 40000", mostChunks: 40000, more: true, moreRate: true,
 		},
 		{
-			name: "more does not come", m: machineModel{most: 15000}, streams: "1000 2500", most: 2500, chunks: "10000 20000", mostChunks: 15000, more: true,
+			name: "more does not come", m: machineModel{most: 15000}, streams: "1000 2500", most: 2500,
+			chunks: "10000 20000", mostChunks: 15000, more: true,
 		},
 		{
 			name: "too much from the start", m: machineModel{exact: 3000}, streams: "1000 1000 500", most: 1000,
 			chunks: "10000 10000 5000 5000 2500", mostChunks: 2500,
 		},
 		{
-			name: "far too weak", m: machineModel{exact: 10}, streams: "1000 1000 500 500 250 250 125 125 62 62", most: 0,
+			name: "far too weak", m: machineModel{exact: 10}, streams: "1000 1000 500 500 250 250 125 125 62 62",
+			most:   0,
 			chunks: "10000 10000 5000 5000 2500 2500 1250 1250 625 625", mostChunks: 0,
-			verdict: "This machine can measure up to 6,800 requests/s; not even 62 open streams and not even 625 chunks/s; chunks are timed to 3,000 us (p99).",
+			verdict: "This machine can measure up to 6,800 requests/s; not even 62 open streams and not even 625 " +
+				"chunks/s; chunks are timed to 3,000 us (p99).",
 		},
 		{
-			name: "too few files", m: machineModel{sockets: 2000}, streams: "1000", most: 1000, chunks: "10000 20000 40000", mostChunks: 40000, more: true, moreRate: true,
+			name: "too few files", m: machineModel{sockets: 2000}, streams: "1000", most: 1000,
+			chunks: "10000 20000 40000", mostChunks: 40000, more: true, moreRate: true,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,11 +156,15 @@ func TestClimb(t *testing.T) {
 				chunks = append(chunks, fmt.Sprint(s.ChunksPerSecond))
 			}
 			f := out.Figures
-			if got := strings.Join(streams, " "); got != c.streams || f.OpenStreams != c.most || f.MoreStreams != c.more {
-				t.Errorf("streams %s, most %v, more %v; want %s, %v, %v", got, f.OpenStreams, f.MoreStreams, c.streams, c.most, c.more)
+			if got := strings.Join(streams, " "); got != c.streams || f.OpenStreams != c.most ||
+				f.MoreStreams != c.more {
+				t.Errorf("streams %s, most %v, more %v; want %s, %v, %v", got, f.OpenStreams, f.MoreStreams, c.streams,
+					c.most, c.more)
 			}
-			if got := strings.Join(chunks, " "); got != c.chunks || f.ChunksPerSecond != c.mostChunks || f.MoreChunks != c.moreRate {
-				t.Errorf("chunks/s %s, most %v, more %v; want %s, %v, %v", got, f.ChunksPerSecond, f.MoreChunks, c.chunks, c.mostChunks, c.moreRate)
+			if got := strings.Join(chunks, " "); got != c.chunks || f.ChunksPerSecond != c.mostChunks ||
+				f.MoreChunks != c.moreRate {
+				t.Errorf("chunks/s %s, most %v, more %v; want %s, %v, %v", got, f.ChunksPerSecond, f.MoreChunks,
+					c.chunks, c.mostChunks, c.moreRate)
 			}
 			if c.verdict != "" && f.Verdict() != c.verdict {
 				t.Errorf("verdict\n%s\nwant\n%s", f.Verdict(), c.verdict)
@@ -174,15 +189,22 @@ func TestRates(t *testing.T) {
 		missed  string // of the last one
 		verdict string
 	}{
-		{name: "no end", want: "2000 4000 5600 6800", most: 6800, verdict: "This machine can measure up to 6,800 requests/s."},
-		{name: "late", m: machineModel{punctual: 5000}, want: "2000 4000 5600 5600", most: 4000, missed: "p99 send delay 20 ms"},
-		{name: "do not come", m: machineModel{arriving: 5000}, want: "2000 4000 5600 5600", most: 4000, missed: "not reached"},
-		{name: "fail", m: machineModel{faultless: 3000}, want: "2000 4000 4000", most: 2000, missed: "2 of 6000 requests failed"},
-		{name: "almost all come", m: machineModel{arriving: 5500}, want: "2000 4000 5600 6800 6800", most: 5518, missed: "not reached"},
-		{name: "noise is forgiven once", m: machineModel{bad: map[int]bool{5: true}}, want: "2000 4000 4000 5600 6800", most: 6800},
+		{name: "no end", want: "2000 4000 5600 6800", most: 6800,
+			verdict: "This machine can measure up to 6,800 requests/s."},
+		{name: "late", m: machineModel{punctual: 5000}, want: "2000 4000 5600 5600", most: 4000,
+			missed: "p99 send delay 20 ms"},
+		{name: "do not come", m: machineModel{arriving: 5000}, want: "2000 4000 5600 5600", most: 4000,
+			missed: "not reached"},
+		{name: "fail", m: machineModel{faultless: 3000}, want: "2000 4000 4000", most: 2000,
+			missed: "2 of 6000 requests failed"},
+		{name: "almost all come", m: machineModel{arriving: 5500}, want: "2000 4000 5600 6800 6800", most: 5518,
+			missed: "not reached"},
+		{name: "noise is forgiven once", m: machineModel{bad: map[int]bool{5: true}}, want: "2000 4000 4000 5600 6800",
+			most: 6800},
 		{name: "late from the start", m: machineModel{punctual: 600}, want: "2000 2000 1000 1000 500", most: 500},
 		{
-			name: "always late", m: machineModel{punctual: 1}, want: "2000 2000 1000 1000 500 500 250 250 125 125", missed: "p99 send delay 20 ms",
+			name: "always late", m: machineModel{punctual: 1}, want: "2000 2000 1000 1000 500 500 250 250 125 125",
+			missed:  "p99 send delay 20 ms",
 			verdict: "This machine measured nothing exactly; not even 125 requests/s.",
 		},
 	} {
@@ -194,7 +216,8 @@ func TestRates(t *testing.T) {
 			for _, s := range r.out.Rates {
 				rates = append(rates, fmt.Sprint(s.Asked))
 			}
-			if got := strings.Join(rates, " "); got != c.want || r.out.RequestsPerSecond != c.most || r.out.WithoutPause != 8000 || r.out.Problems != nil {
+			if got := strings.Join(rates, " "); got != c.want || r.out.RequestsPerSecond != c.most ||
+				r.out.WithoutPause != 8000 || r.out.Problems != nil {
 				t.Errorf("rates %s, want %s and %v; %+v", got, c.want, c.most, r.out)
 			}
 			if s := r.out.Rates[len(r.out.Rates)-1]; s.Missed != c.missed {
@@ -204,7 +227,8 @@ func TestRates(t *testing.T) {
 				t.Errorf("verdict %q, want %q", r.out.Verdict(), c.verdict)
 			}
 			for _, l := range c.m.loads[plan.Rounds:] {
-				if err := l.Validate(); err != nil || l.Closed || l.Streams != 0 || math.Abs(float64(l.Requests)-l.Rate*plan.RoundTime.Seconds()) > 1 {
+				if err := l.Validate(); err != nil || l.Closed || l.Streams != 0 ||
+					math.Abs(float64(l.Requests)-l.Rate*plan.RoundTime.Seconds()) > 1 {
 					t.Errorf("%+v: %v", l, err)
 				}
 			}
@@ -213,7 +237,8 @@ func TestRates(t *testing.T) {
 }
 
 func TestTwoDigits(t *testing.T) {
-	for v, want := range map[float64]float64{0: 0, 0.4: 0, 7.6: 8, 10: 10, 99.6: 100, 1049: 1000, 6904.2: 6900, 123456: 120000} {
+	for v, want := range map[float64]float64{0: 0, 0.4: 0, 7.6: 8, 10: 10, 99.6: 100, 1049: 1000, 6904.2: 6900,
+		123456: 120000} {
 		if got := twoDigits(v); got != want {
 			t.Errorf("%v: %v, want %v", v, got, want)
 		}
@@ -236,7 +261,8 @@ func TestSteadyLoad(t *testing.T) {
 		}
 		alone := float64(l.Requests) / l.Rate
 		if answer := l.TTFT.Seconds() + float64(l.Chunks-1)*l.ITL.Seconds(); answer < alone+1 || answer > alone+1.2 {
-			t.Errorf("answers take %v s, streams begin for %v s: they are together for %v s, want 1", answer, alone, answer-alone)
+			t.Errorf("answers take %v s, streams begin for %v s: they are together for %v s, want 1", answer, alone,
+				answer-alone)
 		}
 	}
 }
@@ -247,7 +273,8 @@ func TestStampRounds(t *testing.T) {
 	plan := campaignOf([]int{100}, 1000)
 	out := plan.run(t.Context(), m.tools())
 	f := out.Figures
-	if f.Dashboard == nil || f.Dashboard.Pairs != plan.StampRounds || f.Dashboard.CPURatio != 1.1 || f.Dashboard.DrawnBytes < 1000 {
+	if f.Dashboard == nil || f.Dashboard.Pairs != plan.StampRounds || f.Dashboard.CPURatio != 1.1 ||
+		f.Dashboard.DrawnBytes < 1000 {
 		t.Errorf("dashboard %+v", f.Dashboard)
 	}
 	kinds := 1
@@ -274,7 +301,8 @@ func TestCampaignFails(t *testing.T) {
 		t.Errorf("empty %v, complete %v, problems %+v", out.Figures.Empty(), out.Complete, out.Figures.Problems)
 	}
 	var text strings.Builder
-	if err := out.Text(&text); err != nil || !strings.Contains(text.String(), "the server is gone") || !strings.Contains(text.String(), "Nothing could be measured") {
+	if err := out.Text(&text); err != nil || !strings.Contains(text.String(), "the server is gone") ||
+		!strings.Contains(text.String(), "Nothing could be measured") {
 		t.Errorf("%v\n%s", err, &text)
 	}
 }
@@ -297,7 +325,8 @@ func TestCampaignEnded(t *testing.T) {
 		}
 		out := plan.run(ctx, tools)
 		if out.Complete || len(out.Figures.Problems) > 0 || len(m.loads) != at || out.Figures.Empty() != (at == 0) {
-			t.Errorf("ended at measurement %d: complete %v, empty %v, %d loads, problems %v", at, out.Complete, out.Figures.Empty(), len(m.loads), out.Figures.Problems)
+			t.Errorf("ended at measurement %d: complete %v, empty %v, %d loads, problems %v", at, out.Complete,
+				out.Figures.Empty(), len(m.loads), out.Figures.Problems)
 		}
 		cancel()
 	}

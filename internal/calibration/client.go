@@ -99,7 +99,8 @@ func prompts(most, chunks int) datasets.Flow {
 			return datasets.Conversation{}, io.EOF
 		}
 		n++
-		return datasets.Conversation{ID: "calibration-" + strconv.Itoa(n), Turns: []datasets.Turn{{Text: "tick", InputTokens: 1, MaxTokens: chunks}}}, nil
+		return datasets.Conversation{ID: "calibration-" + strconv.Itoa(n),
+			Turns: []datasets.Turn{{Text: "tick", InputTokens: 1, MaxTokens: chunks}}}, nil
 	}}
 }
 
@@ -189,7 +190,8 @@ func (t sink) done(q *metrics.Request) {
 		t.Failed(q.Sent != metrics.Never, string(q.Failure)+": "+q.Error)
 		return
 	}
-	s := RequestSummary{ID: q.ID, Sent: q.Sent, Late: q.OwnLateness(), Connect: q.Connect, Chunks: make([]int32, 0, len(q.Chunks))}
+	s := RequestSummary{ID: q.ID, Sent: q.Sent, Late: q.OwnLateness(), Connect: q.Connect,
+		Chunks: make([]int32, 0, len(q.Chunks))}
 	for _, c := range q.Chunks {
 		if c.Tokens > 0 {
 			s.Chunks = append(s.Chunks, int32((c.At-q.Sent)/time.Microsecond))
@@ -212,7 +214,8 @@ func (c *ownClient) health(ctx context.Context, start time.Time) {
 			return
 		}
 		second, now := process.Sample(time.Since(start).Round(time.Microsecond)), c.connections.Stats()
-		second.Sockets, second.Dialled, second.ClockStep = now.Open, now.Dialled-before.Dialled, now.ClockSteps > before.ClockSteps
+		second.Sockets, second.Dialled, second.ClockStep = now.Open, now.Dialled-before.Dialled,
+			now.ClockSteps > before.ClockSteps
 		c.view.Take(&event.Event{Kind: event.Fact, Value: c.view.Counted(second)})
 		before = now
 	}

@@ -21,7 +21,8 @@ func TestLoadIsChecked(t *testing.T) {
 		{"nothing", Load{}, []string{"chunks 0", "no end"}},
 		{"no users", Load{Closed: true, Requests: 1, Chunks: 1}, []string{"streams 0"}},
 		{"all at once for a time", Load{Duration: time.Second, Chunks: 1}, []string{"no end"}},
-		{"negative", Load{Streams: -1, Requests: -1, Chunks: -1, Duration: -1}, []string{"streams -1", "requests -1", "chunks -1", "negative"}},
+		{"negative", Load{Streams: -1, Requests: -1, Chunks: -1, Duration: -1},
+			[]string{"streams -1", "requests -1", "chunks -1", "negative"}},
 		{"no number", Load{Rate: math.NaN(), Requests: 1, Chunks: 1}, []string{"rate NaN"}},
 		{"endless rate", Load{Rate: math.Inf(1), Duration: time.Second, Chunks: 1}, []string{"rate +Inf", "more than"}},
 		{"too many", Load{Requests: mostRequests + 1, Chunks: 1}, []string{"requests 5000001"}},
@@ -38,7 +39,8 @@ func TestLoadIsChecked(t *testing.T) {
 			}
 		}
 		if err != nil && len(strings.Split(err.Error(), "\n")) != len(c.want) {
-			t.Errorf("%s: got %d problems, want %d: %v", c.name, len(strings.Split(err.Error(), "\n")), len(c.want), err)
+			t.Errorf("%s: got %d problems, want %d: %v", c.name, len(strings.Split(err.Error(), "\n")), len(c.want),
+				err)
 		}
 	}
 }

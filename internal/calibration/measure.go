@@ -16,8 +16,9 @@ import (
 	"benchtop/metrics"
 )
 
-// Measure runs a load in this process against the metronome at server, its base URL without a pace, and compares the client's times
-// with the server's log. The metronome must have no other clients meanwhile. Failed requests are no error as long as one succeeds.
+// Measure runs a load in this process against the metronome at server, its base URL without a pace, and compares the
+// client's times with the server's log. The metronome must have no other clients meanwhile. Failed requests are no
+// error as long as one succeeds.
 func Measure(ctx context.Context, server string, l Load) (Result, error) {
 	if l.Timestamps == "" {
 		l.Timestamps = metrics.UserStamps
@@ -37,11 +38,12 @@ func Measure(ctx context.Context, server string, l Load) (Result, error) {
 	return r, nil
 }
 
-// Client runs a load against base, which answers at the load's pace, and adds its observations to an accumulator. Offset 0 of their
-// times is start. It returns when the last request has ended.
+// Client runs a load against base, which answers at the load's pace, and adds its observations to an accumulator.
+// Offset 0 of their times is start. It returns when the last request has ended.
 type Client func(ctx context.Context, base string, start time.Time, t *Accumulator) error
 
-// MeasureOther measures another client in the same way, for comparison. The verdict and the shares of stamps stay empty.
+// MeasureOther measures another client in the same way, for comparison. The verdict and the shares of stamps stay
+// empty.
 func MeasureOther(ctx context.Context, server string, l Load, other Client) (Result, error) {
 	nothing := func(context.Context, string) error { return nil }
 	return measure(ctx, server, &l, nothing, other)
@@ -88,7 +90,8 @@ func measure(
 	}
 	r := compare(tally.seen, log, metronome.WallOf(start))
 	if r.StampError.N == 0 {
-		return Result{}, fmt.Errorf("the log of the server at %s has none of %d requests; does another client use it?", server, len(tally.seen))
+		return Result{}, fmt.Errorf("the log of the server at %s has none of %d requests; does another client use it?",
+			server, len(tally.seen))
 	}
 	r.Requests, r.Failed, r.MostStreams = len(tally.seen)+tally.failed, tally.failed, int(tally.most.Load())
 	r.Seconds = took.Seconds()
@@ -113,8 +116,8 @@ func (r *Result) spent(m *meter, before int64) {
 	}
 }
 
-// compare compares the times of a client with the log of the server, by the ids of requests. start is the wall-clock time of the
-// client's offset 0.
+// compare compares the times of a client with the log of the server, by the ids of requests. start is the wall-clock
+// time of the client's offset 0.
 func compare(seen []RequestSummary, log []metronome.Entry, start time.Time) (r Result) {
 	served := make(map[string]*metronome.Entry, len(log))
 	for i := range log {
@@ -152,7 +155,8 @@ func compare(seen []RequestSummary, log []metronome.Entry, start time.Time) (r R
 		}
 	}
 	r.StampError, r.Lateness, r.Connect = QuantilesOf(errors), QuantilesOf(late), QuantilesOf(connect)
-	r.TTFTError, r.ITLStd, r.ServerITLStd, r.ITLErrorStd = ttft.average(), itl.deviation(), serverITL.deviation(), mismatch.deviation()
+	r.TTFTError, r.ITLStd, r.ServerITLStd, r.ITLErrorStd = ttft.average(), itl.deviation(), serverITL.deviation(),
+		mismatch.deviation()
 	return r
 }
 
@@ -162,8 +166,8 @@ func micros(us int32) time.Duration { return time.Duration(us) * time.Microsecon
 type Load struct {
 	// Streams is the most requests in flight; 0 for no limit.
 	Streams int
-	// Closed: Streams users ask again without pause, until Duration is over or Requests are sent, whichever is first. Otherwise
-	// requests arrive at Rate per second, as a Poisson process; a Rate of 0 sends all at once.
+	// Closed: Streams users ask again without pause, until Duration is over or Requests are sent, whichever is first.
+	// Otherwise requests arrive at Rate per second, as a Poisson process; a Rate of 0 sends all at once.
 	Closed bool
 	Rate   float64
 	// Requests to send; 0 for as many as Duration allows. Chunks in each answer.
@@ -178,8 +182,8 @@ type Load struct {
 	Preconnect bool
 	// Seed of the arrivals.
 	Seed int64
-	// Watch receives snapshots during the run, as a screen does; nil for none. Its ctx ends with the run, and then the channel is
-	// closed. The measurement waits for its end. It is not part of the load.
+	// Watch receives snapshots during the run, as a screen does; nil for none. Its ctx ends with the run, and then the
+	// channel is closed. The measurement waits for its end. It is not part of the load.
 	Watch func(ctx context.Context, snapshots <-chan metrics.Snapshot) `json:"-"`
 }
 
@@ -198,7 +202,8 @@ func (l *Load) Validate() error {
 			problems = append(problems, fmt.Errorf(format, args...))
 		}
 	}
-	badIf(l.Streams < 0 || l.Closed && l.Streams == 0, "streams %d: a closed loop needs some; otherwise 0 means no limit", l.Streams)
+	badIf(l.Streams < 0 || l.Closed && l.Streams == 0,
+		"streams %d: a closed loop needs some; otherwise 0 means no limit", l.Streams)
 	badIf(l.Requests < 0 || l.Requests > mostRequests, "requests %d: use 0 to %d", l.Requests, mostRequests)
 	badIf(l.Chunks < 1 || l.Chunks > mostChunks, "chunks %d: use 1 to %d", l.Chunks, mostChunks)
 	negative := l.Duration < 0 || l.TTFT < 0 || l.ITL < 0
@@ -208,7 +213,8 @@ func (l *Load) Validate() error {
 	badIf(!(l.Rate >= 0) || math.IsInf(l.Rate, 1), "rate %v: must be positive, or 0 for all at once", l.Rate)
 	badIf(l.Requests == 0 && (l.Duration <= 0 || !l.Closed && l.Rate == 0),
 		"no end: give a number of requests, or a duration with a rate or users")
-	badIf(l.Requests == 0 && l.Rate*l.Duration.Seconds() > mostRequests, "rate and duration make more than %d requests", mostRequests)
+	badIf(l.Requests == 0 && l.Rate*l.Duration.Seconds() > mostRequests, "rate and duration make more than %d requests",
+		mostRequests)
 	return errors.Join(problems...)
 }
 

@@ -33,8 +33,9 @@ func ticking(t *testing.T) string {
 func TestMeasure(t *testing.T) {
 	server := ticking(t)
 	loads := map[string]Load{
-		"at once":       {Requests: 20, Chunks: 5, TTFT: 20 * time.Millisecond, ITL: 10 * time.Millisecond},
-		"on open ones":  {Requests: 20, Chunks: 5, TTFT: 20 * time.Millisecond, ITL: 10 * time.Millisecond, Preconnect: true},
+		"at once": {Requests: 20, Chunks: 5, TTFT: 20 * time.Millisecond, ITL: 10 * time.Millisecond},
+		"on open ones": {Requests: 20, Chunks: 5, TTFT: 20 * time.Millisecond, ITL: 10 * time.Millisecond,
+			Preconnect: true},
 		"at a rate":     {Requests: 20, Rate: 100, Chunks: 5, Timestamps: metrics.UserStamps},
 		"users":         {Requests: 20, Closed: true, Streams: 4, Chunks: 5, ITL: time.Millisecond, Preconnect: true},
 		"limited":       {Requests: 20, Streams: 3, Chunks: 5},
@@ -46,7 +47,8 @@ func TestMeasure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Requests != 20 || r.Failed != 0 || r.Chunks != 100 || r.StampError.N != 100 || r.Unmatched != 0 || r.Lateness.N != 20 {
+			if r.Requests != 20 || r.Failed != 0 || r.Chunks != 100 || r.StampError.N != 100 || r.Unmatched != 0 ||
+				r.Lateness.N != 20 {
 				t.Errorf("got %+v", r)
 			}
 			if r.Verdict == "" || (r.Verdict == Limited) != (len(r.Why) > 0) {
@@ -61,12 +63,14 @@ func TestMeasure(t *testing.T) {
 			if fresh := r.Connect.N > 0; fresh == l.Preconnect {
 				t.Errorf("%d connections were dialled by requests", r.Connect.N)
 			}
-			if r.Seconds <= 0 || r.ChunksPerSecond <= 0 || r.RequestsPerSecond <= 0 || r.CPUSeconds < 0 || r.AllocsPerChunk < 0 {
+			if r.Seconds <= 0 || r.ChunksPerSecond <= 0 || r.RequestsPerSecond <= 0 || r.CPUSeconds < 0 ||
+				r.AllocsPerChunk < 0 {
 				t.Errorf("got %+v", r)
 			}
 			// The kernel begins to stamp with a delay, so its share is unknown here.
 			if l.Timestamps == metrics.UserStamps && r.UnstampedShare != 1 {
-				t.Errorf("%.0f %% of chunks without stamp of the kernel, of which none was wanted", 100*r.UnstampedShare)
+				t.Errorf("%.0f %% of chunks without stamp of the kernel, of which none was wanted",
+					100*r.UnstampedShare)
 			}
 		})
 	}
@@ -98,7 +102,8 @@ func TestMeasureForATime(t *testing.T) {
 			t.Errorf("%s: %d requests, %d chunks in %.2f s", name, r.Requests, r.Chunks, r.Seconds)
 		}
 		if snapshots.Load() < 1 || int(last.Load()) != r.Requests {
-			t.Errorf("%s: %d snapshots, the last with %d requests of %d", name, snapshots.Load(), last.Load(), r.Requests)
+			t.Errorf("%s: %d snapshots, the last with %d requests of %d", name, snapshots.Load(), last.Load(),
+				r.Requests)
 		}
 	}
 }
@@ -120,21 +125,24 @@ func TestMeasureRefuses(t *testing.T) {
 		client Client
 		want   string
 	}{
-		{"ends during the load", short, server, Load{Requests: 5, Chunks: 100, ITL: 10 * time.Second}, nil, "deadline exceeded"},
+		{"ends during the load", short, server, Load{Requests: 5, Chunks: 100, ITL: 10 * time.Second}, nil,
+			"deadline exceeded"},
 		{"no server", t.Context(), "http://127.0.0.1:1", fine, nil, "refused"},
 		{"no metronome", t.Context(), other.URL, fine, nil, "metronome"},
 		{"bad load", t.Context(), server, Load{}, nil, "no end"},
 		{"bad timestamps", t.Context(), server, Load{Requests: 1, Chunks: 1, Timestamps: "sundial"}, nil, "sundial"},
 		{"over already", ended, server, fine, nil, "canceled"},
-		{"all failed", t.Context(), server, fine, func(_ context.Context, _ string, _ time.Time, tally *Accumulator) error {
-			tally.Failed(false, "no way")
-			tally.Failed(true, "later")
-			return nil
-		}, "none of 2 requests succeeded; the first: no way"},
-		{"not in the log", t.Context(), server, fine, func(_ context.Context, _ string, _ time.Time, tally *Accumulator) error {
-			tally.Ended(RequestSummary{ID: "made up", Chunks: []int32{1}})
-			return nil
-		}, "has none of 1 requests"},
+		{"all failed", t.Context(), server, fine,
+			func(_ context.Context, _ string, _ time.Time, tally *Accumulator) error {
+				tally.Failed(false, "no way")
+				tally.Failed(true, "later")
+				return nil
+			}, "none of 2 requests succeeded; the first: no way"},
+		{"not in the log", t.Context(), server, fine,
+			func(_ context.Context, _ string, _ time.Time, tally *Accumulator) error {
+				tally.Ended(RequestSummary{ID: "made up", Chunks: []int32{1}})
+				return nil
+			}, "has none of 1 requests"},
 	} {
 		var err error
 		if c.client != nil {
@@ -159,7 +167,8 @@ func TestCompare(t *testing.T) {
 		{ID: "somebody else's", Arrived: at(0), Writes: []time.Time{at(5)}},
 	}
 	seen := []RequestSummary{
-		{ID: "twice", Sent: 90 * time.Microsecond, Chunks: []int32{1020, 2020, 3220}, Late: time.Millisecond, Connect: 70},
+		{ID: "twice", Sent: 90 * time.Microsecond, Chunks: []int32{1020, 2020, 3220}, Late: time.Millisecond,
+			Connect: 70},
 		{ID: "early", Sent: 0, Chunks: []int32{994, 1995}},
 		{ID: "cut", Sent: 0, Chunks: []int32{1, 2}},
 		{ID: "unknown", Sent: 0, Chunks: []int32{1}},

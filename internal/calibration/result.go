@@ -19,7 +19,8 @@ type Quantiles struct {
 // QuantilesOf sorts the times.
 func QuantilesOf(times []time.Duration) Quantiles {
 	slices.Sort(times)
-	return Quantiles{len(times), Quantile(times, 0.5), Quantile(times, 0.99), Quantile(times, 0.999), Quantile(times, 1)}
+	return Quantiles{len(times), Quantile(times, 0.5), Quantile(times, 0.99), Quantile(times, 0.999),
+		Quantile(times, 1)}
 }
 
 // Quantile is the smallest of sorted times that a share of them does not exceed; 0 of none.
@@ -102,42 +103,45 @@ type Result struct {
 	ChunksPerSecond   float64 `json:"chunks_per_s"`
 	// MostStreams that were in flight at one time.
 	MostStreams int `json:"most_streams"`
-	// StampError is the client's time of a chunk less the server's just before its write, over all chunks of successful requests.
-	// Early are chunks with a stamp more than EarlyFrom before their write, which is impossible: a sign that a clock was set.
+	// StampError is the client's time of a chunk less the server's just before its write, over all chunks of successful
+	// requests. Early are chunks with a stamp more than EarlyFrom before their write, which is impossible: a sign that
+	// a clock was set.
 	StampError Quantiles `json:"stamp_error"`
 	Early      int       `json:"early"`
 	// Unmatched are successful requests that the server's log lacks, or has with another number of chunks.
 	Unmatched int `json:"unmatched"`
-	// Lateness as in metrics.Request.OwnLateness; Connect is the time to open a connection, of requests that opened one.
+	// Lateness as in metrics.Request.OwnLateness; Connect is the time to open a connection, of requests that opened
+	// one.
 	Lateness Quantiles `json:"lateness"`
 	Connect  Quantiles `json:"connect"`
 	// TTFTError is the mean of the client's TTFT less the server's own, from the end of the request to the first write.
 	TTFTError time.Duration `json:"ttft_error_ns"`
-	// ITLStd is the standard deviation of the gaps between chunks at the client, ServerITLStd of those at the server, and ITLErrorStd
-	// of the differences between the two, gap by gap.
+	// ITLStd is the standard deviation of the gaps between chunks at the client, ServerITLStd of those at the server,
+	// and ITLErrorStd of the differences between the two, gap by gap.
 	ITLStd       time.Duration `json:"itl_std_ns"`
 	ServerITLStd time.Duration `json:"server_itl_std_ns"`
 	ITLErrorStd  time.Duration `json:"itl_error_std_ns"`
 	// SharedShare and UnstampedShare of the chunks, see metrics.Stamps.
 	SharedShare    float64 `json:"shared_share"`
 	UnstampedShare float64 `json:"unstamped_share"`
-	// CPUSeconds of the whole measurement, user and system. CPUPerChunkMicros and AllocsPerChunk, the number of heap objects,
-	// are over the plateau: the time in which all of MostStreams were in flight, or else 95 % of them. PlateauSeconds is its
-	// length; 0 if it was shorter than a second, and then they are over the whole measurement. They include the cost of requests
-	// that begin in that time.
+	// CPUSeconds of the whole measurement, user and system. CPUPerChunkMicros and AllocsPerChunk, the number of heap
+	// objects, are over the plateau: the time in which all of MostStreams were in flight, or else 95 % of them.
+	// PlateauSeconds is its length; 0 if it was shorter than a second, and then they are over the whole measurement.
+	// They include the cost of requests that begin in that time.
 	CPUSeconds        float64 `json:"cpu_s"`
 	CPUPerChunkMicros float64 `json:"cpu_per_chunk_us"`
 	AllocsPerChunk    float64 `json:"allocs_per_chunk"`
 	PlateauSeconds    float64 `json:"plateau_s"`
-	// BytesPerStream is the greatest rise of resident memory, divided by MostStreams; 0 where the system does not report it.
+	// BytesPerStream is the greatest rise of resident memory, divided by MostStreams; 0 where the system does not
+	// report it.
 	BytesPerStream int64 `json:"bytes_per_stream"`
 	// Verdict of the live view, OK or Limited, and why it is limited. Another client has none.
 	Verdict string   `json:"verdict,omitempty"`
 	Why     []string `json:"why,omitzero"`
 }
 
-// EarlyFrom is the tolerance for chunks that seem to come before their write: the clocks of two processes agree to about a
-// microsecond, and times are rounded to one.
+// EarlyFrom is the tolerance for chunks that seem to come before their write: the clocks of two processes agree to
+// about a microsecond, and times are rounded to one.
 const EarlyFrom = 5 * time.Microsecond
 
 // usage is the usage of the process up to a moment of the measurement.
@@ -178,8 +182,8 @@ func (m *meter) read() {
 	m.used = append(m.used, u)
 }
 
-// plateau is the usage in the longest time in which all of the most streams were open; if that is shorter than a second, 95 % of
-// them. If there is no such time, it is the total.
+// plateau is the usage in the longest time in which all of the most streams were open; if that is shorter than a
+// second, 95 % of them. If there is no such time, it is the total.
 func (m *meter) plateau(most int64) (used usage, found bool) {
 	for _, percent := range []int64{100, 95} {
 		if p := m.above(most * percent / 100); p.at >= time.Second {

@@ -64,7 +64,8 @@ func TestResultAsJSON(t *testing.T) {
 		why     []string
 		want    string
 	}{
-		"limited":    {Limited, []string{"p99 send delay 12ms", "CPU full for 3 of 4 s"}, `,"verdict":"limited","why":["p99 send delay 12ms","CPU full for 3 of 4 s"]}`},
+		"limited": {Limited, []string{"p99 send delay 12ms", "CPU full for 3 of 4 s"},
+			`,"verdict":"limited","why":["p99 send delay 12ms","CPU full for 3 of 4 s"]}`},
 		"fine":       {OK, []string{}, `,"verdict":"ok","why":[]}`},
 		"not judged": {"", nil, `,"bytes_per_stream":0}`},
 	} {

@@ -11,7 +11,8 @@ func TestPlateau(t *testing.T) {
 		m := &meter{}
 		for i, n := range open {
 			k := time.Duration(i)
-			m.used = append(m.used, usage{at: k * time.Second / 2, cpu: k * k, objects: uint64(10 * i), chunks: int64(i), open: n})
+			m.used = append(m.used,
+				usage{at: k * time.Second / 2, cpu: k * k, objects: uint64(10 * i), chunks: int64(i), open: n})
 		}
 		return m
 	}

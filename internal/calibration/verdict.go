@@ -18,7 +18,8 @@ import (
 // PlannedLoad is the peak of a load; unknown figures are 0.
 type PlannedLoad struct{ RequestsPerSecond, Streams, ChunksPerSecond float64 }
 
-// Beyond returns a sentence for each figure of a planned load beyond the calibration. Figures without a measurement give none.
+// Beyond returns a sentence for each figure of a planned load beyond the calibration. Figures without a measurement
+// give none.
 func (c *Calibration) Beyond(l PlannedLoad) []string {
 	dangers := []string{
 		"requests may be sent late",
@@ -34,13 +35,18 @@ func (c *Calibration) Beyond(l PlannedLoad) []string {
 		load := fmt.Sprintf("this load plans %s %s", text.Grouped(planned[i]), h.unit)
 		switch {
 		case h.most > 0 && h.more:
-			all = append(all, fmt.Sprintf("%s; the calibration of %s stopped at %s: beyond that, %s", load, c.day(), text.Grouped(h.most), dangers[i]))
+			all = append(all, fmt.Sprintf("%s; the calibration of %s stopped at %s: beyond that, %s", load, c.day(),
+				text.Grouped(h.most), dangers[i]))
 		case h.most > 0:
-			all = append(all, fmt.Sprintf("%s, but this machine measured exactly only up to %s (calibrated %s): %s; use more cores, or spread the load over several machines",
-				load, text.Grouped(h.most), c.day(), dangers[i]))
+			all = append(all,
+				fmt.Sprintf("%s, but this machine measured exactly only up to %s (calibrated %s): %s; use more cores, "+
+					"or spread the load over several machines",
+					load, text.Grouped(h.most), c.day(), dangers[i]))
 		case h.least > 0 && planned[i] >= h.least:
-			all = append(all, fmt.Sprintf("%s, but this machine could not measure even %s exactly (calibrated %s): %s; use more cores, or spread the load over several machines",
-				load, text.Grouped(h.least), c.day(), dangers[i]))
+			all = append(all,
+				fmt.Sprintf("%s, but this machine could not measure even %s exactly (calibrated %s): %s; use more "+
+					"cores, or spread the load over several machines",
+					load, text.Grouped(h.least), c.day(), dangers[i]))
 		}
 	}
 	return all
@@ -51,8 +57,8 @@ func (c *Calibration) day() string { return c.When.Local().Format("2006-01-02") 
 // disturbedFrom is the 99th percentile of the pacer's own lateness on a machine with other work.
 const disturbedFrom = 3 * time.Millisecond
 
-// disturbed is a sign of other work on the machine, "" for none: the pacer alone was late, or the kernel's stamps were not exact at a
-// load that most machines can bear.
+// disturbed is a sign of other work on the machine, "" for none: the pacer alone was late, or the kernel's stamps were
+// not exact at a load that most machines can bear.
 func (f *Figures) disturbed() string {
 	late := time.Duration(0)
 	for _, l := range f.Lateness {
@@ -128,9 +134,12 @@ func (f *Figures) headlines() []headline {
 		return slices.Min(steps)
 	}
 	return []headline{
-		{"requests/s", f.RequestsPerSecond, false, least(metrics.Each(f.Rates, func(s RateStep) float64 { return s.Asked }))},
-		{"open streams", f.OpenStreams, f.MoreStreams, least(metrics.Each(f.Streams, func(s Step) float64 { return float64(s.Streams) }))},
-		{"chunks/s", f.ChunksPerSecond, f.MoreChunks, least(metrics.Each(f.Chunks, func(s Step) float64 { return s.ChunksPerSecond }))},
+		{"requests/s", f.RequestsPerSecond, false,
+			least(metrics.Each(f.Rates, func(s RateStep) float64 { return s.Asked }))},
+		{"open streams", f.OpenStreams, f.MoreStreams,
+			least(metrics.Each(f.Streams, func(s Step) float64 { return float64(s.Streams) }))},
+		{"chunks/s", f.ChunksPerSecond, f.MoreChunks,
+			least(metrics.Each(f.Chunks, func(s Step) float64 { return s.ChunksPerSecond }))},
 	}
 }
 
@@ -142,9 +151,11 @@ func (c *Calibration) Text(w io.Writer) error {
 		manner = ", quick"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "benchtop calibrate, %s, %.0f s%s\n%s\n", c.When.Local().Format("2006-01-02 15:04"), c.Seconds, manner, c.Machine)
+	fmt.Fprintf(&b, "benchtop calibrate, %s, %.0f s%s\n%s\n", c.When.Local().Format("2006-01-02 15:04"), c.Seconds,
+		manner, c.Machine)
 	b.WriteString(f.requestsText() + stepsText(fmt.Sprintf("Open streams: %d chunks/s each", streamRate), f.Streams) +
-		stepsText("Chunks/s: the same streams at rising rates", f.Chunks) + f.stampsText() + f.latenessText() + f.dashboardText() + f.problemsText())
+		stepsText("Chunks/s: the same streams at rising rates", f.Chunks) + f.stampsText() + f.latenessText() +
+		f.dashboardText() + f.problemsText())
 	if !c.Complete {
 		b.WriteString("\nINCOMPLETE: interrupted before all was measured.\n")
 	}

@@ -17,8 +17,9 @@ func Skip(t testing.TB, why string) {
 	t.Skip(why)
 }
 
-// SkipUnderRace leaves a test to the run without the race detector, which has nothing to find in it: one goroutine computes for long,
-// or shorter tests go the same way. It is the first line of a test, by which make race finds what to run again.
+// SkipUnderRace leaves a test to the run without the race detector, which has nothing to find in it: one goroutine
+// computes for long, or shorter tests go the same way. It is the first line of a test, by which make race finds what to
+// run again.
 func SkipUnderRace(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector is on")

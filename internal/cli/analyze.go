@@ -40,7 +40,8 @@ rows are analyzed. Lengths that it lacks are counted by the local tokenizer, or 
 'benchtop serve' would send with the same flags are analyzed.`
 
 // fileFlags are flags that have an effect on a file; the others choose and draw from a data set.
-var fileFlags = []string{"json", "tokenizer", "skip-tokenizer-init", "model", "served-model-name", "header", "base-url", "host", "port", "insecure",
+var fileFlags = []string{"json", "tokenizer", "skip-tokenizer-init", "model", "served-model-name", "header", "base-url",
+	"host", "port", "insecure",
 	"trace-columns", "trace-unit", chunkFlag, hashIDsFlag}
 
 const chunkFlag, hashIDsFlag = "timed-trace-chunk-hash-size", "timed-trace-label-hash-ids"
@@ -83,12 +84,13 @@ func runAnalyze(env *session.Environment, args []string) int {
 			}
 			return err
 		}
-		return a.Text(env.Stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.Stdout, 120), Clean: text.Clean})
+		return a.Text(env.Stdout,
+			preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.Stdout, 120), Clean: text.Clean})
 	}))
 }
 
-// checkFile reads the flags that say how a file is read, and finds those that have no effect on one. The defaults of others are those of a
-// data set, and not of all files.
+// checkFile reads the flags that say how a file is read, and finds those that have no effect on one. The defaults of
+// others are those of a data set, and not of all files.
 func (o *datasetOptions) checkFile(path string) (f preview.FileOptions, problems usage.Problems) {
 	f.Path = path
 	var err error
@@ -96,7 +98,8 @@ func (o *datasetOptions) checkFile(path string) (f preview.FileOptions, problems
 		switch {
 		case !x.Changed:
 		case !slices.Contains(fileFlags, x.Name):
-			problems.Bad("--%s: a file is analyzed as a whole; to analyze the requests drawn from it, give --dataset-name and --dataset-path instead of FILE", x.Name)
+			problems.Bad("--%s: a file is analyzed as a whole; to analyze the requests drawn from it, give "+
+				"--dataset-name and --dataset-path instead of FILE", x.Name)
 		case x.Name == "trace-columns":
 			f.Columns, err = trace.ParseColumns(x.Value.String())
 			problems.Flag(x.Name, err)
@@ -106,7 +109,8 @@ func (o *datasetOptions) checkFile(path string) (f preview.FileOptions, problems
 			}
 		case x.Name == chunkFlag:
 			f.ChunkSize, _ = strconv.Atoi(x.Value.String()) // it is a number
-			problems.BadIf(f.ChunkSize < 1 || f.ChunkSize > lengths.Most, "--%s %d: must be between 1 and %d", x.Name, f.ChunkSize, lengths.Most)
+			problems.BadIf(f.ChunkSize < 1 || f.ChunkSize > lengths.Most, "--%s %d: must be between 1 and %d", x.Name,
+				f.ChunkSize, lengths.Most)
 		}
 	})
 	if hashes := o.flags.All().Lookup(hashIDsFlag); hashes.Changed {
@@ -136,7 +140,8 @@ func (o *datasetOptions) analyzeDrawn(ctx context.Context, env *session.Environm
 }
 
 // analyzeFile analyzes all of a file.
-func (o *datasetOptions) analyzeFile(ctx context.Context, env *session.Environment, file preview.FileOptions) (*preview.Analysis, error) {
+func (o *datasetOptions) analyzeFile(ctx context.Context, env *session.Environment,
+	file preview.FileOptions) (*preview.Analysis, error) {
 	client := o.server.Target.Client()
 	defer client.CloseIdleConnections()
 	file.Counter = func(ctx context.Context) (tokenizer.Counter, string, error) {

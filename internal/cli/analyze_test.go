@@ -34,25 +34,44 @@ func TestAnalyze(t *testing.T) {
 		code       int
 		want       []string
 	}{
-		{"a trace", trace, session.ExitFine, []string{"form                 trace of lengths with the blocks of prompts", "requests             3\n", "   16  ████████████▎ 30.8 % of prompt tokens", "--request-rate 0.00667"}},
-		{"its unit and blocks", trace + " --trace-unit ms --timed-trace-chunk-hash-size 24", session.ExitFine, []string{"taken as ms", "over 300ms", "   24 "}},
-		{"its columns", trace + " --trace-columns input=output_length", session.ExitFine, []string{"prompt tokens        15 in all"}},
-		{"an estimate", custom, session.ExitFine, []string{"tokens               lengths estimated, without a chat template", "prompt tokens        4 in all"}},
+		{"a trace", trace, session.ExitFine,
+			[]string{"form                 trace of lengths with the blocks of prompts", "requests             3\n",
+				"   16  ████████████▎ 30.8 % of prompt tokens", "--request-rate 0.00667"}},
+		{"its unit and blocks", trace + " --trace-unit ms --timed-trace-chunk-hash-size 24", session.ExitFine,
+			[]string{"taken as ms", "over 300ms", "   24 "}},
+		{"its columns", trace + " --trace-columns input=output_length", session.ExitFine,
+			[]string{"prompt tokens        15 in all"}},
+		{"an estimate", custom, session.ExitFine,
+			[]string{"tokens               lengths estimated, without a chat template",
+				"prompt tokens        4 in all"}},
 		{"no estimate", custom + " --tokenizer " + small, session.ExitFine, []string{"counted by tokenizer " + small}},
-		{"drawn", "--vocab-size 500 --random-input-len 9 --num-prompts 4", session.ExitFine, []string{"source               random: 9 input tokens", "requests             4\n", "hits of a prefix cache"}},
-		{"drawn with times", "--dataset-name timed_trace --vocab-size 500 --dataset-path " + trace, session.ExitFine, []string{"rate                 0.00667 requests/s over 5m0s"}},
-		{"drawn without times", "--dataset-name timed_trace --vocab-size 500 --no-self-timed --dataset-path " + trace, session.ExitFine, []string{"requests             3\n"}},
-		{"no such file", filepath.Join(dir, "none"), session.ExitUsage, []string{"none: file does not exist; give the path of a"}},
+		{"drawn", "--vocab-size 500 --random-input-len 9 --num-prompts 4", session.ExitFine,
+			[]string{"source               random: 9 input tokens", "requests             4\n",
+				"hits of a prefix cache"}},
+		{"drawn with times", "--dataset-name timed_trace --vocab-size 500 --dataset-path " + trace, session.ExitFine,
+			[]string{"rate                 0.00667 requests/s over 5m0s"}},
+		{"drawn without times", "--dataset-name timed_trace --vocab-size 500 --no-self-timed --dataset-path " + trace,
+			session.ExitFine, []string{"requests             3\n"}},
+		{"no such file", filepath.Join(dir, "none"), session.ExitUsage,
+			[]string{"none: file does not exist; give the path of a"}},
 		{"a broken file", broken, session.ExitUsage, []string{"broken.jsonl, line 4: "}},
 		{"two files", trace + " " + custom, session.ExitUsage, []string{"dataset analyze takes one file, got 2"}},
-		{"a flag of drawing", trace + " --num-prompts 5", session.ExitUsage, []string{"--num-prompts: a file is analyzed as a whole; to analyze the requests drawn from it, give --dataset-name"}},
-		{"a bad unit", trace + " --trace-unit min", session.ExitUsage, []string{`--trace-unit "min": use s, ms, us or ns`}},
-		{"bad columns", trace + " --trace-columns x", session.ExitUsage, []string{"--trace-columns: expected timestamp=NAME"}},
-		{"no such column", trace + " --timed-trace-label-hash-ids nope", session.ExitUsage, []string{`trace.jsonl: unknown column "nope"; the columns are`}},
-		{"another's unit", trace + " --timed-trace-sec-multiplier 0.001", session.ExitUsage, []string{"--timed-trace-sec-multiplier: a file is analyzed as a whole"}},
-		{"bad blocks", trace + " --timed-trace-chunk-hash-size 0", session.ExitUsage, []string{"--timed-trace-chunk-hash-size 0: must be between 1 and"}},
+		{"a flag of drawing", trace + " --num-prompts 5", session.ExitUsage,
+			[]string{"--num-prompts: a file is analyzed as a whole; to analyze the requests drawn from it, give " +
+				"--dataset-name"}},
+		{"a bad unit", trace + " --trace-unit min", session.ExitUsage,
+			[]string{`--trace-unit "min": use s, ms, us or ns`}},
+		{"bad columns", trace + " --trace-columns x", session.ExitUsage,
+			[]string{"--trace-columns: expected timestamp=NAME"}},
+		{"no such column", trace + " --timed-trace-label-hash-ids nope", session.ExitUsage,
+			[]string{`trace.jsonl: unknown column "nope"; the columns are`}},
+		{"another's unit", trace + " --timed-trace-sec-multiplier 0.001", session.ExitUsage,
+			[]string{"--timed-trace-sec-multiplier: a file is analyzed as a whole"}},
+		{"bad blocks", trace + " --timed-trace-chunk-hash-size 0", session.ExitUsage,
+			[]string{"--timed-trace-chunk-hash-size 0: must be between 1 and"}},
 		{"a wrong draw", "--dataset-name nope", session.ExitUsage, []string{"--dataset-name nope: use one of"}},
-		{"no tokenizer there", custom + " --tokenizer " + filepath.Join(dir, "none"), session.ExitUsage, []string{"none"}},
+		{"no tokenizer there", custom + " --tokenizer " + filepath.Join(dir, "none"), session.ExitUsage,
+			[]string{"none"}},
 		{"help", "--help", session.ExitFine, []string{"usage: benchtop dataset analyze [flags] [FILE]", "--json "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,7 +87,8 @@ func TestAnalyze(t *testing.T) {
 			} `json:"block_sizes"`
 		} `json:"prefix_sharing"`
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.code != session.ExitFine || got.Requests != 3 || got.Schema != 1 || got.Prefix.Blocks[0].Rate != 32.0/104 {
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.code != session.ExitFine || got.Requests != 3 ||
+		got.Schema != 1 || got.Prefix.Blocks[0].Rate != 32.0/104 {
 		t.Errorf("%v, %+v from %s%s", err, got, r.stdout, r.stderr)
 	}
 }
@@ -84,8 +104,12 @@ func TestDocsAnalyze(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range [][]string{
-		{"requests             6\n", "16  ████████████████████████▍ 60.9 % of prompt tokens", "burstiness           1.14: Poisson-like"},                      // 64 + 48 + 32 + 80 of 368
-		{"random: 1024 input tokens after a prefix of 512", "512  █████████████▎ 33.0 % of prompt tokens", "--random-prefix-len 512 --random-input-len 1024"}, // 99 of 100 prompts, a third of each
+		// 64 + 48 + 32 + 80 of 368
+		{"requests             6\n", "16  ████████████████████████▍ 60.9 % of prompt tokens",
+			"burstiness           1.14: Poisson-like"},
+		// 99 of 100 prompts, a third of each
+		{"random: 1024 input tokens after a prefix of 512", "512  █████████████▎ 33.0 % of prompt tokens",
+			"--random-prefix-len 512 --random-input-len 1024"},
 	} {
 		benchtop(strings.Fields(commands[i])...).expect(t, session.ExitFine, want...)
 	}

@@ -30,7 +30,8 @@ func runAttach(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "attach [flags] [PID|SOCKET]", Text: attachText}
 	var screen spec.Screen
 	screen.DefineLooks(flags.Group("Screen"))
-	list := flags.Group("Runs").Bool("list", false, "list the runs that can be joined: a table on a terminal, otherwise tab-separated with sockets")
+	list := flags.Group("Runs").Bool("list", false,
+		"list the runs that can be joined: a table on a terminal, otherwise tab-separated with sockets")
 	rest, err := env.Parse(&flags, args)
 	if len(rest) > 1 {
 		err = errors.Join(err, fmt.Errorf("attach takes one run, got %q", rest))

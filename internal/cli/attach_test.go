@@ -21,7 +21,8 @@ func TestRunsTable(t *testing.T) { synctest.Test(t, runsTableTest) }
 
 func runsTableTest(t *testing.T) {
 	runs := []attach.RunProcess{
-		{PID: 12307, Since: time.Now().Add(-90 * time.Second), About: attach.About{Target: "http://gpu7:8000", Model: "llama\x1b[31m", Load: "4 → 50 req/s"}},
+		{PID: 12307, Since: time.Now().Add(-90 * time.Second),
+			About: attach.About{Target: "http://gpu7:8000", Model: "llama\x1b[31m", Load: "4 → 50 req/s"}},
 		{PID: 7, Since: time.Now().Add(-2 * time.Second)},
 	}
 	want := `choose one of the runs, as in 'benchtop attach 12307':
@@ -72,7 +73,8 @@ func TestListOfRuns(t *testing.T) {
 	if len(lines) != 2 || lines[0] != "PID\tSINCE\tSOCKET\tTARGET\tMODEL\tLOAD" {
 		t.Fatalf("the list is\n%s", out.String())
 	}
-	if fields := strings.Split(lines[1], "\t"); len(fields) != 6 || fields[3] != "http://a:1" || fields[4] != "m n" || fields[5] != "8 users" {
+	if fields := strings.Split(lines[1], "\t"); len(fields) != 6 || fields[3] != "http://a:1" || fields[4] != "m n" ||
+		fields[5] != "8 users" {
 		t.Errorf("the run is %q", fields)
 	}
 }

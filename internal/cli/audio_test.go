@@ -12,8 +12,8 @@ import (
 	"benchtop/internal/session"
 )
 
-// The example of docs/datasets.md is a data set, and the command there a run of it. The RTFx is that of its recordings, and the report from the
-// journal has the same.
+// The example of docs/datasets.md is a data set, and the command there a run of it. The RTFx is that of its recordings,
+// and the report from the journal has the same.
 func TestDocsCustomAudio(t *testing.T) {
 	page, err := os.ReadFile("../../docs/datasets.md")
 	if err != nil {
@@ -46,12 +46,15 @@ func TestDocsCustomAudio(t *testing.T) {
 	t.Chdir(dir)
 	args := strings.Fields(strings.Replace(command, "benchtop serve", "dataset --disable-shuffle --jsonl -", 1))
 	r := benchtop(args...)
-	if r.expect(t, session.ExitFine); !strings.Contains(r.stdout, `"prompt":"What is said?","audio":{"name":"audio.wav","type":"audio/wav","bytes":846,"seconds":0.050125},"prompt_len":`) ||
+	if r.expect(t, session.ExitFine); !strings.Contains(r.stdout,
+		`"prompt":"What is said?","audio":{"name":"audio.wav","type":"audio/wav","bytes":846,"seconds":0.050125},`+
+			`"prompt_len":`) ||
 		strings.Count(r.stdout, `"audio":{`) != 3 || strings.Count(r.stdout, `"expected_output_len":20}`) != 2 {
 		t.Errorf("%v gave\n%s", args, r.stdout)
 	}
 
-	args = strings.Fields(strings.Replace(command, "benchtop serve", "serve --no-tui --save-result --result-dir . --result-filename r.json --base-url "+simulated(t, nil), 1))
+	args = strings.Fields(strings.Replace(command, "benchtop serve",
+		"serve --no-tui --save-result --result-dir . --result-filename r.json --base-url "+simulated(t, nil), 1))
 	run := benchtop(args...)
 	run.expect(t, session.ExitFine)
 	data, err := os.ReadFile("r.json")
@@ -65,7 +68,9 @@ func TestDocsCustomAudio(t *testing.T) {
 	}
 	line := regexp.MustCompile(`RTFx \(Inverse Real-Time Factor\): +\d+\.\d\d`)
 	again := benchtop("report", "r.json")
-	if again.expect(t, session.ExitFine); line.FindString(run.stdout) == "" || line.FindString(run.stdout) != line.FindString(again.stdout) {
-		t.Errorf("RTFx is %q in the run and %q in its report", line.FindString(run.stdout), line.FindString(again.stdout))
+	if again.expect(t, session.ExitFine); line.FindString(run.stdout) == "" ||
+		line.FindString(run.stdout) != line.FindString(again.stdout) {
+		t.Errorf("RTFx is %q in the run and %q in its report", line.FindString(run.stdout),
+			line.FindString(again.stdout))
 	}
 }

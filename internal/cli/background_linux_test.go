@@ -19,7 +19,8 @@ import (
 	"benchtop/internal/session"
 )
 
-// screenOf collects what a program writes to a pseudo-terminal. tmux is of no use where SIGTTOU matters: what runs in it ignores it.
+// screenOf collects what a program writes to a pseudo-terminal. tmux is of no use where SIGTTOU matters: what runs in
+// it ignores it.
 type screenOf struct {
 	mu  sync.Mutex // guards all
 	all []byte
@@ -38,8 +39,8 @@ func (s *screenOf) read(master *os.File) {
 	}
 }
 
-// wait waits for text that was written at once, or that stands on the screen: a dashboard writes the cells that change, so that text
-// may come in pieces.
+// wait waits for text that was written at once, or that stands on the screen: a dashboard writes the cells that change,
+// so that text may come in pieces.
 func (s *screenOf) wait(t *testing.T, text string) {
 	t.Helper()
 	if !eventually(func() bool {
@@ -81,7 +82,8 @@ func shownBy(output []byte) string {
 
 // The screen is read though only cells that differ are written.
 func TestShownBy(t *testing.T) {
-	if shown := shownBy([]byte("\x1b[2;1H9 u\x1b[1m\x1b[2;4Hsers\x1b[2;1H8\x1b[0m\r\né")); !strings.Contains(shown, "8 users   ") ||
+	if shown := shownBy([]byte("\x1b[2;1H9 u\x1b[1m\x1b[2;4Hsers\x1b[2;1H8\x1b[0m\r\né")); !strings.Contains(shown,
+		"8 users   ") ||
 		!strings.Contains(shown, "\né  ") {
 		t.Error(shown)
 	}
@@ -111,7 +113,8 @@ func pseudoTerminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// A dashboard that the shell has put into the background is not stopped by its way out: it saves, restores the terminal and ends.
+// A dashboard that the shell has put into the background is not stopped by its way out: it saves, restores the terminal
+// and ends.
 func TestSIGTERMInTheBackground(t *testing.T) {
 	t.Parallel()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU) // so that no program started here ignores it
@@ -145,7 +148,8 @@ func TestSIGTERMInTheBackground(t *testing.T) {
 	}
 	_ = syscall.Kill(pid, syscall.SIGTERM)
 	seen.wait(t, fmt.Sprintf("ended with %d.", session.ExitTerminated))
-	if s, _ := readSaved(t, shell.Dir); s.Benchtop.Interrupted == nil || s.Benchtop.Interrupted.Reason != "SIGTERM" || s.Completed == 0 {
+	if s, _ := readSaved(t, shell.Dir); s.Benchtop.Interrupted == nil || s.Benchtop.Interrupted.Reason != "SIGTERM" ||
+		s.Completed == 0 {
 		t.Errorf("completed %d, interrupted %+v", s.Completed, s.Benchtop.Interrupted)
 	}
 }

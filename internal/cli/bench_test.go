@@ -21,7 +21,8 @@ import (
 // benchArgs are a short run against a server, saved as a file of a directory.
 func benchArgs(url, dir, file string, more ...string) []string {
 	return append([]string{
-		"--base-url", url, "--skip-tokenizer-init", "--random-input-len", "8", "--random-output-len", "4", "--num-prompts", "20", "--ready-check-timeout-sec", "0",
+		"--base-url", url, "--skip-tokenizer-init", "--random-input-len", "8", "--random-output-len", "4",
+		"--num-prompts", "20", "--ready-check-timeout-sec", "0",
 		"--save-result", "--result-dir", dir, "--result-filename", file,
 	}, more...)
 }
@@ -30,7 +31,9 @@ func benchArgs(url, dir, file string, more ...string) []string {
 func left() (stacks []string) {
 	all := make([]byte, 1<<20)
 	for stack := range strings.SplitSeq(string(all[:runtime.Stack(all, true)]), "\n\n") {
-		for _, of := range []string{"benchtop/loadgen", "benchtop/internal/run", "benchtop/metrics/live", "benchtop/internal/attach", "benchtop/internal/telemetry", "benchtop/internal/cli.(*bench)", "net/http.(*persistConn)"} {
+		for _, of := range []string{"benchtop/loadgen", "benchtop/internal/run", "benchtop/metrics/live",
+			"benchtop/internal/attach", "benchtop/internal/telemetry", "benchtop/internal/cli.(*bench)",
+			"net/http.(*persistConn)"} {
 			if strings.Contains(stack, of) && !strings.Contains(stack, "cli.left") {
 				stacks = append(stacks, stack)
 				break
@@ -40,8 +43,8 @@ func left() (stacks []string) {
 	return stacks
 }
 
-// Several runs of one process are saved each in its place, and leave no goroutine and no connection behind. This test is not
-// parallel, so that the goroutines are its own.
+// Several runs of one process are saved each in its place, and leave no goroutine and no connection behind. This test
+// is not parallel, so that the goroutines are its own.
 func TestBenchRuns(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	var lines strings.Builder
@@ -81,7 +84,8 @@ func TestBenchCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	b := &session.Runner{Lines: cancelWriter(cancel)}
-	err := b.Run(ctx, benchArgs(url, dir, "run=0.json", "--num-prompts", "20000", "--max-concurrency", "2", "--progress", "20ms"))
+	err := b.Run(ctx,
+		benchArgs(url, dir, "run=0.json", "--num-prompts", "20000", "--max-concurrency", "2", "--progress", "20ms"))
 	if !errors.Is(err, session.ErrCut) || !strings.Contains(err.Error(), metrics.AbortedByUser) {
 		t.Errorf("the error is %v", err)
 	}
@@ -117,7 +121,8 @@ func TestBenchFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	failing := simulated(t, func(p *simulator.Profile) { p.Faults = append(p.Faults, fault) })
-	if err := b.Run(t.Context(), benchArgs(failing, dir, "x.json", "--model", "m")); err == nil || errors.Is(err, session.ErrCut) {
+	if err := b.Run(t.Context(), benchArgs(failing, dir, "x.json", "--model", "m")); err == nil ||
+		errors.Is(err, session.ErrCut) {
 		t.Errorf("all requests failed: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x.json")); err != nil {

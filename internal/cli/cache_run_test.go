@@ -28,8 +28,10 @@ func slow() simulator.Profile {
 func cacheRun(t *testing.T, server *virtual, args ...string) (hitRate float64, cold any, alarms []string) {
 	t.Helper()
 	dir := t.TempDir()
-	r := server.serve(t, append([]string{"--random-input-len", "512", "--random-output-len", "2", "--num-prompts", fmt.Sprint(cachePrompts), "--max-concurrency", "1",
-		"--seed", "3", "--save-result", "--result-dir", dir}, args...)...)
+	r := server.serve(t,
+		append([]string{"--random-input-len", "512", "--random-output-len", "2", "--num-prompts",
+			fmt.Sprint(cachePrompts), "--max-concurrency", "1",
+			"--seed", "3", "--save-result", "--result-dir", dir}, args...)...)
 	r.expect(t, session.ExitFine)
 	b := resultIn(t, dir)["benchtop"].(map[string]any)
 	looks, ok := b["server"].(map[string]any)
@@ -57,12 +59,13 @@ type cacheCase struct {
 	vllm  bool
 }
 
-// A second run with one seed finds its prompts in the server's cache and warns; with --cache cold it does not. The common part of
-// the prompts of one run is found either way, without a warning.
+// A second run with one seed finds its prompts in the server's cache and warns; with --cache cold it does not. The
+// common part of the prompts of one run is found either way, without a warning.
 func TestCacheOfEarlierRuns(t *testing.T) {
 	for _, c := range []cacheCase{
 		{"strangers", []string{"--vocab-size", "30000"}, 0, false},
-		{"a prefix", []string{"--random-prefix-len", "512", "--vocab-size", "30000"}, (cachePrompts - 1.0) / cachePrompts / 2, false},
+		{"a prefix", []string{"--random-prefix-len", "512", "--vocab-size", "30000"},
+			(cachePrompts - 1.0) / cachePrompts / 2, false},
 		{"chats", []string{"--backend", "openai-chat"}, 0, false},
 		{"vLLM", []string{"--model", "m", "--vocab-size", "30000"}, 0, true},
 	} {
@@ -113,12 +116,13 @@ func (c *cacheCase) runs(t *testing.T, server *virtual) {
 	}
 }
 
-// Prompts that were cut to the server's count have in common what is left of them. Here that is nearly all: another tokenizer
-// made them, and the server counts four times as many tokens.
+// Prompts that were cut to the server's count have in common what is left of them. Here that is nearly all: another
+// tokenizer made them, and the server counts four times as many tokens.
 func TestShareOfCutPrompts(t *testing.T) {
 	model := modelDirectory(t, "gpt2-short")
 	inVirtualTime(t, slow(), nil, func(t *testing.T, server *virtual) {
-		hitRate, _, alarms := cacheRun(t, server, "--tokenizer", model, "--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "2",
+		hitRate, _, alarms := cacheRun(t, server, "--tokenizer", model, "--dataset-name", "prefix_repetition",
+			"--prefix-repetition-num-prefixes", "2",
 			"--prefix-repetition-output-len", "2")
 		if hitRate < 0.6 || len(alarms) > 0 {
 			t.Errorf("hit rate %g, alarms %q", hitRate, alarms)
@@ -128,11 +132,14 @@ func TestShareOfCutPrompts(t *testing.T) {
 
 // A server refuses ids beyond its vocabulary, so those that make prompts cold come from the one that was named.
 func TestColdCacheKeepsToTheVocabulary(t *testing.T) {
-	for _, args := range [][]string{nil, {"--tokenizer", modelDirectory(t, "gpt2-short")}, {"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"},
-		{"--dataset-name", "timed_trace", "--dataset-path", "../../datasets/testdata/trace_small.jsonl", "--no-self-timed"},
+	for _, args := range [][]string{nil, {"--tokenizer", modelDirectory(t, "gpt2-short")},
+		{"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"},
+		{"--dataset-name", "timed_trace", "--dataset-path", "../../datasets/testdata/trace_small.jsonl",
+			"--no-self-timed"},
 		{"--dataset-name", "burstgpt", "--dataset-path", "../../datasets/testdata/burstgpt_small.csv"}} {
 		server := recorded(t, nil)
-		benchtop(slices.Concat([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9", "--random-output-len", "2", "--no-tui", "--gpu", "none",
+		benchtop(slices.Concat([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--random-input-len",
+			"9", "--random-output-len", "2", "--no-tui", "--gpu", "none",
 			"--vocab-size", "50", "--cache", "cold"}, args)...).expect(t, session.ExitFine)
 		sent := 0
 		for _, call := range server.all() {
@@ -153,23 +160,29 @@ func TestColdCacheKeepsToTheVocabulary(t *testing.T) {
 func TestColdCacheOfPicturesAlone(t *testing.T) {
 	server := recorded(t, nil)
 	path := filepath.Join(t.TempDir(), "pictures.jsonl")
-	rows := `{"content": [{"type": "text", "text": "What is this?"}]}` + "\n" + `{"content": [{"type": "image", "image": "http://x.test/a.png"}]}` + "\n"
+	rows := `{"content": [{"type": "text", "text": "What is this?"}]}` + "\n" + `{"content": [{"type": "image", ` +
+		`"image": "http://x.test/a.png"}]}` + "\n"
 	if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"serve", "--base-url", server.url, "--no-tui", "--gpu", "none", "--backend", "openai-chat", "--dataset-name", "custom_image", "--dataset-path", path,
-		"--tokenizer", modelDirectory(t, "gpt2-short"), "--disable-shuffle", "--num-prompts", "2", "--request-id-prefix", "p", "--cache", "cold"}
-	benchtop(args...).expect(t, session.ExitUsage, "--cache cold, prompt p1: messages without a text cannot be made cold; use --cache as-is")
+	args := []string{"serve", "--base-url", server.url, "--no-tui", "--gpu", "none", "--backend", "openai-chat",
+		"--dataset-name", "custom_image", "--dataset-path", path,
+		"--tokenizer", modelDirectory(t, "gpt2-short"), "--disable-shuffle", "--num-prompts", "2",
+		"--request-id-prefix", "p", "--cache", "cold"}
+	benchtop(args...).expect(t, session.ExitUsage,
+		"--cache cold, prompt p1: messages without a text cannot be made cold; use --cache as-is")
 	for _, call := range server.all() {
 		t.Errorf("was sent: %v", call.fields)
 	}
 }
 
 func TestColdCacheWithASaltOfTheUsersOwn(t *testing.T) {
-	benchtop("serve", "--cache", "cold", "--extra-body", `{"cache_salt": "x"}`).expect(t, session.ExitUsage, "--cache cold and a cache_salt in --extra-body: choose one")
+	benchtop("serve", "--cache", "cold", "--extra-body", `{"cache_salt": "x"}`).expect(t, session.ExitUsage,
+		"--cache cold and a cache_salt in --extra-body: choose one")
 }
 
-// Later turns hit what the turns before them left in the cache, also a cold one, which is no reason for an alarm; the prompts of an earlier run are.
+// Later turns hit what the turns before them left in the cache, also a cold one, which is no reason for an alarm; the
+// prompts of an earlier run are.
 func TestCacheOfConversations(t *testing.T) {
 	const own = 512.0 / (512 + 512 + 2 + 512) // the first prompt, of both
 	inVirtualTime(t, slow(), nil, func(t *testing.T, server *virtual) {
@@ -178,8 +191,10 @@ func TestCacheOfConversations(t *testing.T) {
 			args  []string
 			above bool
 			alarm int
-		}{{"first", nil, false, 0}, {"again", nil, true, 1}, {"cold", []string{"--cache", "cold"}, false, 0}, {"cold again", []string{"--cache", "cold"}, false, 0}} {
-			args := append([]string{"--backend", "openai-chat", "--multi-turn", "--multi-turn-num-turns", "2", "--num-prompts", fmt.Sprint(cachePrompts / 2)}, c.args...)
+		}{{"first", nil, false, 0}, {"again", nil, true, 1}, {"cold", []string{"--cache", "cold"}, false, 0},
+			{"cold again", []string{"--cache", "cold"}, false, 0}} {
+			args := append([]string{"--backend", "openai-chat", "--multi-turn", "--multi-turn-num-turns", "2",
+				"--num-prompts", fmt.Sprint(cachePrompts / 2)}, c.args...)
 			rate, _, alarms := cacheRun(t, server, args...)
 			if rate < own-0.1 || (rate > own+0.3) != c.above || len(alarms) != c.alarm {
 				t.Errorf("%s: a hit rate of %g, alarms %q", c.name, rate, alarms)

@@ -41,7 +41,8 @@ func runCalibrate(env *session.Environment, args []string) int {
 	var o calibrateOptions
 	f := flags.Group("Calibration")
 	quick := f.Bool("quick", false, "take about 20 s: fewer loads, less confidence")
-	f.StringVar(&o.json, "json", "", "write all figures to this file; - for standard output, with the table on standard error")
+	f.StringVar(&o.json, "json", "",
+		"write all figures to this file; - for standard output, with the table on standard error")
 	f.BoolVar(&o.noSave, "no-save", false, "do not save the result for later runs")
 	rest, err := env.Parse(&flags, args)
 	if err := errors.Join(err, noArguments("calibrate", rest), o.check()); err != nil {
@@ -82,7 +83,8 @@ func (o *calibrateOptions) check() error {
 }
 
 // calibrate runs a campaign against a metronome, prints what it found and keeps it.
-func (o *calibrateOptions) calibrate(ctx context.Context, env *session.Environment, plan calibration.Campaign, server string) int {
+func (o *calibrateOptions) calibrate(ctx context.Context, env *session.Environment, plan calibration.Campaign,
+	server string) int {
 	plan.Draw = drawUnseen
 	var done func()
 	plan.Progress, done = calibrationProgress(env.Stderr)
@@ -112,7 +114,9 @@ func (o *calibrateOptions) calibrate(ctx context.Context, env *session.Environme
 	case !o.noSave:
 		path, stays, err := keepCalibration(c)
 		if err != nil {
-			return env.Fail(session.ExitFailed, fmt.Errorf("the calibration is not saved: %w; set XDG_STATE_HOME to a directory that can be written, or use --no-save", err))
+			return env.Fail(session.ExitFailed,
+				fmt.Errorf("the calibration is not saved: %w; set XDG_STATE_HOME to a directory that can be written, "+
+					"or use --no-save", err))
 		}
 		if stays != "" {
 			fmt.Fprintf(env.Stderr, "not saved in %s: %s\n", session.Harmless(path), stays)
@@ -137,8 +141,8 @@ func keepCalibration(c *calibration.Calibration) (path, stays string, err error)
 	return path, "", c.Write(path)
 }
 
-// calibrationProgress returns functions that show the progress of a campaign and clear it at the end. A terminal has one line that
-// changes; any other output gets a line for each measurement.
+// calibrationProgress returns functions that show the progress of a campaign and clear it at the end. A terminal has
+// one line that changes; any other output gets a line for each measurement.
 func calibrationProgress(w io.Writer) (show func(part, of int, text string), done func()) {
 	if !session.IsTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return func(part, of int, text string) { fmt.Fprintf(w, "[%d/%d] %s\n", part, of, text) }, func() {}
@@ -157,7 +161,8 @@ func drawUnseen(ctx context.Context, snapshots <-chan metrics.Snapshot) int64 {
 	var screen byteCount
 	// Its error is that ctx ended; a broken dashboard shows as one that drew next to nothing.
 	_ = tui.Run(ctx, tui.Options{
-		Snapshots: snapshots, Control: tui.NoControl{}, Input: keys, Output: &screen, Width: 120, Height: 40, Color: "256",
+		Snapshots: snapshots, Control: tui.NoControl{}, Input: keys, Output: &screen, Width: 120, Height: 40,
+		Color: "256",
 	})
 	return screen.Load()
 }
@@ -195,5 +200,6 @@ func runMetronome(env *session.Environment, args []string) int {
 		return env.Fail(session.ExitUsage, err)
 	}
 	s := metronome.New()
-	return env.Failed(at.serve(env, s.Serve, s.Close, func(url string) { fmt.Fprintf(env.Stdout, "%s%s\n", listening, url) }))
+	return env.Failed(
+		at.serve(env, s.Serve, s.Close, func(url string) { fmt.Fprintf(env.Stdout, "%s%s\n", listening, url) }))
 }

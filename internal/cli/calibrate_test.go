@@ -17,11 +17,14 @@ import (
 )
 
 func TestCalibrateUsage(t *testing.T) {
-	benchtop("calibrate", "--quik", "--json", filepath.Join("no", "such", "dir", "x.json"), "now").expect(t, session.ExitUsage,
-		"--quik: unknown flag (did you mean quick?)", "there is no directory", `calibrate takes no arguments, got ["now"]`)
+	benchtop("calibrate", "--quik", "--json", filepath.Join("no", "such", "dir", "x.json"), "now").expect(t,
+		session.ExitUsage,
+		"--quik: unknown flag (did you mean quick?)", "there is no directory",
+		`calibrate takes no arguments, got ["now"]`)
 	benchtop("calibrate", "--json").expect(t, session.ExitUsage, "--json: a value is missing")
 	help := benchtop("calibrate", "--help")
-	help.expect(t, session.ExitFine, "usage: benchtop calibrate [flags]", "--quick", "--json", "--no-save", "'benchtop metronome'")
+	help.expect(t, session.ExitFine, "usage: benchtop calibrate [flags]", "--quick", "--json", "--no-save",
+		"'benchtop metronome'")
 	for line := range strings.Lines(help.stdout) {
 		if len(line) > 121 {
 			t.Errorf("a line of the help is too long: %q", line)
@@ -76,7 +79,8 @@ func TestCalibrate(t *testing.T) {
 	url := metronomed(t)
 	file := filepath.Join(t.TempDir(), "figures.json")
 	r := calibrated(t.Context(), calibrateOptions{json: file}, url)
-	r.expect(t, session.ExitFine, "benchtop calibrate, ", "Requests/s: closed loop of 2 users", "Open streams", "Chunks/s", "Stamps against the server's own log", "Lateness of arrivals",
+	r.expect(t, session.ExitFine, "benchtop calibrate, ", "Requests/s: closed loop of 2 users", "Open streams",
+		"Chunks/s", "Stamps against the server's own log", "Lateness of arrivals",
 		"Dashboard", "[1/5] requests/s", "[5/5] lateness", "saved in "+state)
 	kept := filepath.Join(state, "benchtop", "calibration.json")
 	c, err := calibration.ReadRecord(kept)
@@ -84,8 +88,10 @@ func TestCalibrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := c.Figures
-	if !c.Complete || !c.Matches() || c.Version == "" || f.RequestsPerSecond <= 0 || len(f.Streams) == 0 || len(f.Chunks) == 0 || len(f.Stamps) == 0 ||
-		f.StampError.N == 0 || len(f.Lateness) != 2 || f.Dashboard == nil || f.Dashboard.DrawnBytes <= 0 || len(f.Problems) > 0 {
+	if !c.Complete || !c.Matches() || c.Version == "" || f.RequestsPerSecond <= 0 || len(f.Streams) == 0 ||
+		len(f.Chunks) == 0 || len(f.Stamps) == 0 ||
+		f.StampError.N == 0 || len(f.Lateness) != 2 || f.Dashboard == nil || f.Dashboard.DrawnBytes <= 0 ||
+		len(f.Problems) > 0 {
 		t.Errorf("kept: %+v", c)
 	}
 	written, err := os.ReadFile(file)
@@ -95,7 +101,8 @@ func TestCalibrate(t *testing.T) {
 	if same, _ := os.ReadFile(kept); !bytes.Equal(same, written) {
 		t.Errorf("written\n%s\nkept\n%s", written, same)
 	}
-	if w := session.CalibrationWarnings(calibration.PlannedLoad{RequestsPerSecond: f.RequestsPerSecond + 1}); len(w) != 1 || !strings.Contains(w[0], "requests/s") {
+	if w := session.CalibrationWarnings(calibration.PlannedLoad{RequestsPerSecond: f.RequestsPerSecond + 1}); len(w) !=
+		1 || !strings.Contains(w[0], "requests/s") {
 		t.Errorf("warnings %q", w)
 	}
 	if w := session.CalibrationWarnings(calibration.PlannedLoad{RequestsPerSecond: f.RequestsPerSecond}); w != nil {
@@ -136,7 +143,8 @@ func TestCalibrationNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", state)
-	calibrated(t.Context(), calibrateOptions{}, metronomed(t)).expect(t, session.ExitFailed, "Requests/s: closed loop of 2 users", "the calibration is not saved", "--no-save")
+	calibrated(t.Context(), calibrateOptions{}, metronomed(t)).expect(t, session.ExitFailed,
+		"Requests/s: closed loop of 2 users", "the calibration is not saved", "--no-save")
 }
 
 // A calibration without a measurement fails, and nothing is kept.
@@ -153,7 +161,8 @@ func TestNothingCalibrated(t *testing.T) {
 	var out, trouble bytes.Buffer
 	plan := tiny()
 	plan.Paced = nil // without a server
-	code := o.calibrate(t.Context(), &session.Environment{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &trouble}, plan, url)
+	code := o.calibrate(t.Context(), &session.Environment{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &trouble},
+		plan, url)
 	r := result{code, out.String(), trouble.String()}
 	r.expect(t, session.ExitFailed, "Not measured", "requests/s: ", "refused", "Nothing could be measured")
 	if files, _ := os.ReadDir(state); len(files) != 0 {
@@ -167,7 +176,8 @@ func TestCalibrationEnded(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", state)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	calibrated(ctx, calibrateOptions{}, metronomed(t)).expect(t, session.ExitFine, "INCOMPLETE", "Nothing could be measured", "not saved")
+	calibrated(ctx, calibrateOptions{}, metronomed(t)).expect(t, session.ExitFine, "INCOMPLETE",
+		"Nothing could be measured", "not saved")
 	if files, _ := os.ReadDir(state); len(files) != 0 {
 		t.Errorf("kept: %v", files)
 	}
@@ -179,7 +189,8 @@ func TestCalibrationPath(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("USERPROFILE", os.Getenv("HOME"))
 	path, err := session.CalibrationPath()
-	if want := filepath.Join(os.Getenv("HOME"), ".local", "state", "benchtop", "calibration.json"); path != want || err != nil {
+	if want := filepath.Join(os.Getenv("HOME"), ".local", "state", "benchtop", "calibration.json"); path != want ||
+		err != nil {
 		t.Errorf("%s (%v), want %s", path, err, want)
 	}
 }

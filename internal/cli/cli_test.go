@@ -81,56 +81,90 @@ func TestWrongUsage(t *testing.T) {
 	}{
 		{"no command", "", []string{"usage: benchtop COMMAND"}},
 		{"unknown command", "srve", []string{`unknown command "srve" (did you mean serve?)`}},
-		{"all problems at once", "serve --backend foo --num-prompts x --requst-rate 3 --burstiness 0 --dataset-name nope --metric-percentiles 101 extra", []string{
+		{"all problems at once", "serve --backend foo --num-prompts x --requst-rate 3 --burstiness 0 --dataset-name " +
+			"nope --metric-percentiles 101 extra", []string{
 			"--backend foo: use " + protocol.Names(0), "--num-prompts x: expected a whole number",
 			"--requst-rate: unknown flag (did you mean request-rate?)", "--burstiness 0: must be more than 0",
-			"--dataset-name nope: use one of random, random-mm,", "--metric-percentiles 101: expected numbers from 0 to 100",
+			"--dataset-name nope: use one of random, random-mm,",
+			"--metric-percentiles 101: expected numbers from 0 to 100",
 			`serve takes no arguments, got ["extra"]: 'vllm serve MODEL' starts a server`,
 		}},
 		{"value missing", "serve --model", []string{"--model: a value is missing; expected a string"}},
-		{"ambiguous", "serve --request 3", []string{"--request: ambiguous; could be --request-id-prefix, --request-rate, --request-timeout"}},
-		{"goodput", "serve --goodput ttft:5 speed:9 tpot", []string{`--goodput speed:9: "speed:9": unknown metric "speed"`, `--goodput tpot: "tpot": expected NAME:MILLISECONDS`}},
-		{"random with a file", "serve --dataset-path x", []string{"--dataset-path x: the data set random takes no file"}},
+		{"ambiguous", "serve --request 3",
+			[]string{"--request: ambiguous; could be --request-id-prefix, --request-rate, --request-timeout"}},
+		{"goodput", "serve --goodput ttft:5 speed:9 tpot",
+			[]string{`--goodput speed:9: "speed:9": unknown metric "speed"`,
+				`--goodput tpot: "tpot": expected NAME:MILLISECONDS`}},
+		{"random with a file", "serve --dataset-path x",
+			[]string{"--dataset-path x: the data set random takes no file"}},
 		{"range ratio", "serve --random-range-ratio 1.5", []string{"range"}},
-		{"endpoint", "serve --backend openai-chat --endpoint /v1/completions", []string{"for backend openai-chat it must end in chat/completions"}},
+		{"endpoint", "serve --backend openai-chat --endpoint /v1/completions",
+			[]string{"for backend openai-chat it must end in chat/completions"}},
 		{"endless", "serve --duration 5s", []string{"limit it with --max-concurrency"}},
 		{"seed", "serve --seed -1", []string{"--seed -1: seeds are from 0 to 4294967295"}},
-		{"url and number at once", "serve --base-url ftp://x --num-prompts 0", []string{"--base-url: base URL", "--num-prompts 0: must be at least 1"}},
-		{"batches", "serve --backend openai-chat --random-batch-size 4", []string{"--random-batch-size 4: several prompts in a request are for completions and pooling endpoints; backend openai-chat cannot send them, use --backend vllm, openai, openai-embeddings"}},
-		{"tokens of answers in one piece", "serve --backend openai-embeddings --goodput ttft:5 e2el:9 --fail-on p99_tpot_ms>3", []string{
-			"--goodput ttft: backend openai-embeddings does not stream, so only e2el exists", "--fail-on p99_tpot_ms>3: backend"}},
-		{"rerank", "serve --dataset-name random-rerank", []string{"a query and documents are for rerank and embeddings endpoints; backend openai cannot send them"}},
-		{"recordings of the hub", "serve --backend openai --dataset-name hf --dataset-path facebook/voxpopuli", []string{"--dataset-name hf: recordings travel as files or in chat messages; backend openai cannot send them"}},
-		{"a trace and stages", "serve --dataset-name timed_trace --dataset-path cli_test.go --stages 1:1s", []string{"--stages: the trace sets the times; add --no-self-timed"}},
-		{"a trace on chat", "serve --dataset-name timed_trace --dataset-path cli_test.go --backend openai-chat", []string{"token ids, which chat cannot send; backend openai-chat"}},
+		{"url and number at once", "serve --base-url ftp://x --num-prompts 0",
+			[]string{"--base-url: base URL", "--num-prompts 0: must be at least 1"}},
+		{"batches", "serve --backend openai-chat --random-batch-size 4",
+			[]string{"--random-batch-size 4: several prompts in a request are for completions and pooling endpoints; " +
+				"backend openai-chat cannot send them, use --backend vllm, openai, openai-embeddings"}},
+		{"tokens of answers in one piece",
+			"serve --backend openai-embeddings --goodput ttft:5 e2el:9 --fail-on p99_tpot_ms>3", []string{
+				"--goodput ttft: backend openai-embeddings does not stream, so only e2el exists",
+				"--fail-on p99_tpot_ms>3: backend"}},
+		{"rerank", "serve --dataset-name random-rerank",
+			[]string{"a query and documents are for rerank and embeddings endpoints; backend openai cannot send them"}},
+		{"recordings of the hub", "serve --backend openai --dataset-name hf --dataset-path facebook/voxpopuli",
+			[]string{"--dataset-name hf: recordings travel as files or in chat messages; backend openai cannot send " +
+				"them"}},
+		{"a trace and stages", "serve --dataset-name timed_trace --dataset-path cli_test.go --stages 1:1s",
+			[]string{"--stages: the trace sets the times; add --no-self-timed"}},
+		{"a trace on chat", "serve --dataset-name timed_trace --dataset-path cli_test.go --backend openai-chat",
+			[]string{"token ids, which chat cannot send; backend openai-chat"}},
 		{"all rows of no file", "serve --num-prompts 0", []string{"--num-prompts 0: must be at least 1"}},
 		{"the cache", "serve --cache warm", []string{"--cache warm: use cold or none or as-is"}},
-		{"two words about tokens", "serve --tokenizer x --skip-tokenizer-init", []string{"--tokenizer and --skip-tokenizer-init: choose one"}},
-		{"a rate beyond all years", "serve --request-rate 1e-12", []string{"--request-rate 1e-12: 1000 requests would take more than a year"}},
+		{"two words about tokens", "serve --tokenizer x --skip-tokenizer-init",
+			[]string{"--tokenizer and --skip-tokenizer-init: choose one"}},
+		{"a rate beyond all years", "serve --request-rate 1e-12",
+			[]string{"--request-rate 1e-12: 1000 requests would take more than a year"}},
 		{"base url", "serve --base-url localhost:8000", []string{"--base-url: base URL", "expected http://HOST:PORT"}},
-		{"a key in a URL without http", "serve --base-url user:secret@host", []string{"--base-url: base URL: missing http:// or https://"}},
+		{"a key in a URL without http", "serve --base-url user:secret@host",
+			[]string{"--base-url: base URL: missing http:// or https://"}},
 		{"headers", "serve --header A=1 nope Content-Length=3", []string{"--header: item 2 is not KEY=VALUE"}},
-		{"a header of the connection", "serve --header Content-Length=3", []string{"--header: header Content-Length: it cannot be set"}},
+		{"a header of the connection", "serve --header Content-Length=3",
+			[]string{"--header: header Content-Length: it cannot be set"}},
 		{"request ids", "serve --request-id-prefix grün", []string{"--request-id-prefix", "only printable ASCII"}},
-		{"stages", "serve --stages 8:30s,x --concurrency-stages 1:20s --request-rate 4", []string{`"x": expected RATE:TIME`, "--concurrency-stages and --request-rate: choose one"}},
-		{"ramps", "serve --ramp-up-strategy exponential --ramp-up-start-rps 0 --ramp-up-end-rps 0 --request-rate 4", []string{"--ramp-up-strategy and --request-rate: choose one", "nothing would be sent"}},
-		{"half a ramp", "serve --ramp-up-strategy linear --ramp-over 5s", []string{"needs --ramp-up-start-rps", "needs --ramp-up-end-rps"}},
-		{"a ramp that never begins", "serve --ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 5", []string{"would never send the first"}},
+		{"stages", "serve --stages 8:30s,x --concurrency-stages 1:20s --request-rate 4",
+			[]string{`"x": expected RATE:TIME`, "--concurrency-stages and --request-rate: choose one"}},
+		{"ramps", "serve --ramp-up-strategy exponential --ramp-up-start-rps 0 --ramp-up-end-rps 0 --request-rate 4",
+			[]string{"--ramp-up-strategy and --request-rate: choose one", "nothing would be sent"}},
+		{"half a ramp", "serve --ramp-up-strategy linear --ramp-over 5s",
+			[]string{"needs --ramp-up-start-rps", "needs --ramp-up-end-rps"}},
+		{"a ramp that never begins", "serve --ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 5",
+			[]string{"would never send the first"}},
 		{"too many requests", "serve --stages 1e6:1h", []string{""}},
-		{"only a warm-up", "serve --request-rate 4 --duration 5s --warmup 5s", []string{"--warmup 5s: the run ends after 5s"}},
+		{"only a warm-up", "serve --request-rate 4 --duration 5s --warmup 5s",
+			[]string{"--warmup 5s: the run ends after 5s"}},
 		{"metadata", "serve --metadata a=1 b benchtop=2", []string{"--metadata: item 2 is not KEY=VALUE"}},
-		{"thresholds", "serve --timeline-itl-thresholds 50,25", []string{"--timeline-itl-thresholds 50,25: expected two numbers"}},
-		{"colours and hang-ups", "serve --color pink --on-hangup panic", []string{"--color:", "use auto, none, 16, 256 or true", "--on-hangup panic: use save or continue"}},
+		{"thresholds", "serve --timeline-itl-thresholds 50,25",
+			[]string{"--timeline-itl-thresholds 50,25: expected two numbers"}},
+		{"colours and hang-ups", "serve --color pink --on-hangup panic",
+			[]string{"--color:", "use auto, none, 16, 256 or true", "--on-hangup panic: use save or continue"}},
 		{"an unattended run nobody sees", "serve --on-hangup continue --no-save", []string{"the result would be lost"}},
 		{"trace times", "serve --self-timed", []string{"--self-timed: needs a data set with time stamps"}},
 		{"saving", "serve --no-save --save-result", []string{"--no-save and --save-result: choose one"}},
-		{"times", "serve --stall-timeout 0s --duration -1s --pacer sundial", []string{"--stall-timeout 0s: must be more than 0", "--duration -1s: must not be negative", "--pacer sundial: this system has"}},
-		{"percentile metrics", "serve --percentile-metrics ttft,spam", []string{"--percentile-metrics spam: unknown; use ttft, tpot"}},
-		{"profiler", "serve --profile-batch-threshold 4 --profile-duration -1", []string{"--profile-batch-threshold: needs --profile", "--profile-duration -1s: must not be negative"}},
-		{"profiler without a threshold", "serve --profile --profile-duration 9", []string{"--profile-duration: needs --profile-batch-threshold"}},
+		{"times", "serve --stall-timeout 0s --duration -1s --pacer sundial",
+			[]string{"--stall-timeout 0s: must be more than 0", "--duration -1s: must not be negative",
+				"--pacer sundial: this system has"}},
+		{"percentile metrics", "serve --percentile-metrics ttft,spam",
+			[]string{"--percentile-metrics spam: unknown; use ttft, tpot"}},
+		{"profiler", "serve --profile-batch-threshold 4 --profile-duration -1",
+			[]string{"--profile-batch-threshold: needs --profile", "--profile-duration -1s: must not be negative"}},
+		{"profiler without a threshold", "serve --profile --profile-duration 9",
+			[]string{"--profile-duration: needs --profile-batch-threshold"}},
 		{"demo", "demo --duration 5 now", []string{"--duration 5: expected a time such as", "demo takes no arguments"}},
 		{"simulate", "simulate --profile h900", []string{"--profile h900", "l40s-8b"}},
-		{"report of a baseline alone", "report --baseline a.json", []string{"--baseline a.json: this is the older run; also name the run to compare with it"}},
+		{"report of a baseline alone", "report --baseline a.json",
+			[]string{"--baseline a.json: this is the older run; also name the run to compare with it"}},
 		{"report without a file", "report", []string{"report takes a file, got none"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -147,7 +181,8 @@ func TestWrongUsage(t *testing.T) {
 			"/no/such/file": {"/no/such/file", "no such file"},
 			bad:             {bad, "line 2", "expected"},
 		} {
-			benchtop("serve", "--base-url", url, "--dataset-name", "sharegpt", "--dataset-path", file).expect(t, session.ExitUsage, words...)
+			benchtop("serve", "--base-url", url, "--dataset-name", "sharegpt", "--dataset-path", file).expect(t,
+				session.ExitUsage, words...)
 		}
 	})
 	if asked {
@@ -162,13 +197,15 @@ func TestHelpAndVersion(t *testing.T) {
 		benchtop(c.name, "--help").expect(t, session.ExitFine, "usage: benchtop "+c.name)
 		benchtop("help", c.name).expect(t, session.ExitFine, "usage: benchtop "+c.name)
 	}
-	benchtop("bench", "serve", "--help").expect(t, session.ExitFine, "usage: benchtop serve", "--request-rate", "(default inf)")
+	benchtop("bench", "serve", "--help").expect(t, session.ExitFine, "usage: benchtop serve", "--request-rate",
+		"(default inf)")
 }
 
 func TestServerAbsent(t *testing.T) {
 	benchtop("serve", "--port", "1", "--model", "m").expect(t, session.ExitFailed,
 		"cannot reach http://127.0.0.1:1", "connection refused", "is the server up", "benchtop demo")
-	for status, advice := range map[int]string{http.StatusUnauthorized: "401 Unauthorized: who are you?; is the API key right?",
+	for status, advice := range map[int]string{
+		http.StatusUnauthorized:        "401 Unauthorized: who are you?; is the API key right?",
 		http.StatusInternalServerError: "name the model with --model"} {
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
@@ -191,14 +228,18 @@ func TestCertificate(t *testing.T) {
 	web := httptest.NewTLSServer(inner.Handler())
 	defer web.Close()
 	web.Config.ErrorLog = log.New(io.Discard, "", 0)
-	args := []string{"serve", "--base-url", web.URL, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2"}
-	benchtop(args...).expect(t, session.ExitFailed, "the certificate of "+web.URL+" is signed by an authority that is not trusted here", "--ca-file", "--insecure")
+	args := []string{"serve", "--base-url", web.URL, "--num-prompts", "2", "--random-input-len", "5",
+		"--random-output-len", "2"}
+	benchtop(args...).expect(t, session.ExitFailed,
+		"the certificate of "+web.URL+" is signed by an authority that is not trusted here", "--ca-file", "--insecure")
 	benchtop(append(args, "--insecure")...).expect(t, session.ExitFine, "Successful requests:                     2 ")
 	authority := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	benchtop(append(args, "--ca-file", authority)...).expect(t, session.ExitFine, "Successful requests:                     2 ")
+	benchtop(append(args, "--ca-file", authority)...).expect(t, session.ExitFine,
+		"Successful requests:                     2 ")
 }
 
 // A server that claims absurd numbers of tokens costs neither the run nor its journal.
@@ -206,12 +247,15 @@ func TestAbsurdUsage(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, `data: {"choices":[{"text":"a","finish_reason":"stop"}]}`+"\n\n"+
-			`data: {"choices":[],"usage":{"prompt_tokens":9223372036854775800,"completion_tokens":1e300}}`+"\n\ndata: [DONE]\n\n")
+			`data: {"choices":[],"usage":{"prompt_tokens":9223372036854775800,"completion_tokens":1e300}}`+"\n\ndata: "+
+			"[DONE]\n\n")
 	}))
 	defer web.Close()
 	dir := t.TempDir()
-	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "4", "--random-input-len", "7", "--save-result", "--result-dir", dir).
-		expect(t, session.ExitFine, "Successful requests:                     4 ", "Total input tokens:                      28 ", "Total generated tokens:                  4 ")
+	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "4", "--random-input-len", "7",
+		"--save-result", "--result-dir", dir).
+		expect(t, session.ExitFine, "Successful requests:                     4 ",
+			"Total input tokens:                      28 ", "Total generated tokens:                  4 ")
 	journals, _ := filepath.Glob(filepath.Join(dir, "*.gz"))
 	benchtop("report", journals[0]).expect(t, session.ExitFine, "Successful requests:                     4 ")
 }
@@ -226,8 +270,10 @@ func TestNothingGoesUncounted(t *testing.T) {
 		}
 		return r.Method == http.MethodPost
 	}, func(t *testing.T, server *virtual) {
-		server.serve(t, "--model", "m", "--num-prompts", "15000", "--vocab-size", "300", "--random-input-len", "4", "--max-concurrency", "2", "--duration", "500ms",
-			"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFailed, "Time ran out before")
+		server.serve(t, "--model", "m", "--num-prompts", "15000", "--vocab-size", "300", "--random-input-len", "4",
+			"--max-concurrency", "2", "--duration", "500ms",
+			"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFailed,
+			"Time ran out before")
 	})
 	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
 	if err != nil {
@@ -245,7 +291,8 @@ func TestNothingGoesUncounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v.Failed+v.Benchtop.NotSent != 15000 || v.Benchtop.Interrupted != nil || v.Failed == 0 {
-		t.Errorf("%d failed, %d not sent, interrupted %v; want 15000 in all", v.Failed, v.Benchtop.NotSent, v.Benchtop.Interrupted)
+		t.Errorf("%d failed, %d not sent, interrupted %v; want 15000 in all", v.Failed, v.Benchtop.NotSent,
+			v.Benchtop.Interrupted)
 	}
 	if v.MeanTTFT == nil {
 		t.Error("mean_ttft_ms is missing from a result without a success")
@@ -261,7 +308,8 @@ func TestEverythingFails(t *testing.T) {
 		"Failed requests:                         12", "Error 9: no room", "no request succeeded", "503")
 }
 
-// vllmKeys are the keys of a result with detail, in order, from the description of vLLM's format, and behind them that of its Rust client.
+// vllmKeys are the keys of a result with detail, in order, from the description of vLLM's format, and behind them that
+// of its Rust client.
 var vllmKeys = strings.Fields(`date endpoint_type backend label model_id tokenizer_id num_prompts request_rate burstiness max_concurrency
 	duration completed failed total_input_tokens total_output_tokens request_throughput request_goodput output_throughput
 	total_token_throughput input_lens output_lens ttfts itls latencies start_times queue_times generated_texts errors
@@ -333,7 +381,8 @@ func TestServeLikeVLLM(t *testing.T) {
 		t.Errorf("lines\n%s\nwant\n%s", strings.Join(labels, "\n"), strings.Join(vllmLines, "\n"))
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if len(files) != 2 || !strings.HasPrefix(filepath.Base(files[0]), "openai-chat-400.0qps-sim-8b-") || !strings.HasSuffix(files[1], ".jsonl.gz") {
+	if len(files) != 2 || !strings.HasPrefix(filepath.Base(files[0]), "openai-chat-400.0qps-sim-8b-") ||
+		!strings.HasSuffix(files[1], ".jsonl.gz") {
 		t.Fatalf("files %v, want a result and its journal", files)
 	}
 	data, err := os.ReadFile(files[0])
@@ -354,8 +403,10 @@ func TestServeLikeVLLM(t *testing.T) {
 	if err := json.Unmarshal(data, &v); err != nil {
 		t.Fatal(err)
 	}
-	if v.Completed != 60 || len(v.ITLs) != 60 || len(v.TTFTs) != 60 || len(v.Errors) != 60 || v.Texts[0] == "" || len(v.ITLs[0])+1 < v.Outputs[0] {
-		t.Errorf("completed %d, %d ITL lists, first of %d gaps for %d tokens, text %q", v.Completed, len(v.ITLs), len(v.ITLs[0]), v.Outputs[0], v.Texts[0])
+	if v.Completed != 60 || len(v.ITLs) != 60 || len(v.TTFTs) != 60 || len(v.Errors) != 60 || v.Texts[0] == "" ||
+		len(v.ITLs[0])+1 < v.Outputs[0] {
+		t.Errorf("completed %d, %d ITL lists, first of %d gaps for %d tokens, text %q", v.Completed, len(v.ITLs),
+			len(v.ITLs[0]), v.Outputs[0], v.Texts[0])
 	}
 
 	// The journal gives the same report again, and by the result's name too.
@@ -378,16 +429,22 @@ func TestServeShapes(t *testing.T) {
 		want []string
 	}{
 		{"random, all at once", "--num-prompts 30 --random-input-len 50 --random-output-len 4",
-			[]string{"Successful requests:                     30 ", "Total input tokens:                      1500 ", "Total generated tokens:                  120 "}},
+			[]string{"Successful requests:                     30 ", "Total input tokens:                      1500 ",
+				"Total generated tokens:                  120 "}},
 		{"limited", "--num-prompts 20 --random-output-len 4 --max-concurrency 3 --goodput ttft:60000 e2el:60000",
 			[]string{"Maximum request concurrency:             3 ", "Request goodput (req/s):"}},
-		{"rate by the clock", "--duration 1s --request-rate 30 --random-output-len 4 --burstiness inf --num-prompts 500 --vocab-size 300",
+		{"rate by the clock",
+			"--duration 1s --request-rate 30 --random-output-len 4 --burstiness inf --num-prompts 500 --vocab-size 300",
 			[]string{"Successful requests:                     29 "}},
-		{"the clock decides how many", "--duration 500ms --request-rate 240 --vocab-size 300 --random-input-len 4 --random-output-len 1", []string{"Successful requests:                     120 "}},
-		{"other metrics", "--num-prompts 5 --random-output-len 4 --percentile-metrics e2el --metric-percentiles 50,99.9", []string{"Median E2EL (ms):", "P99.9 E2EL (ms):"}},
-		{"text of the server's tokenizer on the chat protocol", "--backend openai-chat --num-prompts 7 --random-input-len 40 --random-output-len 4",
+		{"the clock decides how many", "--duration 500ms --request-rate 240 --vocab-size 300 --random-input-len 4 " +
+			"--random-output-len 1", []string{"Successful requests:                     120 "}},
+		{"other metrics", "--num-prompts 5 --random-output-len 4 --percentile-metrics e2el --metric-percentiles " +
+			"50,99.9", []string{"Median E2EL (ms):", "P99.9 E2EL (ms):"}},
+		{"text of the server's tokenizer on the chat protocol",
+			"--backend openai-chat --num-prompts 7 --random-input-len 40 --random-output-len 4",
 			[]string{"Successful requests:                     7 ", "Total input tokens:                      "}},
-		{"vocabulary", "--num-prompts 5 --random-output-len 4 --vocab-size 300 --random-range-ratio 0.5 --random-prefix-len 3", []string{"Successful requests:                     5 "}},
+		{"vocabulary", "--num-prompts 5 --random-output-len 4 --vocab-size 300 --random-range-ratio 0.5 " +
+			"--random-prefix-len 3", []string{"Successful requests:                     5 "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inVirtualTime(t, simulator.Defaults(), nil, func(t *testing.T, server *virtual) {
@@ -397,11 +454,12 @@ func TestServeShapes(t *testing.T) {
 	}
 	// Prompts without number would all be drawn at one moment of virtual time.
 	url := simulated(t, func(p *simulator.Profile) { *p = simulator.Defaults() })
-	benchtop(strings.Fields("serve --duration 300ms --max-concurrency 2 "+shortPrompts+" --base-url "+url)...).expect(t, session.ExitFine, "Failed requests:                         0 ")
+	benchtop(strings.Fields("serve --duration 300ms --max-concurrency 2 "+shortPrompts+" --base-url "+url)...).expect(t,
+		session.ExitFine, "Failed requests:                         0 ")
 }
 
-// Where nothing counts tokens, data sets of text go by estimates. They are called that wherever they show, and the server's own
-// counts take their place in the figures.
+// Where nothing counts tokens, data sets of text go by estimates. They are called that wherever they show, and the
+// server's own counts take their place in the figures.
 func TestEstimateIsLabelled(t *testing.T) {
 	t.Parallel()
 	inner := simulator.New(simulator.Defaults())
@@ -415,16 +473,19 @@ func TestEstimateIsLabelled(t *testing.T) {
 	}))
 	defer web.Close()
 	dir := t.TempDir()
-	args := []string{"serve", "--base-url", web.URL, "--dataset-name", "sharegpt", "--dataset-path", sharegptFile, "--num-prompts", "3",
+	args := []string{"serve", "--base-url", web.URL, "--dataset-name", "sharegpt", "--dataset-path", sharegptFile,
+		"--num-prompts", "3",
 		"--output-len", "3", "--save-result", "--result-dir", dir}
-	benchtop(args...).expect(t, session.ExitFine, "benchtop: WARNING: prompt lengths are estimated, because there is no tokenizer: ",
+	benchtop(args...).expect(t, session.ExitFine,
+		"benchtop: WARNING: prompt lengths are estimated, because there is no tokenizer: ",
 		"of the server: it has no /tokenize; name it with --tokenizer DIRECTORY")
 	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
 	data, err := os.ReadFile(files[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range []string{`"dataset": "estimate"`, "lengths estimated", "prompt lengths are estimated", `"tokenizer_id": null`, `"usage": 3`} {
+	for _, w := range []string{`"dataset": "estimate"`, "lengths estimated", "prompt lengths are estimated",
+		`"tokenizer_id": null`, `"usage": 3`} {
 		if !strings.Contains(string(data), w) {
 			t.Errorf("%s is missing in the result", w)
 		}
@@ -453,31 +514,39 @@ func TestAddressIsEnough(t *testing.T) {
 		"custom --skip-chat-template --dataset-path " + datasetFiles + "custom_small.jsonl" + out:     "",
 		"spec_bench --dataset-path " + datasetFiles + "spec_bench_small.jsonl" + out:                  asTheyAre,
 		"speed_bench --speed-bench-output-len 2 --dataset-path " + datasetFiles + "speed_bench_small": asTheyAre,
-		"sonnet --sonnet-output-len 2":                                                                                  asTheyAre,
-		"sharegpt --dataset-path " + datasetFiles + "sharegpt_small.json" + out:                                         "",
-		"burstgpt --dataset-path " + datasetFiles + "burstgpt_small.csv" + chat:                                         "",
-		"hf --hf-name " + datasets.BFCLRepository + " --dataset-path " + datasetFiles + out + " --num-prompts 1" + chat: "",
+		"sonnet --sonnet-output-len 2": asTheyAre,
+		"sharegpt --dataset-path " + datasetFiles + "sharegpt_small.json" +
+			out: "",
+		"burstgpt --dataset-path " + datasetFiles + "burstgpt_small.csv" +
+			chat: "",
+		"hf --hf-name " + datasets.BFCLRepository + " --dataset-path " + datasetFiles + out + " --num-prompts 1" +
+			chat: "",
 	} {
-		r := benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(args)...)...)
-		r.expect(t, session.ExitFine, "lengths estimated", "because there is no tokenizer: path /models/none: no such file or directory; of the server: it has no /tokenize")
+		r := benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"},
+			strings.Fields(args)...)...)
+		r.expect(t, session.ExitFine, "lengths estimated",
+			"because there is no tokenizer: path /models/none: no such file or directory; of the server: it has no "+
+				"/tokenize")
 		if strings.Contains(r.stderr, asTheyAre) != (want != "") {
 			t.Errorf("%s: got %q", args, r.stderr)
 		}
 	}
 	for _, args := range []string{"random", "prefix_repetition --prefix-repetition-num-prefixes 1", "random-mm"} {
 		name, _, _ := strings.Cut(args, " ")
-		r := benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--backend", "openai-chat", "--dataset-name"}, strings.Fields(args)...)...)
+		r := benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--backend",
+			"openai-chat", "--dataset-name"}, strings.Fields(args)...)...)
 		learned := "as text of common words, whose tokens are learned from usage, lengths estimated"
 		if name == "random-mm" { // whose pictures are counted, too
 			learned = ", lengths estimated"
 		}
 		r.expect(t, session.ExitFine, name+": ", learned,
-			"prompt lengths are estimated, because there is no tokenizer: path /models/none: no such file or directory; of the server: it has no /tokenize")
+			"prompt lengths are estimated, because there is no tokenizer: path /models/none: no such file or "+
+				"directory; of the server: it has no /tokenize")
 	}
 }
 
-// A server whose tokenizer fails is not asked to render either, and its error is reported; one that counts but makes no text gets
-// token ids.
+// A server whose tokenizer fails is not asked to render either, and its error is reported; one that counts but makes no
+// text gets token ids.
 func TestTokenizerOfTheServerFails(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -488,7 +557,8 @@ func TestTokenizerOfTheServerFails(t *testing.T) {
 	}{
 		{"/tokenize", 503, "sonnet --sonnet-output-len 2", "lengths estimated"},
 		{"/tokenize", 400, "sonnet --sonnet-output-len 2", "the model is not loaded"},
-		{"/detokenize", 404, "random --random-input-len 5 --random-output-len 2", "WARNING: prompts are token ids, because the server counts tokens but does not turn them into text"},
+		{"/detokenize", 404, "random --random-input-len 5 --random-output-len 2",
+			"WARNING: prompts are token ids, because the server counts tokens but does not turn them into text"},
 	} {
 		server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
 			switch r.URL.Path {
@@ -501,7 +571,8 @@ func TestTokenizerOfTheServerFails(t *testing.T) {
 			}
 			return true
 		})
-		benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(c.args)...)...).expect(t, session.ExitFine, c.want)
+		benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"},
+			strings.Fields(c.args)...)...).expect(t, session.ExitFine, c.want)
 	}
 }
 
@@ -511,7 +582,8 @@ func TestSecretsStayInside(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", canary)
 	dir := t.TempDir()
 	url := strings.Replace(simulated(t, nil), "http://", "http://user:p@"+canary+"@", 1)
-	r := benchtop("serve", "--base-url", url, "--num-prompts", "3", "--random-output-len", "2", "--save-result", "--save-detailed", "--result-dir", dir)
+	r := benchtop("serve", "--base-url", url, "--num-prompts", "3", "--random-output-len", "2", "--save-result",
+		"--save-detailed", "--result-dir", dir)
 	r.expect(t, session.ExitFine)
 	bad := benchtop("serve", "--base-url", "http://user:"+canary+"@host:99999999/%zz")
 	bad.expect(t, session.ExitUsage)
@@ -565,13 +637,16 @@ func TestSavingRules(t *testing.T) {
 		benchtop(append(quick, "--save-result", "--result-filename", "r.json")...).expect(t, session.ExitFine)
 		for n := range 2 {
 			benchtop(append(quick, "--save-result", "--result-filename", "r.json")...).
-				expect(t, session.ExitFine, fmt.Sprintf("benchtop: WARNING: an older result of the same name is now r.json.~%d~\n", n+1))
+				expect(t, session.ExitFine,
+					fmt.Sprintf("benchtop: WARNING: an older result of the same name is now r.json.~%d~\n", n+1))
 		}
 		files, _ := filepath.Glob("*")
-		if want := []string{"r.json", "r.json.~1~", "r.json.~2~", "r.jsonl.gz", "r.jsonl.gz.~1~", "r.jsonl.gz.~2~"}; !slices.Equal(files, want) {
+		if want := []string{"r.json", "r.json.~1~", "r.json.~2~", "r.jsonl.gz", "r.jsonl.gz.~1~",
+			"r.jsonl.gz.~2~"}; !slices.Equal(files, want) {
 			t.Errorf("files %v, want %v", files, want)
 		}
-		benchtop(append(quick, "--save-result", "--result-filename", "r.json", "--no-clobber")...).expect(t, session.ExitUsage, "r.json exists and --no-clobber is set")
+		benchtop(append(quick, "--save-result", "--result-filename", "r.json", "--no-clobber")...).expect(t,
+			session.ExitUsage, "r.json exists and --no-clobber is set")
 	})
 	t.Run("a directory that cannot be made", func(t *testing.T) {
 		t.Chdir(t.TempDir())
@@ -591,21 +666,25 @@ func TestJournalThatCannotBePacked(t *testing.T) {
 		return false
 	})
 	args := strings.Fields("serve --num-prompts 2 --save-result --result-filename r.json " + shortPrompts)
-	benchtop(append(args, "--base-url", server.url, "--result-dir", dir)...).expect(t, session.ExitFine, "its journal could not be compressed", "result saved to ")
+	benchtop(append(args, "--base-url", server.url, "--result-dir", dir)...).expect(t, session.ExitFine,
+		"its journal could not be compressed", "result saved to ")
 }
 
 // Only a regular file is a place for a result, only an empty one is taken over, and nothing of the user's is removed.
 func TestOddPlaces(t *testing.T) {
 	url := simulated(t, nil)
-	quick := []string{"serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2"}
+	quick := []string{"serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5",
+		"--random-output-len", "2"}
 	t.Chdir(t.TempDir())
 	if err := os.MkdirAll("folder/inside", 0o755); err != nil {
 		t.Fatal(err)
 	}
 	benchtop(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, session.ExitUsage,
 		"cannot save the result: folder: a directory; name a file in it")
-	benchtop(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, session.ExitUsage, ": not a regular file")
-	benchtop(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, session.ExitUsage, "is the journal's ending")
+	benchtop(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, session.ExitUsage,
+		": not a regular file")
+	benchtop(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, session.ExitUsage,
+		"is the journal's ending")
 	if _, err := os.Stat("folder/inside"); err != nil {
 		t.Error(err)
 	}
@@ -616,7 +695,8 @@ func TestOddPlaces(t *testing.T) {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		benchtop(append(quick, "--save-result", "--result-filename", name)...).expect(t, session.ExitFine, "result saved to "+name+"\n")
+		benchtop(append(quick, "--save-result", "--result-filename", name)...).expect(t, session.ExitFine,
+			"result saved to "+name+"\n")
 		if data, err := os.ReadFile(name); err != nil || !json.Valid(data) {
 			t.Errorf("%s: %v, %.40q", name, err, data)
 		}
@@ -627,7 +707,8 @@ func TestOddPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	benchtop(append(quick, "--save-result", "--result-filename", "dead.json")...).expect(t, session.ExitFine, "result saved to dead.json\n")
+	benchtop(append(quick, "--save-result", "--result-filename", "dead.json")...).expect(t, session.ExitFine,
+		"result saved to dead.json\n")
 }
 
 // Whole numbers are decimal, as in Python.
@@ -635,8 +716,10 @@ func TestWholeNumbers(t *testing.T) {
 	url := simulated(t, nil)
 	benchtop("serve", "--base-url", url, "--num-prompts", "010", "--random-input-len", "5", "--random-output-len", "2").
 		expect(t, session.ExitFine, "Successful requests:                     10 ")
-	benchtop("serve", "--num-prompts", "0x10").expect(t, session.ExitUsage, "--num-prompts 0x10: expected a whole number")
-	benchtop("serve", "--num-prompts", "1_000").expect(t, session.ExitUsage, "--num-prompts 1_000: expected a whole number")
+	benchtop("serve", "--num-prompts", "0x10").expect(t, session.ExitUsage,
+		"--num-prompts 0x10: expected a whole number")
+	benchtop("serve", "--num-prompts", "1_000").expect(t, session.ExitUsage,
+		"--num-prompts 1_000: expected a whole number")
 }
 
 // Several servers share a run, each asked alike; report, result and a later report have a line for each.
@@ -644,7 +727,10 @@ func TestSeveralServers(t *testing.T) {
 	t.Parallel()
 	one, two := recorded(t, nil), recorded(t, nil)
 	dir := t.TempDir()
-	r := benchtop(strings.Fields("serve --base-url " + one.url + " " + two.url + " --num-prompts 5 --num-warmups 2 --save-result --result-dir " + dir + " " + shortPrompts)...)
+	r := benchtop(
+		strings.Fields(
+			"serve --base-url " + one.url + " " + two.url + " --num-prompts 5 --num-warmups 2 --save-result " +
+				"--result-dir " + dir + " " + shortPrompts)...)
 	r.expect(t, session.ExitFine, "Servers, round-robin", one.url+"      3      0", two.url+"      2      0")
 	if a, b := len(one.all()), len(two.all()); a != 4 || b != 3 { // with a warm-up
 		t.Errorf("%d and %d requests", a, b)
@@ -654,5 +740,6 @@ func TestSeveralServers(t *testing.T) {
 		t.Fatalf("results %v", results)
 	}
 	benchtop("report", results[0]).expect(t, session.ExitFine, "Servers, round-robin", two.url+"      2      0")
-	benchtop("serve", "--base-url", one.url, "http://127.0.0.1:1", "--num-prompts", "1").expect(t, session.ExitFailed, "cannot reach http://127.0.0.1:1: ")
+	benchtop("serve", "--base-url", one.url, "http://127.0.0.1:1", "--num-prompts", "1").expect(t, session.ExitFailed,
+		"cannot reach http://127.0.0.1:1: ")
 }

@@ -42,7 +42,8 @@ type compareOptions struct {
 func newCompareOptions() *compareOptions {
 	o := &compareOptions{flags: argv.Flags{Synopsis: "compare [flags] A B ...", Text: compareText}}
 	f := o.flags.Group("Comparison")
-	f.VarP(argv.List(&o.files, "file", argv.Text), "file", "f", "results of a configuration, as an argument; repeatable")
+	f.VarP(argv.List(&o.files, "file", argv.Text), "file", "f",
+		"results of a configuration, as an argument; repeatable")
 	_ = f.SetAnnotation("file", argv.Repeatable, nil)
 	f.StringVarP(&o.X, "xaxis", "x", compare.Concurrency, "column of the load")
 	f.StringVarP(&o.latency, "latency", "l", "p99", "latencies to compare: p99 or median")
@@ -51,8 +52,10 @@ func newCompareOptions() *compareOptions {
 	f.Float64Var(&o.TTFTSlack, "ttft-slack-pct", 5, "percent above the limit of TTFT that still pass")
 	f.Float64Var(&o.TPOTSlack, "tpot-slack-pct", 5, "percent above the limit of TPOT that still pass")
 	f = o.flags.Group("Output")
-	f.StringVar(&o.output, "output", "", "write to this file instead of standard output; its ending chooses the format: .md, .csv, .html or .txt")
-	f.StringVar(&o.format, "format", "", "format: text, markdown, csv or html (default: by the file's ending, otherwise text)")
+	f.StringVar(&o.output, "output", "",
+		"write to this file instead of standard output; its ending chooses the format: .md, .csv, .html or .txt")
+	f.StringVar(&o.format, "format", "",
+		"format: text, markdown, csv or html (default: by the file's ending, otherwise text)")
 	f.StringVar(&o.csvDir, "csv-out-dir", "", "write each table as a CSV file into this directory, too")
 	inert := o.flags.Group("Accepted without effect")
 	inert.String("excel-out", "", "there is no Excel file; see --csv-out-dir")
@@ -84,13 +87,16 @@ func (o *compareOptions) parse(env *session.Environment, args []string) error {
 	for _, l := range []struct {
 		flag  string
 		value float64
-	}{{"ttft-max-ms", o.TTFTMax}, {"tpot-max-ms", o.TPOTMax}, {"ttft-slack-pct", o.TTFTSlack}, {"tpot-slack-pct", o.TPOTSlack}} {
+	}{{"ttft-max-ms", o.TTFTMax}, {"tpot-max-ms", o.TPOTMax}, {"ttft-slack-pct", o.TTFTSlack},
+		{"tpot-slack-pct", o.TPOTSlack}} {
 		p.BadIf(!(l.value >= 0), "--%s %g: must not be negative", l.flag, l.value)
 	}
-	p.BadIf(!slices.Contains(compare.Keys, o.X), "--xaxis %s: use one of %s", usage.Quote(o.X), strings.Join(compare.Keys, ", "))
+	p.BadIf(!slices.Contains(compare.Keys, o.X), "--xaxis %s: use one of %s", usage.Quote(o.X),
+		strings.Join(compare.Keys, ", "))
 	if o.format == "" {
 		o.format = endings[strings.ToLower(filepath.Ext(o.output))]
-		p.BadIf(o.format == "" && o.output != "", "--output %s: its ending names no format; add --format", usage.Quote(o.output))
+		p.BadIf(o.format == "" && o.output != "", "--output %s: its ending names no format; add --format",
+			usage.Quote(o.output))
 		if o.output == "" {
 			o.format = "text"
 		}

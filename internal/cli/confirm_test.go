@@ -14,15 +14,23 @@ import (
 func TestConfirmUsage(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--confirm --goodput ttft:500":                                             "--confirm: all requests are due at once, so there is no load to hold; add --ramp-up-strategy, --stages",
-		"--confirm --goodput ttft:500 --request-rate 4":                            "--confirm: a single load gives no estimate to hold; add --ramp-up-strategy, --stages",
-		"--confirm --goodput ttft:500 --max-concurrency 4":                         "--confirm: a single load gives no estimate",
-		"--confirm 90s --stages 4:5s":                                              "--confirm: give the objectives with --goodput, as --goodput ttft:500 tpot:50, or with --tier",
-		"--confirm 5s --stages 4:5s --goodput ttft:500":                            "--confirm 5s: must be at least 15s; a proof takes 1m or more",
-		"--confirm=9000h --stages 4:5s --goodput ttft:500":                         "--confirm 9000h: more than a year",
-		"--confirm soon --stages 4:5s --goodput ttft:500":                          "--confirm soon: expected a time such as 90s or 2m, or none",
-		"--confirm 90s 2m --stages 4:5s --goodput ttft:500":                        "--confirm 2m: one time is enough, such as 2m",
-		"--confirm --dataset-name timed_trace --dataset-path x --goodput ttft:500": "--confirm: the trace sets the times; add --no-self-timed",
+		"--confirm --goodput ttft:500": "--confirm: all requests are due " +
+			"at once, so there is no load to hold; add --ramp-up-strategy, --stages",
+		"--confirm --goodput ttft:500 --request-rate 4": "--confirm: a single load gives " +
+			"no estimate to hold; add --ramp-up-strategy, --stages",
+		"--confirm --goodput ttft:500 --max-concurrency 4": "--confirm: a single load gives " +
+			"no estimate",
+		"--confirm 90s --stages 4:5s": "--confirm: give the objectives " +
+			"with --goodput, as --goodput ttft:500 tpot:50, or with --tier",
+		"--confirm 5s --stages 4:5s --goodput ttft:500": "--confirm 5s: must be at least " +
+			"15s; a proof takes 1m or more",
+		"--confirm=9000h --stages 4:5s --goodput ttft:500": "--confirm 9000h: more than a year",
+		"--confirm soon --stages 4:5s --goodput ttft:500": "--confirm soon: expected a time " +
+			"such as 90s or 2m, or none",
+		"--confirm 90s 2m --stages 4:5s --goodput ttft:500": "--confirm 2m: one time is " +
+			"enough, such as 2m",
+		"--confirm --dataset-name timed_trace --dataset-path x --goodput ttft:500": "--confirm: the trace sets the " +
+			"times; add --no-self-timed",
 	} {
 		benchtop(append([]string{"serve"}, strings.Fields(args)...)...).expect(t, session.ExitUsage, want)
 	}
@@ -40,7 +48,8 @@ func TestConfirmTime(t *testing.T) {
 		"--confirm --num-prompts 3000": "2m",
 	} {
 		o := spec.New()
-		all := append(strings.Fields("--model m --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --goodput ttft:500"), strings.Fields(args)...)
+		all := append(strings.Fields("--model m --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 "+
+			"--goodput ttft:500"), strings.Fields(args)...)
 		if err := o.Parse(all); err != nil || o.Load.Confirm.String() != want {
 			t.Errorf("%s: %s, %v; want %s", args, &o.Load.Confirm, err, want)
 		}
@@ -55,8 +64,10 @@ func TestConfirmWithFewPrompts(t *testing.T) {
 		t.Fatal(err)
 	}
 	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
-		r := server.serve(t, "--backend", "openai-chat", "--dataset-name", "custom", "--dataset-path", path, "--output-len", "2", "--num-prompts", "40",
-			"--ramp-up-strategy", "linear", "--ramp-up-start-rps", "20", "--ramp-up-end-rps", "60", "--goodput", "ttft:60000", "--confirm", "15s", "--save-result", "--result-dir", dir)
+		r := server.serve(t, "--backend", "openai-chat", "--dataset-name", "custom", "--dataset-path", path,
+			"--output-len", "2", "--num-prompts", "40",
+			"--ramp-up-strategy", "linear", "--ramp-up-start-rps", "20", "--ramp-up-end-rps", "60", "--goodput",
+			"ttft:60000", "--confirm", "15s", "--save-result", "--result-dir", dir)
 		r.expect(t, session.ExitFine, "the confirmation repeats the data set's 40 prompts")
 	})
 	v := benchtopOf(t, dir)

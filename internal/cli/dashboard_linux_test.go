@@ -24,8 +24,8 @@ type shown struct {
 	code   chan int
 }
 
-// onScreen performs a command line on a terminal. The dashboards draw on the standard streams, so that no test that uses it may
-// run beside others.
+// onScreen performs a command line on a terminal. The dashboards draw on the standard streams, so that no test that
+// uses it may run beside others.
 func onScreen(t *testing.T, args ...string) *shown {
 	t.Helper()
 	t.Setenv("TERM", "xterm-256color")
@@ -104,7 +104,8 @@ func TestLeftInThePreparation(t *testing.T) {
 		words string
 	}{
 		{"q", func(x *shown) { x.press("q") }, session.ExitAborted, "stopped before the first request (interrupt)"},
-		{"SIGTERM", func(*shown) { _ = syscall.Kill(os.Getpid(), syscall.SIGTERM) }, session.ExitTerminated, "stopped before the first request (terminated)"},
+		{"SIGTERM", func(*shown) { _ = syscall.Kill(os.Getpid(), syscall.SIGTERM) }, session.ExitTerminated,
+			"stopped before the first request (terminated)"},
 		{"no model", nil, session.ExitFailed, "it lists none; name the model with --model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -115,7 +116,8 @@ func TestLeftInThePreparation(t *testing.T) {
 					return true
 				})
 			}
-			x := onScreen(t, strings.Fields("serve --no-save --base-url "+server.url+" --num-prompts 9 "+shortPrompts)...)
+			x := onScreen(t,
+				strings.Fields("serve --no-save --base-url "+server.url+" --num-prompts 9 "+shortPrompts)...)
 			if c.leave != nil {
 				x.wait("PREPARING")
 				<-asked
@@ -137,7 +139,9 @@ func TestDrainedOnScreen(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const answered = 3
 	server, letGo := held(t, answered)
-	x := onScreen(t, strings.Fields(heldRun(server)+" --request-rate 20 --num-prompts 9000 --max-concurrency 5 --no-plots --model other")...)
+	x := onScreen(t,
+		strings.Fields(
+			heldRun(server)+" --request-rate 20 --num-prompts 9000 --max-concurrency 5 --no-plots --model other")...)
 	x.wait("RUN")
 	if !eventually(func() bool { return len(server.all()) > answered }) {
 		t.Fatal("no request is in flight: there is nothing to drain")
@@ -194,7 +198,8 @@ func TestAttachOnScreen(t *testing.T) {
 	x.says("cannot join the run at ")
 }
 
-// A calibration that a signal ends shows what it has so far. On a terminal its progress is one line, cleared at the end.
+// A calibration that a signal ends shows what it has so far. On a terminal its progress is one line, cleared at the
+// end.
 func TestCalibrateOnScreen(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	x := onScreen(t, "calibrate", "--quick")

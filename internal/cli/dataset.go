@@ -56,7 +56,8 @@ func newDatasetOptions() *datasetOptions {
 	o := &datasetOptions{flags: argv.Flags{Synopsis: "dataset [flags]", Text: datasetText}}
 	o.define(func(f *pflag.FlagSet) {
 		f.IntVar(&o.first, "first", 3, "number of prompts to show")
-		f.StringVar(&o.lines, "jsonl", "", "write all requests to this file, as JSON lines; - for standard output, with nothing else on it")
+		f.StringVar(&o.lines, "jsonl", "",
+			"write all requests to this file, as JSON lines; - for standard output, with nothing else on it")
 	})
 	return o
 }
@@ -109,18 +110,22 @@ func (o *datasetOptions) check(env *session.Environment) usage.Problems {
 	}
 	o.load.Rate, o.load.Burstiness, o.load.AllRows = 1, 1, o.prompts.Needs().AllRows
 	o.load.CheckDraws(&problems)
-	problems.BadIf(o.load.Prompts > shape.MostArrivals, "--num-prompts %d: the maximum for one run is %d", o.load.Prompts, shape.MostArrivals)
+	problems.BadIf(o.load.Prompts > shape.MostArrivals, "--num-prompts %d: the maximum for one run is %d",
+		o.load.Prompts, shape.MostArrivals)
 	problems = append(problems, o.prompts.Check(all, o.load.Shape(), o.load.Seed, false, to)...)
-	if p := protocol.Holding(o.prompts.Needs().Forms); p != nil && to == nil && (o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.Needs().Forms)) {
+	if p := protocol.Holding(o.prompts.Needs().Forms); p != nil && to == nil &&
+		(o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.Needs().Forms)) {
 		o.server.Protocol = p // one that can send them
 	}
 	return problems
 }
 
 // drawing prepares to draw. A server is asked only if its address was given.
-func (o *datasetOptions) drawing(ctx context.Context, env *session.Environment, client *http.Client) (d prompts.Drawing, err error) {
+func (o *datasetOptions) drawing(ctx context.Context, env *session.Environment,
+	client *http.Client) (d prompts.Drawing, err error) {
 	all := o.flags.All()
-	m, askServer := server.Model{Named: o.server.Model}, all.Changed("base-url") || all.Changed("host") || all.Changed("port")
+	m, askServer := server.Model{Named: o.server.Model},
+		all.Changed("base-url") || all.Changed("host") || all.Changed("port")
 	if askServer {
 		m, err = o.server.Ask(ctx, client)
 	}
@@ -129,7 +134,8 @@ func (o *datasetOptions) drawing(ctx context.Context, env *session.Environment, 
 }
 
 // open draws the requests.
-func (o *datasetOptions) open(ctx context.Context, env *session.Environment, client *http.Client) (datasets.Flow, *prompts.Tokenizing, error) {
+func (o *datasetOptions) open(ctx context.Context, env *session.Environment,
+	client *http.Client) (datasets.Flow, *prompts.Tokenizing, error) {
 	drawing, err := o.drawing(ctx, env, client)
 	if err != nil {
 		return datasets.Flow{}, nil, err
@@ -153,7 +159,8 @@ func (o *datasetOptions) run(ctx context.Context, env *session.Environment) erro
 	return o.write(ctx, env, flow, tokenizing)
 }
 
-func (o *datasetOptions) write(ctx context.Context, env *session.Environment, flow datasets.Flow, m *prompts.Tokenizing) (err error) {
+func (o *datasetOptions) write(ctx context.Context, env *session.Environment, flow datasets.Flow,
+	m *prompts.Tokenizing) (err error) {
 	lines, err := o.openLines(ctx, env)
 	if err != nil {
 		return err
@@ -166,7 +173,8 @@ func (o *datasetOptions) write(ctx context.Context, env *session.Environment, fl
 			return err
 		}
 		if lines != nil {
-			if line, err = preview.AppendLine(line[:0], &c, o.prompts.Needs().Timed || o.prompts.SelfTiming()); err != nil {
+			if line, err = preview.AppendLine(line[:0], &c, o.prompts.Needs().Timed || o.prompts.SelfTiming()); err !=
+				nil {
 				return err
 			}
 			if _, err = lines.Write(line); err != nil {
@@ -186,7 +194,8 @@ func (o *datasetOptions) write(ctx context.Context, env *session.Environment, fl
 	if words := prompts.OffLength(flow); words != "" {
 		fmt.Fprintf(env.Stdout, "%s\n", words)
 	}
-	return view.Text(env.Stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.Stdout, 100), Clean: text.Clean})
+	return view.Text(env.Stdout,
+		preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.Stdout, 100), Clean: text.Clean})
 }
 
 // eachDrawn calls do with every conversation of a flow, and closes it.
@@ -265,7 +274,8 @@ func runSlices(env *session.Environment, args []string) int {
 	case "":
 		problems.Bad("--tokenizer: give the tokenizer that cuts the text")
 	case prompts.Estimate:
-		problems.Bad("--tokenizer %s: an estimate cannot cut a text; give a tokenizer.json, the directory with it, or a model's name on the hub", prompts.Estimate)
+		problems.Bad("--tokenizer %s: an estimate cannot cut a text; give a tokenizer.json, the directory with it, or "+
+			"a model's name on the hub", prompts.Estimate)
 	}
 	var bad error
 	if o.Ratio, bad = datasets.ParseRangeRatio(ratio); bad != nil {
@@ -276,10 +286,12 @@ func runSlices(env *session.Environment, args []string) int {
 	if err := errors.Join(problems...); err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
-	return env.Failed(session.UntilStopped(func(ctx context.Context) error { return slice(ctx, env, o, tokens, output) }))
+	return env.Failed(
+		session.UntilStopped(func(ctx context.Context) error { return slice(ctx, env, o, tokens, output) }))
 }
 
-func slice(ctx context.Context, env *session.Environment, o datasets.SlicesOptions, tokens prompts.TokenizerOptions, output string) error {
+func slice(ctx context.Context, env *session.Environment, o datasets.SlicesOptions, tokens prompts.TokenizerOptions,
+	output string) error {
 	m, err := tokens.Find(ctx, hub.New(hub.Options{Progress: env.Tell}), server.Model{})
 	if err != nil {
 		return err
@@ -288,7 +300,8 @@ func slice(ctx context.Context, env *session.Environment, o datasets.SlicesOptio
 	if err != nil {
 		return err
 	}
-	_, err = files.OrStopped(ctx, func() (struct{}, error) { return struct{}{}, datasets.WriteSlices(lines, o, m.Local) })
+	_, err = files.OrStopped(ctx,
+		func() (struct{}, error) { return struct{}{}, datasets.WriteSlices(lines, o, m.Local) })
 	if err != nil && ctx.Err() == nil && lines.Flush() == nil {
 		err = usage.Wrap(err) // it is about the text
 	}

@@ -43,7 +43,8 @@ func TestDocsHF(t *testing.T) {
 			continue // it is about all of them
 		}
 		t.Run(heading, func(t *testing.T) {
-			args := append(strings.Fields(command[1]), "--tokenizer", model, "--no-oversample", "--num-prompts", "9", "--jsonl", "-")
+			args := append(strings.Fields(command[1]), "--tokenizer", model, "--no-oversample", "--num-prompts", "9",
+				"--jsonl", "-")
 			name := "rows.jsonl"
 			if id := regexp.MustCompile("^\\s*`([^`]+/[^`]+)`").FindStringSubmatch(text); id != nil {
 				args = append(args, "--hf-name", id[1])

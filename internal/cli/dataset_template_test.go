@@ -9,8 +9,8 @@ import (
 	"benchtop/internal/session"
 )
 
-// A chat template that cannot be rendered is an error with the model, the reason and advice that works: --skip-chat-template is
-// named only where it helps.
+// A chat template that cannot be rendered is an error with the model, the reason and advice that works:
+// --skip-chat-template is named only where it helps.
 func TestTemplateThatCannotBeRendered(t *testing.T) {
 	const skip = "--skip-chat-template"
 	for i, c := range []struct {
@@ -34,7 +34,8 @@ func TestTemplateThatCannotBeRendered(t *testing.T) {
 				sets["--dataset-name sonnet"] = false
 			}
 			for args, skippable := range sets {
-				words := append([]string{"dataset", "--num-prompts", "1", "--tokenizer", model}, strings.Fields(args)...)
+				words := append([]string{"dataset", "--num-prompts", "1", "--tokenizer", model},
+					strings.Fields(args)...)
 				r := benchtop(words...)
 				r.expect(t, session.ExitUsage, "model "+model, c.why, "--tokenizer DIRECTORY", "--base-url")
 				if strings.Contains(r.stderr, skip) != skippable {

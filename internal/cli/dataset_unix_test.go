@@ -31,7 +31,8 @@ func TestStoppedWhileReading(t *testing.T) {
 		{"dataset", "dataset --jsonl OUT/x.jsonl " + custom, syscall.SIGINT, session.ExitAborted},
 		{"dataset, terminated", "dataset " + custom, syscall.SIGTERM, session.ExitTerminated},
 		{"serve", "serve --no-save --base-url " + server.url + " " + custom, syscall.SIGINT, session.ExitAborted},
-		{"slices", "dataset slices --tokenizer " + model + " --input PIPE --output OUT/x.jsonl", syscall.SIGINT, session.ExitAborted},
+		{"slices", "dataset slices --tokenizer " + model + " --input PIPE --output OUT/x.jsonl", syscall.SIGINT,
+			session.ExitAborted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pipe, out := filepath.Join(t.TempDir(), "pipe.jsonl"), t.TempDir()
@@ -80,7 +81,8 @@ func TestDatasetToAFullDisk(t *testing.T) {
 	if r.expect(t, session.ExitFailed, "/dev/full"); strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("told more than once: %s", r.stderr)
 	}
-	r = benchtop("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", full, "--tokenizer", model)
+	r = benchtop("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", full, "--tokenizer",
+		model)
 	if r.expect(t, session.ExitFailed, "/dev/full"); strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("told more than once: %s", r.stderr)
 	}
@@ -93,18 +95,22 @@ func TestDatasetInto(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := modelDirectory(t, "synthetic-spbpe")
-	benchtop("dataset", "--dataset-name", "hf", "--dataset-path", dir, "--hf-name", datasets.BFCLRepository, "--tokenizer", model, "--jsonl", file).expect(t, session.ExitUsage)
+	benchtop("dataset", "--dataset-name", "hf", "--dataset-path", dir, "--hf-name", datasets.BFCLRepository,
+		"--tokenizer", model, "--jsonl", file).expect(t, session.ExitUsage)
 	if data, _ := os.ReadFile(file); string(data) != "old\n" {
 		t.Errorf("an old file is lost: %q", data)
 	}
-	benchtop("dataset", "--jsonl", filepath.Join(dir, "no", "x.jsonl")).expect(t, session.ExitUsage, "--jsonl: create "+filepath.Join(dir, "no", "x.jsonl")+": no such file")
+	benchtop("dataset", "--jsonl", filepath.Join(dir, "no", "x.jsonl")).expect(t, session.ExitUsage,
+		"--jsonl: create "+filepath.Join(dir, "no", "x.jsonl")+": no such file")
 	benchtop("dataset", "--vocab-size", "100", "--num-prompts", "3", "--jsonl", file).expect(t, session.ExitFine)
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
 	// A text that cannot be cut leaves nothing.
-	benchtop("dataset", "slices", "--input", filepath.Join(dir, "none"), "--output", filepath.Join(dir, "y"), "--tokenizer", model).expect(t, session.ExitUsage)
-	benchtop("dataset", "slices", "--input", file, "--output", filepath.Join(dir, "y"), "--tokenizer", "estimate").expect(t, session.ExitUsage, "an estimate cannot cut a text")
+	benchtop("dataset", "slices", "--input", filepath.Join(dir, "none"), "--output", filepath.Join(dir, "y"),
+		"--tokenizer", model).expect(t, session.ExitUsage)
+	benchtop("dataset", "slices", "--input", file, "--output", filepath.Join(dir, "y"), "--tokenizer",
+		"estimate").expect(t, session.ExitUsage, "an estimate cannot cut a text")
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -121,6 +127,7 @@ func TestReportOfAPipe(t *testing.T) {
 			benchtop("report", "--baseline", pipe, "x").expect(t, session.ExitUsage, "pipe.json is not a regular file")
 			continue
 		}
-		benchtop("report", pipe).expect(t, session.ExitFailed, name+" is not a regular file, and a run is read more than once; write it to a file first")
+		benchtop("report", pipe).expect(t, session.ExitFailed,
+			name+" is not a regular file, and a run is read more than once; write it to a file first")
 	}
 }

@@ -21,8 +21,8 @@ import (
 	"benchtop/internal/session"
 )
 
-// vllmFiles has small copies of data sets of the hub, and the requests that the client of vLLM makes of them; record_hf.py of
-// docs/compatibility writes both.
+// vllmFiles has small copies of data sets of the hub, and the requests that the client of vLLM makes of them;
+// record_hf.py of docs/compatibility writes both.
 const vllmFiles = "testdata/vllm_hf/"
 
 // vllmRequest is a request as vLLM's client makes it.
@@ -61,7 +61,8 @@ func TestRequestsOfVLLM(t *testing.T) {
 		name := c.Flags[slices.Index(c.Flags, "--dataset-path")+1]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			args := append([]string{"dataset", "--jsonl", "-", "--tokenizer", model, "--request-id-prefix", "id-", "--hf-datasets-version",
+			args := append([]string{"dataset", "--jsonl", "-", "--tokenizer", model, "--request-id-prefix", "id-",
+				"--hf-datasets-version",
 				recorded.Datasets}, c.Flags...)
 			args[slices.Index(args, name)] = filepath.Join(dir, name)
 			r := benchtop(append(args, "--hf-name", name)...)
@@ -117,7 +118,8 @@ func asVLLM(t *testing.T, line string) (r vllmRequest) {
 	return r
 }
 
-// samePicture holds texts equal that are equal, or the recorded size and mean colour of a picture and a picture like that.
+// samePicture holds texts equal that are equal, or the recorded size and mean colour of a picture and a picture like
+// that.
 func samePicture(a, b string) bool {
 	if a == b {
 		return true

@@ -37,8 +37,8 @@ const (
 	demoVocabulary = 32000
 )
 
-// demoRamp goes from a rate without waits, in requests per second, across what the server can do at two thirds of the way: its
-// capacity, and a tenth more thanks to the common prefix.
+// demoRamp goes from a rate without waits, in requests per second, across what the server can do at two thirds of the
+// way: its capacity, and a tenth more thanks to the common prefix.
 func demoRamp(p simulator.Profile) (from, to float64) {
 	return math.Round(p.Capacity / 8), math.Round(p.Capacity * 1.6)
 }
@@ -60,9 +60,11 @@ type demoOptions struct {
 func newDemoOptions() *demoOptions {
 	o := &demoOptions{save: files.Options{Unasked: true}, flags: argv.Flags{Synopsis: "demo [flags]", Text: demoText}}
 	f := o.flags.Group("Load")
-	f.DurationVar(&o.duration, "duration", time.Minute, "length of the run: a ramp in its first half, the confirmation in the second")
+	f.DurationVar(&o.duration, "duration", time.Minute,
+		"length of the run: a ramp in its first half, the confirmation in the second")
 	f.Int64Var(&o.seed, "seed", 0, "random seed, 0 to 4294967295")
-	f.StringVar(&o.profile, "profile", simulator.Defaults().Name, "server to simulate: "+strings.Join(simulator.Names(), ", "))
+	f.StringVar(&o.profile, "profile", simulator.Defaults().Name,
+		"server to simulate: "+strings.Join(simulator.Names(), ", "))
 	o.client.Define(o.flags.Group("Client"))
 	f = o.flags.Group("Report")
 	o.save.Define(f)
@@ -76,7 +78,8 @@ func newDemoOptions() *demoOptions {
 
 func (o *demoOptions) check() error {
 	problems := usage.Problems{o.client.Check(), o.save.Check(), o.screen.Check(), o.gpus.Check()}
-	problems.BadIf(o.duration < time.Second || o.duration > longestDemo, "--duration %s: must be from 1s to %s", o.duration, longestDemo)
+	problems.BadIf(o.duration < time.Second || o.duration > longestDemo, "--duration %s: must be from 1s to %s",
+		o.duration, longestDemo)
 	problems.BadIf(o.seed < 0 || o.seed > 1<<32-1, "--seed %d: seeds are from 0 to 4294967295", o.seed)
 	if _, err := simulator.Named(o.profile); err != nil {
 		problems.Bad("--profile %s: %w", usage.Quote(o.profile), err)
@@ -110,7 +113,8 @@ func (o *demoOptions) preset(p simulator.Profile, url string) (*spec.Spec, error
 		values = append(values, argv.To("confirm", confirm))
 	}
 	err := s.Take(values)
-	s.Client, s.Save, s.Report.NoPlots, s.GPUs, s.Screen, s.Baseline = o.client, o.save, o.noPlots, o.gpus, o.screen, o.old
+	s.Client, s.Save, s.Report.NoPlots, s.GPUs, s.Screen, s.Baseline = o.client, o.save, o.noPlots, o.gpus, o.screen,
+		o.old
 	if s.GPUs.Which == spec.GpuAuto {
 		s.GPUs.Off = "the demo's server is simulated; --gpu all monitors the GPUs of this machine anyway"
 	}
@@ -131,25 +135,27 @@ func runDemo(env *session.Environment, args []string) int {
 			server.stop()
 		}
 	}()
-	return env.Perform(&o.screen, []string{session.StepServer, prompts.StepPrompts}, func(ctx context.Context) (p *session.Run, err error) {
-		env.Step(session.StepServer)
-		if server, err = startSimulator(o.profile, o.seed); err != nil {
-			return nil, err
-		}
-		s, err := o.preset(profile, server.url)
-		if err != nil {
-			return nil, err
-		}
-		s.Command = secret.HideWords(append([]string{"demo"}, args...), nil)
-		if p, err = session.Prepare(ctx, env, s); p != nil {
-			p.Leave, p.Plan.Spec = server.stop, o.flags.Settings(o.flags.Values(), nil)
-		}
-		return p, err
-	})
+	return env.Perform(&o.screen, []string{session.StepServer, prompts.StepPrompts},
+		func(ctx context.Context) (p *session.Run, err error) {
+			env.Step(session.StepServer)
+			if server, err = startSimulator(o.profile, o.seed); err != nil {
+				return nil, err
+			}
+			s, err := o.preset(profile, server.url)
+			if err != nil {
+				return nil, err
+			}
+			s.Command = secret.HideWords(append([]string{"demo"}, args...), nil)
+			if p, err = session.Prepare(ctx, env, s); p != nil {
+				p.Leave, p.Plan.Spec = server.stop, o.flags.Settings(o.flags.Values(), nil)
+			}
+			return p, err
+		})
 }
 
-// startSimulator starts the simulated server in a process of its own, so that it cannot disturb the clocks of the client. It
-// tells with each answer where the time went.
+// startSimulator starts the simulated server in a process of its own, so that it cannot disturb the clocks of the
+// client. It tells with each answer where the time went.
 func startSimulator(profile string, seed int64) (*child, error) {
-	return startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin", "--request-metrics", "--profile", profile, fmt.Sprintf("--seed=%d", seed))
+	return startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin", "--request-metrics",
+		"--profile", profile, fmt.Sprintf("--seed=%d", seed))
 }

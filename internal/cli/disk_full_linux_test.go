@@ -45,5 +45,6 @@ func TestDiskFullForAWhile(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "r.jsonl.gz")); err != nil {
 		t.Error(err)
 	}
-	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine, "Successful requests:                     63 ")
+	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine,
+		"Successful requests:                     63 ")
 }

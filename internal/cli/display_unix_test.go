@@ -14,7 +14,8 @@ import (
 	"benchtop/internal/session"
 )
 
-// undecided starts a simulated server that does not say what its models are until it is let go. asked is closed when it was asked.
+// undecided starts a simulated server that does not say what its models are until it is let go. asked is closed when it
+// was asked.
 func undecided(t *testing.T) (server *recording, asked <-chan struct{}, letGo func()) {
 	t.Helper()
 	open, waits := make(chan struct{}), make(chan struct{})
@@ -34,8 +35,8 @@ func undecided(t *testing.T) (server *recording, asked <-chan struct{}, letGo fu
 	return server, waits, sync.OnceFunc(func() { close(open) })
 }
 
-// The dashboard is there while the server has not said a word, and every way out of it restores the terminal and says that there
-// was no run.
+// The dashboard is there while the server has not said a word, and every way out of it restores the terminal and says
+// that there was no run.
 func TestLeftBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -45,16 +46,23 @@ func TestLeftBeforeTheRun(t *testing.T) {
 		words string
 	}{
 		{"q", func(x *terminal) { x.press("q") }, session.ExitAborted, "stopped before the first request (interrupt)"},
-		{"ctrl+c", func(x *terminal) { x.press("C-c") }, session.ExitAborted, "stopped before the first request (interrupt)"},
-		{"after a stop", func(x *terminal) { x.press("C-z", "q") }, session.ExitAborted, "stopped before the first request (interrupt)"},
-		{"SIGINT", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGINT) }, session.ExitAborted, "stopped before the first request (interrupt)"},
-		{"SIGTERM", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGTERM) }, session.ExitTerminated, "stopped before the first request (terminated)"},
-		{"SIGHUP", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGHUP) }, session.ExitHangup, "stopped before the first request (hangup)"},
+		{"ctrl+c", func(x *terminal) { x.press("C-c") }, session.ExitAborted,
+			"stopped before the first request (interrupt)"},
+		{"after a stop", func(x *terminal) { x.press("C-z", "q") }, session.ExitAborted,
+			"stopped before the first request (interrupt)"},
+		{"SIGINT", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGINT) }, session.ExitAborted,
+			"stopped before the first request (interrupt)"},
+		{"SIGTERM", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGTERM) }, session.ExitTerminated,
+			"stopped before the first request (terminated)"},
+		{"SIGHUP", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGHUP) }, session.ExitHangup,
+			"stopped before the first request (hangup)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			server, asked, _ := undecided(t)
-			x := open(t, 100, 30, `"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 9 `+shortPrompts+`; code=$?; stty -a; (exit $code)`)
+			x := open(t, 100, 30,
+				`"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 9 `+shortPrompts+`; code=$?; stty -a; `+
+					`(exit $code)`)
 			x.wait("PREPARING")
 			<-asked
 			c.leave(x)
@@ -67,7 +75,8 @@ func TestLeftBeforeTheRun(t *testing.T) {
 					t.Errorf("%q is not on the normal screen, once:\n%s", want, shown)
 				}
 			}
-			if files, _ := filepath.Glob(filepath.Join(x.dir, "*")); len(files) > 0 || strings.Contains(shown, "PREPARING") {
+			if files, _ := filepath.Glob(filepath.Join(x.dir, "*")); len(files) > 0 ||
+				strings.Contains(shown, "PREPARING") {
 				t.Errorf("left behind: %v, and on the screen\n%s", files, shown)
 			}
 		})
@@ -77,7 +86,8 @@ func TestLeftBeforeTheRun(t *testing.T) {
 // The reason for the end of a preparation stands on the normal screen, below the lines before it.
 func TestErrorBeforeTheRun(t *testing.T) {
 	t.Parallel()
-	x := open(t, 100, 30, `"$BENCHTOP" serve --base-url http://127.0.0.1:1 --num-prompts 9 --ready-check-timeout-sec 1 `+shortPrompts)
+	x := open(t, 100, 30,
+		`"$BENCHTOP" serve --base-url http://127.0.0.1:1 --num-prompts 9 --ready-check-timeout-sec 1 `+shortPrompts)
 	if code := x.ended(); code != session.ExitFailed {
 		t.Errorf("exit code %d, want %d", code, session.ExitFailed)
 	}
@@ -130,7 +140,8 @@ func TestWarningsOfThePreparation(t *testing.T) {
 	}
 	shown := x.history()
 	const want = "benchtop: WARNING: 1 of 1 warm-ups failed"
-	if at := strings.Index(shown, want); at < 0 || at > strings.Index(shown, "Serving Benchmark Result") || strings.Count(shown, want) > 1 {
+	if at := strings.Index(shown, want); at < 0 || at > strings.Index(shown, "Serving Benchmark Result") ||
+		strings.Count(shown, want) > 1 {
 		t.Errorf("%q does not come once and before the report:\n%s", want, shown)
 	}
 	if s, _ := readSaved(t, x.dir); !strings.Contains(fmt.Sprint(s.Benchtop.Events), "warm-ups failed") {
@@ -153,7 +164,8 @@ func TestFormPrepares(t *testing.T) {
 	if code := x.ended(); code != session.ExitAborted {
 		t.Errorf("exit code %d, want %d", code, session.ExitAborted)
 	}
-	for _, want := range []string{"benchtop serve --base-url " + server.url, "stopped before the first request", " icanon"} {
+	for _, want := range []string{"benchtop serve --base-url " + server.url, "stopped before the first request",
+		" icanon"} {
 		if shown := x.history(); strings.Count(shown, want) != 1 {
 			t.Errorf("%q is not on the normal screen, once:\n%s", want, shown)
 		}

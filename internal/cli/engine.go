@@ -28,20 +28,25 @@ type engineOptions struct {
 }
 
 func (o *engineOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.serve, "serve-cmd", "", "command of the server, as one word in quotes (default: 'vllm serve' with --model and all flags not listed here)")
-	f.IntVar(&o.ready, "server-ready-timeout", int(launch.DefaultReady/time.Second), "most seconds from the server's start until it is healthy")
+	f.StringVar(&o.serve, "serve-cmd", "",
+		"command of the server, as one word in quotes (default: 'vllm serve' with --model and all flags not listed "+
+			"here)")
+	f.IntVar(&o.ready, "server-ready-timeout", int(launch.DefaultReady/time.Second),
+		"most seconds from the server's start until it is healthy")
 	f.BoolVar(&o.show, "show-stdout", false, "print what the server prints")
 }
 
 // choose makes the command from the words that are no flags of ours: --model and flags of vLLM's engine.
 func (o *engineOptions) choose(words []string) (p usage.Problems) {
 	o.command = nil
-	switch i := slices.IndexFunc(words, func(w string) bool { return w == "--model" || strings.HasPrefix(w, "--model=") }); {
+	switch i := slices.IndexFunc(words,
+		func(w string) bool { return w == "--model" || strings.HasPrefix(w, "--model=") }); {
 	case o.serve != "":
 		var err error
 		o.command, err = argv.Split(o.serve)
 		p.Flag("serve-cmd", err)
-		p.BadIf(len(words) > 0, "%s: with --serve-cmd, put the flags of the server into its command", usage.Quote(strings.Join(words, " ")))
+		p.BadIf(len(words) > 0, "%s: with --serve-cmd, put the flags of the server into its command",
+			usage.Quote(strings.Join(words, " ")))
 	case i < 0:
 		p.Bad("no server: name a model with --model, or a command with --serve-cmd")
 	default:
@@ -77,13 +82,15 @@ func (o *engineOptions) freePort() error {
 }
 
 // start starts the server with more variables in its environment, and waits until it is healthy. The caller stops it.
-func (o *engineOptions) start(ctx context.Context, env *session.Environment, variables ...string) (*launch.Server, error) {
+func (o *engineOptions) start(ctx context.Context, env *session.Environment,
+	variables ...string) (*launch.Server, error) {
 	guard, err := guardCommand()
 	if err != nil {
 		return nil, err
 	}
 	env.Say("server command: " + strings.Join(launch.Hide(o.command), " "))
-	s, err := launch.Start(ctx, launch.Options{Command: o.command, Env: variables, Ready: time.Duration(o.ready) * time.Second, Guard: guard, Log: o.log(env)})
+	s, err := launch.Start(ctx, launch.Options{Command: o.command, Env: variables,
+		Ready: time.Duration(o.ready) * time.Second, Guard: guard, Log: o.log(env)})
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,8 @@ func TestExamplesOfFiles(t *testing.T) {
 		pages += string(page)
 	}
 	t.Chdir("testdata/examples")
-	commands := regexp.MustCompile(`(?m)^ {4}(?:\./)?benchtop (serve .*--(?:multi-turn |mix |dataset-name agents).*)$`).FindAllStringSubmatch(pages, -1)
+	commands := regexp.MustCompile(`(?m)^ {4}(?:\./)?benchtop (serve .*--(?:multi-turn |mix |dataset-name `+
+		`agents).*)$`).FindAllStringSubmatch(pages, -1)
 	if len(commands) < 5 {
 		t.Errorf("%d commands", len(commands))
 	}

@@ -33,9 +33,11 @@ type exportSuiteOptions struct {
 }
 
 func newExportSuiteOptions() *exportSuiteOptions {
-	o := &exportSuiteOptions{flags: argv.Flags{Synopsis: "export-suite [flags] DIR FILE|FOLDER ...", Text: exportSuiteText}}
+	o := &exportSuiteOptions{
+		flags: argv.Flags{Synopsis: "export-suite [flags] DIR FILE|FOLDER ...", Text: exportSuiteText}}
 	f := o.flags.Group("Measurement")
-	f.StringVar(&o.about.Server, "server-command", "", "command of the server, for its type of numbers, and for the parallel sizes that a result does not have in its metadata (default: by the file of commands beside a result)")
+	f.StringVar(&o.about.Server, "server-command", "", "command of the server, for its type of numbers, and for the "+
+		"parallel sizes that a result does not have in its metadata (default: by the file of commands beside a result)")
 	f.StringVar(&o.about.GPU, "gpu-type", "", "name of the server's GPU (default: by the result)")
 	return o
 }
@@ -44,17 +46,20 @@ func (o *exportSuiteOptions) parse(env *session.Environment, args []string) erro
 	rest, err := env.Parse(&o.flags, args)
 	p := usage.Problems{err}
 	if len(rest) < 2 {
-		p.BadIf(err == nil, "export-suite takes a folder to write and results, got %q; see 'benchtop export-suite --help'", rest)
+		p.BadIf(err == nil,
+			"export-suite takes a folder to write and results, got %q; see 'benchtop export-suite --help'", rest)
 		return errors.Join(p...)
 	}
 	o.dir, o.files = rest[0], rest[1:]
 	for _, word := range []string{"serving", "latency", "throughput"} {
-		p.BadIf(strings.Contains(o.dir, word), "%s: the scripts take every file below a path with %q for a result of that kind; choose another name", usage.Quote(o.dir), word)
+		p.BadIf(strings.Contains(o.dir, word), "%s: the scripts take every file below a path with %q for a result of "+
+			"that kind; choose another name", usage.Quote(o.dir), word)
 	}
 	if o.about.Server != "" {
 		words, err := argv.Split(o.about.Server)
 		p.Flag("server-command", err)
-		p.BadIf(err == nil && len(words) < 2, "--server-command %s: expected a program and its arguments", usage.Quote(o.about.Server))
+		p.BadIf(err == nil && len(words) < 2, "--server-command %s: expected a program and its arguments",
+			usage.Quote(o.about.Server))
 	}
 	return errors.Join(p...)
 }

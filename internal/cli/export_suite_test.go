@@ -13,8 +13,8 @@ import (
 	"benchtop/internal/session"
 )
 
-// dashboardRows reads a folder as convert-results-json-to-markdown.py of vLLM does, by its rules alone: files by the words in their paths, commands of
-// at least two words, values of flags by their names. It knows nothing of benchtop.
+// dashboardRows reads a folder as convert-results-json-to-markdown.py of vLLM does, by its rules alone: files by the
+// words in their paths, commands of at least two words, values of flags by their names. It knows nothing of benchtop.
 func dashboardRows(t *testing.T, dir string) (rows []map[string]any) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
@@ -44,7 +44,8 @@ func dashboardRows(t *testing.T, dir string) (rows []map[string]any) {
 		}
 		stem := strings.TrimSuffix(file, ".json")
 		result, commands := object(file), object(stem+".commands")
-		row := map[string]any{"Test name": filepath.Base(stem), "GPU": "1x" + commands["gpu_type"].(string)} // one name, since it has one line
+		// one name, since it has one line
+		row := map[string]any{"Test name": filepath.Base(stem), "GPU": "1x" + commands["gpu_type"].(string)}
 		flags := func(key string) map[string]string {
 			words, err := argv.Split(commands[key].(string))
 			if err != nil || len(words) < 2 {
@@ -62,9 +63,11 @@ func dashboardRows(t *testing.T, dir string) (rows []map[string]any) {
 		switch kind {
 		case "serving":
 			client, server := flags("client_command"), flags("server_command")
-			row["Dataset Name"], row["Input Len"], row["Output Len"], row["qps"] = client["dataset-name"], client["random-input-len"], client["random-output-len"], client["request-rate"]
+			row["Dataset Name"], row["Input Len"], row["Output Len"], row["qps"] = client["dataset-name"],
+				client["random-input-len"], client["random-output-len"], client["request-rate"]
 			row["TP Size"] = server["tensor-parallel-size"]
-			copied = map[string]string{"model_id": "Model", "completed": "# of req.", "max_concurrency": "# of max concurrency.", "request_throughput": "Tput (req/s)",
+			copied = map[string]string{"model_id": "Model", "completed": "# of req.",
+				"max_concurrency": "# of max concurrency.", "request_throughput": "Tput (req/s)",
 				"total_token_throughput": "Total Token Tput (tok/s)", "output_throughput": "Output Tput (tok/s)"}
 			for _, m := range []string{"ttft", "tpot", "itl"} {
 				for _, s := range []string{"mean", "median", "p99"} {
@@ -78,10 +81,13 @@ func dashboardRows(t *testing.T, dir string) (rows []map[string]any) {
 		case "latency":
 			flags("latency_command")
 			of := result["percentiles"].(map[string]any)
-			row["Mean latency (ms)"], row["Median latency (ms)"], row["P99 latency (ms)"] = 1000*result["avg_latency"].(float64), 1000*of["50"].(float64), 1000*of["99"].(float64)
+			row["Mean latency (ms)"], row["Median latency (ms)"],
+				row["P99 latency (ms)"] = 1000*result["avg_latency"].(float64), 1000*of["50"].(float64),
+				1000*of["99"].(float64)
 		case "throughput":
 			flags("throughput_command")
-			copied = map[string]string{"num_requests": "# of req.", "total_num_tokens": "Total # of tokens", "elapsed_time": "Elapsed time (s)",
+			copied = map[string]string{"num_requests": "# of req.", "total_num_tokens": "Total # of tokens",
+				"elapsed_time":        "Elapsed time (s)",
 				"requests_per_second": "Tput (req/s)", "tokens_per_second": "Tput (tok/s)"}
 		default:
 			t.Errorf("%s is of no kind", file)
@@ -106,10 +112,14 @@ func TestExportedSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"serve", "--base-url", url, "--num-prompts", "8", "--max-concurrency", "4", "--random-input-len", "20", "--random-output-len", "4", "--request-rate", "500",
-			"--metadata", "tensor_parallel_size=2", "--save-result", "--result-dir", from, "--result-filename", "s.json"},
-		{"throughput", "--base-url", url, "--num-prompts", "8", "--random-input-len", "20", "--random-output-len", "4", "--output-json", at("t.json")},
-		{"latency", "--base-url", url, "--batch-size", "2", "--input-len", "20", "--output-len", "4", "--num-iters-warmup", "0", "--num-iters", "3", "--output-json", at("l.json")},
+		{"serve", "--base-url", url, "--num-prompts", "8", "--max-concurrency", "4", "--random-input-len", "20",
+			"--random-output-len", "4", "--request-rate", "500",
+			"--metadata", "tensor_parallel_size=2", "--save-result", "--result-dir", from, "--result-filename",
+			"s.json"},
+		{"throughput", "--base-url", url, "--num-prompts", "8", "--random-input-len", "20", "--random-output-len", "4",
+			"--output-json", at("t.json")},
+		{"latency", "--base-url", url, "--batch-size", "2", "--input-len", "20", "--output-len", "4",
+			"--num-iters-warmup", "0", "--num-iters", "3", "--output-json", at("l.json")},
 		{"export-suite", to, at("s.json"), at("t.json"), at("l.json"), "--gpu-type", "H100"},
 	} {
 		benchtop(args...).expect(t, session.ExitFine)
@@ -149,7 +159,8 @@ func TestExportedSuite(t *testing.T) {
 			}
 		}
 	}
-	if s := rows[slices.IndexFunc(rows, func(r map[string]any) bool { return r["qps"] != nil })]; s["TP Size"] != "2" || s["Input Len"] != "20" || s["qps"] != "500" {
+	if s := rows[slices.IndexFunc(rows, func(r map[string]any) bool { return r["qps"] != nil })]; s["TP Size"] != "2" ||
+		s["Input Len"] != "20" || s["qps"] != "500" {
 		t.Errorf("%v", s)
 	}
 }

@@ -37,8 +37,10 @@ const (
 	fieldSLO     = "goodput"
 )
 
-// formDatasets are the data sets the form offers: those of prompts that every backend can send, and the hub's, of which some need chat.
-var formDatasets = []string{"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "spec_bench", "speed_bench", "burstgpt", "hf"}
+// formDatasets are the data sets the form offers: those of prompts that every backend can send, and the hub's, of which
+// some need chat.
+var formDatasets = []string{"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "spec_bench", "speed_bench",
+	"burstgpt", "hf"}
 
 // The kinds of load the form offers.
 const (
@@ -84,22 +86,30 @@ type formField struct {
 
 func formFields() []formField {
 	return []formField{
-		{form.Field{Key: fieldServer, Label: "Server", Value: "http://127.0.0.1:8000", Hint: "or run 'benchtop demo'"}, nil},
+		{form.Field{Key: fieldServer, Label: "Server", Value: "http://127.0.0.1:8000", Hint: "or run 'benchtop demo'"},
+			nil},
 		{form.Field{Key: fieldModel, Label: "Model", Hint: "default: server's first", Free: true}, nil},
 		{form.Field{Key: fieldAPI, Label: "API", Choices: []string{apiCompletions, apiChat}}, nil},
 		{form.Field{Key: fieldDataset, Label: "Data set", Short: "Data", Choices: formDatasets}, nil},
 		{form.Field{Key: fieldFile, Label: "File", Hint: "or a name on the hub"}, nil},
 		{form.Field{Key: fieldInput, Label: "Input tokens", Short: "Input", Value: "1024"}, nil},
 		{form.Field{Key: fieldOutput, Label: "Output tokens", Short: "Output", Value: "128"}, nil},
-		{form.Field{Key: fieldLoad, Label: "Load", Choices: []string{loadUsers, loadRate, loadRamp, loadStages, loadFind}}, nil},
-		{form.Field{Key: "max-concurrency", Label: "Users", Value: "16", Hint: "requests in flight"}, []string{loadUsers}},
+		{form.Field{Key: fieldLoad, Label: "Load",
+			Choices: []string{loadUsers, loadRate, loadRamp, loadStages, loadFind}}, nil},
+		{form.Field{Key: "max-concurrency", Label: "Users", Value: "16", Hint: "requests in flight"},
+			[]string{loadUsers}},
 		{form.Field{Key: "request-rate", Label: "Rate", Value: "4", Hint: "requests per second"}, []string{loadRate}},
-		{form.Field{Key: "ramp-up-start-rps", Label: "From", Value: "1", Hint: "requests per second"}, []string{loadRamp}},
+		{form.Field{Key: "ramp-up-start-rps", Label: "From", Value: "1", Hint: "requests per second"},
+			[]string{loadRamp}},
 		{form.Field{Key: "ramp-up-end-rps", Label: "To", Value: "32", Hint: "requests per second"}, []string{loadRamp}},
-		{form.Field{Key: "stages", Label: "Stages", Value: "4:30s,8:30s,16:30s", Hint: "req/s:time"}, []string{loadStages}},
-		{form.Field{Key: fieldLength, Label: "Duration", Short: "For", Value: "1m"}, []string{loadUsers, loadRate, loadRamp}},
-		{form.Field{Key: fieldPrompts, Label: "Requests", Short: "Reqs", Value: "1000", Hint: "at most"}, []string{loadUsers}},
-		{form.Field{Key: fieldSLO, Label: "Objectives", Short: "SLO", Value: "ttft:500 tpot:50", Hint: "ms; optional"}, nil},
+		{form.Field{Key: "stages", Label: "Stages", Value: "4:30s,8:30s,16:30s", Hint: "req/s:time"},
+			[]string{loadStages}},
+		{form.Field{Key: fieldLength, Label: "Duration", Short: "For", Value: "1m"},
+			[]string{loadUsers, loadRate, loadRamp}},
+		{form.Field{Key: fieldPrompts, Label: "Requests", Short: "Reqs", Value: "1000", Hint: "at most"},
+			[]string{loadUsers}},
+		{form.Field{Key: fieldSLO, Label: "Objectives", Short: "SLO", Value: "ttft:500 tpot:50", Hint: "ms; optional"},
+			nil},
 	}
 }
 
@@ -159,7 +169,8 @@ func formArguments(values map[string]string) []string {
 		case fieldOutput:
 			flag = formOutput(values[fieldDataset])
 		case fieldLoad:
-			args = append(args, map[string][]string{loadRamp: {"--ramp-up-strategy", "linear"}, loadFind: {"--find"}}[value]...)
+			args = append(args,
+				map[string][]string{loadRamp: {"--ramp-up-strategy", "linear"}, loadFind: {"--find"}}[value]...)
 			continue
 		case fieldLength:
 			if values[fieldLoad] == loadRamp {

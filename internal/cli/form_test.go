@@ -38,7 +38,8 @@ func TestFormCommands(t *testing.T) {
 			t.Errorf("%s: %s: %s", load, line, problem)
 		}
 		for _, f := range formOptions().Fields {
-			if v := values[f.Key]; v != "" && len(f.Choices) == 0 && f.Key != fieldSLO && formShows(values, f.Key) && !strings.Contains(line, " "+v) {
+			if v := values[f.Key]; v != "" && len(f.Choices) == 0 && f.Key != fieldSLO && formShows(values, f.Key) &&
+				!strings.Contains(line, " "+v) {
 				t.Errorf("%s: field %s with %q, shown is %t: %s", load, f.Key, v, formShows(values, f.Key), line)
 			}
 		}
@@ -60,8 +61,10 @@ func TestFormCommands(t *testing.T) {
 		values := maps.Clone(begin)
 		values[c.key] = c.value
 		line, problem := formLine(values)
-		if !strings.Contains(line, c.want) || !strings.Contains(problem, c.problem) || (c.problem == "") != (problem == "") {
-			t.Errorf("%s of %q: %s: %q, want %q in it and the problem %q", c.key, c.value, line, problem, c.want, c.problem)
+		if !strings.Contains(line, c.want) || !strings.Contains(problem, c.problem) ||
+			(c.problem == "") != (problem == "") {
+			t.Errorf("%s of %q: %s: %q, want %q in it and the problem %q", c.key, c.value, line, problem, c.want,
+				c.problem)
 		}
 	}
 }
@@ -81,7 +84,8 @@ func TestFormWidths(t *testing.T) {
 // The server is asked for its models at the address that the command line has.
 func TestFormModels(t *testing.T) {
 	server := recorded(t, nil)
-	field, choices, err := formModels(t.Context(), map[string]string{fieldServer: strings.TrimPrefix(server.url, "http://")})
+	field, choices,
+		err := formModels(t.Context(), map[string]string{fieldServer: strings.TrimPrefix(server.url, "http://")})
 	if field != fieldModel || len(choices) == 0 || err != nil {
 		t.Errorf("field %q, models %q, %v", field, choices, err)
 	}
@@ -94,9 +98,11 @@ func TestFormDatasets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range formDatasets {
-		values := map[string]string{fieldAPI: apiChat, fieldDataset: name, fieldFile: file, fieldInput: "20", fieldOutput: "10", fieldLoad: loadRate, "request-rate": "3", fieldLength: "1m"}
+		values := map[string]string{fieldAPI: apiChat, fieldDataset: name, fieldFile: file, fieldInput: "20",
+			fieldOutput: "10", fieldLoad: loadRate, "request-rate": "3", fieldLength: "1m"}
 		line, problem := formLine(values)
-		if problem != "" || strings.Contains(line, file) != (formNeeds(name).File != datasets.NoFile) || strings.Contains(line, " 20 ") != (name == "random") ||
+		if problem != "" || strings.Contains(line, file) != (formNeeds(name).File != datasets.NoFile) ||
+			strings.Contains(line, " 20 ") != (name == "random") ||
 			strings.Contains(line, "-len 10 ") == (name == "burstgpt") {
 			t.Errorf("%s: %s", line, problem)
 		}
@@ -109,7 +115,8 @@ func TestFormHome(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
 	for file, want := range map[string]string{
-		" ~/a b.json ": filepath.Join(home, "a b.json"), "~": home, "~me/x.json": "~me/x.json", "a~/x.json": "a~/x.json",
+		" ~/a b.json ": filepath.Join(home, "a b.json"), "~": home, "~me/x.json": "~me/x.json",
+		"a~/x.json": "a~/x.json",
 	} {
 		args := formArguments(map[string]string{fieldDataset: "sharegpt", fieldFile: file})
 		if i := slices.Index(args, "--dataset-path"); i < 0 || args[i+1] != want {
@@ -120,7 +127,8 @@ func TestFormHome(t *testing.T) {
 
 // Every data set of the form goes with every load.
 func TestFormEveryLoad(t *testing.T) {
-	files := map[string]string{"sharegpt": "sharegpt_small.json", "custom": "custom_small.jsonl", "spec_bench": "spec_bench_small.jsonl",
+	files := map[string]string{"sharegpt": "sharegpt_small.json", "custom": "custom_small.jsonl",
+		"spec_bench":  "spec_bench_small.jsonl",
 		"speed_bench": "speed_bench_small", "burstgpt": "burstgpt_small.csv"}
 	values := map[string]string{}
 	var loads []string

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// Scripts of others give these flags and values. The flags are those of the help, the values those that a wrong one is told.
+// Scripts of others give these flags and values. The flags are those of the help, the values those that a wrong one is
+// told.
 func TestFrozenFlags(t *testing.T) {
 	flag := regexp.MustCompile(`(?m)^(?: {6}|  (-\w), )(--[a-z0-9-]+)`)
 	flags := map[string]bool{}
@@ -20,7 +21,8 @@ func TestFrozenFlags(t *testing.T) {
 		all = append(all, command{name: "sweep " + c.name})
 	}
 	for _, c := range all {
-		for _, names := range flag.FindAllStringSubmatch(benchtop(append(strings.Fields(c.name), "--help=all")...).stdout, -1) {
+		for _, names := range flag.FindAllStringSubmatch(
+			benchtop(append(strings.Fields(c.name), "--help=all")...).stdout, -1) {
 			for _, name := range names[1:] {
 				if name != "" {
 					flags[c.name+" "+name] = true
@@ -79,7 +81,8 @@ func TestFrozenFlags(t *testing.T) {
 
 // valuesTold are the values that an error says a flag takes.
 func valuesTold(stderr string) (values []string) {
-	list := regexp.MustCompile(`(?:use|use one of|there are|this system has|give one of) ((?:[\w-]+(?:\.\w+)?(?:, or |, | or | and ))+[\w-]+(?:\.\w+)?)( \w)?`)
+	list := regexp.MustCompile(`(?:use|use one of|there are|this system has|give one of) ((?:[\w-]+(?:\.\w+)?(?:, or ` +
+		`|, | or | and ))+[\w-]+(?:\.\w+)?)( \w)?`)
 	found := list.FindStringSubmatch(stderr)
 	if found == nil {
 		return nil

@@ -31,7 +31,8 @@ func gateway(t *testing.T, owner string) *recording {
 			if _, text := asked.Prompt.(string); text {
 				return false
 			}
-			http.Error(w, `{"error":{"message":"Unmapped prompt format. Your prompt is neither a list of strings nor a string. prompt=[1, 2]","code":"500"}}`, 500)
+			http.Error(w, `{"error":{"message":"Unmapped prompt format. Your prompt is neither a list of strings nor `+
+				`a string. prompt=[1, 2]","code":"500"}}`, 500)
 		default:
 			return false
 		}
@@ -55,7 +56,8 @@ func TestRandomBehindGateway(t *testing.T) {
 				args = append(args, "--calibrate-lengths")
 			}
 			ran := benchtop(args...)
-			ran.expect(t, session.ExitFine, "as text of common words, whose tokens are learned from usage, lengths estimated",
+			ran.expect(t, session.ExitFine,
+				"as text of common words, whose tokens are learned from usage, lengths estimated",
 				"prompt lengths are estimated, because there is no tokenizer: ", "of the server: it has no /tokenize")
 			const differ = "the first prompts differ in length; --calibrate-lengths sends a request for that beforehand"
 			if strings.Contains(ran.stderr, differ) == calibrated {
@@ -96,7 +98,9 @@ func TestTokenIDsStay(t *testing.T) {
 		if more != "" {
 			all = append(all, more)
 		}
-		benchtop(all...).expect(t, session.ExitFailed, "as token ids", "no request succeeded; the server takes no prompts of token ids: --calibrate-lengths sends words, --tokenizer makes text")
+		benchtop(all...).expect(t, session.ExitFailed, "as token ids",
+			"no request succeeded; the server takes no prompts of token ids: --calibrate-lengths sends words, "+
+				"--tokenizer makes text")
 	}
 	benchtop(append([]string{"serve", "--base-url", gateway(t, "").url, "--calibrate-lengths"}, args...)...).expect(t,
 		session.ExitFine, "as text of common words")
@@ -106,7 +110,8 @@ func TestTokenIDsStay(t *testing.T) {
 func TestWordsWithoutServer(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--dataset-name random-mm":                    "there is no tokenizer: neither a tokenizer nor a model is named",
+		"--dataset-name random-mm": "there is no tokenizer: neither a tokenizer nor a model is " +
+			"named",
 		"--backend openai-chat --vocab-size 50":       "--vocab-size has no effect: chat takes text",
 		"--skip-tokenizer-init --backend openai-chat": "there is no tokenizer: --skip-tokenizer-init is given",
 	} {

@@ -8,12 +8,14 @@ import (
 	"benchtop/internal/spec"
 )
 
-// A user who asks for GPUs is told at the end, and in the report, now and later, that there were none; the run is fine all the same.
+// A user who asks for GPUs is told at the end, and in the report, now and later, that there were none; the run is fine
+// all the same.
 func TestGPUsAskedForInVain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	url, dir := simulated(t, nil), t.TempDir()
 	serve := func(gpu string) result {
-		return benchtop("serve", "--base-url", url, "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "2",
+		return benchtop("serve", "--base-url", url, "--num-prompts", "3", "--random-input-len", "5",
+			"--random-output-len", "2",
 			"--save-result", "--result-dir", dir, "--result-filename", "r.json", "--gpu", gpu)
 	}
 	r := serve("7")

@@ -35,12 +35,14 @@ func onTime(t *testing.T, ttft, itl time.Duration) string {
 	return metronome.Pace("http://"+l.Addr().String(), ttft, itl)
 }
 
-// measured runs serve with the real program, in a way of its own, and returns what it said and the client of its result.
-// While it runs, it is in the hands of while, which also sees what it says.
-func measured(t *testing.T, while func(client *exec.Cmd, said *heard), prefix []string, args ...string) (said string, result, client map[string]any) {
+// measured runs serve with the real program, in a way of its own, and returns what it said and the client of its
+// result. While it runs, it is in the hands of while, which also sees what it says.
+func measured(t *testing.T, while func(client *exec.Cmd, said *heard), prefix []string,
+	args ...string) (said string, result, client map[string]any) {
 	t.Helper()
 	dir := t.TempDir()
-	words := append(append(prefix, program(t), "serve", "--model", "m", "--random-input-len", "5", "--save-result", "--result-dir", dir), args...)
+	words := append(append(prefix, program(t), "serve", "--model", "m", "--random-input-len", "5", "--save-result",
+		"--result-dir", dir), args...)
 	c := exec.Command(words[0], words[1:]...)
 	var out heard
 	c.Stdout, c.Stderr = &out, &out
@@ -121,7 +123,8 @@ var doneSome = regexp.MustCompile(`done [1-9]`)
 func TestStoppedClient(t *testing.T) {
 	t.Parallel()
 	base := metronome.Pace(ticking(t), 20*time.Millisecond, 50*time.Millisecond)
-	// The server would have to keep the client waiting for limit, and that not because the client was stopped for longer.
+	// The server would have to keep the client waiting for limit, and that not because the client was stopped for
+	// longer.
 	const limit, pause = 4 * time.Second, 5 * time.Second
 	said, result, client := measured(t, func(c *exec.Cmd, said *heard) {
 		if !eventually(func() bool { return doneSome.MatchString(said.String()) }) {
@@ -131,7 +134,8 @@ func TestStoppedClient(t *testing.T) {
 		time.Sleep(pause)
 		_ = c.Process.Signal(syscall.SIGCONT)
 		_ = c.Process.Signal(os.Interrupt) // which lets it finish what is in flight
-	}, nil, "--base-url", base, "--max-concurrency", "10", "--duration", "1h", "--random-output-len", "40", "--stall-timeout", limit.String(), "--progress", "100ms")
+	}, nil, "--base-url", base, "--max-concurrency", "10", "--duration", "1h", "--random-output-len", "40",
+		"--stall-timeout", limit.String(), "--progress", "100ms")
 	if result["failed"] != 0.0 {
 		t.Errorf("%v failed: what came during the stop is no stall of the server\n%s", result["failed"], said)
 	}

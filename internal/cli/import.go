@@ -47,7 +47,8 @@ func newImportOptions() *importOptions {
 	o := &importOptions{flags: argv.Flags{Synopsis: "import [flags] FILE ...", Text: importText}}
 	f := o.flags.Group("Input")
 	f.StringVar(&o.format, "format", string(imports.Auto), "format of the files: auto, agentx, otel or openai-batch")
-	f.StringVar(&o.tokens.Name, "tokenizer", "", "tokenizer.json, its directory, or a model's name on the hub, to count the tokens of batch files (default: 4 characters a token)")
+	f.StringVar(&o.tokens.Name, "tokenizer", "", "tokenizer.json, its directory, or a model's name on the hub, to "+
+		"count the tokens of batch files (default: 4 characters a token)")
 	f.IntVar(&o.BlockSize, "block-size", imports.DefaultBlockSize, "tokens in a block, where the files do not say it")
 	f = o.flags.Group("Output")
 	f.StringVarP(&o.output, "output", "o", "-", "file of sessions to write, as JSON lines; - for standard output")
@@ -69,12 +70,14 @@ func (o *importOptions) parse(env *session.Environment, args []string) error {
 	p := usage.Problems{err}
 	p.BadIf(err == nil && len(rest) == 0, "import takes the files to read; see 'benchtop import --help'")
 	p.OneOf("format", o.format, imports.Formats...)
-	p.BadIf(o.BlockSize < 1 || o.BlockSize > agents.MaxBlockSize, "--block-size %d: must be between 1 and %d", o.BlockSize, agents.MaxBlockSize)
+	p.BadIf(o.BlockSize < 1 || o.BlockSize > agents.MaxBlockSize, "--block-size %d: must be between 1 and %d",
+		o.BlockSize, agents.MaxBlockSize)
 	p.BadIf(o.output == "", "--output: give a file, or - for standard output")
 	o.paths, o.Format, o.Stdin = rest, imports.Format(o.format), env.Stdin
 	for i, path := range rest {
 		p.BadIf(path == "" || path == "-" && i > 0 && rest[i-1] == "-", "import: %s: not a file", usage.Quote(path))
-		p.BadIf(path == o.output && path != "-", "--output %s: this is also read; choose another name", usage.Quote(path))
+		p.BadIf(path == o.output && path != "-", "--output %s: this is also read; choose another name",
+			usage.Quote(path))
 	}
 	return errors.Join(p...)
 }
@@ -82,7 +85,8 @@ func (o *importOptions) parse(env *session.Environment, args []string) error {
 func (o *importOptions) run(ctx context.Context, env *session.Environment) error {
 	if o.output != "-" && !o.overwrite {
 		if info, err := os.Stat(o.output); err == nil && info.Mode().IsRegular() {
-			return usage.Errorf("--output %s: the file exists; choose another name, or give --overwrite", usage.Quote(o.output))
+			return usage.Errorf("--output %s: the file exists; choose another name, or give --overwrite",
+				usage.Quote(o.output))
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return usage.Errorf("--output: %w", err)
 		}

@@ -51,7 +51,8 @@ func TestImportOutput(t *testing.T) {
 	if err := os.WriteFile(broken, []byte(`{"custom_id":"a","body":{"prompt":"a"}}`+"\n{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	benchtop("import", broken, "-o", "s.jsonl").expect(t, session.ExitFailed, "broken.jsonl, line 2: the file ends before its last object does")
+	benchtop("import", broken, "-o", "s.jsonl").expect(t, session.ExitFailed,
+		"broken.jsonl, line 2: the file ends before its last object does")
 	if left, _ := filepath.Glob("*s.jsonl*"); len(left) > 0 {
 		t.Errorf("left %q", left)
 	}
@@ -61,12 +62,14 @@ func TestImportOutput(t *testing.T) {
 	if n := strings.Count(string(data), "\n"); err != nil || n != 4 || r.stdout != "" {
 		t.Errorf("%d lines, %v, on standard output %q", n, err, r.stdout)
 	}
-	benchtop("import", broken, "-o", "s.jsonl").expect(t, session.ExitUsage, "--output s.jsonl: the file exists; choose another name, or give --overwrite")
+	benchtop("import", broken, "-o", "s.jsonl").expect(t, session.ExitUsage,
+		"--output s.jsonl: the file exists; choose another name, or give --overwrite")
 	benchtop("import", broken, "-o", "s.jsonl", "--overwrite").expect(t, session.ExitFailed, "broken.jsonl, line 2")
 	if after, err := os.ReadFile("s.jsonl"); err != nil || string(after) != string(data) {
 		t.Errorf("a failed import changed the file: %v", err)
 	}
-	benchtop("import", filepath.Join(fixtures, "agentx.json"), "-o", "s.jsonl", "--overwrite").expect(t, session.ExitFine, "1 session, 6 requests")
+	benchtop("import", filepath.Join(fixtures, "agentx.json"), "-o", "s.jsonl", "--overwrite").expect(t,
+		session.ExitFine, "1 session, 6 requests")
 	benchtop("import", "s.jsonl").expect(t, session.ExitFailed, "s.jsonl: this is a file of sessions already")
 }
 
@@ -76,7 +79,8 @@ func TestImportText(t *testing.T) {
 	if r := benchtop("import", batch); strings.Contains(r.stdout, "fox") || strings.Contains(r.stdout, "messages") {
 		t.Errorf("texts were kept: %s", r.stdout)
 	}
-	benchtop("import", "--keep-text", batch).expect(t, session.ExitFine, `"content": "A fox met a crow who held a cheese."`)
+	benchtop("import", "--keep-text", batch).expect(t, session.ExitFine,
+		`"content": "A fox met a crow who held a cheese."`)
 	benchtop("import", "--tokenizer", "no/such/folder", batch).expect(t, session.ExitUsage, "no/such/folder")
 	benchtop("import", "--tokenizer", "estimate", batch).expect(t, session.ExitFine, "4 characters each")
 }
@@ -95,6 +99,8 @@ func TestImportUsage(t *testing.T) {
 	} {
 		benchtop(strings.Fields(c.line)...).expect(t, session.ExitUsage, c.want)
 	}
-	benchtop("import", "no-such-file").expect(t, session.ExitFailed, "no-such-file: file does not exist; give the path of a file or folder of recordings")
-	benchtop("import", "--help").expect(t, session.ExitFine, "benchtop import agentx.tar.zst -o sessions.jsonl", "--keep-text")
+	benchtop("import", "no-such-file").expect(t, session.ExitFailed,
+		"no-such-file: file does not exist; give the path of a file or folder of recordings")
+	benchtop("import", "--help").expect(t, session.ExitFine, "benchtop import agentx.tar.zst -o sessions.jsonl",
+		"--keep-text")
 }

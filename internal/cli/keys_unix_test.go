@@ -14,7 +14,8 @@ import (
 	"benchtop/internal/session"
 )
 
-// Keys that reach the run, on the real program: what they are for can be seen. What a key does on the screen alone is tested in tui.
+// Keys that reach the run, on the real program: what they are for can be seen. What a key does on the screen alone is
+// tested in tui.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	x := open(t, 120, 40, `"$BENCHTOP" demo --duration 10m --record run.cast`)
@@ -122,7 +123,8 @@ func TestAttach(t *testing.T) {
 // A saved run is played again, over another.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	x := open(t, 120, 40, `"$BENCHTOP" demo --duration 2s --exit --result-filename a.json >out && "$BENCHTOP" report --baseline benchtop-results/a.json benchtop-results/a.json`)
+	x := open(t, 120, 40, `"$BENCHTOP" demo --duration 2s --exit --result-filename a.json >out && "$BENCHTOP" report `+
+		`--baseline benchtop-results/a.json benchtop-results/a.json`)
 	x.wait("REPLAY")
 	x.press("Space")
 	x.wait("‖ REPLAY")
@@ -167,7 +169,8 @@ func TestFormRuns(t *testing.T) {
 // A signal ends the form with the exit code that it has everywhere.
 func TestFormSignals(t *testing.T) {
 	for sig, want := range map[syscall.Signal]int{
-		syscall.SIGTERM: session.ExitTerminated, syscall.SIGINT: session.ExitAborted, syscall.SIGHUP: session.ExitHangup,
+		syscall.SIGTERM: session.ExitTerminated, syscall.SIGINT: session.ExitAborted,
+		syscall.SIGHUP: session.ExitHangup,
 	} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()

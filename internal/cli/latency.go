@@ -61,8 +61,10 @@ func newLatencyOptions() *latencyOptions {
 	f.IntVar(&o.batch, "batch-size", 8, "prompts in the batch")
 	f.IntVar(&o.warmups, "num-iters-warmup", 10, "iterations before those that are measured")
 	f.IntVar(&o.iters, "num-iters", 30, "iterations that are measured")
-	f.StringVar(&o.requests, "requests", "list", "list: one request with a list of prompts; simultaneous: a request for each prompt")
-	f.BoolVar(&o.align, "align", false, "pause the server until it has the whole batch; vLLM needs VLLM_SERVER_DEV_MODE=1")
+	f.StringVar(&o.requests, "requests", "list",
+		"list: one request with a list of prompts; simultaneous: a request for each prompt")
+	f.BoolVar(&o.align, "align", false,
+		"pause the server until it has the whole batch; vLLM needs VLLM_SERVER_DEV_MODE=1")
 	f.BoolVar(&o.stream, "stream", false, "stream the answers of simultaneous requests, for their TTFT and TPOT")
 	f.BoolVar(&o.beam, "use-beam-search", false,
 		"search with --n beams; it is sent to the server, which has to know use_beam_search")
@@ -75,7 +77,8 @@ func newLatencyOptions() *latencyOptions {
 	others := []string{"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout", "progress",
 		"no-tui", "result-dir", "no-save"}
 	o.Flags.Keep(func(heading, name string) bool {
-		return slices.Contains(headings, heading) && !strings.HasPrefix(name, "priorit") || slices.Contains(others, name)
+		return slices.Contains(headings, heading) && !strings.HasPrefix(name, "priorit") ||
+			slices.Contains(others, name)
 	})
 	o.Spec.Fixed = o.apply
 	return o
@@ -84,7 +87,8 @@ func newLatencyOptions() *latencyOptions {
 // apply sets what the command fixes, and checks its own flags.
 func (o *latencyOptions) apply() (p usage.Problems) {
 	all := o.Flags.All()
-	if o.engine.serve == "" && len(o.others) > 0 && !slices.ContainsFunc(o.others, func(w string) bool { return strings.Contains(argv.Dashes(w), "enable-prefix-caching") }) {
+	if o.engine.serve == "" && len(o.others) > 0 && !slices.ContainsFunc(o.others,
+		func(w string) bool { return strings.Contains(argv.Dashes(w), "enable-prefix-caching") }) {
 		o.others = append(o.others, "--no-enable-prefix-caching")
 	}
 	p = append(p, o.Flags.Preset(argv.To("cache", "cold"), argv.To("backend", "vllm"))...)
@@ -119,14 +123,18 @@ func runLatency(env *session.Environment, args []string) int {
 	if err := o.parse(env, args); err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
-	if forms := o.Server.Protocol.Traits().Forms; !forms.Overlap(datasets.AsTokenIDs) || !forms.Overlap(datasets.AsBatch) || !o.Server.Protocol.Traits().Streams {
-		return env.Fail(session.ExitUsage, fmt.Errorf("--backend %s: the prompts are lists of token ids, which completions take; use --backend vllm", o.Server.Backend))
+	if forms := o.Server.Protocol.Traits().Forms; !forms.Overlap(datasets.AsTokenIDs) ||
+		!forms.Overlap(datasets.AsBatch) || !o.Server.Protocol.Traits().Streams {
+		return env.Fail(session.ExitUsage,
+			fmt.Errorf("--backend %s: the prompts are lists of token ids, which completions take; use --backend vllm",
+				o.Server.Backend))
 	}
 	telemetry.TuneMemory()
 	return env.Failed(o.measure(env))
 }
 
-// measure measures, on a screen if there is one, and prints and saves the result. An error leaves what was measured before it.
+// measure measures, on a screen if there is one, and prints and saves the result. An error leaves what was measured
+// before it.
 func (o *latencyOptions) measure(env *session.Environment) error {
 	b := &batch{latencyOptions: o, stop: func() {}, unfollow: func() {}}
 	iterations := o.iters
@@ -160,7 +168,8 @@ func (o *latencyOptions) measure(env *session.Environment) error {
 		}
 	}
 	if failed == nil && o.Server.Profile {
-		env.Say(fmt.Sprintf("one iteration was profiled, after %d warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM", o.warmups))
+		env.Say(fmt.Sprintf("one iteration was profiled, after %d warm-ups; the trace is where the server's profiler "+
+			"writes it. There are no figures and no --output-json, as with vLLM", o.warmups))
 	}
 	if len(b.result.Times) == 0 {
 		b.discard()
@@ -185,11 +194,13 @@ func (b *batch) prepare(ctx context.Context) (err error) {
 		return o.helped(err)
 	}
 	if m.Context > 0 && o.inputLen+o.outputLen > m.Context {
-		return usage.Errorf("--input-len %d and --output-len %d: the model's context is %d tokens", o.inputLen, o.outputLen, m.Context)
+		return usage.Errorf("--input-len %d and --output-len %d: the model's context is %d tokens", o.inputLen,
+			o.outputLen, m.Context)
 	}
 	b.model, b.draws = m, rand.New(rand.NewPCG(uint64(o.Load.Seed), 0))
 	b.pauser = &offline.Pauser{Client: client, Base: o.Server.Target.URL("")}
-	b.result = offline.Latency{Model: m.Root, Batch: o.batch, List: o.requests == "list", Aligned: o.align, Server: o.about(), Command: o.Command}
+	b.result = offline.Latency{Model: m.Root, Batch: o.batch, List: o.requests == "list", Aligned: o.align,
+		Server: o.about(), Command: o.Command}
 	b.load = loadgen.Options{Model: m.ID, InputSource: metrics.TokensFromIDs}
 	o.Server.Send(&b.load)
 	o.Request.Send(&b.load, true, numpy.NewStreams(uint32(o.Load.Seed)).Python)
@@ -394,17 +405,19 @@ func (b *batch) once(ctx context.Context, measured bool) (time.Duration, error) 
 		}
 		b.result.Cached += q.CachedTokens
 		if want := b.outputLen * b.n * max(1, q.Inputs); q.OutputTokens != want {
-			return 0, fmt.Errorf("the server answered with %d tokens instead of %d; it must know ignore_eos", q.OutputTokens, want)
+			return 0, fmt.Errorf("the server answered with %d tokens instead of %d; it must know ignore_eos",
+				q.OutputTokens, want)
 		}
 		if b.stream {
-			b.result.TTFT, b.result.TPOT = append(b.result.TTFT, q.FirstChunk-max(q.Sent, from)), append(b.result.TPOT, q.TPOT())
+			b.result.TTFT, b.result.TPOT = append(b.result.TTFT, q.FirstChunk-max(q.Sent, from)),
+				append(b.result.TPOT, q.TPOT())
 		}
 	}
 	return offline.LatencyOf(all, from), nil
 }
 
-// draw makes the prompts of an iteration: the same ones with a salt of their own where the server is vLLM, new ones where it is not, and
-// the same ones again with --cache as-is.
+// draw makes the prompts of an iteration: the same ones with a salt of their own where the server is vLLM, new ones
+// where it is not, and the same ones again with --cache as-is.
 func (b *batch) draw() error {
 	cold, salted := b.Request.Cold(), b.model.Owner == "vllm"
 	if b.turns == nil {

@@ -73,22 +73,31 @@ func TestLoads(t *testing.T) {
 		marks      string
 	}{
 		// The k-th of n comes a gap of 1/(50 + 150 (k-1)/(n-1)) s after the one before.
-		{"ramp over requests", "--ramp-up-strategy linear --ramp-up-start-rps 50 --ramp-up-end-rps 200 --num-prompts 51", rampOver(51, 50, 200), "linear ramp 50 to 200 req/s over 51 requests", ""},
+		{"ramp over requests", "--ramp-up-strategy linear --ramp-up-start-rps 50 --ramp-up-end-rps 200 --num-prompts " +
+			"51", rampOver(51, 50, 200), "linear ramp 50 to 200 req/s over 51 requests", ""},
 		// 20/ln 10 (10^t - 1) are expected until t s, 78 in all.
 		{"ramp in time", "--ramp-up-strategy exponential --ramp-up-start-rps 20 --ramp-up-end-rps 200 --ramp-over 1s",
-			mapped(78, func(k float64) float64 { return math.Log10(1 + k*math.Ln10/20) }), "exponential ramp 20 to 200 req/s over 1s", ""},
+			mapped(78, func(k float64) float64 { return math.Log10(1 + k*math.Ln10/20) }),
+			"exponential ramp 20 to 200 req/s over 1s", ""},
 		// 100 t² until half a second, and then 100 a second.
-		{"ramp in time, so many", "--ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 100 --ramp-over 500ms --num-prompts 50",
-			mapped(50, func(k float64) float64 { return math.Sqrt(min(k, 25)/100) + max(0, k-25)/100 }), "linear ramp 0 to 100 req/s over 500ms", ""},
+		{"ramp in time, so many",
+			"--ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 100 --ramp-over 500ms --num-prompts 50",
+			mapped(50, func(k float64) float64 { return math.Sqrt(min(k, 25)/100) + max(0, k-25)/100 }),
+			"linear ramp 0 to 100 req/s over 500ms", ""},
 		// A request that is due at the very end is not sent; on the edge of two stages it is.
-		{"stages", "--stages 20:500ms,100:500ms,40:250ms", slices.Concat(steady(0, 20, 10), steady(500*time.Millisecond, 100, 50), steady(time.Second, 40, 9)), "stages of 20, 100, 40 req/s", "20 req/s|100 req/s|40 req/s"},
-		{"stages cut by the clock", "--stages 20:500ms,100:10s --duration 700ms", append(steady(0, 20, 10), steady(500*time.Millisecond, 100, 19)...), "stages of 20, 100 req/s", "20 req/s|100 req/s"},
+		{"stages", "--stages 20:500ms,100:500ms,40:250ms",
+			slices.Concat(steady(0, 20, 10), steady(500*time.Millisecond, 100, 50), steady(time.Second, 40, 9)),
+			"stages of 20, 100, 40 req/s", "20 req/s|100 req/s|40 req/s"},
+		{"stages cut by the clock", "--stages 20:500ms,100:10s --duration 700ms", append(steady(0, 20, 10),
+			steady(500*time.Millisecond, 100, 19)...), "stages of 20, 100 req/s", "20 req/s|100 req/s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			sent := 0
 			inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
-				server.serve(t, strings.Fields("--burstiness inf --save-result --result-dir "+dir+" "+shortPrompts+" "+c.args)...).expect(t, session.ExitFine)
+				server.serve(t,
+					strings.Fields("--burstiness inf --save-result --result-dir "+dir+" "+shortPrompts+" "+
+						c.args)...).expect(t, session.ExitFine)
 				sent = len(server.all())
 			})
 			v := benchtopOf(t, dir)
@@ -99,7 +108,8 @@ func TestLoads(t *testing.T) {
 			for i, want := range c.due {
 				q := requests[i]
 				if (q.Scheduled-want).Abs() > 2*time.Microsecond || q.Due < q.Scheduled || q.Sent < q.Due {
-					t.Errorf("request %d was scheduled at %s, due at %s and sent at %s; want %s and not before", i, q.Scheduled, q.Due, q.Sent, want)
+					t.Errorf("request %d was scheduled at %s, due at %s and sent at %s; want %s and not before", i,
+						q.Scheduled, q.Due, q.Sent, want)
 				}
 			}
 			if v["load"] != c.load {
@@ -116,18 +126,22 @@ func TestLoads(t *testing.T) {
 func TestShapeOfFlags(t *testing.T) {
 	const trace = "--dataset-name timed_trace --dataset-path load_test.go "
 	for args, want := range map[string]string{
-		"":                                          "shape.Rate all at once",
-		"--request-rate 5 --duration 4s":            "shape.Rate 5 req/s (Poisson)",
-		"--max-concurrency 4":                       "shape.Rate all at once, at most 4 in flight",
-		"--max-concurrency 4 --duration 4s":         "shape.Users closed loop of 4 users for 4s",
-		"--stages 4:1s --max-concurrency 4":         "shape.Stages stages of 4 req/s, at most 4 in flight",
-		"--concurrency-stages 4:1s,9:1s":            "shape.UserStages stages of 4, 9 users",
-		"--find --goodput ttft:500 tpot:50":         "shape.Search search 1 to 1000 req/s for the highest load within ttft:500, tpot:50 (ms), held for 2m",
+		"":                                  "shape.Rate all at once",
+		"--request-rate 5 --duration 4s":    "shape.Rate 5 req/s (Poisson)",
+		"--max-concurrency 4":               "shape.Rate all at once, at most 4 in flight",
+		"--max-concurrency 4 --duration 4s": "shape.Users closed loop of 4 users for 4s",
+		"--stages 4:1s --max-concurrency 4": "shape.Stages stages of 4 req/s, at most 4 in flight",
+		"--concurrency-stages 4:1s,9:1s":    "shape.UserStages stages of 4, 9 users",
+		"--find --goodput ttft:500 tpot:50": "shape.Search search 1 to 1000 req/s for the highest load within " +
+			"ttft:500, tpot:50 (ms), held for 2m",
 		trace + "--request-rate 5":                  "shape.Trace at the times of the trace",
 		trace + "--no-self-timed --request-rate 5":  "shape.Rate 5 req/s (Poisson)",
 		trace + "--max-concurrency 4 --duration 4s": "shape.Trace at the times of the trace, at most 4 in flight",
-		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2":                "shape.Ramp linear ramp 1 to 2 req/s over 7 requests",
-		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2 --ramp-over 1m": "shape.TimedRamp linear ramp 1 to 2 req/s over 1m",
+		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2": "shape.Ramp linear ramp " +
+			"1 to 2 req/s over 7 requests",
+		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2 --ramp-over " +
+			"1m": "shape.TimedRamp linear " +
+			"ramp 1 to 2 req/s over 1m",
 	} {
 		o := spec.New()
 		if err := o.Parse(strings.Fields(args)); err != nil {
@@ -177,7 +191,9 @@ func TestStagesOfUsers(t *testing.T) {
 	const users, begins = 4, 300 * time.Millisecond
 	dir := t.TempDir()
 	inVirtualTime(t, simulator.Defaults(), nil, func(t *testing.T, server *virtual) {
-		server.serve(t, strings.Fields("--concurrency-stages 1:300ms,4:1h --num-prompts 4 --vocab-size 300 --random-output-len 100 --save-result --result-dir "+dir)...).expect(t, session.ExitFine)
+		server.serve(t,
+			strings.Fields("--concurrency-stages 1:300ms,4:1h --num-prompts 4 --vocab-size 300 --random-output-len "+
+				"100 --save-result --result-dir "+dir)...).expect(t, session.ExitFine)
 	})
 	requests := requestsIn(t, dir)
 	if len(requests) != users {
@@ -209,8 +225,10 @@ func marksOf(v map[string]any) string {
 func TestRateChangeEvents(t *testing.T) {
 	dir := t.TempDir()
 	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
-		server.serve(t, "--random-input-len", "5", "--random-output-len", "2", "--num-prompts", "40", "--ramp-up-strategy", "linear",
-			"--ramp-up-start-rps", "50", "--ramp-up-end-rps", "60", "--burstiness", "inf", "--save-result", "--result-dir", dir).expect(t, session.ExitFine)
+		server.serve(t, "--random-input-len", "5", "--random-output-len", "2", "--num-prompts", "40",
+			"--ramp-up-strategy", "linear",
+			"--ramp-up-start-rps", "50", "--ramp-up-end-rps", "60", "--burstiness", "inf", "--save-result",
+			"--result-dir", dir).expect(t, session.ExitFine)
 	})
 	v := resultIn(t, dir)
 	var rates []float64
@@ -232,7 +250,8 @@ func TestRateChangeEvents(t *testing.T) {
 func TestWarmupIsLeftOut(t *testing.T) {
 	dir := t.TempDir()
 	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
-		server.serve(t, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration", "1s", "--warmup", "500ms", "--burstiness", "inf",
+		server.serve(t, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration",
+			"1s", "--warmup", "500ms", "--burstiness", "inf",
 			"--save-result", "--result-dir", dir).expect(t, session.ExitFine)
 		if n := len(server.all()); n != 50 {
 			t.Errorf("%d requests were sent, want 50", n)
@@ -257,14 +276,19 @@ func TestWarmupIsLeftOut(t *testing.T) {
 func TestFailOn(t *testing.T) {
 	t.Parallel()
 	url := simulated(t, nil)
-	base := []string{"serve", "--base-url", url, "--num-prompts", "5", "--random-input-len", "5", "--random-output-len", "3"}
+	base := []string{"serve", "--base-url", url, "--num-prompts", "5", "--random-input-len", "5", "--random-output-len",
+		"3"}
 	benchtop(append(base, "--fail-on", "p99_ttft_ms>60000", "--fail-on", "failed>0")...).expect(t, session.ExitFine)
-	benchtop(append(base, "--fail-on", "p99_ttft_ms>0.001", "--fail-on", "failed>0")...).expect(t, session.ExitMissed, "p99_ttft_ms>0.001")
-	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:0.001")...).expect(t, session.ExitMissed, "goodput<90%")
+	benchtop(append(base, "--fail-on", "p99_ttft_ms>0.001", "--fail-on", "failed>0")...).expect(t, session.ExitMissed,
+		"p99_ttft_ms>0.001")
+	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:0.001")...).expect(t, session.ExitMissed,
+		"goodput<90%")
 	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:60000")...).expect(t, session.ExitFine)
-	benchtop(append(base, "--fail-on", "goodput<90%", "--fail-on", "speed>3")...).expect(t, session.ExitUsage, "give the objectives with --goodput", "speed")
+	benchtop(append(base, "--fail-on", "goodput<90%", "--fail-on", "speed>3")...).expect(t, session.ExitUsage,
+		"give the objectives with --goodput", "speed")
 	// Nothing that succeeded outranks the condition.
-	benchtop("serve", "--base-url", url, "--extra-body.model", "nobody", "--num-prompts", "2", "--fail-on", "failed>0").expect(t, session.ExitFailed, "no request succeeded")
+	benchtop("serve", "--base-url", url, "--extra-body.model", "nobody", "--num-prompts", "2", "--fail-on",
+		"failed>0").expect(t, session.ExitFailed, "no request succeeded")
 }
 
 // With patience, a server that is still starting is waited for; without, it is an error at once.
@@ -278,8 +302,10 @@ func TestReadyCheck(t *testing.T) {
 		}
 		return false
 	})
-	r := benchtop("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "40", "--random-output-len", "3", "--vocab-size", "32000", "--ready-check-timeout-sec", "600", "--num-warmups", "4")
-	r.expect(t, session.ExitFine, "waiting up to 10m0s more for "+server.url, "loading the model", "warming up with 4 requests", "Successful requests:                     3 ")
+	r := benchtop("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "40",
+		"--random-output-len", "3", "--vocab-size", "32000", "--ready-check-timeout-sec", "600", "--num-warmups", "4")
+	r.expect(t, session.ExitFine, "waiting up to 10m0s more for "+server.url, "loading the model",
+		"warming up with 4 requests", "Successful requests:                     3 ")
 	prompts := map[string]int{}
 	measured := 0
 	for _, a := range server.all() {
@@ -295,13 +321,15 @@ func TestReadyCheck(t *testing.T) {
 		t.Errorf("%d different prompts, %d requests with an id; want 8 and 3", len(prompts), measured)
 	}
 	refused := benchtop("serve", "--port", "1", "--model", "m", "--ready-check-timeout-sec", "1")
-	refused.expect(t, session.ExitFailed, "waiting up to 1s more for http://127.0.0.1:1: connect: connection refused\n", "benchtop: cannot reach http://127.0.0.1:1: ")
+	refused.expect(t, session.ExitFailed, "waiting up to 1s more for http://127.0.0.1:1: connect: connection refused\n",
+		"benchtop: cannot reach http://127.0.0.1:1: ")
 	if strings.Contains(refused.stderr, "timeout") { // the time that is up is the user's own
 		t.Errorf("got %q", refused.stderr)
 	}
 }
 
-// The prefix cache is reset before anything else and once more after the warm-ups; a server that cannot is refused before any request.
+// The prefix cache is reset before anything else and once more after the warm-ups; a server that cannot is refused
+// before any request.
 func TestResetPrefixCache(t *testing.T) {
 	t.Parallel()
 	status := http.StatusOK
@@ -311,19 +339,24 @@ func TestResetPrefixCache(t *testing.T) {
 		}
 		return r.URL.Path == "/reset_prefix_cache"
 	})
-	args := []string{"serve", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2", "--num-warmups", "1", "--reset-prefix-cache"}
-	benchtop(args...).expect(t, session.ExitFine, "Prefix cache: cache reset (before the run), so that earlier runs have no effect.")
+	args := []string{"serve", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "5",
+		"--random-output-len", "2", "--num-warmups", "1", "--reset-prefix-cache"}
+	benchtop(args...).expect(t, session.ExitFine,
+		"Prefix cache: cache reset (before the run), so that earlier runs have no effect.")
 	var order []string
 	for _, path := range server.paths {
 		if path == "POST /reset_prefix_cache" || path == "POST /v1/completions" {
 			order = append(order, path[len("POST /"):])
 		}
 	}
-	if got := strings.Join(order, " "); got != "reset_prefix_cache v1/completions reset_prefix_cache v1/completions v1/completions" {
+	if got := strings.Join(order, " "); got != "reset_prefix_cache v1/completions reset_prefix_cache v1/completions "+
+		"v1/completions" {
 		t.Errorf("requests %s", got)
 	}
 	status, server.paths = http.StatusNotFound, nil
-	benchtop(args...).expect(t, session.ExitFailed, "benchtop: --reset-prefix-cache: "+server.url+" cannot reset its prefix cache: it has no /reset_prefix_cache (404)")
+	benchtop(args...).expect(t, session.ExitFailed,
+		"benchtop: --reset-prefix-cache: "+server.url+" cannot reset its prefix cache: it has no /reset_prefix_cache "+
+			"(404)")
 	if slices.Contains(server.paths, "POST /v1/completions") {
 		t.Errorf("requests %v", server.paths)
 	}
@@ -349,7 +382,8 @@ func TestProfiler(t *testing.T) {
 		}
 		return false
 	})
-	benchtop(append([]string{"serve", "--base-url", none.url}, quick...)...).expect(t, session.ExitFine, "profiler did not start", "404")
+	benchtop(append([]string{"serve", "--base-url", none.url}, quick...)...).expect(t, session.ExitFine,
+		"profiler did not start", "404")
 }
 
 // Runs that are appended to one file are its lines, each with a journal of its own.
@@ -358,8 +392,10 @@ func TestAppend(t *testing.T) {
 	url := simulated(t, nil)
 	dir := t.TempDir()
 	for range 3 {
-		benchtop("serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2",
-			"--append-result", "--result-dir", dir, "--result-filename", "all.json").expect(t, session.ExitFine, "result saved to "+filepath.Join(dir, "all.json"))
+		benchtop("serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len",
+			"2",
+			"--append-result", "--result-dir", dir, "--result-filename", "all.json").expect(t, session.ExitFine,
+			"result saved to "+filepath.Join(dir, "all.json"))
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "all.json"))
 	if err != nil {
@@ -383,11 +419,14 @@ func TestAppend(t *testing.T) {
 func TestRampCutShort(t *testing.T) {
 	dir := t.TempDir()
 	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
-		server.serve(t, "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2", "--ramp-up-strategy", "linear", "--burstiness", "inf",
-			"--ramp-up-start-rps", "20", "--ramp-up-end-rps", "40", "--duration", "1s", "--save-result", "--result-dir", dir).expect(t, session.ExitFine)
+		server.serve(t, "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2",
+			"--ramp-up-strategy", "linear", "--burstiness", "inf",
+			"--ramp-up-start-rps", "20", "--ramp-up-end-rps", "40", "--duration", "1s", "--save-result", "--result-dir",
+			dir).expect(t, session.ExitFine)
 	})
 	v := resultIn(t, dir)
-	if n := len(v["rps_change_events"].([]any)); n != 1 || v["benchtop"].(map[string]any)["load"] != "linear ramp 20 to 40 req/s over 1000 requests" {
+	if n := len(v["rps_change_events"].([]any)); n != 1 ||
+		v["benchtop"].(map[string]any)["load"] != "linear ramp 20 to 40 req/s over 1000 requests" {
 		t.Errorf("%d changes of the rate, load %q", n, v["benchtop"].(map[string]any)["load"])
 	}
 }
@@ -398,12 +437,16 @@ func TestPlannedEnd(t *testing.T) {
 	dir := t.TempDir()
 	sent := 0
 	inVirtualTime(t, simulator.Defaults(), nil, func(t *testing.T, server *virtual) {
-		server.serve(t, strings.Fields("--duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, session.ExitFine, "Time ran out before")
+		server.serve(t,
+			strings.Fields("--duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+
+				" "+shortPrompts)...).expect(t, session.ExitFine, "Time ran out before")
 		sent = len(server.all())
 	})
 	v := resultIn(t, dir)
 	b := v["benchtop"].(map[string]any)
-	if b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != planned || v["completed"] != float64(sent) {
-		t.Errorf("interrupted %v, completed %v, not sent %v, %d sent", b["interrupted"], v["completed"], b["not_sent"], sent)
+	if b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != planned ||
+		v["completed"] != float64(sent) {
+		t.Errorf("interrupted %v, completed %v, not sent %v, %d sent", b["interrupted"], v["completed"], b["not_sent"],
+			sent)
 	}
 }

@@ -26,7 +26,8 @@ import (
 
 // machine runs the whole of it in virtual time: data set, schedule, HTTP, simulated server, live view, journal, report.
 // It must be called inside a bubble.
-func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source func() datasets.Flow, offsets []time.Duration,
+func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source func() datasets.Flow,
+	offsets []time.Duration,
 	extra ...protocol.Field) (metrics.Report, metrics.Snapshot, string) {
 	t.Helper()
 	dial, stop := simtest.Serve(t, p)
@@ -39,7 +40,8 @@ func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source fun
 	o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)
 	o.Extra = append(extra, protocol.Field{Name: "ignore_eos", JSON: "true"})
 
-	plan := metrics.Plan{Percentiles: []float64{50, 99}, Metrics: []metrics.Latency{metrics.TTFT, metrics.ITL}, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	plan := metrics.Plan{Percentiles: []float64{50, 99}, Metrics: []metrics.Latency{metrics.TTFT, metrics.ITL},
+		Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	view := live.NewView(o.Start, &plan)
 	written, err := journal.NewWriter(nil, plan)
 	if err != nil {
@@ -71,7 +73,9 @@ func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source fun
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, strings.Join([]string{q.ID, q.Sent.String(), q.FirstChunk.String(), q.LastChunk.String(), q.Text, string(q.Failure)}, " "))
+		lines = append(lines,
+			strings.Join([]string{q.ID, q.Sent.String(), q.FirstChunk.String(), q.LastChunk.String(), q.Text,
+				string(q.Failure)}, " "))
 	}
 	slices.Sort(lines)
 	return r, snapshot, strings.Join(lines, "\n")
@@ -82,7 +86,8 @@ func random(t *testing.T, n, input, output int) func() datasets.Flow {
 	return func() datasets.Flow {
 		t.Helper()
 		o := datasets.RandomDefaults()
-		o.Prompts, o.InputLen, o.OutputLen, o.IDPrefix, o.Vocabulary = n, input, output, "r", datasets.AssumedVocabulary()
+		o.Prompts, o.InputLen, o.OutputLen, o.IDPrefix, o.Vocabulary = n, input, output, "r",
+			datasets.AssumedVocabulary()
 		s, err := datasets.NewRandom(o, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +106,8 @@ func TestExactLatencies(t *testing.T) {
 			gaps := shape.Rate{PerSecond: 0.5, Burstiness: math.Inf(1)}.Offsets(n, nil)
 			r, s, _ := machine(t, p, protocol.Default(), random(t, n, input, output), gaps)
 			if r.Completed != n || r.Failed != 0 || r.InputTokens != n*input || r.OutputTokens != n*output {
-				t.Fatalf("completed %d, failed %d, tokens %d in and %d out; %+v", r.Completed, r.Failed, r.InputTokens, r.OutputTokens, r.Failures)
+				t.Fatalf("completed %d, failed %d, tokens %d in and %d out; %+v", r.Completed, r.Failed, r.InputTokens,
+					r.OutputTokens, r.Failures)
 			}
 			ttft := p.StepBase + input*p.PrefillToken
 			var decode time.Duration
@@ -117,8 +123,10 @@ func TestExactLatencies(t *testing.T) {
 				{"largest TTFT", r.Statistics[metrics.TTFT].Max, ms(ttft)},
 				{"std of TTFT", r.Statistics[metrics.TTFT].Std, 0},
 				{"mean ITL", r.Statistics[metrics.ITL].Mean, ms(decode) / (output - 1)},
-				{"smallest ITL", r.Statistics[metrics.ITL].Min, ms(p.StepBase + p.DecodeSequence + input*p.ContextToken)},
-				{"largest ITL", r.Statistics[metrics.ITL].Max, ms(p.StepBase + p.DecodeSequence + (input+output-2)*p.ContextToken)},
+				{"smallest ITL", r.Statistics[metrics.ITL].Min,
+					ms(p.StepBase + p.DecodeSequence + input*p.ContextToken)},
+				{"largest ITL", r.Statistics[metrics.ITL].Max,
+					ms(p.StepBase + p.DecodeSequence + (input+output-2)*p.ContextToken)},
 				{"mean E2EL", r.Statistics[metrics.E2EL].Mean, ms(ttft + decode)},
 				{"lateness", r.Statistics[metrics.Lateness].Max, 0},
 				{"duration", r.Duration, (n*2*time.Second + ttft + decode).Seconds()},
@@ -158,13 +166,15 @@ func TestMachineRepeats(t *testing.T) {
 		t.Error("two runs of one seed differ")
 	}
 	r := reports[0]
-	early, late := r.Timeline[1].Histograms[metrics.TTFT].Quantile(0.5), r.Timeline[9].Histograms[metrics.TTFT].Quantile(0.5)
+	early, late := r.Timeline[1].Histograms[metrics.TTFT].Quantile(0.5),
+		r.Timeline[9].Histograms[metrics.TTFT].Quantile(0.5)
 	if late < 10*early {
 		t.Errorf("median TTFT is %s at the start of the ramp and %s at its end: it did not saturate", early, late)
 	}
 }
 
-// Under the demo's load its server saturates: time to first token takes off where requests come faster than it can serve them.
+// Under the demo's load its server saturates: time to first token takes off where requests come faster than it can
+// serve them.
 func TestDemoSaturates(t *testing.T) {
 	ci.SkipUnderRace(t)
 	t.Parallel()
@@ -172,7 +182,8 @@ func TestDemoSaturates(t *testing.T) {
 		const length = 20 * time.Second
 		p := simulator.Defaults()
 		from, to := demoRamp(p)
-		offsets := shape.NewTimedRamp(shape.Bounds{}, metrics.Ramp{Strategy: "linear", From: from, To: to, Over: length}, 1).Times(numpy.NewStreams(0).Legacy)
+		offsets := shape.NewTimedRamp(shape.Bounds{},
+			metrics.Ramp{Strategy: "linear", From: from, To: to, Over: length}, 1).Times(numpy.NewStreams(0).Legacy)
 		r, _, _ := machine(t, p, protocol.Default(), random(t, len(offsets), demoInput, demoOutput), offsets)
 		median := func(from, to int) time.Duration {
 			var all []time.Duration
@@ -200,7 +211,8 @@ func TestMachineChat(t *testing.T) {
 			t.Errorf("tokens counted by %v and %v, want the server's usage", r.InputSources, r.OutputSources)
 		}
 		if r.Statistics[metrics.FirstToken].Mean < r.Statistics[metrics.TTFT].Mean {
-			t.Errorf("first token after %v ms, before the first chunk after %v ms", r.Statistics[metrics.FirstToken].Mean, r.Statistics[metrics.TTFT].Mean)
+			t.Errorf("first token after %v ms, before the first chunk after %v ms",
+				r.Statistics[metrics.FirstToken].Mean, r.Statistics[metrics.TTFT].Mean)
 		}
 	})
 }
@@ -209,5 +221,6 @@ type fixedPrompts struct{ n int }
 
 func (f *fixedPrompts) Next() (datasets.Conversation, error) {
 	f.n--
-	return datasets.Conversation{Turns: []datasets.Turn{{Text: "Say something kind.", InputTokens: 4, MaxTokens: 8}}}, nil
+	return datasets.Conversation{Turns: []datasets.Turn{{Text: "Say something kind.", InputTokens: 4, MaxTokens: 8}}},
+		nil
 }

@@ -46,7 +46,8 @@ func commands() []command {
 
 // Main runs a command line, without the program's name, and returns the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	// net/http logs what a server sends unasked, with the bytes; on a terminal that would be written across the dashboard.
+	// net/http logs what a server sends unasked, with the bytes; on a terminal that would be written across the
+	// dashboard.
 	log.SetOutput(io.Discard)
 	env := &session.Environment{Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	if len(args) > 0 && args[0] == "bench" {
@@ -82,7 +83,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		for _, c := range all {
 			names = append(names, c.name)
 		}
-		return env.Fail(session.ExitUsage, fmt.Errorf("unknown command %q%s; commands are %s", args[0], usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
+		return env.Fail(session.ExitUsage, fmt.Errorf("unknown command %q%s; commands are %s", args[0],
+			usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
 	}
 	return all[i].run(env, args[1:])
 }
@@ -106,11 +108,15 @@ of a command. 'benchtop bench serve' is the same as 'benchtop serve'.
 
 // inEngine are commands of vLLM's that measure inside the process of its engine, and what there is instead.
 var inEngine = map[string]string{
-	"forward": "forward: it times single forward passes on a GPU inside the engine's process, which a client of a server cannot see; " +
+	"forward": "forward: it times single forward passes on a GPU inside the engine's process, which a client of a " +
+		"server cannot see; " +
 		"'benchtop latency' times a whole batch, and 'benchtop serve --profile' runs the server's profiler",
 	"mm-processor": "mm-processor: the stages of preprocessing are known only inside the engine's process; " +
-		"'benchtop throughput --preset mm' times requests with images, and 'benchtop serve --dataset-name random-mm' their TTFT",
-	"vllm.entrypoints.api_server": "vllm.entrypoints.api_server: there is no protocol for its /generate, as in vLLM's client; 'vllm serve' has those of OpenAI, and 'benchtop serve' loads it",
+		"'benchtop throughput --preset mm' times requests with images, and 'benchtop serve --dataset-name random-mm' " +
+		"their TTFT",
+	"vllm.entrypoints.api_server": "vllm.entrypoints.api_server: there is no protocol for its /generate, as in " +
+		"vLLM's " +
+		"client; 'vllm serve' has those of OpenAI, and 'benchtop serve' loads it",
 }
 
 // scripts are those of vLLM's benchmarks that a command takes the place of, without benchmark_ before the name.
@@ -129,7 +135,9 @@ func insteadOf(word string) string {
 	}
 	if isScript || slices.Contains([]string{"kernels", "fused_kernels", "attention_benchmarks", "cutlass_benchmarks",
 		"overheads"}, name) {
-		return word + ": it runs the engine's own code, such as kernels, hashes of blocks or schedulers, in a process without a server, and there is nothing of it to load; " +
+		return word + ": it runs the engine's own code, such as kernels, hashes of blocks or schedulers, in a " +
+			"process " +
+			"without a server, and there is nothing of it to load; " +
 			"docs/compatibility.md has the list"
 	}
 	return inEngine[name]

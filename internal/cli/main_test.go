@@ -13,8 +13,10 @@ import (
 // An error may quote what a server calls its model; that must not command the terminal.
 func TestErrorsDoNotCommandTheTerminal(t *testing.T) {
 	var out strings.Builder
-	code := (&session.Environment{Stderr: &out}).Fail(session.ExitUsage, errors.New("path a  b/\tc: é\nmodel x\x1b[31m\x1b]0;title\x07y\u202e: gone\xff"))
-	if want := "benchtop: path a  b/\tc: é\nbenchtop: model xy: gone\uFFFD\n"; out.String() != want || code != session.ExitUsage {
+	code := (&session.Environment{Stderr: &out}).Fail(session.ExitUsage,
+		errors.New("path a  b/\tc: é\nmodel x\x1b[31m\x1b]0;title\x07y\u202e: gone\xff"))
+	if want := "benchtop: path a  b/\tc: é\nbenchtop: model xy: gone\uFFFD\n"; out.String() != want ||
+		code != session.ExitUsage {
 		t.Errorf("got %q, exit code %d, want %q", out.String(), code, want)
 	}
 }

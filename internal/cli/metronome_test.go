@@ -13,15 +13,18 @@ import (
 
 func TestMetronomeUsage(t *testing.T) {
 	benchtop("metronome", "now", "--port", "70000", "--hots", "x").expect(t, session.ExitUsage,
-		"--port 70000: ports are from 1 to 65535", "--hots: unknown flag (did you mean host?)", `metronome takes no arguments, got ["now"]`)
-	benchtop("metronome", "--help").expect(t, session.ExitFine, "usage: benchtop metronome [flags]", "--exit-with-stdin", "/ttft=50ms/itl=10ms/v1/completions")
+		"--port 70000: ports are from 1 to 65535", "--hots: unknown flag (did you mean host?)",
+		`metronome takes no arguments, got ["now"]`)
+	benchtop("metronome", "--help").expect(t, session.ExitFine, "usage: benchtop metronome [flags]",
+		"--exit-with-stdin", "/ttft=50ms/itl=10ms/v1/completions")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	benchtop("metronome", "--port", port).expect(t, session.ExitFailed, "cannot listen on 127.0.0.1:"+port, "choose another with --port")
+	benchtop("metronome", "--port", port).expect(t, session.ExitFailed, "cannot listen on 127.0.0.1:"+port,
+		"choose another with --port")
 }
 
 // The metronome prints its address, answers, and ends without an error when its input ends, even during an answer.

@@ -30,7 +30,8 @@ import (
 	"benchtop/loadgen/protocol"
 )
 
-// offlineOptions are what the offline benchmarks of vLLM have in common: a preset of serve, and the server that they start.
+// offlineOptions are what the offline benchmarks of vLLM have in common: a preset of serve, and the server that they
+// start.
 type offlineOptions struct {
 	spec.Spec
 	engine       engineOptions
@@ -70,7 +71,8 @@ func (o *offlineOptions) note(line string) { o.printed = append(o.printed, line)
 
 // whole has answers come in one piece.
 func (o *offlineOptions) whole() {
-	o.Request.Preset = append(o.Request.Preset, protocol.Field{Name: "stream", JSON: "false"}, protocol.Field{Name: "stream_options", JSON: "null"})
+	o.Request.Preset = append(o.Request.Preset, protocol.Field{Name: "stream", JSON: "false"},
+		protocol.Field{Name: "stream_options", JSON: "null"})
 }
 
 // apply sets the sampling of the offline benchmarks, and the server.
@@ -94,7 +96,8 @@ var forBoth = []string{"tokenizer", "max-model-len", "served-model-name", "token
 func (o *offlineOptions) choose() (p usage.Problems) {
 	all := o.Flags.All()
 	if all.Changed("base-url") || all.Changed("host") || all.Changed("port") {
-		p.BadIf(o.engine.serve != "", "--serve-cmd and --base-url, --host or --port: choose one; the command says where its server listens")
+		p.BadIf(o.engine.serve != "",
+			"--serve-cmd and --base-url, --host or --port: choose one; the command says where its server listens")
 		if len(o.others) > 0 {
 			o.note(strings.Join(launch.Hide(o.others), " ") + ": no effect, since the server runs already")
 		}

@@ -71,7 +71,9 @@ func TestThroughputIsCapacity(t *testing.T) {
 			t.Fatal(err)
 		}
 		stop()
-		got := offline.ThroughputOf(&metrics.Report{Counts: metrics.Counts{Inputs: n, InputTokens: n * input, OutputTokens: n * output}}, span.Span(), metrics.Never)
+		got := offline.ThroughputOf(
+			&metrics.Report{Counts: metrics.Counts{Inputs: n, InputTokens: n * input, OutputTokens: n * output}},
+			span.Span(), metrics.Never)
 		want := n / batch * took(p, batch, input, output)
 		if off := math.Abs(got.Elapsed.Seconds()/want.Seconds() - 1); off > 0.02 {
 			t.Errorf("%s for all requests, want %s: %.2f %% off", got.Elapsed, want, 100*off)
@@ -107,7 +109,8 @@ func TestLatencyOfBatch(t *testing.T) {
 // A server that was paused is resumed, whatever becomes of the run, and a server that cannot be paused is refused.
 func TestPrequeue(t *testing.T) {
 	url := simulated(t, nil)
-	args := []string{"throughput", "--base-url", url, "--num-prompts", "20", "--random-input-len", "20", "--random-output-len", "4", "--prequeue-requests"}
+	args := []string{"throughput", "--base-url", url, "--num-prompts", "20", "--random-input-len", "20",
+		"--random-output-len", "4", "--prequeue-requests"}
 	benchtop(args...).expect(t, session.ExitFine, "Of it after the pause:", "Total num output tokens:  80")
 	resumed(t, url)
 	pauser := &offline.Pauser{Client: http.DefaultClient, Base: url}
@@ -145,13 +148,18 @@ func resumed(t *testing.T, url string) {
 func TestOfflineResults(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	t.Setenv(session.PytorchVariable, "1")
-	benchtop("throughput", "--base-url", url, "--num-prompts", "30", "--random-input-len", "20", "--random-output-len", "4", "--prompts-per-request", "10", "--n", "2",
-		"--output-json", filepath.Join(dir, "throughput.json")).expect(t, session.ExitFine, "Total num prompt tokens:  600", "Total num output tokens:  240")
-	benchtop("latency", "--base-url", url, "--num-iters", "5", "--num-iters-warmup", "1", "--batch-size", "3", "--output-len", "4",
-		"--output-json", filepath.Join(dir, "latency.json")).expect(t, session.ExitFine, "50% percentile latency: ", "Prefix cache: no hits")
+	benchtop("throughput", "--base-url", url, "--num-prompts", "30", "--random-input-len", "20", "--random-output-len",
+		"4", "--prompts-per-request", "10", "--n", "2",
+		"--output-json", filepath.Join(dir, "throughput.json")).expect(t, session.ExitFine,
+		"Total num prompt tokens:  600", "Total num output tokens:  240")
+	benchtop("latency", "--base-url", url, "--num-iters", "5", "--num-iters-warmup", "1", "--batch-size", "3",
+		"--output-len", "4",
+		"--output-json", filepath.Join(dir, "latency.json")).expect(t, session.ExitFine, "50% percentile latency: ",
+		"Prefix cache: no hits")
 	for name, keys := range map[string]string{
-		"throughput": "model_id elapsed_time num_requests total_num_tokens requests_per_second tokens_per_second benchtop",
-		"latency":    "model_id avg_latency latencies percentiles benchtop",
+		"throughput": "model_id elapsed_time num_requests total_num_tokens requests_per_second tokens_per_second " +
+			"benchtop",
+		"latency": "model_id avg_latency latencies percentiles benchtop",
 	} {
 		raw, err := os.ReadFile(filepath.Join(dir, name+".json"))
 		if err != nil {
@@ -164,7 +172,8 @@ func TestOfflineResults(t *testing.T) {
 		if strings.Join(got, " ") != keys {
 			t.Errorf("%s: keys %s, want %s", name, got, keys)
 		}
-		if records, err := os.ReadFile(filepath.Join(dir, name+".pytorch.json")); err != nil || !strings.Contains(string(records), `"benchmark_values"`) {
+		if records, err := os.ReadFile(filepath.Join(dir, name+".pytorch.json")); err != nil ||
+			!strings.Contains(string(records), `"benchmark_values"`) {
 			t.Errorf("%s in PyTorch's form: %v", name, err)
 		}
 	}
@@ -175,7 +184,8 @@ func TestOfflineResults(t *testing.T) {
 		Rate     float64 `json:"requests_per_second"`
 	}
 	raw, _ := os.ReadFile(filepath.Join(dir, "throughput.json"))
-	if err := json.Unmarshal(raw, &r); err != nil || r.Requests != 30 || r.Tokens != 840 || math.Abs(r.Rate*r.Elapsed-30) > 1e-9 {
+	if err := json.Unmarshal(raw, &r); err != nil || r.Requests != 30 || r.Tokens != 840 ||
+		math.Abs(r.Rate*r.Elapsed-30) > 1e-9 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -195,7 +205,8 @@ func TestPlacesRefusedFirst(t *testing.T) {
 		args := append(strings.Fields(strings.ReplaceAll(args, "LONG", long)), "--base-url", server.url)
 		benchtop(args...).expect(t, session.ExitUsage, "file name too long; choose another")
 	}
-	benchtop("startup", "--serve-cmd", "none", "--output-json", long+".json").expect(t, session.ExitUsage, "file name too long")
+	benchtop("startup", "--serve-cmd", "none", "--output-json", long+".json").expect(t, session.ExitUsage,
+		"file name too long")
 	if calls := server.all(); len(calls) > 0 {
 		t.Errorf("%d requests were sent", len(calls))
 	}
@@ -233,13 +244,17 @@ func TestLatencyWithoutFigure(t *testing.T) {
 func TestOfflineUsage(t *testing.T) {
 	for args, want := range map[string][]string{
 		"throughput --backend hf --n 0 --prompts-per-request 0 --request-rate 3 --output-json no/such/x.json": {
-			"--backend hf: it runs in the client's process", "--n 0: must be", "--prompts-per-request 0:", "--request-rate: not a flag of throughput", "there is no directory no/such"},
-		"throughput --base-url http://127.0.0.1:9 --serve-cmd x":      {"--serve-cmd and --base-url"},
-		"throughput --tensor-parallel-size 2":                         {"no server: name a model with --model"},
-		"throughput --base-url http://127.0.0.1:9 --lora-path a":      {"--lora-path: a server has its adapters under names"},
-		"throughput --backend vllm-chat --prompts-per-request 2":      {"chat takes one prompt per request"},
-		"latency --batch-size 0 --num-iters 0 --dataset-name random":  {"--batch-size 0:", "--num-iters 0:", "--dataset-name: not a flag of latency"},
-		"latency --backend openai-chat --base-url http://127.0.0.1:9": {"--backend openai-chat: the prompts are lists of token ids"},
+			"--backend hf: it runs in the client's process", "--n 0: must be", "--prompts-per-request 0:",
+			"--request-rate: not a flag of throughput", "there is no directory no/such"},
+		"throughput --base-url http://127.0.0.1:9 --serve-cmd x": {"--serve-cmd and --base-url"},
+		"throughput --tensor-parallel-size 2":                    {"no server: name a model with --model"},
+		"throughput --base-url http://127.0.0.1:9 --lora-path a": {
+			"--lora-path: a server has its adapters under names"},
+		"throughput --backend vllm-chat --prompts-per-request 2": {"chat takes one prompt per request"},
+		"latency --batch-size 0 --num-iters 0 --dataset-name random": {"--batch-size 0:", "--num-iters 0:",
+			"--dataset-name: not a flag of latency"},
+		"latency --backend openai-chat --base-url http://127.0.0.1:9": {
+			"--backend openai-chat: the prompts are lists of token ids"},
 		"latency --stream":                       {"--stream: the answers to a list come mixed"},
 		"bench forward":                          {"forward: it times single forward passes"},
 		"mm-processor":                           {"mm-processor: the stages of preprocessing"},
@@ -248,13 +263,16 @@ func TestOfflineUsage(t *testing.T) {
 		"benchmark_hash.py":                      {"benchmark_hash.py: it runs the engine's own code"},
 		"bench kernels":                          {"kernels: it runs the engine's own code", "docs/compatibility.md"},
 		"vllm.entrypoints.api_server":            {"no protocol for its /generate"},
-		"throughput --model m --distributed-executor-backend=external_launcher": {"external_launcher: with it each process"},
+		"throughput --model m --distributed-executor-backend=external_launcher": {
+			"external_launcher: with it each process"},
 	} {
 		benchtop(strings.Fields(args)...).expect(t, session.ExitUsage, want...)
 	}
 	url := simulated(t, nil)
-	benchtop("throughput", "--base-url", url, "--num-prompts", "3", "--output-len", "9", "--random-output-len", "2", "--tensor-parallel-size", "2").expect(t, session.ExitFine,
-		"the data set is random instead of sharegpt", "--output-len has no effect on random prompts", "--tensor-parallel-size 2: no effect, since the server runs already", "Total num output tokens:  6")
+	benchtop("throughput", "--base-url", url, "--num-prompts", "3", "--output-len", "9", "--random-output-len", "2",
+		"--tensor-parallel-size", "2").expect(t, session.ExitFine,
+		"the data set is random instead of sharegpt", "--output-len has no effect on random prompts",
+		"--tensor-parallel-size 2: no effect, since the server runs already", "Total num output tokens:  6")
 }
 
 // The help gives the defaults and effects that flags have with these commands, and lengths without an effect are named
@@ -279,11 +297,16 @@ func TestOfflineFlagsAreDescribed(t *testing.T) {
 		}
 	}
 	for args, want := range map[string][]string{
-		"--dataset-name random-mm --output-len 9":                           {"--output-len has no effect on random-mm prompts, as with vLLM; their lengths are those of --random-*"},
-		"--dataset-name random --input-len 9 --prefix-len 3":                {"--input-len has no effect on random prompts, as with vLLM; their lengths are those of --random-*", "--prefix-len has no effect"},
-		"--dataset-name prefix-repetition --input-len 9 --output-len 9":     {"--input-len has no effect on prefix-repetition prompts, as with vLLM; their lengths are those of --prefix-repetition-*", "--output-len has no effect on prefix-repetition"},
-		"--dataset-name custom_audio --dataset-path a.jsonl --output-len 9": {"--output-len has no effect on custom_audio prompts, as with vLLM; their lengths are those of --custom-*"},
-		"--dataset-name sharegpt --dataset-path a.json --output-len 9":      nil,
+		"--dataset-name random-mm --output-len 9": {
+			"--output-len has no effect on random-mm prompts, as with vLLM; their lengths are those of --random-*"},
+		"--dataset-name random --input-len 9 --prefix-len 3": {"--input-len has no effect on random " +
+			"prompts, as with vLLM; their lengths are those of --random-*", "--prefix-len has no effect"},
+		"--dataset-name prefix-repetition --input-len 9 --output-len 9": {
+			"--input-len has no effect on prefix-repetition prompts, as with vLLM; their lengths are those of " +
+				"--prefix-repetition-*", "--output-len has no effect on prefix-repetition"},
+		"--dataset-name custom_audio --dataset-path a.jsonl --output-len 9": {
+			"--output-len has no effect on custom_audio prompts, as with vLLM; their lengths are those of --custom-*"},
+		"--dataset-name sharegpt --dataset-path a.json --output-len 9": nil,
 	} {
 		o := newThroughputOptions()
 		_ = o.Spec.Parse(append(strings.Fields(args), "--base-url", "http://h")) // some lack a file
@@ -305,7 +328,8 @@ func TestLatencyProfileIsToldOf(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.json")
 	r := benchtop("latency", "--base-url", simulated(t, nil), "--batch-size", "2", "--num-iters-warmup", "1",
 		"--output-len", "3", "--profile", "--output-json", file)
-	r.expect(t, session.ExitFine, "one iteration was profiled, after 1 warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM")
+	r.expect(t, session.ExitFine, "one iteration was profiled, after 1 warm-ups; the trace is where the server's "+
+		"profiler writes it. There are no figures and no --output-json, as with vLLM")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("there is a result")
 	}

@@ -27,7 +27,8 @@ func TestStartedServer(t *testing.T) {
 	l.Close()
 	serve := self + " simulate --port " + port
 	t.Setenv(asProgram, "1")
-	benchtop("latency", "--serve-cmd", serve, "--num-iters", "2", "--num-iters-warmup", "0", "--batch-size", "2", "--output-len", "2").
+	benchtop("latency", "--serve-cmd", serve, "--num-iters", "2", "--num-iters-warmup", "0", "--batch-size", "2",
+		"--output-len", "2").
 		expect(t, session.ExitFine, "server command: ", "Avg latency: ")
 	if _, err := http.Get("http://127.0.0.1:" + port + "/health"); err == nil {
 		t.Error("the server still answers")

@@ -30,15 +30,17 @@ type points struct {
 	failed     error
 }
 
-// runPoints performs the runs of a sweep or of repetitions one after another, and prints their reports, then what they have in common.
-// A run of which most requests fail does not keep the next from beginning; one that cannot begin, or a signal, does.
+// runPoints performs the runs of a sweep or of repetitions one after another, and prints their reports, then what they
+// have in common. A run of which most requests fail does not keep the next from beginning; one that cannot begin, or a
+// signal, does.
 func runPoints(e *session.Environment, o *spec.Spec) int {
 	singles, err := o.Runs()
 	if err != nil {
 		return e.Fail(session.ExitUsage, err)
 	}
 	if !o.Server.Reset && !o.Request.Cold() {
-		e.Warn([]string{"the runs send the same prompts, which the server's prefix cache may answer from the second run on; --reset-prefix-cache or --cache cold prevents that"})
+		e.Warn([]string{"the runs send the same prompts, which the server's prefix cache may answer from the second " +
+			"run on; --reset-prefix-cache or --cache cold prevents that"})
 	}
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)

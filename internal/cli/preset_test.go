@@ -41,11 +41,15 @@ func resultOf(t *testing.T, path string) (r struct {
 func TestPrefixCaching(t *testing.T) {
 	t.Parallel()
 	url, dir := simulated(t, nil), t.TempDir()
-	// Each prompt is computed before its next occurrence begins, so 4 of 5 hit: 16 blocks of 16 tokens each, of 256 and the salt's 4.
-	args := []string{"serve", "--base-url", url, "--preset", "prefix-caching", "--random-isl-dist", "256", "--prompt-token-ids", "--repeat-mode", "tile",
+	// Each prompt is computed before its next occurrence begins, so 4 of 5 hit: 16 blocks of 16 tokens each, of 256 and
+	// the salt's 4.
+	args := []string{"serve", "--base-url", url, "--preset", "prefix-caching", "--random-isl-dist", "256",
+		"--prompt-token-ids", "--repeat-mode", "tile",
 		"--max-concurrency", "20", "--result-dir", dir, "--save-result", "--result-filename", "r.json"}
-	benchtop(args...).expect(t, session.ExitFine, "run 1 of 2: prefix cache", "run 2 of 2: no prefix cache", "Against no prefix cache", "Prefix cache hit rate (%):                        0.00", "occurrence 5")
-	with, without := resultOf(t, filepath.Join(dir, "r-prefix cache.json")), resultOf(t, filepath.Join(dir, "r-no prefix cache.json"))
+	benchtop(args...).expect(t, session.ExitFine, "run 1 of 2: prefix cache", "run 2 of 2: no prefix cache",
+		"Against no prefix cache", "Prefix cache hit rate (%):                        0.00", "occurrence 5")
+	with, without := resultOf(t, filepath.Join(dir, "r-prefix cache.json")),
+		resultOf(t, filepath.Join(dir, "r-no prefix cache.json"))
 	if with.Completed != 100 || len(with.Benchtop.Classes) != 5 || with.Benchtop.Classes[4].Completed != 20 {
 		t.Errorf("%+v", with)
 	}
@@ -60,8 +64,10 @@ func TestPrefixCaching(t *testing.T) {
 func TestLongDocumentQA(t *testing.T) {
 	t.Parallel()
 	url := simulated(t, nil)
-	benchtop("serve", "--base-url", url, "--preset", "long-document-qa", "--document-length", "300", "--no-save").expect(t, session.ExitFine,
-		"long_document_qa: 8 prompts of 300 words, 10 output tokens, each 2 times (random)", "occurrence 1     8", "occurrence 2     8")
+	benchtop("serve", "--base-url", url, "--preset", "long-document-qa", "--document-length", "300",
+		"--no-save").expect(t, session.ExitFine,
+		"long_document_qa: 8 prompts of 300 words, 10 output tokens, each 2 times (random)", "occurrence 1     8",
+		"occurrence 2     8")
 }
 
 // The words of a server that does not heed priorities are the error, in the body and in a header.
@@ -73,46 +79,60 @@ func TestPrioritiesRefused(t *testing.T) {
 			more...)...).
 			expect(t, session.ExitFailed, "priority")
 	}
-	benchtop("serve", "--base-url", url, "--priorities", "0=1", "--num-prompts", "5", "--no-save").expect(t, session.ExitFine, "priority 0")
+	benchtop("serve", "--base-url", url, "--priorities", "0=1", "--num-prompts", "5", "--no-save").expect(t,
+		session.ExitFine, "priority 0")
 }
 
 // The user's flags replace those of a preset, and what does not fit is refused.
 func TestPresets(t *testing.T) {
 	t.Parallel()
 	o := spec.New()
-	if err := o.Parse(strings.Fields("--base-url http://127.0.0.1:1 --preset prefix-caching --random-input-len 99 --num-prompts 7 --no-control")); err != nil {
+	if err := o.Parse(
+		strings.Fields("--base-url http://127.0.0.1:1 --preset prefix-caching --random-input-len 99 --num-prompts 7 " +
+			"--no-control")); err != nil {
 		t.Fatal(err)
 	}
 	if o.Series.Many() || o.Load.Prompts != 7 || o.Flags.All().Changed("random-isl-dist") || !o.Request.Cold() {
 		t.Errorf("many %v, %d prompts", o.Series.Many(), o.Load.Prompts)
 	}
 	for args, want := range map[string]string{
-		"--preset prefix-cacheing":                                     `--preset prefix-cacheing: use one of prefix-caching, long-document-qa`,
-		"--no-control":                                                 "--no-control: needs --preset",
-		"--preset prefix-caching --cache cold":                         "--cache: the control run of --preset prefix-caching sets it; add --no-control",
-		"--preset long-document-qa --repeat-count 0":                   "--repeat-count 0: must be at least 1",
-		"--repeat-count 2 --repeat-mode sideways":                      "--repeat-mode sideways: use random or tile",
-		"--repeat-count 2 --duration 5s":                               "--repeat-count: needs a number of requests",
-		"--preset long-document-qa --document-length 0":                "document length",
-		"--priorities 0=1 --priority-header Host:":                     `--priority-header: header "Host"…`,
-		"--backend openai-embeddings --dataset-name structured_output": "--dataset-name structured_output: backend openai-embeddings generates no text",
-		"--priority-header X-A":                                        "--priority-header: needs --priorities",
+		"--preset prefix-cacheing": `--preset prefix-cacheing: use one of ` +
+			`prefix-caching, long-document-qa`,
+		"--no-control": "--no-control: needs --preset",
+		"--preset prefix-caching --cache cold": "--cache: the control run of --preset " +
+			"prefix-caching sets it; add --no-control",
+		"--preset long-document-qa --repeat-count 0":    "--repeat-count 0: must be at least 1",
+		"--repeat-count 2 --repeat-mode sideways":       "--repeat-mode sideways: use random or tile",
+		"--repeat-count 2 --duration 5s":                "--repeat-count: needs a number of requests",
+		"--preset long-document-qa --document-length 0": "document length",
+		"--priorities 0=1 --priority-header Host:":      `--priority-header: header "Host"…`,
+		"--backend openai-embeddings --dataset-name structured_output": "--dataset-name structured_output: backend " +
+			"openai-embeddings generates no text",
+		"--priority-header X-A": "--priority-header: needs --priorities",
 	} {
-		benchtop(append([]string{"serve", "--base-url", "http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, session.ExitUsage, want)
+		benchtop(append([]string{"serve", "--base-url", "http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t,
+			session.ExitUsage, want)
 	}
 }
 
-// Each form is answered rightly with its constraint and wrongly without, and the share of wrong answers is that of the server.
+// Each form is answered rightly with its constraint and wrongly without, and the share of wrong answers is that of the
+// server.
 func TestStructuredOutput(t *testing.T) {
 	t.Parallel()
 	url, dir := simulated(t, nil), t.TempDir()
 	for _, form := range []string{"json", "json-unique", "regex", "choice", "grammar"} {
-		benchtop("serve", "--base-url", url, "--preset", "structured-output", "--structured-output-dataset", form, "--num-prompts", "10", "--output-len", "200", "--no-save").
-			expect(t, session.ExitFine, "run 2 of 2: no constraint", "Correct answers: 10 of 10 (100.0 %)\n", "Correct answers: 0 of 10 (0.0 %)", "Against no constraint")
+		benchtop("serve", "--base-url", url, "--preset", "structured-output", "--structured-output-dataset", form,
+			"--num-prompts", "10", "--output-len", "200", "--no-save").
+			expect(t, session.ExitFine, "run 2 of 2: no constraint", "Correct answers: 10 of 10 (100.0 %)\n",
+				"Correct answers: 0 of 10 (0.0 %)", "Against no constraint")
 	}
-	url = simulated(t, func(p *simulator.Profile) { p.Faults = []simulator.Fault{{Kind: simulator.FaultWrongAnswer, Every: 4}} })
-	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--structured-output-dataset", "choice", "--num-prompts", "40", "--max-concurrency", "1",
-		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine, "Correct answers: 30 of 40 (75.0 %)\n", "10 none of the choices, as request ")
+	url = simulated(t,
+		func(p *simulator.Profile) { p.Faults = []simulator.Fault{{Kind: simulator.FaultWrongAnswer, Every: 4}} })
+	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--structured-output-dataset", "choice",
+		"--num-prompts", "40", "--max-concurrency", "1",
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine,
+		"Correct answers: 30 of 40 (75.0 %)\n", "10 none of the choices, as request ")
 	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine, "Correct answers: 30 of 40 (75.0 %)\n")
-	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--ignore-eos").expect(t, session.ExitUsage, "--ignore-eos with --dataset-name structured_output")
+	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--ignore-eos").expect(t,
+		session.ExitUsage, "--ignore-eos with --dataset-name structured_output")
 }

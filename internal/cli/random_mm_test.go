@@ -9,8 +9,8 @@ import (
 	"benchtop/internal/session"
 )
 
-// The example of docs/datasets.md draws pictures and videos. The same data set loads a server, and is refused before it where there is no
-// ffmpeg.
+// The example of docs/datasets.md draws pictures and videos. The same data set loads a server, and is refused before it
+// where there is no ffmpeg.
 func TestDocsRandomMM(t *testing.T) {
 	page, err := os.ReadFile("../../docs/datasets.md")
 	if err != nil {
@@ -39,13 +39,15 @@ func TestDocsRandomMM(t *testing.T) {
 
 	r := benchtop(append([]string{"dataset", "--jsonl", "-"}, args...)...)
 	r.expect(t, session.ExitFine)
-	for part, want := range map[string]int{`"url":"data:image/jpeg;base64,/9j/`: 2, `"url":"data:video/mp4;base64,YSB2aWRlbwo="`: 2} {
+	for part, want := range map[string]int{`"url":"data:image/jpeg;base64,/9j/`: 2,
+		`"url":"data:video/mp4;base64,YSB2aWRlbwo="`: 2} {
 		if got := strings.Count(r.stdout, part); got != want {
 			t.Errorf("%q: %d parts %s, want %d", args, got, part, want)
 		}
 	}
 
-	run := append([]string{"serve", "--no-tui", "--backend", "openai-chat", "--enable-multimodal-chat", "--num-warmups", "1", "--random-output-len", "4",
+	run := append([]string{"serve", "--no-tui", "--backend", "openai-chat", "--enable-multimodal-chat", "--num-warmups",
+		"1", "--random-output-len", "4",
 		"--base-url", simulated(t, nil)}, args...)
 	r = benchtop(run...)
 	if r.expect(t, session.ExitFine); !strings.Contains(r.stdout, "Failed requests:                         0") {
@@ -54,7 +56,8 @@ func TestDocsRandomMM(t *testing.T) {
 
 	t.Setenv("PATH", t.TempDir())
 	r = benchtop(run...)
-	if r.expect(t, session.ExitUsage); !strings.Contains(r.stderr, "videos are encoded by ffmpeg, which is not on the PATH; install it") {
+	if r.expect(t, session.ExitUsage); !strings.Contains(r.stderr,
+		"videos are encoded by ffmpeg, which is not on the PATH; install it") {
 		t.Errorf("without ffmpeg:\n%s", r.stderr)
 	}
 }

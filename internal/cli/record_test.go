@@ -55,12 +55,14 @@ func recorded(t *testing.T, serve func(w http.ResponseWriter, r *http.Request) b
 // fast is a server a hundred times as fast as usual, so that tests do not wait.
 func fast() simulator.Profile {
 	p := simulator.Defaults()
-	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100, p.DecodeSequence/100, 0
+	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100,
+		p.DecodeSequence/100, 0
 	return p
 }
 
 // handler remembers requests; serve may answer them, or else the simulated server does, by any name of a model.
-func (r *recording) handler(inner *simulator.Server, serve func(w http.ResponseWriter, r *http.Request) bool) http.HandlerFunc {
+func (r *recording) handler(inner *simulator.Server,
+	serve func(w http.ResponseWriter, r *http.Request) bool) http.HandlerFunc {
 	start := time.Now()
 	return func(w http.ResponseWriter, q *http.Request) {
 		at := time.Since(start)
@@ -87,14 +89,15 @@ func (r *recording) handler(inner *simulator.Server, serve func(w http.ResponseW
 	}
 }
 
-// held starts a fast simulated server that answers so many requests for tokens, and keeps all others waiting until they are
-// let go: a run against it lasts as long as the test wants, on any machine.
+// held starts a fast simulated server that answers so many requests for tokens, and keeps all others waiting until they
+// are let go: a run against it lasts as long as the test wants, on any machine.
 func held(t *testing.T, answered int) (server *recording, letGo func()) {
 	t.Helper()
 	open := make(chan struct{})
 	var asked atomic.Int64
 	server = recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/completions") || int(asked.Add(1)) <= answered {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/completions") ||
+			int(asked.Add(1)) <= answered {
 			return false
 		}
 		select {

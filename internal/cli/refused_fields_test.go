@@ -23,7 +23,8 @@ func TestRefusedFields(t *testing.T) {
 		_ = json.NewDecoder(r.Body).Decode(&fields)
 		var unknown []string
 		for name := range fields {
-			if !slices.Contains([]string{"model", "prompt", "max_tokens", "stream", "stream_options", "logprobs", "seed"}, name) {
+			if !slices.Contains([]string{"model", "prompt", "max_tokens", "stream", "stream_options", "logprobs",
+				"seed"}, name) {
 				unknown = append(unknown, fmt.Sprintf("'%s'", name))
 			}
 		}
@@ -43,14 +44,19 @@ func TestRefusedFields(t *testing.T) {
 		words []string
 		calls int
 	}{
-		{"ready check", []string{"--ready-check-timeout-sec", "600"}, session.ExitFailed, []string{"Unexpected fields", "add " + refused + "\n"}, 1},
-		{"warm-up", []string{"--num-warmups", "1"}, session.ExitFailed, []string{"1 of 1 warm-ups failed", "add " + refused + "\n"}, 4},
-		{"run", nil, session.ExitFailed, []string{"The server does not support repetition_penalty and ignore_eos.", "\n  " + refused + "\n"}, 3},
-		{"beside a body of the user's own", []string{"--extra-body", `{"seed":1}`}, session.ExitFailed, []string{"\n  --extra-body.repetition_penalty null --extra-body.ignore_eos null\n"}, 3},
+		{"ready check", []string{"--ready-check-timeout-sec", "600"}, session.ExitFailed,
+			[]string{"Unexpected fields", "add " + refused + "\n"}, 1},
+		{"warm-up", []string{"--num-warmups", "1"}, session.ExitFailed,
+			[]string{"1 of 1 warm-ups failed", "add " + refused + "\n"}, 4},
+		{"run", nil, session.ExitFailed,
+			[]string{"The server does not support repetition_penalty and ignore_eos.", "\n  " + refused + "\n"}, 3},
+		{"beside a body of the user's own", []string{"--extra-body", `{"seed":1}`}, session.ExitFailed,
+			[]string{"\n  --extra-body.repetition_penalty null --extra-body.ignore_eos null\n"}, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := recorded(t, picky)
-			args := append(strings.Fields("serve --model sim-8b --num-prompts 3 "+shortPrompts+" --base-url "+server.url), c.more...)
+			args := append(strings.Fields(
+				"serve --model sim-8b --num-prompts 3 "+shortPrompts+" --base-url "+server.url), c.more...)
 			r := benchtop(args...)
 			r.expect(t, c.code, c.words...)
 			if n := len(server.all()); n != c.calls {
@@ -79,7 +85,8 @@ func TestReadyCheckTellsTheServersWords(t *testing.T) {
 		http.Error(w, "still loading the weights", http.StatusServiceUnavailable)
 		return true
 	}, func(t *testing.T, server *virtual) {
-		server.serve(t, strings.Fields("--model sim-8b --num-prompts 1 --ready-check-timeout-sec 600 "+shortPrompts)...).
+		server.serve(t,
+			strings.Fields("--model sim-8b --num-prompts 1 --ready-check-timeout-sec 600 "+shortPrompts)...).
 			expect(t, session.ExitFailed, "was not ready within 10m0s: http_status: still loading the weights")
 	})
 }

@@ -43,7 +43,8 @@ func runReport(env *session.Environment, args []string) int {
 	switch {
 	case len(rest) > 0:
 	case baseline.File != "":
-		err = errors.Join(err, fmt.Errorf("--baseline %s: this is the older run; also name the run to compare with it", usage.Quote(baseline.File)))
+		err = errors.Join(err, fmt.Errorf("--baseline %s: this is the older run; also name the run to compare with it",
+			usage.Quote(baseline.File)))
 	default:
 		err = errors.Join(err, errors.New("report takes a file, got none; see 'benchtop report --help'"))
 	}

@@ -21,7 +21,8 @@ func TestReportOfADirectory(t *testing.T) {
 // A journal that was cut off serves as a baseline as far as it goes; one of which nothing can be read does not.
 func TestBaselineCutOff(t *testing.T) {
 	dir := t.TempDir()
-	benchtop("serve", "--base-url", simulated(t, nil), "--num-prompts", "200", "--random-input-len", "5", "--random-output-len", "20",
+	benchtop("serve", "--base-url", simulated(t, nil), "--num-prompts", "200", "--random-input-len", "5",
+		"--random-output-len", "20",
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine)
 	journal, err := os.ReadFile(filepath.Join(dir, "r.jsonl.gz"))
 	if err != nil {
@@ -37,15 +38,18 @@ func TestBaselineCutOff(t *testing.T) {
 	for _, part := range []float64{0.6, 0.9} {
 		path := cut("cut.jsonl.gz", int(part*float64(len(journal))))
 		r := benchtop("report", "--baseline", path, filepath.Join(dir, "r.json"))
-		r.expect(t, session.ExitFine, "Successful requests:                     200", "\nAgainst "+filepath.Base(path)+" ", "WARNING: --baseline: "+path, "unexpected EOF; only the ")
+		r.expect(t, session.ExitFine, "Successful requests:                     200",
+			"\nAgainst "+filepath.Base(path)+" ", "WARNING: --baseline: "+path, "unexpected EOF; only the ")
 	}
-	benchtop("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t, session.ExitUsage, "--baseline: ", "EOF")
+	benchtop("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t,
+		session.ExitUsage, "--baseline: ", "EOF")
 }
 
 // The journal names the rule that timed the chunks of a chat; a baseline of another rule gets a warning.
 func TestBaselineOfAnotherRule(t *testing.T) {
 	dir := t.TempDir()
-	benchtop("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "3",
+	benchtop("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--num-prompts", "3",
+		"--random-input-len", "5", "--random-output-len", "3",
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine)
 	path := filepath.Join(dir, "r.jsonl.gz")
 	journal := unpacked(t, path)
@@ -54,7 +58,8 @@ func TestBaselineOfAnotherRule(t *testing.T) {
 		t.Errorf("the same rule: %s", r.stderr)
 	}
 	old := filepath.Join(dir, "old.jsonl")
-	if err := os.WriteFile(old, bytes.Replace(journal, []byte(`"rule":"vllm-0.33"`), []byte(`"rule":"older"`), 1), 0o600); err != nil {
+	if err := os.WriteFile(old, bytes.Replace(journal, []byte(`"rule":"vllm-0.33"`), []byte(`"rule":"older"`), 1),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	benchtop("report", "--baseline", old, path).expect(t, session.ExitFine, words)

@@ -34,7 +34,8 @@ func TestOneReaderOfResults(t *testing.T) {
 	}
 	savedRun(t, url, dir, "killed.json", "--save-result", "--max-concurrency", "2")
 	put("killed.json", "") // as a kill leaves it
-	put("nan.json", `{"completed": 2, "duration": 1, "request_throughput": 2, "max_concurrency": 2, "output_throughput": 9, "p99_ttft_ms": NaN, "p99_tpot_ms": Infinity}`)
+	put("nan.json", `{"completed": 2, "duration": 1, "request_throughput": 2, "max_concurrency": 2, `+
+		`"output_throughput": 9, "p99_ttft_ms": NaN, "p99_tpot_ms": Infinity}`)
 	put("summary.json", `[{"completed": 2, "duration": 1, "request_throughput": 2, "max_concurrency": 1, "output_throughput": 77.25, "p99_ttft_ms": 3},
 		{"completed": 2, "duration": 1, "request_throughput": 2, "max_concurrency": 2, "output_throughput": 88.75, "p99_ttft_ms": 3}]`)
 	put("rows.json", `[{"Model": "m", "TP Size": 1, "# of max concurrency.": 8, "Output Tput (tok/s)": 100, "P99": 1, "P99 TTFT (ms)": 1},
@@ -49,7 +50,8 @@ func TestOneReaderOfResults(t *testing.T) {
 	if strings.Contains(r.stdout, "150.00") {
 		t.Errorf("the mean of two servers:\n%s", r.stdout)
 	}
-	benchtop("export-suite", at("to"), at("all.json"), at("killed.json"), at("nan.json")).expect(t, session.ExitFine, note,
+	benchtop("export-suite", at("to"), at("all.json"), at("killed.json"), at("nan.json")).expect(t, session.ExitFine,
+		note,
 		"4 results in")
 	if names, _ := filepath.Glob(at("to/serving_*.json")); len(names) != 4 {
 		t.Errorf("files %q, want 4", names)

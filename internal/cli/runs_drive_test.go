@@ -38,12 +38,14 @@ type ran struct {
 	result  []byte // the saved JSON, nil where the run was killed
 	// seconds are the live views at the end of each second, and that after the end of the run.
 	seconds []view
-	// limited says that this machine was too busy to run it: what the client says of itself is then in the answer and in the log.
+	// limited says that this machine was too busy to run it: what the client says of itself is then in the answer and
+	// in the log.
 	limited bool
 }
 
 func (r *ran) note(s *metrics.Snapshot) {
-	r.limited = r.limited || s.Verdict.Limited() || slices.ContainsFunc(s.Log, func(e metrics.LogEntry) bool { return ofClient(&e) }) ||
+	r.limited = r.limited || s.Verdict.Limited() ||
+		slices.ContainsFunc(s.Log, func(e metrics.LogEntry) bool { return ofClient(&e) }) ||
 		slices.ContainsFunc(s.Levels, func(l metrics.LoadLevel) bool { return len(l.Limited) > 0 })
 }
 
@@ -57,8 +59,8 @@ const (
 // looksAt is what the views show of single requests.
 var looksAt = metrics.Inspection{Rows: true, Open: 3}
 
-// drive runs a scenario in virtual time, from the command line to the files on disk. Only the screen, signals and the sockets for
-// other terminals are left out.
+// drive runs a scenario in virtual time, from the command line to the files on disk. Only the screen, signals and the
+// sockets for other terminals are left out.
 func drive(t *testing.T, c *scenario) (r ran) {
 	t.Helper()
 	dir := t.TempDir()
@@ -88,7 +90,8 @@ func drive(t *testing.T, c *scenario) (r ran) {
 			r.journal, r.result = unzipped(t, name+".gz"), readFile(t, o.Path)
 			p.Server.Close(func(string) {})
 		}
-		told.compare(t, func(yield func(event.Event, error) bool) { journal.From(bytes.NewReader(r.journal), "journal")(yield) })
+		told.compare(t,
+			func(yield func(event.Event, error) bool) { journal.From(bytes.NewReader(r.journal), "journal")(yield) })
 	})
 	return r
 }

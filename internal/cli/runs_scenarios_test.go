@@ -36,21 +36,24 @@ func objectivesAt(at time.Duration, slo ...metrics.Objective) act {
 
 const msec = time.Millisecond
 
-// scenarios cover each kind of load and each way to end. Their gaps between arrivals are random, so that no two things happen
-// at one instant that could swap.
+// scenarios cover each kind of load and each way to end. Their gaps between arrivals are random, so that no two things
+// happen at one instant that could swap.
 func scenarios() []scenario {
 	const slo = "ttft:400"
 	return []scenario{
 		{
 			name: "ramp",
-			args: []string{"--ramp-up-strategy", "linear", "--ramp-up-start-rps", "2", "--ramp-up-end-rps", "14", "--ramp-over", "10s",
-				"--random-prefix-len", "64", "--goodput", slo, "tpot:150", "e2el:3000", "--seed", "1", "--save-detailed",
+			args: []string{"--ramp-up-strategy", "linear", "--ramp-up-start-rps", "2", "--ramp-up-end-rps", "14",
+				"--ramp-over", "10s",
+				"--random-prefix-len", "64", "--goodput", slo, "tpot:150", "e2el:3000", "--seed", "1",
+				"--save-detailed",
 				"--fail-on", "goodput<20%", "--probe-request-rate", "1.3"},
 			server: func(p *simulator.Profile) { p.RequestMetrics = true },
 		},
 		{
 			name: "stages",
-			args: []string{"--stages", "3:4s,6:4s,12:4s", "--warmup", "2s", "--goodput", slo, "tpot:120", "--seed", "2", "--random-range-ratio", "0.5"},
+			args: []string{"--stages", "3:4s,6:4s,12:4s", "--warmup", "2s", "--goodput", slo, "tpot:120", "--seed", "2",
+				"--random-range-ratio", "0.5"},
 		},
 		{
 			name: "search",
@@ -70,8 +73,10 @@ func scenarios() []scenario {
 		},
 		{
 			name: "faults",
-			args: []string{"--request-rate", "9", "--num-prompts", "90", "--max-concurrency", "12", "--goodput", slo, "e2el:2500", "--seed", "6"},
-			faults: []string{"status=503,every=7", "reset,after=4,every=9", "truncate,after=6,every=11", "error-in-stream,after=3,every=13",
+			args: []string{"--request-rate", "9", "--num-prompts", "90", "--max-concurrency", "12", "--goodput", slo,
+				"e2el:2500", "--seed", "6"},
+			faults: []string{"status=503,every=7", "reset,after=4,every=9", "truncate,after=6,every=11",
+				"error-in-stream,after=3,every=13",
 				"close-header,from=20,to=21", "no-usage,every=17"},
 		},
 		{
@@ -87,7 +92,8 @@ func scenarios() []scenario {
 			args: []string{"--request-rate", "5", "--duration", "16s", "--goodput", slo, "--seed", "8"},
 			acts: []act{
 				order(3_170*msec, metrics.Command{Do: metrics.SetLoad, Value: 9}),
-				objectivesAt(4_630*msec, metrics.Objective{Metric: metrics.TTFT, LimitMS: 250}, metrics.Objective{Metric: metrics.TPOT, LimitMS: 90}),
+				objectivesAt(4_630*msec, metrics.Objective{Metric: metrics.TTFT, LimitMS: 250},
+					metrics.Objective{Metric: metrics.TPOT, LimitMS: 90}),
 				order(6_290*msec, metrics.Command{Do: metrics.Pause}),
 				order(8_410*msec, metrics.Command{Do: metrics.Resume}),
 				order(10_070*msec, metrics.Command{Do: metrics.RampLoad, Value: 3, Over: 3 * time.Second}),
@@ -109,7 +115,8 @@ func scenarios() []scenario {
 
 // common are the flags that all scenarios have.
 func (c *scenario) common(dir string) []string {
-	return append([]string{"--base-url", "http://simulated:80", "--vocab-size", "3000", "--random-input-len", "96", "--random-output-len", "12",
+	return append([]string{"--base-url", "http://simulated:80", "--vocab-size", "3000", "--random-input-len", "96",
+		"--random-output-len", "12",
 		"--request-id-prefix", "r", "--gpu", "none", "--timestamps", metrics.UserStamps, "--pacer", "timer",
 		"--save-result", "--result-dir", dir, "--result-filename", "run.json", "--label", c.name}, c.args...)
 }
@@ -117,7 +124,8 @@ func (c *scenario) common(dir string) []string {
 // profile is the server of a scenario.
 func (c *scenario) profile() (simulator.Profile, error) {
 	p := simulator.Defaults()
-	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = 4*p.StepBase, 4*p.PrefillToken, 4*p.DecodeSequence, 4*p.ContextToken
+	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = 4*p.StepBase, 4*p.PrefillToken, 4*p.DecodeSequence,
+		4*p.ContextToken
 	p.MaxSequences = 8
 	if c.server != nil {
 		c.server(&p)

@@ -20,16 +20,18 @@ import (
 	"benchtop/internal/session"
 )
 
-// The runs in testdata hold the program to what it did: a journal that was written once is read for ever, and gives the same
-// report; a run in virtual time gives the same journal again; and what a replay of it shows is what was shown live.
+// The runs in testdata hold the program to what it did: a journal that was written once is read for ever, and gives the
+// same report; a run in virtual time gives the same journal again; and what a replay of it shows is what was shown
+// live.
 //
 //	testdata/runs/NAME.live           what the run showed at the end of each second
 //	testdata/runs/vN/NAME.jsonl.gz    its journal, as the version N of the journal has it; written once
 //	testdata/runs/vN/NAME.json, .txt  the report of that journal
-//	testdata/runs/vN/NAME.differs     where a replay of that journal shows something else than NAME.live, if it is older than today's,
-//	                                  or cut off
+//	testdata/runs/vN/NAME.differs     where a replay of that journal shows something else than NAME.live, if it is
+//	                                  older than today's, or cut off
 //
-// -update writes all but the journals. After the version of the journal has risen, -new-journals writes those of the new version.
+// -update writes all but the journals. After the version of the journal has risen, -new-journals writes those of the
+// new version.
 var newJournals = flag.Bool("new-journals", false, "write journals of runs where there are none")
 
 const runsDir = "testdata/runs"
@@ -61,7 +63,8 @@ func TestRunsRepeat(t *testing.T) {
 				golden.Same(t, file, viewsText(r.seconds))
 			}
 			live := parseViews(string(readFile(t, file)))
-			known := filepath.Join(runsDir, fmt.Sprintf("v%d", versionOf(t, r.journal)), c.name+files.JournalSuffix+".gz")
+			known := filepath.Join(runsDir, fmt.Sprintf("v%d", versionOf(t, r.journal)),
+				c.name+files.JournalSuffix+".gz")
 			if _, err := os.Stat(known); err != nil && *newJournals {
 				zipped(t, known, r.journal)
 			}
@@ -75,14 +78,16 @@ func TestRunsRepeat(t *testing.T) {
 				{"what it showed", cmp.Diff(viewsText(live), viewsText(shown))},
 				{"its journal", cmp.Diff(comparable(unzipped(t, known)), comparable(r.journal))},
 				{"its report", cmp.Diff(figures(t, known), figures(t, now))},
-				{"what a replay of it shows", cmp.Diff(differences(wordless(live), wordless(was)), differences(wordless(shown), wordless(replayed)))},
+				{"what a replay of it shows", cmp.Diff(differences(wordless(live), wordless(was)),
+					differences(wordless(shown), wordless(replayed)))},
 			} {
 				if x.diff != "" {
 					t.Errorf("%s is another: %s", x.what, x.diff)
 				}
 			}
 			if result := benchtop("report", "--json", now).stdout; r.result != nil && result != string(r.result) {
-				t.Error("the result that was saved is another than that of the journal: ", cmp.Diff(string(r.result), result))
+				t.Error("the result that was saved is another than that of the journal: ",
+					cmp.Diff(string(r.result), result))
 			}
 		})
 	}
@@ -133,7 +138,8 @@ func versionOf(t *testing.T, journal []byte) int {
 // ownInPlan is what a plan has from the machine: which build it was, and the clock on its wall.
 var ownInPlan = regexp.MustCompile(`"(version|started)":"[^"]*"`)
 
-// comparable are the lines of a journal that every machine writes alike, sorted: what happens at one instant may stand in either order.
+// comparable are the lines of a journal that every machine writes alike, sorted: what happens at one instant may stand
+// in either order.
 func comparable(journal []byte) []string {
 	lines := strings.Split(withoutPorts(string(withoutClient(journal))), "\n")
 	lines[0] = ownInPlan.ReplaceAllString(lines[0], "")
@@ -149,7 +155,8 @@ func comparable(journal []byte) []string {
 }
 
 // wordsInJournal are those for a person: of events, of the plan, of what the load cannot do.
-var wordsInJournal = regexp.MustCompile(`"(text|load|dataset|search|why|absent|definitions)":("(?:[^"\\]|\\.)*"|\{"e2el"[^}]*\})`)
+var wordsInJournal = regexp.MustCompile(
+	`"(text|load|dataset|search|why|absent|definitions)":("(?:[^"\\]|\\.)*"|\{"e2el"[^}]*\})`)
 
 // clientLine is a line in which the client speaks of itself: it was another machine's, or a busier one's.
 var clientLine = regexp.MustCompile(`(?m)^({"client":|{"event":.*"text":"` + clientSays + `).*\n`)
@@ -187,7 +194,8 @@ func figures(t *testing.T, file string) (result map[string]any) {
 	own := result["benchtop"].(map[string]any)
 	delete(own, "client")
 	delete(own, "version")
-	if cached, ok := own["cached_tokens"].(map[string]any); ok { // an older journal does not say which answers told of 0
+	// an older journal does not say which answers told of 0
+	if cached, ok := own["cached_tokens"].(map[string]any); ok {
 		for _, key := range []string{"requests", "prompt_tokens", "hit_rate"} {
 			delete(cached, key)
 		}

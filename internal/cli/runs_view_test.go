@@ -11,8 +11,9 @@ import (
 	"benchtop/metrics"
 )
 
-// view is a snapshot in compact form: all that a dashboard can show of it, but for the samples of the client and what is made of
-// them, which no two runs have alike, and the text of an answer, which a journal has only where it is asked for. Fields that are empty are left out.
+// view is a snapshot in compact form: all that a dashboard can show of it, but for the samples of the client and what
+// is made of them, which no two runs have alike, and the text of an answer, which a journal has only where it is asked
+// for. Fields that are empty are left out.
 type view []viewField
 
 type viewField struct{ key, value string }
@@ -69,7 +70,8 @@ func (v view) values(key string) string {
 	return strings.Join(all, "\n")
 }
 
-// differences are the fields that a replay shows otherwise than the run did, by name. Views that only one of them has come whole.
+// differences are the fields that a replay shows otherwise than the run did, by name. Views that only one of them has
+// come whole.
 func differences(live, replay []view) string {
 	var b strings.Builder
 	byKey := map[string]*strings.Builder{}
@@ -114,12 +116,15 @@ type viewLatency struct {
 // ofRun and ofSecond are the latencies of a run and of its seconds, in the order of views.
 var (
 	ofRun = []viewLatency{
-		{"ttft", metrics.TTFT}, {"tpot", metrics.TPOT}, {"itl", metrics.ITL}, {"e2el", metrics.E2EL}, {"client_queue", metrics.SlotWait},
-		{"e2el_queued", metrics.E2ELQueued}, {"first_answer", metrics.FirstAnswer}, {"scheduled", metrics.ScheduledLatency},
+		{"ttft", metrics.TTFT}, {"tpot", metrics.TPOT}, {"itl", metrics.ITL}, {"e2el", metrics.E2EL},
+		{"client_queue", metrics.SlotWait},
+		{"e2el_queued", metrics.E2ELQueued}, {"first_answer", metrics.FirstAnswer},
+		{"scheduled", metrics.ScheduledLatency},
 	}
 	ofSecond = []viewLatency{
 		{"ttft", metrics.TTFT}, {"tpot", metrics.TPOT}, {"itl", metrics.ITL}, {"e2el", metrics.E2EL},
-		{"first_answer", metrics.FirstAnswer}, {"client_queue", metrics.SlotWait}, {"scheduled", metrics.ScheduledLatency},
+		{"first_answer", metrics.FirstAnswer}, {"client_queue", metrics.SlotWait},
+		{"scheduled", metrics.ScheduledLatency},
 	}
 )
 
@@ -169,7 +174,8 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 	v.add("gpus_absent", s.GPUsAbsent)
 	for i := range s.Endpoints {
 		e := &s.Endpoints[i]
-		v.add("endpoint", fmt.Sprintf("%q sent=%d done=%d failed=%d in_flight=%d output=%d", e.Model, e.Sent, e.Completed, e.Failed, e.InFlight, e.OutputTokens))
+		v.add("endpoint", fmt.Sprintf("%q sent=%d done=%d failed=%d in_flight=%d output=%d", e.Model, e.Sent,
+			e.Completed, e.Failed, e.InFlight, e.OutputTokens))
 		v.add("endpoint.ttft", figuresOf(&e.Histograms[s.Plan.FirstWait()]))
 	}
 	v.requests(s)
@@ -190,9 +196,12 @@ func lastView(s *metrics.Snapshot) view {
 	}
 	for i := range s.Requests {
 		q := &s.Requests[i]
-		v.add(fmt.Sprintf("request%d", q.Index), fmt.Sprintf("%s %q %s due=%s sent=%s ended=%s held=%s ttft=%s tpot=%s e2el=%s in=%d out=%d %s %d %q kept=%t", q.ID, q.Model, q.State,
-			moment(q.Due), moment(q.Sent), moment(q.Ended), moment(q.SlotWait), moment(q.TTFT), moment(q.TPOT), moment(q.E2EL),
-			q.InputTokens, q.OutputTokens, q.Failure, q.Status, q.Error, q.Kept))
+		v.add(fmt.Sprintf("request%d", q.Index),
+			fmt.Sprintf("%s %q %s due=%s sent=%s ended=%s held=%s ttft=%s tpot=%s e2el=%s in=%d out=%d %s %d %q "+
+				"kept=%t", q.ID, q.Model, q.State,
+				moment(q.Due), moment(q.Sent), moment(q.Ended), moment(q.SlotWait), moment(q.TTFT), moment(q.TPOT),
+				moment(q.E2EL),
+				q.InputTokens, q.OutputTokens, q.Failure, q.Status, q.Error, q.Kept))
 	}
 	return v
 }
@@ -207,19 +216,24 @@ func (v *view) totals(t *metrics.Counts) {
 	v.add("input_tokens", t.InputTokens)
 	v.add("output_tokens", t.OutputTokens)
 	v.add("cached_tokens", t.Cached.Tokens)
-	v.add("good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", t.Good, t.Met[metrics.TTFT], t.Met[metrics.TPOT], t.Met[metrics.E2EL]))
+	v.add("good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", t.Good, t.Met[metrics.TTFT], t.Met[metrics.TPOT],
+		t.Met[metrics.E2EL]))
 }
 
 func (v *view) window(prefix string, w *metrics.Window) {
 	v.add(prefix+"start", w.Start)
-	v.add(prefix+"counts", fmt.Sprintf("due=%d sent=%d done=%d failed=%d cancelled=%d", w.Due, w.Sent, w.Completed, w.Failed, w.Cancelled))
-	v.add(prefix+"good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL]))
-	v.add(prefix+"tokens", fmt.Sprintf("in=%d out=%d prompt=%d cached=%d", w.TokensIn, w.TokensOut, w.InputTokens, w.Cached.Tokens))
+	v.add(prefix+"counts",
+		fmt.Sprintf("due=%d sent=%d done=%d failed=%d cancelled=%d", w.Due, w.Sent, w.Completed, w.Failed, w.Cancelled))
+	v.add(prefix+"good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT],
+		w.Met[metrics.E2EL]))
+	v.add(prefix+"tokens",
+		fmt.Sprintf("in=%d out=%d prompt=%d cached=%d", w.TokensIn, w.TokensOut, w.InputTokens, w.Cached.Tokens))
 	v.add(prefix+"levels", fmt.Sprintf("held=%d waiting=%d running=%d", w.Held, w.Waiting, w.Running))
 	v.histograms(prefix, ofSecond, w.Histograms[:])
 	v.add(prefix+"waits", waitsText(&w.TTFTParts))
 	if t := &w.Reported; t.N > 0 {
-		v.add(prefix+"told", fmt.Sprintf("%s queued=%d %s prefilled=%d %s", waitsText(&t.TTFTParts), t.Queued, t.Queue, t.Prefilled, t.Prefill))
+		v.add(prefix+"told", fmt.Sprintf("%s queued=%d %s prefilled=%d %s", waitsText(&t.TTFTParts), t.Queued, t.Queue,
+			t.Prefilled, t.Prefill))
 	}
 }
 
@@ -234,7 +248,8 @@ func (v *view) steering(t *metrics.Steering) {
 
 func (v *view) search(s *metrics.Search) {
 	if s != nil {
-		v.add("search", fmt.Sprintf("%s %.6g users=%t passed=%.6g failed=%.6g found=%t tested=%v left=%s at_least=%t", s.Phase, s.Load, s.Unit == metrics.Users, s.Passed, s.Failed, s.Found,
+		v.add("search", fmt.Sprintf("%s %.6g users=%t passed=%.6g failed=%.6g found=%t tested=%v left=%s at_least=%t",
+			s.Phase, s.Load, s.Unit == metrics.Users, s.Passed, s.Failed, s.Found,
 			metrics.Each(s.Tested, tested), s.Left, s.AtLeast))
 	}
 }
@@ -250,22 +265,31 @@ func tested(l metrics.TestedLoad) string {
 
 func (v *view) answer(s *metrics.Snapshot) {
 	if a := s.Answer; a != nil {
-		v.add("answer", fmt.Sprintf("saturates=%t from=%.6g to=%.6g capacity=%s confirmed=%t drifting=%t before=%d after=%d shown=%d at=%s users=%t tried=%.6g-%.6g why=%q limit=%q peak=%.6g",
-			a.Saturates, a.From, a.To, loads(&a.Capacity), a.Confirmed, a.Drifting, a.Before, a.After, a.Shown, moment(a.SaturatedAt), a.Unit == metrics.Users, a.LowestTried, a.HighestTried,
-			a.Why, a.Bottleneck, a.PeakOutput))
+		v.add("answer",
+			fmt.Sprintf("saturates=%t from=%.6g to=%.6g capacity=%s confirmed=%t drifting=%t before=%d after=%d "+
+				"shown=%d at=%s users=%t tried=%.6g-%.6g why=%q limit=%q peak=%.6g",
+				a.Saturates, a.From, a.To, loads(&a.Capacity), a.Confirmed, a.Drifting, a.Before, a.After, a.Shown,
+				moment(a.SaturatedAt), a.Unit == metrics.Users, a.LowestTried, a.HighestTried,
+				a.Why, a.Bottleneck, a.PeakOutput))
 		for i := range 1 + len(a.Others) {
 			of := a.Tier(i)
-			v.add(fmt.Sprintf("within%d", i), fmt.Sprintf("proven=%.6g level=%d sure=%.4f estimate=%s none=%t untested=%t held=%d why=%q",
-				of.Proven, of.ProvenLevel, of.Confidence, loads(&of.Estimate), of.None, of.Untested, of.HeldLevel, of.Why))
+			v.add(fmt.Sprintf("within%d", i),
+				fmt.Sprintf("proven=%.6g level=%d sure=%.4f estimate=%s none=%t untested=%t held=%d why=%q",
+					of.Proven, of.ProvenLevel, of.Confidence, loads(&of.Estimate), of.None, of.Untested, of.HeldLevel,
+					of.Why))
 		}
 	}
 	for i := range s.Levels {
 		l := &s.Levels[i]
-		v.add(fmt.Sprintf("level%d", i), fmt.Sprintf("%s-%s offered=%.6g users=%t completed=%.4f requests=%d good=%d sent=%.4f done=%.4f ttft=%.3f %.3f wait=%.3f itl=%.3f limited=%d %s",
-			l.From, l.To, l.Offered, l.Unit == metrics.Users, l.Completed, l.Requests, l.Good, l.Sent, l.Done, l.TTFTp50, l.TTFTp99, l.WaitP99, l.ITLp99, len(l.Limited), l.Standing))
+		v.add(fmt.Sprintf("level%d", i),
+			fmt.Sprintf("%s-%s offered=%.6g users=%t completed=%.4f requests=%d good=%d sent=%.4f done=%.4f ttft=%.3f "+
+				"%.3f wait=%.3f itl=%.3f limited=%d %s",
+				l.From, l.To, l.Offered, l.Unit == metrics.Users, l.Completed, l.Requests, l.Good, l.Sent, l.Done,
+				l.TTFTp50, l.TTFTp99, l.WaitP99, l.ITLp99, len(l.Limited), l.Standing))
 		for k := range 1 + len(l.Others) {
 			of := l.Tier(k)
-			v.add(fmt.Sprintf("level%d.%d", i, k), fmt.Sprintf("effective=%.4g sure=%.4f missing=%s %s %q", of.Effective, of.Confidence, of.Missing, of.Standing, of.Why))
+			v.add(fmt.Sprintf("level%d.%d", i, k), fmt.Sprintf("effective=%.4g sure=%.4f missing=%s %s %q",
+				of.Effective, of.Confidence, of.Missing, of.Standing, of.Why))
 		}
 	}
 }
@@ -278,10 +302,14 @@ func (v *view) server(s *metrics.Snapshot) {
 	v.add("server.looks", len(s.Server))
 	if n := len(s.Server); n > 0 {
 		x := &s.Server[n-1]
-		v.add("server.last", fmt.Sprintf("%s took=%s running=%g waiting=%g kv=%.6g preemptions=%g prefix=%g/%g rate=%.4f prompt=%g output=%g draft=%g/%g ends=%t,%t,%t",
-			x.At, x.Took, x.Running, x.Waiting, x.KVUsage, x.Preemptions, x.PrefixHits, x.PrefixQueries, x.HitRate, x.PromptTokens, x.OutputTokens,
-			x.AcceptedTokens, x.DraftTokens, x.WaitsAtEnd, x.PromptAtEnd, x.OutputAtEnd))
-		v.add("server.times", fmt.Sprintf("ttft=%g %s queue=%g %s prefill=%g %s first=%s ended=%s", x.TTFT.N, x.TTFT.Mean, x.Queue.N, x.Queue.Mean,
+		v.add("server.last",
+			fmt.Sprintf("%s took=%s running=%g waiting=%g kv=%.6g preemptions=%g prefix=%g/%g rate=%.4f prompt=%g "+
+				"output=%g draft=%g/%g ends=%t,%t,%t",
+				x.At, x.Took, x.Running, x.Waiting, x.KVUsage, x.Preemptions, x.PrefixHits, x.PrefixQueries, x.HitRate,
+				x.PromptTokens, x.OutputTokens,
+				x.AcceptedTokens, x.DraftTokens, x.WaitsAtEnd, x.PromptAtEnd, x.OutputAtEnd))
+		v.add("server.times", fmt.Sprintf("ttft=%g %s queue=%g %s prefill=%g %s first=%s ended=%s", x.TTFT.N,
+			x.TTFT.Mean, x.Queue.N, x.Queue.Mean,
 			x.Prefill.N, x.Prefill.Mean, waitsText(&x.First), waitsText(&x.Ended)))
 	}
 }
@@ -294,7 +322,8 @@ func (v *view) requests(s *metrics.Snapshot) {
 	for i := range s.Requests {
 		switch q := &s.Requests[i]; q.State {
 		case metrics.StateHeld, metrics.StateWaiting, metrics.StateRunning:
-			flying = append(flying, fmt.Sprintf("%d %s sent=%s held=%s ttft=%s out=%d", q.Index, q.State, moment(q.Sent), moment(q.SlotWait), moment(q.TTFT), q.OutputTokens))
+			flying = append(flying, fmt.Sprintf("%d %s sent=%s held=%s ttft=%s out=%d", q.Index, q.State,
+				moment(q.Sent), moment(q.SlotWait), moment(q.TTFT), q.OutputTokens))
 		default:
 			ended[q.State]++
 			if q.Slow {
@@ -304,12 +333,17 @@ func (v *view) requests(s *metrics.Snapshot) {
 	}
 	v.add("requests.in_flight", strings.Join(flying, "\n"))
 	if len(s.Requests) > 0 {
-		v.add("requests.ended", fmt.Sprintf("done=%d failed=%d cancelled=%d", ended[metrics.StateDone], ended[metrics.StateFailed], ended[metrics.StateCancelled]))
+		v.add("requests.ended", fmt.Sprintf("done=%d failed=%d cancelled=%d", ended[metrics.StateDone],
+			ended[metrics.StateFailed], ended[metrics.StateCancelled]))
 	}
 	v.add("requests.slow", slow)
 	if q := s.Opened; q != nil {
-		v.add("opened", fmt.Sprintf("%d %s scheduled=%s encode=%s connect=%s cached=%d redials=%d queue=%s prefill=%s finish=%s chunks=%d cut=%t", q.Index, q.State, moment(q.Scheduled),
-			q.Encode, q.Connect, q.CachedTokens, q.Redials, moment(q.ServerQueue), moment(q.ServerPrefill), q.Finish, len(q.Chunks), q.TextCut))
+		v.add("opened",
+			fmt.Sprintf("%d %s scheduled=%s encode=%s connect=%s cached=%d redials=%d queue=%s prefill=%s finish=%s "+
+				"chunks=%d cut=%t", q.Index, q.State, moment(q.Scheduled),
+				q.Encode, q.Connect, q.CachedTokens, q.Redials, moment(q.ServerQueue), moment(q.ServerPrefill),
+				q.Finish,
+				len(q.Chunks), q.TextCut))
 	}
 }
 
@@ -343,11 +377,13 @@ func settingText(l *metrics.LoadSetting) string {
 	if *l == (metrics.LoadSetting{Load: l.Unit.Of(0)}) {
 		return ""
 	}
-	return fmt.Sprintf("rate=%.6g users=%d paused=%t ramp_to=%.6g in=%s by=%s", l.Rate(), l.Users(), l.Paused, l.RampTo, l.RampOver, l.By)
+	return fmt.Sprintf("rate=%.6g users=%d paused=%t ramp_to=%.6g in=%s by=%s", l.Rate(), l.Users(), l.Paused, l.RampTo,
+		l.RampOver, l.By)
 }
 
 func objectivesText(slo metrics.SLO) string {
-	return strings.Join(each(slo, func(o *metrics.Objective) string { return fmt.Sprintf("%s:%g", o.Metric, o.LimitMS) }), " ")
+	return strings.Join(
+		each(slo, func(o *metrics.Objective) string { return fmt.Sprintf("%s:%g", o.Metric, o.LimitMS) }), " ")
 }
 
 // inOrder sorts errors in a row of one moment by their words: requests that fail at once may be told in any order.
@@ -355,7 +391,8 @@ func inOrder(log []metrics.LogEntry) []metrics.LogEntry {
 	log = slices.Clone(log)
 	for from := 0; from < len(log); {
 		to := from + 1
-		for to < len(log) && log[from].Level == metrics.Error && log[to].Level == metrics.Error && log[to].At == log[from].At {
+		for to < len(log) && log[from].Level == metrics.Error && log[to].Level == metrics.Error &&
+			log[to].At == log[from].At {
 			to++
 		}
 		slices.SortStableFunc(log[from:to], func(a, b metrics.LogEntry) int { return cmp.Compare(a.Text, b.Text) })
@@ -402,12 +439,13 @@ func wordless(all []view) (hidden []view) {
 	return hidden
 }
 
-// unjudged leaves out what depends on the client's samples where a busy machine limited it: levels, the answer, and which lines of
-// failed requests became one, for a line of the client between them parts them.
+// unjudged leaves out what depends on the client's samples where a busy machine limited it: levels, the answer, and
+// which lines of failed requests became one, for a line of the client between them parts them.
 func unjudged(all []view) (rest []view) {
 	for _, v := range all {
 		rest = append(rest, slices.DeleteFunc(slices.Clone(v), func(f viewField) bool {
-			return strings.HasPrefix(f.key, "answer") || strings.HasPrefix(f.key, "level") || f.key == "log.text" && strings.HasPrefix(f.value, "request ")
+			return strings.HasPrefix(f.key, "answer") || strings.HasPrefix(f.key, "level") ||
+				f.key == "log.text" && strings.HasPrefix(f.value, "request ")
 		}))
 	}
 	return rest

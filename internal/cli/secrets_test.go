@@ -11,8 +11,8 @@ import (
 	"benchtop/internal/spec"
 )
 
-// No flag tells a value that is a key by its looks: not where the value is wrong, nor where what is asked for is printed,
-// by command line or file.
+// No flag tells a value that is a key by its looks: not where the value is wrong, nor where what is asked for is
+// printed, by command line or file.
 func TestNoFlagTellsAKey(t *testing.T) {
 	const key = "sk-canary-0123456789"
 	file := filepath.Join(t.TempDir(), "run.yaml")

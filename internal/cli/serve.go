@@ -26,5 +26,6 @@ func runServe(env *session.Environment, args []string) int {
 		return env.Fail(session.ExitUsage, err)
 	}
 	telemetry.TuneMemory()
-	return env.Perform(&o.Screen, session.StepsOf(o), func(ctx context.Context) (*session.Run, error) { return session.Prepare(ctx, env, o) })
+	return env.Perform(&o.Screen, session.StepsOf(o),
+		func(ctx context.Context) (*session.Run, error) { return session.Prepare(ctx, env, o) })
 }

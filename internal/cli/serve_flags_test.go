@@ -24,15 +24,18 @@ func TestParseServeFlags(t *testing.T) {
 		{args: "--goodput ttft:500 tpot:50 --num-prompts 7", rate: "inf", prompts: 7, goodput: "ttft:500 tpot:50"},
 		{args: "--goodput ttft:500 ttft:4", rate: "inf", prompts: 1000, goodput: "ttft:4"},
 		{args: "--goodput ttft:500 --goodput tpot:4", rate: "inf", prompts: 1000, goodput: "tpot:4"},
-		{args: "--request-rate fast", rate: "inf", prompts: 1000, fails: "--request-rate fast: expected a number or inf"},
+		{args: "--request-rate fast", rate: "inf", prompts: 1000,
+			fails: "--request-rate fast: expected a number or inf"},
 	} {
 		o := spec.New()
 		_, _, err := o.Flags.Parse(strings.Fields(c.args))
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
 		}
-		if o.Load.Rate.String() != c.rate || o.Load.Prompts != c.prompts || o.Report.Goodput.String() != c.goodput || o.Save.Result != c.save {
-			t.Errorf("%s: rate %s, prompts %d, goodput %q, save %v", c.args, &o.Load.Rate, o.Load.Prompts, &o.Report.Goodput, o.Save.Result)
+		if o.Load.Rate.String() != c.rate || o.Load.Prompts != c.prompts || o.Report.Goodput.String() != c.goodput ||
+			o.Save.Result != c.save {
+			t.Errorf("%s: rate %s, prompts %d, goodput %q, save %v", c.args, &o.Load.Rate, o.Load.Prompts,
+				&o.Report.Goodput, o.Save.Result)
 		}
 	}
 }

@@ -17,7 +17,8 @@ func TestArgumentsOfGeneralLengths(t *testing.T) {
 		got[a.Name] = a.Value
 	}
 	for name, want := range map[string]any{
-		"random_input_len": int64(9), "random_output_len": int64(4), "custom_output_len": int64(4), "spec_bench_output_len": int64(4),
+		"random_input_len": int64(9), "random_output_len": int64(4), "custom_output_len": int64(4),
+		"spec_bench_output_len":        int64(4),
 		"prefix_repetition_output_len": int64(4), "sharegpt_output_len": int64(4), "hf_output_len": nil,
 		"sonnet_output_len": int64(150), "speed_bench_output_len": int64(4096), "sonnet_input_len": int64(550),
 	} {

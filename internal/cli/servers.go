@@ -40,9 +40,10 @@ func (o *listenOptions) defineEnd(f *pflag.FlagSet) {
 	f.BoolVar(&o.withParent, "exit-with-stdin", false, "stop when standard input ends")
 }
 
-// serve serves until a signal or the end of the input, which a parent process closes however it dies. It calls ready with the
-// address once it listens.
-func (o *listenOptions) serve(env *session.Environment, serve func(net.Listener) error, stop func() error, ready func(url string)) error {
+// serve serves until a signal or the end of the input, which a parent process closes however it dies. It calls ready
+// with the address once it listens.
+func (o *listenOptions) serve(env *session.Environment, serve func(net.Listener) error, stop func() error,
+	ready func(url string)) error {
 	address := net.JoinHostPort(o.host, strconv.Itoa(o.port))
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -69,15 +70,16 @@ func (o *listenOptions) serve(env *session.Environment, serve func(net.Listener)
 	return err
 }
 
-// child is a server of ours in a process of its own. It ends with this process, however that dies, since its standard input is a
-// pipe from it.
+// child is a server of ours in a process of its own. It ends with this process, however that dies, since its standard
+// input is a pipe from it.
 type child struct {
 	url      string
 	process  *exec.Cmd
 	lifeline interface{ Close() error }
 }
 
-// startChild runs a command of ours that serves until its standard input ends, and returns once it listens. Errors call it what.
+// startChild runs a command of ours that serves until its standard input ends, and returns once it listens. Errors call
+// it what.
 func startChild(what string, args ...string) (*child, error) {
 	trouble := func(err error) error { return fmt.Errorf("starting %s: %w", what, err) }
 	self, err := os.Executable()

@@ -11,8 +11,8 @@ import (
 	"benchtop/internal/session"
 )
 
-// A server in a process of its own is reached at the address that it names, has no part in this process group, and ends with its
-// standard input.
+// A server in a process of its own is reached at the address that it names, has no part in this process group, and ends
+// with its standard input.
 func TestChild(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	c, err := startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin")
@@ -51,11 +51,13 @@ func TestChildFails(t *testing.T) {
 // The exit code of a command that a signal ends is the signal's.
 func TestStopped(t *testing.T) {
 	codes := map[syscall.Signal]int{
-		syscall.SIGINT: session.ExitAborted, syscall.SIGQUIT: session.ExitAborted, syscall.SIGTERM: session.ExitTerminated, syscall.SIGHUP: session.ExitHangup,
+		syscall.SIGINT: session.ExitAborted, syscall.SIGQUIT: session.ExitAborted,
+		syscall.SIGTERM: session.ExitTerminated, syscall.SIGHUP: session.ExitHangup,
 	}
 	for sig, want := range codes {
 		var said strings.Builder
-		if code := (&session.Environment{Stderr: &said}).Failed(session.StoppedError{By: sig}); code != want || said.String() != "benchtop: stopped ("+sig.String()+")\n" {
+		if code := (&session.Environment{Stderr: &said}).Failed(session.StoppedError{By: sig}); code != want ||
+			said.String() != "benchtop: stopped ("+sig.String()+")\n" {
 			t.Errorf("%v: exit code %d, %q; want %d", sig, code, said.String(), want)
 		}
 	}

@@ -30,8 +30,10 @@ func TestStoppedWhileTheServerIsSilent(t *testing.T) {
 	}{
 		{"serve, tried", "serve --no-save --base-url URL" + chats, false, syscall.SIGINT, session.ExitAborted},
 		{"serve, drawing", "serve --no-save --base-url URL" + chats, true, syscall.SIGINT, session.ExitAborted},
-		{"serve, drawing, terminated", "serve --no-save --base-url URL" + chats, true, syscall.SIGTERM, session.ExitTerminated},
-		{"serve, drawing at once", "serve --no-save --dataset-name prefix_repetition --base-url URL" + chats, true, syscall.SIGINT, session.ExitAborted},
+		{"serve, drawing, terminated", "serve --no-save --base-url URL" + chats, true, syscall.SIGTERM,
+			session.ExitTerminated},
+		{"serve, drawing at once", "serve --no-save --dataset-name prefix_repetition --base-url URL" + chats, true,
+			syscall.SIGINT, session.ExitAborted},
 		{"dataset, tried", "dataset --base-url URL" + chats, false, syscall.SIGINT, session.ExitAborted},
 		{"dataset, drawing", "dataset --base-url URL" + chats, true, syscall.SIGINT, session.ExitAborted},
 	} {

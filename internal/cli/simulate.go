@@ -56,35 +56,42 @@ func runSimulate(env *session.Environment, args []string) int {
 	fs := flags.Group("Server")
 	var at listenOptions
 	at.define(fs, 8000)
-	profile := fs.String("profile", simulator.Defaults().Name, "server to simulate: "+strings.Join(simulator.Names(), ", "))
+	profile := fs.String("profile", simulator.Defaults().Name,
+		"server to simulate: "+strings.Join(simulator.Names(), ", "))
 	seed := fs.Int64("seed", 0, "random seed of the answers")
 	model := fs.String("served-model-name", "", "name of the model (default: the profile's)")
 	var adapters []simulator.Adapter
-	fs.Var(argv.List(&adapters, "name[=path]", simulator.ParseAdapter), "lora-modules", "LoRA adapters served beside the model, by NAME or NAME=PATH")
+	fs.Var(argv.List(&adapters, "name[=path]", simulator.ParseAdapter), "lora-modules",
+		"LoRA adapters served beside the model, by NAME or NAME=PATH")
 	_ = fs.SetAnnotation("lora-modules", argv.Variadic, nil)
 	at.defineEnd(fs)
 	logTo := fs.String("log", "", "log each generation request to this file, as JSON lines; - for standard output")
 	bodies := fs.String("log-bodies", string(simulator.FullBodies),
-		"bodies in the log: full, none, or prefix: the prompt as numbers of blocks, which tell what prompts have in common")
+		"bodies in the log: full, none, or prefix: the prompt as numbers of blocks, which tell what prompts have in "+
+			"common")
 	fs = flags.Group("Behaviour")
-	specTokens := fs.Int("spec-tokens", 0, "draft tokens per step of speculative decoding; 0 for none (default: the profile's)")
+	specTokens := fs.Int("spec-tokens", 0,
+		"draft tokens per step of speculative decoding; 0 for none (default: the profile's)")
 	specAcceptance := fs.Float64("spec-acceptance", simulator.Defaults().SpecAcceptance,
 		"probability that a draft token is accepted, if those before it were")
 	noPrefixCache := fs.Bool("no-prefix-cache", false, "disable the prefix cache: compute every prompt in full")
-	policy := fs.String("scheduling-policy", "fcfs", "order of waiting requests: fcfs, or priority, which begins with the lowest")
+	policy := fs.String("scheduling-policy", "fcfs",
+		"order of waiting requests: fcfs, or priority, which begins with the lowest")
 	requestMetrics := fs.Bool("request-metrics", false,
 		"return queue and compute times with each answer, as vLLM does with --enable-per-request-metrics")
 	var sizes engineSizes
 	sizes.define(fs)
 	var faults []simulator.Fault
-	fs.Var(argv.List(&faults, "fault", simulator.ParseFault), "fault", "fault to inject, and into which requests; repeatable")
+	fs.Var(argv.List(&faults, "fault", simulator.ParseFault), "fault",
+		"fault to inject, and into which requests; repeatable")
 	_ = fs.SetAnnotation("fault", argv.Repeatable, nil)
 	given := flags.All()
 	rest, err := env.Parse(&flags, args)
 	p, profileErr := simulator.Named(*profile)
 	var problems usage.Problems
 	problems.OneOf("scheduling-policy", *policy, "fcfs", "priority")
-	problems.OneOf("log-bodies", *bodies, string(simulator.FullBodies), string(simulator.NoBodies), string(simulator.PrefixBodies))
+	problems.OneOf("log-bodies", *bodies, string(simulator.FullBodies), string(simulator.NoBodies),
+		string(simulator.PrefixBodies))
 	problems.BadIf(given.Changed("log-bodies") && *logTo == "", "--log-bodies %s: has no effect without --log", *bodies)
 	if profileErr != nil {
 		profileErr = fmt.Errorf("--profile %s: %w", *profile, profileErr)

@@ -26,7 +26,8 @@ import (
 
 // simulatedRun sends prompts to a simulated server, in virtual time. It returns what became of the requests in order of
 // their end, and the server's log. It must be called inside a bubble.
-func simulatedRun(t *testing.T, p simulator.Profile, flow datasets.Flow, change func(*loadgen.Options)) ([]metrics.Request, string) {
+func simulatedRun(t *testing.T, p simulator.Profile, flow datasets.Flow,
+	change func(*loadgen.Options)) ([]metrics.Request, string) {
 	t.Helper()
 	server := simulator.New(p)
 	var log bytes.Buffer
@@ -35,7 +36,8 @@ func simulatedRun(t *testing.T, p simulator.Profile, flow datasets.Flow, change 
 	web := server.HTTPServer()
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(server.Listener(listener)) }()
-	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
+	tgt, err := target.New(target.Options{BaseURL: "http://simulated",
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +94,8 @@ func backendTurn(backend string, number int) datasets.Turn {
 
 const backendOutput = 4 // tokens
 
-// Each backend loads the simulated server, with two adapters in turn: the figures are those of the server's profile, to the microsecond.
+// Each backend loads the simulated server, with two adapters in turn: the figures are those of the server's profile, to
+// the microsecond.
 func TestBackendsOnTheSimulator(t *testing.T) {
 	const n = 5
 	adapters := []simulator.Adapter{{Name: "sql", Path: "sql"}, {Name: "law", Path: "law"}}
@@ -110,7 +113,8 @@ func TestBackendsOnTheSimulator(t *testing.T) {
 					turns, offsets = append(turns, backendTurn(name, i)), append(offsets, time.Duration(i)*time.Minute)
 				}
 				requests, log := simulatedRun(t, p, single(turns), func(o *loadgen.Options) {
-					o.Protocol, o.Schedule, o.ModelFor = to, shape.At(offsets), loadgen.RoundRobinModels([]string{"sql", "law"})
+					o.Protocol, o.Schedule, o.ModelFor = to, shape.At(offsets),
+						loadgen.RoundRobinModels([]string{"sql", "law"})
 				})
 				if len(requests) != n {
 					t.Fatalf("%d requests ended, want %d", len(requests), n)
@@ -142,7 +146,8 @@ func checkBackend(t *testing.T, p simulator.Profile, to protocol.Traits, q metri
 		t.Fatalf("%v in %s", err, served.Body)
 	}
 	adapter := p.Adapters[q.Index%len(p.Adapters)].Name
-	if served.Path != to.Path || served.Status != 200 || body.Model != adapter || q.Model != adapter || q.Failure != "" {
+	if served.Path != to.Path || served.Status != 200 || body.Model != adapter || q.Model != adapter ||
+		q.Failure != "" {
 		t.Errorf("request %d: %q %s, model %s; the server has %s", q.Index, q.Failure, q.Error, q.Model, line)
 		return
 	}
@@ -156,8 +161,10 @@ func checkBackend(t *testing.T, p simulator.Profile, to protocol.Traits, q metri
 			inputs-- // the query
 		}
 	}
-	if q.InputTokens != input || q.OutputTokens != output || q.Inputs != inputs || (output == backendOutput) != to.Streams {
-		t.Errorf("request %d: %d tokens in, %d out, %d prompts; want %d, %d, %d", q.Index, q.InputTokens, q.OutputTokens, q.Inputs, input, output, inputs)
+	if q.InputTokens != input || q.OutputTokens != output || q.Inputs != inputs ||
+		(output == backendOutput) != to.Streams {
+		t.Errorf("request %d: %d tokens in, %d out, %d prompts; want %d, %d, %d", q.Index, q.InputTokens,
+			q.OutputTokens, q.Inputs, input, output, inputs)
 	}
 	ttft := p.StepBase + time.Duration(served.Prompt)*p.PrefillToken
 	e2el := ttft

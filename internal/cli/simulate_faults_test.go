@@ -22,8 +22,8 @@ import (
 	"benchtop/metrics/event"
 )
 
-// startSimulate runs the command 'simulate' on a free port until the test ends, and returns its address. Its exit code must
-// be 0.
+// startSimulate runs the command 'simulate' on a free port until the test ends, and returns its address. Its exit code
+// must be 0.
 func startSimulate(t *testing.T, args ...string) (url string) {
 	t.Helper()
 	stdin, lifeline := io.Pipe()
@@ -154,8 +154,10 @@ func TestFaultsAreCounted(t *testing.T) {
 			}
 			slices.Sort(failures)
 			want := (all - tt.failed) * faultTokens
-			if got := strings.Join(failures, ", "); len(done) != all || got != tt.failures || tokens != want || redials != 0 {
-				t.Errorf("%d requests, failed %s, %d tokens, %d redials; want %d, %s, %d, 0", len(done), got, tokens, redials, all, tt.failures, want)
+			if got := strings.Join(failures, ", "); len(done) != all || got != tt.failures || tokens != want ||
+				redials != 0 {
+				t.Errorf("%d requests, failed %s, %d tokens, %d redials; want %d, %s, %d, 0", len(done), got, tokens,
+					redials, all, tt.failures, want)
 			}
 		})
 	}
@@ -164,7 +166,8 @@ func TestFaultsAreCounted(t *testing.T) {
 			name := strings.FieldsFunc(k.Usage, func(r rune) bool { return strings.ContainsRune("[=,", r) })[0]
 			covered := name == string(simulator.FaultResetAccept) // counts connections: TestResetAtAccept
 			for _, tt := range tests {
-				covered = covered || strings.FieldsFunc(tt.fault, func(r rune) bool { return r == '=' || r == ',' })[0] == name
+				covered = covered ||
+					strings.FieldsFunc(tt.fault, func(r rune) bool { return r == '=' || r == ',' })[0] == name
 			}
 			if !covered {
 				t.Errorf("%s is not in the table", name)
@@ -196,8 +199,8 @@ func faultyClosedLoop(t *testing.T, faults string, change func(*loadgen.Options)
 	return requests
 }
 
-// Connections that are reset as they are accepted fail the requests that open them, and those alone: in virtual time, on a
-// network without other clients.
+// Connections that are reset as they are accepted fail the requests that open them, and those alone: in virtual time,
+// on a network without other clients.
 func TestResetAtAccept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := simulator.Defaults()
@@ -250,7 +253,8 @@ func TestResetOfAnIdleConnection(t *testing.T) {
 				}
 			}
 			if failed != tt.failed || redials != tt.redials {
-				t.Errorf("%s every %s: %d failed, %d redials; want %d and %d", tt.fault, tt.pause, failed, redials, tt.failed, tt.redials)
+				t.Errorf("%s every %s: %d failed, %d redials; want %d and %d", tt.fault, tt.pause, failed, redials,
+					tt.failed, tt.redials)
 			}
 		})
 	}
@@ -269,7 +273,8 @@ func TestFaultsTakeTheirTime(t *testing.T) {
 				}
 				p.Faults = []simulator.Fault{f}
 			}
-			done := faultyRun(t, p, func(o *loadgen.Options) { o.StallTimeout, o.RequestTimeout = stall, limit }, []time.Duration{0})
+			done := faultyRun(t, p, func(o *loadgen.Options) { o.StallTimeout, o.RequestTimeout = stall, limit },
+				[]time.Duration{0})
 			q = done[0]
 		})
 		return q
@@ -301,16 +306,19 @@ func TestFaultsTakeTheirTime(t *testing.T) {
 		if tt.failure == metrics.FailedStall {
 			slack = time.Second
 		}
-		if q.Failure != tt.failure || (ttft-tt.ttft).Abs() > 20*time.Microsecond || late < -20*time.Microsecond || late > slack {
-			t.Errorf("%s: %q, TTFT %v and end %v beyond those without a fault, want %q, %v and %v", tt.fault, q.Failure, ttft,
+		if q.Failure != tt.failure || (ttft-tt.ttft).Abs() > 20*time.Microsecond || late < -20*time.Microsecond ||
+			late > slack {
+			t.Errorf("%s: %q, TTFT %v and end %v beyond those without a fault, want %q, %v and %v", tt.fault, q.Failure,
+				ttft,
 				q.Done-plain.Done, tt.failure, tt.ttft, tt.done)
 		}
 	}
 }
 
-// faultyRun sends a request at each offset, in virtual time, and returns what became of them in order of their end. It must
-// be called inside a bubble.
-func faultyRun(t *testing.T, p simulator.Profile, change func(*loadgen.Options), offsets []time.Duration) []metrics.Request {
+// faultyRun sends a request at each offset, in virtual time, and returns what became of them in order of their end. It
+// must be called inside a bubble.
+func faultyRun(t *testing.T, p simulator.Profile, change func(*loadgen.Options),
+	offsets []time.Duration) []metrics.Request {
 	t.Helper()
 	requests, _ := simulatedRun(t, p, random(t, len(offsets), 8, 3)(), func(o *loadgen.Options) {
 		o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)

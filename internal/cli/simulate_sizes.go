@@ -11,7 +11,8 @@ import (
 	"benchtop/internal/usage"
 )
 
-// engineSizes are the flags that put other sizes and another speed into a profile, under vLLM's names where it has them.
+// engineSizes are the flags that put other sizes and another speed into a profile, under vLLM's names where it has
+// them.
 type engineSizes struct {
 	modelLen, blockSize, sequences, batchedTokens int
 	blocks                                        blockCount
@@ -21,14 +22,16 @@ type engineSizes struct {
 func (s *engineSizes) define(fs *pflag.FlagSet) {
 	fs.IntVar(&s.modelLen, "max-model-len", 0, "longest prompt and answer together, in tokens (default: the profile's)")
 	fs.Var(&s.blocks, "num-gpu-blocks",
-		"blocks of the KV cache; 0 or unbounded for one that grows as needed and neither evicts nor preempts (default: the profile's)")
+		"blocks of the KV cache; 0 or unbounded for one that grows as needed and neither evicts nor preempts "+
+			"(default: the profile's)")
 	fs.IntVar(&s.blockSize, "block-size", 0, "tokens in a block of the KV cache (default: the profile's, 16)")
 	fs.IntVar(&s.sequences, "max-num-seqs", 0, "requests computed at the same time (default: the profile's)")
 	fs.IntVar(&s.batchedTokens, "max-num-batched-tokens", 0, "tokens computed in one step (default: the profile's)")
 	fs.Float64Var(&s.speed, "speed", 1, "divide all computing times by this number, to replay a long workload quickly")
 }
 
-// apply changes p by the flags that were given. Another block size alone keeps the tokens that the cache holds. The error names flags.
+// apply changes p by the flags that were given. Another block size alone keeps the tokens that the cache holds. The
+// error names flags.
 func (s *engineSizes) apply(p *simulator.Profile, given *pflag.FlagSet) error {
 	var problems usage.Problems
 	set := func(name string, to *int, value int) {
@@ -57,7 +60,8 @@ func (s *engineSizes) apply(p *simulator.Profile, given *pflag.FlagSet) error {
 	}
 	batch := given.Changed("max-num-seqs") || given.Changed("max-num-batched-tokens")
 	if each := 1 + p.SpecTokens; batch && p.MaxBatchedTokens < p.MaxSequences*each {
-		return fmt.Errorf("%d tokens in a step are too few for --max-num-seqs %d, since each may decode %d; use --max-num-batched-tokens %d or more",
+		return fmt.Errorf("%d tokens in a step are too few for --max-num-seqs %d, since each may decode %d; use "+
+			"--max-num-batched-tokens %d or more",
 			p.MaxBatchedTokens, p.MaxSequences, each, p.MaxSequences*each)
 	}
 	return nil

@@ -14,13 +14,15 @@ import (
 )
 
 func TestSimulateUsage(t *testing.T) {
-	benchtop("simulate", "--fault", "nonsense", "--fault", "status=200", "--fault=reset,every=0", "--spec-tokens", "-1", "--log").expect(t, session.ExitUsage,
+	benchtop("simulate", "--fault", "nonsense", "--fault", "status=200", "--fault=reset,every=0", "--spec-tokens", "-1",
+		"--log").expect(t, session.ExitUsage,
 		`--fault nonsense: unknown fault "nonsense"; use one of refuse, reset-accept`,
 		"--fault status=200: fault status: needs an HTTP status from 400 to 599",
 		`--fault reset,every=0: "every=0" in "reset,every=0": expected a whole number from 1`,
 		"spec tokens is -1, must be from 0 to 64",
 		"--log: a value is missing")
-	benchtop("simulate", "--port", "0", "--log", filepath.Join(t.TempDir(), "no", "such", "dir")).expect(t, session.ExitFailed, "--log: open", "choose another file")
+	benchtop("simulate", "--port", "0", "--log", filepath.Join(t.TempDir(), "no", "such", "dir")).expect(t,
+		session.ExitFailed, "--log: open", "choose another file")
 	for args, want := range map[string]string{
 		"--max-model-len 0 --block-size -1":     "--block-size -1: must be at least 1",
 		"--max-model-len 100000":                "use --num-gpu-blocks 6250 or more, or unbounded",
@@ -42,8 +44,10 @@ func TestSimulateUsage(t *testing.T) {
 			t.Errorf("the profile %s is missing in the help", name)
 		}
 	}
-	benchtop("simulate", "--profile", "x").expect(t, session.ExitUsage, `--profile x: unknown profile "x"; use one of l40s-8b, a10-8b-tight, h100-70b-spec`)
-	benchtop("demo", "--profile", "x").expect(t, session.ExitUsage, `--profile x: unknown profile "x"; use one of l40s-8b`)
+	benchtop("simulate", "--profile", "x").expect(t, session.ExitUsage,
+		`--profile x: unknown profile "x"; use one of l40s-8b, a10-8b-tight, h100-70b-spec`)
+	benchtop("demo", "--profile", "x").expect(t, session.ExitUsage,
+		`--profile x: unknown profile "x"; use one of l40s-8b`)
 	for _, k := range simulator.FaultKinds() {
 		if !strings.Contains(help.stdout, "\n  "+k.Usage+" ") || !strings.Contains(help.stdout, k.Does) {
 			t.Errorf("%s is missing in the help", k.Usage)
@@ -94,7 +98,8 @@ func TestSimulateLog(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &v); err != nil {
 			t.Fatalf("%v in %s", err, text)
 		}
-		if v.Arrival != i+1 || v.Path != "/v1/completions" || v.At < at || v.Headers["Content-Type"] != "application/json" || !json.Valid([]byte(v.Body)) {
+		if v.Arrival != i+1 || v.Path != "/v1/completions" || v.At < at ||
+			v.Headers["Content-Type"] != "application/json" || !json.Valid([]byte(v.Body)) {
 			t.Errorf("line %d: %s", i+1, text)
 		}
 		at = v.At
@@ -104,7 +109,8 @@ func TestSimulateLog(t *testing.T) {
 			}
 			continue
 		}
-		if v.Status != 200 || v.Prompt != 8 || v.Output != faultTokens || !(v.At < v.FirstByte && v.FirstByte < v.FirstToken && v.FirstToken < v.LastByte) {
+		if v.Status != 200 || v.Prompt != 8 || v.Output != faultTokens ||
+			!(v.At < v.FirstByte && v.FirstByte < v.FirstToken && v.FirstToken < v.LastByte) {
 			t.Errorf("line %d: %s", i+1, text)
 		}
 	}
@@ -112,7 +118,8 @@ func TestSimulateLog(t *testing.T) {
 
 // With -, standard output is the log alone; the address goes to standard error.
 func TestSimulateLogToStandardOutput(t *testing.T) {
-	r := benchtop("simulate", "--port", "0", "--exit-with-stdin", "--log", "-", "--fault", "reset", "--fault", "crlf") // its input has ended
+	// its input has ended
+	r := benchtop("simulate", "--port", "0", "--exit-with-stdin", "--log", "-", "--fault", "reset", "--fault", "crlf")
 	if r.code != session.ExitFine || r.stdout != "" || !strings.HasPrefix(r.stderr, listening+"http://127.0.0.1:") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", r.code, r.stdout, r.stderr)
 	}
@@ -124,8 +131,10 @@ func TestSimulateSpeculation(t *testing.T) {
 	plain := serveShort(t, startSimulate(t))
 	url := startSimulate(t, "--spec-tokens", "2", "--spec-acceptance", "1")
 	drafted := serveShort(t, url)
-	if drafted.Completed != faultRequests || drafted.OutputTokens != faultRequests*faultTokens || strings.Join(drafted.Texts, "|") != strings.Join(plain.Texts, "|") {
-		t.Errorf("%d completed, %d tokens, the same texts: %v", drafted.Completed, drafted.OutputTokens, strings.Join(drafted.Texts, "|") == strings.Join(plain.Texts, "|"))
+	if drafted.Completed != faultRequests || drafted.OutputTokens != faultRequests*faultTokens ||
+		strings.Join(drafted.Texts, "|") != strings.Join(plain.Texts, "|") {
+		t.Errorf("%d completed, %d tokens, the same texts: %v", drafted.Completed, drafted.OutputTokens,
+			strings.Join(drafted.Texts, "|") == strings.Join(plain.Texts, "|"))
 	}
 	// One token from the prompt, then three and three in two steps, of which the last is cut off.
 	for _, itls := range drafted.ITLs {
@@ -170,7 +179,8 @@ func TestSimulateProfiles(t *testing.T) {
 		url := startSimulate(t, args...)
 		for range 2 {
 			response, err := http.Post(url+"/v1/completions", "application/json",
-				strings.NewReader(`{"prompt":"`+strings.Repeat("the same beginning ", 20)+`","max_tokens":2,"ignore_eos":true}`))
+				strings.NewReader(
+					`{"prompt":"`+strings.Repeat("the same beginning ", 20)+`","max_tokens":2,"ignore_eos":true}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +201,8 @@ func TestSimulateProfiles(t *testing.T) {
 		return answer, string(text)
 	}
 	a, page := ask("--profile", "h100-70b-spec", "--request-metrics")
-	if a.Model != "sim-70b" || a.Usage.Details == nil || a.Usage.Details.Cached < 16 || a.Metrics == nil || a.Metrics.TTFT < 14 || !strings.Contains(page, "spec_decode") {
+	if a.Model != "sim-70b" || a.Usage.Details == nil || a.Usage.Details.Cached < 16 || a.Metrics == nil ||
+		a.Metrics.TTFT < 14 || !strings.Contains(page, "spec_decode") {
 		t.Errorf("speculating: %+v", a)
 	}
 	a, page = ask("--profile", "h100-70b-spec", "--no-prefix-cache", "--spec-tokens", "0")
@@ -203,7 +214,8 @@ func TestSimulateProfiles(t *testing.T) {
 // A server of a long context with a cache without bounds and a hundredfold speed.
 func TestSimulateSizes(t *testing.T) {
 	t.Parallel()
-	url := startSimulate(t, "--max-model-len", "1000000", "--num-gpu-blocks", "unbounded", "--block-size", "64", "--max-num-seqs", "4",
+	url := startSimulate(t, "--max-model-len", "1000000", "--num-gpu-blocks", "unbounded", "--block-size", "64",
+		"--max-num-seqs", "4",
 		"--max-num-batched-tokens", "8192", "--speed", "1000")
 	body := `{"prompt":[` + strings.Repeat("1000,", 100_000) + `1],"max_tokens":2,"ignore_eos":true}`
 	for _, want := range []int{0, 100_000 / 64 * 64} {

@@ -49,7 +49,9 @@ type startupOptions struct {
 }
 
 func newStartupOptions() *startupOptions {
-	o := &startupOptions{flags: argv.Flags{Synopsis: "startup (--model M [flags of 'vllm serve'] | --serve-cmd COMMAND) [flags]", Text: startupText}}
+	o := &startupOptions{
+		flags: argv.Flags{Synopsis: "startup (--model M [flags of 'vllm serve'] | --serve-cmd COMMAND) [flags]",
+			Text: startupText}}
 	f := o.flags.Group("Startup")
 	f.IntVar(&o.cold, "num-iters-cold", 3, "cold starts")
 	f.IntVar(&o.warmup, "num-iters-warmup", 1, "starts before the warm ones that are not recorded")
@@ -157,14 +159,15 @@ func (o *startupOptions) options(env *session.Environment) startup.Options {
 		}
 	}
 	return startup.Options{
-		Server: launch.Options{Command: o.engine.command, Ready: time.Duration(o.engine.ready) * time.Second, Guard: o.guard},
-		Key:    serverKey(o.engine.command), Model: serverModel(o.engine.command),
+		Server: launch.Options{Command: o.engine.command, Ready: time.Duration(o.engine.ready) * time.Second,
+			Guard: o.guard},
+		Key: serverKey(o.engine.command), Model: serverModel(o.engine.command),
 		Cold: o.cold, WarmUp: o.warmup, Warm: o.warm, Say: tell(env.Say), Log: tell(o.engine.log(env)),
 	}
 }
 
-// measure starts and stops the server for a run of a sweep, and prints and saves the result. An error leaves what was measured
-// before it.
+// measure starts and stops the server for a run of a sweep, and prints and saves the result. An error leaves what was
+// measured before it.
 func (o *startupOptions) measure(ctx context.Context, env *session.Environment, report io.Writer) error {
 	env.Say(o.commandLine())
 	r, failed := startup.Run(ctx, o.options(env))
@@ -182,11 +185,13 @@ func (o *startupOptions) save(env *session.Environment, r startup.Result, failed
 	if o.json == "" {
 		return failed
 	}
-	err := files.Write(o.json, func(w io.Writer) error { return r.JSON(w, session.Version(), launch.Hide(o.engine.command)) })
+	err := files.Write(o.json,
+		func(w io.Writer) error { return r.JSON(w, session.Version(), launch.Hide(o.engine.command)) })
 	if err == nil && os.Getenv(session.PytorchVariable) != "" {
-		err = r.PyTorch(o.arguments(r.Model), filepath.Base(o.json), func(key string, content func(io.Writer) error) error {
-			return files.Write(files.Stem(o.json)+"."+key+files.PyTorchSuffix, content)
-		})
+		err = r.PyTorch(o.arguments(r.Model), filepath.Base(o.json),
+			func(key string, content func(io.Writer) error) error {
+				return files.Write(files.Stem(o.json)+"."+key+files.PyTorchSuffix, content)
+			})
 	}
 	if err != nil {
 		err = fmt.Errorf("--output-json: %w; choose another file", err)
@@ -200,7 +205,8 @@ func (o *startupOptions) save(env *session.Environment, r startup.Result, failed
 func (o *startupOptions) arguments(model string) []export.Arg {
 	all := []export.Arg{{Name: "model", Value: model}}
 	o.flags.VisitAll(func(f *pflag.Flag) {
-		all = append(all, export.Arg{Name: strings.ReplaceAll(f.Name, "-", "_"), Value: spec.Typed(f, f.Value.String())})
+		all = append(all,
+			export.Arg{Name: strings.ReplaceAll(f.Name, "-", "_"), Value: spec.Typed(f, f.Value.String())})
 	})
 	i := slices.IndexFunc(all, func(a export.Arg) bool { return a.Name == "serve_cmd" })
 	all[i].Value = strings.Join(launch.Hide(o.engine.command), " ")

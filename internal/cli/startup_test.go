@@ -33,10 +33,13 @@ func TestStartup(t *testing.T) {
 	dir := t.TempDir()
 	server := self + " simulate --port " + unused(t) + " --api-key=canary-key"
 	benchtop("startup", "--serve-cmd", server, "--num-iters-cold", "1", "--output-json", filepath.Join(dir, "o.json")).
-		expect(t, session.ExitFailed, "start 1 of 5 (cold): the server command exited with status 2", "--api-key: unknown flag", "simulate --port", "--api-key=***")
-	r := benchtop("startup", "--serve-cmd", strings.TrimSuffix(server, " --api-key=canary-key"), "--num_iters_cold=1", "--num-iters-warmup", "0", "--num-iters-warm", "1",
+		expect(t, session.ExitFailed, "start 1 of 5 (cold): the server command exited with status 2",
+			"--api-key: unknown flag", "simulate --port", "--api-key=***")
+	r := benchtop("startup", "--serve-cmd", strings.TrimSuffix(server, " --api-key=canary-key"), "--num_iters_cold=1",
+		"--num-iters-warmup", "0", "--num-iters-warm", "1",
 		"--output-json", filepath.Join(dir, "o.json"))
-	r.expect(t, session.ExitFine, "COLD STARTUP:\nAvg startup time: ", "WARM STARTUP:", "First token after", "[1/2] cold", "[2/2] warm: ready after")
+	r.expect(t, session.ExitFine, "COLD STARTUP:\nAvg startup time: ", "WARM STARTUP:", "First token after",
+		"[1/2] cold", "[2/2] warm: ready after")
 	if strings.Contains(r.stdout+r.stderr, "canary") {
 		t.Error("a key is shown")
 	}
@@ -45,7 +48,8 @@ func TestStartup(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(data, &keys)
 	}
-	if took, _ := keys["avg_warm_startup_time"].(float64); err != nil || took <= 0 || keys["benchtop"].(map[string]any)["interrupted"] != false {
+	if took, _ := keys["avg_warm_startup_time"].(float64); err != nil || took <= 0 ||
+		keys["benchtop"].(map[string]any)["interrupted"] != false {
 		t.Errorf("error %v, result %s", err, data)
 	}
 	for _, key := range []string{"cold_startup", "warm_startup"} {
@@ -63,9 +67,12 @@ func TestStartupUsage(t *testing.T) {
 	}{
 		{"", []string{"no server: name a model with --model, or a command with --serve-cmd"}},
 		{"--model", []string{"--model: a value is missing"}},
-		{"--model m --port x --num-iters-cold -1 --server-ready-timeout 0", []string{"has --port x:", "--num-iters-cold -1: must not be", "--server-ready-timeout 0:"}},
-		{"--serve-cmd 'x --tensor-parallel-size 2", []string{"--serve-cmd: a quotation mark", `"--tensor-parallel-size 2": with --serve-cmd`}},
-		{"--model=m --num-iters-cold 0 --num-iters-warm 0 --output-json no/such/o.json", []string{"nothing would be measured", "there is no directory no/such"}},
+		{"--model m --port x --num-iters-cold -1 --server-ready-timeout 0",
+			[]string{"has --port x:", "--num-iters-cold -1: must not be", "--server-ready-timeout 0:"}},
+		{"--serve-cmd 'x --tensor-parallel-size 2",
+			[]string{"--serve-cmd: a quotation mark", `"--tensor-parallel-size 2": with --serve-cmd`}},
+		{"--model=m --num-iters-cold 0 --num-iters-warm 0 --output-json no/such/o.json",
+			[]string{"nothing would be measured", "there is no directory no/such"}},
 	} {
 		benchtop(append([]string{"startup"}, strings.Fields(c.args)...)...).expect(t, session.ExitUsage, c.want...)
 	}
@@ -75,7 +82,8 @@ func TestStartupUsage(t *testing.T) {
 		"--num_iters_warm=2 --model m --dtype half":        "vllm serve m --dtype half",
 	} {
 		o := newStartupOptions()
-		if err := o.parse(&session.Environment{}, strings.Fields(args)); err != nil || strings.Join(o.engine.command, " ") != want {
+		if err := o.parse(&session.Environment{}, strings.Fields(args)); err != nil ||
+			strings.Join(o.engine.command, " ") != want {
 			t.Errorf("%s: server %q, error %v, want %s", args, o.engine.command, err, want)
 		}
 	}

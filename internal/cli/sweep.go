@@ -42,12 +42,14 @@ func runSweep(env *session.Environment, args []string) int {
 			return c.run(env, args[1:])
 		}
 	}
-	return env.Fail(session.ExitUsage, fmt.Errorf("sweep has no command %s%s; its commands are %s", usage.Quote(args[0]), usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
+	return env.Fail(session.ExitUsage, fmt.Errorf("sweep has no command %s%s; its commands are %s",
+		usage.Quote(args[0]), usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
 }
 
 func sweepOverview(all []command) string {
 	var b strings.Builder
-	b.WriteString("Runs many benchmarks, one after the other, and draws their figures.\n\nusage: benchtop sweep COMMAND [flags]\n\n")
+	b.WriteString("Runs many benchmarks, one after the other, and draws their figures.\n\nusage: benchtop sweep " +
+		"COMMAND [flags]\n\n")
 	width := len(slices.MaxFunc(all, func(a, b command) int { return len(a.name) - len(b.name) }).name)
 	for _, c := range all {
 		fmt.Fprintf(&b, "  %-*s  %s\n", width, c.name, c.summary)

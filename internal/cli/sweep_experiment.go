@@ -64,7 +64,8 @@ func (o *experimentOptions) check(p *usage.Problems) {
 	p.BadIf(o.runs < 1 || o.runs > spec.MostPoints, "--num-runs %d: must be from 1 to %d", o.runs, spec.MostPoints)
 	p.BadIf(o.resume &&
 		o.name == "", "--resume: name the experiment to continue, as --resume NAME or with --experiment-name")
-	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.' || strings.ContainsFunc(o.name, unicode.IsControl)), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
+	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.' || strings.ContainsFunc(o.name,
+		unicode.IsControl)), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
 	p.BadIf(strings.ContainsFunc(o.outputDir, unicode.IsControl),
 		"--output-dir %s: expected a path without control characters", usage.Quote(o.outputDir))
 	if o.name == "" {
@@ -89,7 +90,8 @@ func toldOnce(p *usage.Problems) func(where string, err error) {
 func (o *experimentOptions) dir() string { return filepath.Join(o.outputDir, o.name) }
 
 // perform opens the directory of an experiment, runs its sweep, says what came of it, and returns the exit code.
-func (o *experimentOptions) perform(env *session.Environment, m *sweep.Manifest, run func() (sweep.Outcome, error)) int {
+func (o *experimentOptions) perform(env *session.Environment, m *sweep.Manifest,
+	run func() (sweep.Outcome, error)) int {
 	if err := m.Open(o.dir(), o.resume); err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
@@ -110,7 +112,8 @@ func (o *experimentOptions) perform(env *session.Environment, m *sweep.Manifest,
 		return session.ExitFine
 	case err != nil:
 		code := env.Failed(err)
-		env.Say(fmt.Sprintf("%s; what was measured is in %s. Continue with the same command and --resume -e %s", outcome, o.dir(), o.name))
+		env.Say(fmt.Sprintf("%s; what was measured is in %s. Continue with the same command and --resume -e %s",
+			outcome, o.dir(), o.name))
 		return code
 	}
 	fmt.Fprintf(env.Stdout, "%s.\nExperiment has been saved at: %s\n", outcome, session.Harmless(o.dir()))
@@ -129,8 +132,10 @@ func commandWords(words []string, name, advice string) ([]string, error) {
 	switch {
 	case program == "benchtop" && len(words) > 1 && words[1] == name:
 		return words[2:], nil
-	case slices.Contains([]string{"vllm", "vllm-rs", "benchtop"}, program) && len(words) > 2 && words[1] == "bench" && words[2] == name:
+	case slices.Contains([]string{"vllm", "vllm-rs", "benchtop"}, program) && len(words) > 2 && words[1] == "bench" &&
+		words[2] == name:
 		return words[3:], nil
 	}
-	return nil, fmt.Errorf("%s is not the command that a sweep can run; %s", usage.Quote(strings.Join(words[:min(len(words), 3)], " ")), advice)
+	return nil, fmt.Errorf("%s is not the command that a sweep can run; %s",
+		usage.Quote(strings.Join(words[:min(len(words), 3)], " ")), advice)
 }

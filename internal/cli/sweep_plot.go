@@ -67,7 +67,8 @@ func (o *drawOptions) define(f *pflag.FlagSet, height, dpi float64) {
 }
 
 // parse reads a command line with one directory, and reports all that is wrong with it together with what check finds.
-func (o *drawOptions) parse(env *session.Environment, flags *argv.Flags, args []string, check func(*usage.Problems)) error {
+func (o *drawOptions) parse(env *session.Environment, flags *argv.Flags, args []string,
+	check func(*usage.Problems)) error {
 	rest, err := env.Parse(flags, args)
 	problems := usage.Problems{err}
 	if len(rest) == 1 {
@@ -243,7 +244,8 @@ func runSweepPareto(env *session.Environment, args []string) int {
 	var draw drawOptions
 	flags := argv.Flags{Synopsis: "sweep plot_pareto [flags] EXPERIMENT_DIR", Text: paretoText}
 	f := flags.Group("Figure")
-	f.StringVar(&o.Users, "user-count-var", "", "field with the number of users, who then share the throughput as in vLLM's plot; where a run has none, the most requests in flight count (default: the users' own speed)")
+	f.StringVar(&o.Users, "user-count-var", "", "field with the number of users, who then share the throughput as in "+
+		"vLLM's plot; where a run has none, the most requests in flight count (default: the users' own speed)")
 	f.StringVar(&o.GPUs, "gpu-count-var", "",
 		"field with the number of GPUs (default: the product of the parallel sizes)")
 	o.LabelBy = []string{"max_concurrency", "gpu_count"}
@@ -276,7 +278,8 @@ func runSweepPareto(env *session.Environment, args []string) int {
 				p.Skipped, session.Harmless(p.Lacking))
 		}
 		if p.Unsaid {
-			env.Say("no record says on how many GPUs it ran, so each counts as 1; name them with --gpu-count-var, or give --metadata tensor_parallel_size=N to the runs")
+			env.Say("no record says on how many GPUs it ran, so each counts as 1; name them with --gpu-count-var, or " +
+				"give --metadata tensor_parallel_size=N to the runs")
 		}
 		fmt.Fprint(env.Stdout, "[BEGIN FIGURE]\nGroup: {}\n")
 		if err := draw.draw(env, &p.Chart, filepath.Join("pareto", "PARETO")); err != nil {

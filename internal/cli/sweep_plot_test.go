@@ -32,8 +32,11 @@ func sweepDir(t *testing.T) string {
 func TestSweepPlot(t *testing.T) {
 	t.Parallel()
 	dir := sweepDir(t)
-	r := benchtop("sweep", "plot", dir, "--var-x", "max_concurrency", "--format", "png,svg,html,terminal", "--fig-by", "max_concurrency", "--fig-dpi", "40", "--fig-dir", "figures")
-	r.expect(t, session.ExitFine, "Group: {'max_concurrency': '1'}\nGrid: 1 rows x 1 cols\nOutput file: "+filepath.Join(dir, "figures", "FIGURE-max_concurrency=1.png"),
+	r := benchtop("sweep", "plot", dir, "--var-x", "max_concurrency", "--format", "png,svg,html,terminal", "--fig-by",
+		"max_concurrency", "--fig-dpi", "40", "--fig-dir", "figures")
+	r.expect(t, session.ExitFine,
+		"Group: {'max_concurrency': '1'}\nGrid: 1 rows x 1 cols\nOutput file: "+filepath.Join(dir, "figures",
+			"FIGURE-max_concurrency=1.png"),
 		"median TTFT (ms)", "[END FIGURE]", "1 run is left out: no finite max_concurrency or median_ttft_ms")
 	for name, begin := range map[string]string{"1.png": "\x89PNG", "4.svg": "<svg", "1.html": "<!DOCTYPE html>"} {
 		data, err := os.ReadFile(filepath.Join(dir, "figures", "FIGURE-max_concurrency="+name))
@@ -54,8 +57,10 @@ func TestSweepPlot(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "FIGURE*")); left != nil {
 		t.Errorf("a figure without data was written: %v", left)
 	}
-	benchtop("sweep", "plot-pareto", dir, "--format", "svg").expect(t, session.ExitFine, filepath.Join(dir, "pareto", "PARETO.svg"), "Plotted 4 points; Pareto frontier size: 2.", "each counts as 1")
-	benchtop("sweep", "plot_pareto", dir, "--dry-run", "--fig-dir", "none").expect(t, session.ExitFine, "Output file: "+filepath.Join(dir, "none", "pareto", "PARETO.png"))
+	benchtop("sweep", "plot-pareto", dir, "--format", "svg").expect(t, session.ExitFine,
+		filepath.Join(dir, "pareto", "PARETO.svg"), "Plotted 4 points; Pareto frontier size: 2.", "each counts as 1")
+	benchtop("sweep", "plot_pareto", dir, "--dry-run", "--fig-dir", "none").expect(t, session.ExitFine,
+		"Output file: "+filepath.Join(dir, "none", "pareto", "PARETO.png"))
 	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
 		t.Error("a dry run made a directory")
 	}
@@ -64,13 +69,17 @@ func TestSweepPlot(t *testing.T) {
 func TestSweepPlotRefuses(t *testing.T) {
 	t.Parallel()
 	dir := sweepDir(t)
-	benchtop("sweep", "plot", dir, "--filter-by", "a", "--bin-by", "b", "--scale-x", "cubic", "--format", "gif", "--fig-dpi", "0").
-		expect(t, session.ExitUsage, "--filter-by: a: expected", "--bin-by: b: expected", "--scale-x: no scale", "--format gif: use png or svg or html or terminal", "--fig-dpi 0")
-	benchtop("sweep", "plot", dir, "--var-x", "max_concurency").expect(t, session.ExitUsage, "--var-x: no record has the field max_concurency (did you mean max_concurrency?)")
+	benchtop("sweep", "plot", dir, "--filter-by", "a", "--bin-by", "b", "--scale-x", "cubic", "--format", "gif",
+		"--fig-dpi", "0").
+		expect(t, session.ExitUsage, "--filter-by: a: expected", "--bin-by: b: expected", "--scale-x: no scale",
+			"--format gif: use png or svg or html or terminal", "--fig-dpi 0")
+	benchtop("sweep", "plot", dir, "--var-x", "max_concurency").expect(t, session.ExitUsage,
+		"--var-x: no record has the field max_concurency (did you mean max_concurrency?)")
 	benchtop("sweep", "plot").expect(t, session.ExitUsage, "expected one argument, the directory of a sweep, got 0")
 	benchtop("sweep", "plot", filepath.Join(dir, "none")).expect(t, session.ExitUsage, "not a directory")
 	benchtop("sweep", "plot_pareto", t.TempDir()).expect(t, session.ExitFailed, "no summary.json of a sweep")
-	benchtop("sweep", "plot_pareto", dir, "--gpu-count-var", "gpus").expect(t, session.ExitUsage, "--gpu-count-var: no record has the field gpus")
+	benchtop("sweep", "plot_pareto", dir, "--gpu-count-var", "gpus").expect(t, session.ExitUsage,
+		"--gpu-count-var: no record has the field gpus")
 	if err := os.WriteFile(filepath.Join(dir, "summary.json"), []byte("[\n{]"), 0o666); err != nil {
 		t.Fatal(err)
 	}

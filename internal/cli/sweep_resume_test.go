@@ -51,7 +51,9 @@ func TestSweepSecrets(t *testing.T) {
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
 	params := filepath.Join(dir, "b.json")
-	if err := os.WriteFile(params, []byte(`[{"header": "Authorization=`+secret+`", "extra_body": "{\"api_key\":\"canary-in-body\"}", "metadata": "password=canary"}]`), 0o600); err != nil {
+	if err := os.WriteFile(params,
+		[]byte(`[{"header": "Authorization=`+secret+`", "extra_body": "{\"api_key\":\"canary-in-body\"}", "metadata": `+
+			`"password=canary"}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range [][]string{{"serve", "1"}, {"serve_workload", "2", "--workload-iters", "2", "--workload-var",

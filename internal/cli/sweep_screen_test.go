@@ -14,8 +14,8 @@ import (
 	"benchtop/internal/session"
 )
 
-// A sweep on a terminal: its grid, the dashboard of its run and the way back, and every way out leaves the finished runs, no server, and a
-// terminal as it was.
+// A sweep on a terminal: its grid, the dashboard of its run and the way back, and every way out leaves the finished
+// runs, no server, and a terminal as it was.
 func TestSweepOnATerminal(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -28,9 +28,12 @@ func TestSweepOnATerminal(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			port := unused(t)
-			x := open(t, 120, 40, fmt.Sprintf(`printf '[{"num_prompts": 2}, {"num_prompts": 5000}]' >bench.json; "$BENCHTOP" sweep serve -e own --num-runs 1 `+
-				`--bench-params bench.json --serve-cmd "$BENCHTOP simulate --port %s" --bench-cmd 'benchtop serve --base-url http://127.0.0.1:%[1]s `+
-				`--max-concurrency 1 `+shortPrompts+`'; code=$?; stty -a; (exit $code)`, port))
+			x := open(t, 120, 40,
+				fmt.Sprintf(`printf '[{"num_prompts": 2}, {"num_prompts": 5000}]' >bench.json; "$BENCHTOP" sweep `+
+					`serve -e own --num-runs 1 `+
+					`--bench-params bench.json --serve-cmd "$BENCHTOP simulate --port %s" --bench-cmd 'benchtop serve `+
+					`--base-url http://127.0.0.1:%[1]s `+
+					`--max-concurrency 1 `+shortPrompts+`'; code=$?; stty -a; (exit $code)`, port))
 			x.wait("combinations 1/2")
 			x.wait("o dashboard")
 			x.press("o")
@@ -48,7 +51,8 @@ func TestSweepOnATerminal(t *testing.T) {
 					t.Errorf("%q is not on the normal screen afterwards:\n%s", want, shown)
 				}
 			}
-			if _, err := os.Stat(filepath.Join(x.dir, "results", "own", "BENCH--num_prompts=2", "run=0.json")); err != nil {
+			if _, err := os.Stat(filepath.Join(x.dir, "results", "own", "BENCH--num_prompts=2", "run=0.json")); err !=
+				nil {
 				t.Error(err)
 			}
 			if l, err := net.Listen("tcp", "127.0.0.1:"+port); err != nil {

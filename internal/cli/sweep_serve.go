@@ -46,7 +46,8 @@ A parameter file is a list of objects, [{"max_num_seqs": 32}, …], or an object
 Ctrl-C stops the server and keeps what was measured; --resume continues. The exit code is 1 if anything failed,
 also with --continue-on-error.`
 
-// sweepOptions are the flags that all sweeps of a server have in common, and the commands and parameters that they name.
+// sweepOptions are the flags that all sweeps of a server have in common, and the commands and parameters that they
+// name.
 type sweepOptions struct {
 	experimentOptions
 	kind                     string
@@ -59,8 +60,8 @@ type sweepOptions struct {
 	screen                   spec.Screen
 	flags                    argv.Flags
 
-	// args are the arguments of the client for a run; server is the command of an item's server with variables of its own, nil for a server
-	// that runs already.
+	// args are the arguments of the client for a run; server is the command of an item's server with variables of its
+	// own, nil for a server that runs already.
 	args   func(sweep.Run) []string
 	server func(sweep.Item) (command, variables []string)
 
@@ -71,18 +72,24 @@ type sweepOptions struct {
 }
 
 func newSweepOptions(kind, text string) *sweepOptions {
-	o := &sweepOptions{kind: kind, flags: argv.Flags{Synopsis: "sweep " + kind + " --bench-cmd COMMAND [flags]", Text: text}}
+	o := &sweepOptions{kind: kind,
+		flags: argv.Flags{Synopsis: "sweep " + kind + " --bench-cmd COMMAND [flags]", Text: text}}
 	f := o.flags.Group("Commands")
-	f.StringVar(&o.serveCmd, "serve-cmd", "", "command of the server, as one word in quotes (default: a server that runs already)")
-	f.StringVar(&o.benchCmd, "bench-cmd", "", "command of the benchmark, as one word in quotes, such as 'vllm bench serve --model M'")
-	f.StringVar(&o.afterCmd, "after-bench-cmd", "", "command to run after each benchmark, instead of resetting the server's caches")
+	f.StringVar(&o.serveCmd, "serve-cmd", "",
+		"command of the server, as one word in quotes (default: a server that runs already)")
+	f.StringVar(&o.benchCmd, "bench-cmd", "",
+		"command of the benchmark, as one word in quotes, such as 'vllm bench serve --model M'")
+	f.StringVar(&o.afterCmd, "after-bench-cmd", "",
+		"command to run after each benchmark, instead of resetting the server's caches")
 	f.BoolVar(&o.show, "show-stdout", false, "print what the server and the command after a benchmark print")
-	f.IntVar(&o.ready, "server-ready-timeout", int(launch.DefaultReady/time.Second), "most seconds from a server's start until it is healthy")
+	f.IntVar(&o.ready, "server-ready-timeout", int(launch.DefaultReady/time.Second),
+		"most seconds from a server's start until it is healthy")
 	f = o.flags.Group("Parameters")
 	f.StringVar(&o.serveParams, "serve-params", "", "JSON file with parameters of the server")
 	f.StringVar(&o.benchParams, "bench-params", "", "JSON file with parameters of the benchmark")
 	f.StringVar(&o.linkVars, "link-vars", "", "leave out combinations in which these differ: SERVE_KEY=BENCH_KEY,…")
-	f.IntVar(&o.warmup, "warmup-num-prompts", 0, "requests of a run before those of each combination that is not counted")
+	f.IntVar(&o.warmup, "warmup-num-prompts", 0,
+		"requests of a run before those of each combination that is not counted")
 	o.experimentOptions.define(&o.flags, 3)
 	f = o.flags.Group("Results")
 	f.BoolVar(&o.goOn, "continue-on-error", false, "write a failure down and go on with the next run")
@@ -108,7 +115,8 @@ func (o *sweepOptions) parse(env *session.Environment, args []string) error {
 		return words
 	}
 	o.serve, o.after = split("serve-cmd", o.serveCmd), split("after-bench-cmd", o.afterCmd)
-	o.client, err = commandWords(split("bench-cmd", o.benchCmd), "serve", "write 'vllm bench serve --model M …', or 'benchtop serve …'; the benchmark is this program's own")
+	o.client, err = commandWords(split("bench-cmd", o.benchCmd), "serve",
+		"write 'vllm bench serve --model M …', or 'benchtop serve …'; the benchmark is this program's own")
 	p.Flag("bench-cmd", err)
 	o.servers, err = sweep.ReadItems(o.serveParams)
 	p.Flag("serve-params", err)
@@ -119,7 +127,8 @@ func (o *sweepOptions) parse(env *session.Environment, args []string) error {
 	o.experimentOptions.check(&p)
 	p.BadIf(o.warmup < 0, "--warmup-num-prompts %d: must not be negative", o.warmup)
 	p.BadIf(o.ready < 1, "--server-ready-timeout %d: must be at least 1", o.ready)
-	p.BadIf(o.serveCmd == "" && o.serveParams != "", "--serve-params: parameters of a server need a --serve-cmd, since a server that runs already keeps its own")
+	p.BadIf(o.serveCmd == "" && o.serveParams != "",
+		"--serve-params: parameters of a server need a --serve-cmd, since a server that runs already keeps its own")
 	if err := errors.Join(p...); err != nil {
 		return usage.Wrap(err)
 	}
@@ -157,7 +166,8 @@ func (o *sweepOptions) check(all []sweep.Combination) error {
 	}
 	for _, c := range all {
 		dirs = append(dirs, cmp.Or(c.File, c.Dir()))
-		if base, err := b.Parse(o.args(sweep.Run{Combination: c, Path: filepath.Join(o.dir(), cmp.Or(c.File, filepath.Join(c.Dir(), "run=0.json")))})); err != nil {
+		if base, err := b.Parse(o.args(sweep.Run{Combination: c,
+			Path: filepath.Join(o.dir(), cmp.Or(c.File, filepath.Join(c.Dir(), "run=0.json")))})); err != nil {
 			bad(where("--bench-cmd", c, sweep.Combination{Bench: c.Bench}), err)
 		} else if o.base == nil {
 			o.base = base
@@ -170,10 +180,12 @@ func (o *sweepOptions) check(all []sweep.Combination) error {
 			bad(where("--serve-cmd", c, sweep.Combination{Server: c.Server}), err)
 		}
 		if _, err := exec.LookPath(command[0]); err != nil {
-			bad(where("--serve-cmd", c, sweep.Combination{}), fmt.Errorf("%w; install it, or load a server that runs already", err))
+			bad(where("--serve-cmd", c, sweep.Combination{}),
+				fmt.Errorf("%w; install it, or load a server that runs already", err))
 		}
 	}
-	p.BadIf(o.infinity() && slices.Contains(o.serve, "--vector-disk-cache"), "--serve-cmd: --vector-disk-cache keeps answers between runs, and nothing resets it")
+	p.BadIf(o.infinity() && slices.Contains(o.serve, "--vector-disk-cache"),
+		"--serve-cmd: --vector-disk-cache keeps answers between runs, and nothing resets it")
 	if err := errors.Join(append(p, sweep.CheckNames(dirs))...); err != nil {
 		return usage.Wrap(err)
 	}
@@ -187,7 +199,8 @@ func (o *sweepOptions) infinity() bool {
 // benchArgs are the arguments of serve for a run.
 func (o *sweepOptions) benchArgs(r sweep.Run) []string {
 	args := r.Bench.Apply(o.client)
-	if o.kind == slaKind && r.Number > 0 { // with the same prompts and arrivals a repeated run would be no evidence of its own
+	// with the same prompts and arrivals a repeated run would be no evidence of its own
+	if o.kind == slaKind && r.Number > 0 {
 		seed, _ := strconv.Atoi(flagValue(args, "--seed")) // checked with the others
 		args = sweep.Item{}.With("seed", strconv.Itoa(seed+r.Number)).Apply(args)
 	}
@@ -215,7 +228,8 @@ func (o *sweepOptions) manifest(more ...sweep.Setting) *sweep.Manifest {
 // options are those of the sweep, for a driver to be added; its lines go to lines.
 func (o *sweepOptions) options(b *session.Runner, lines io.Writer, id string) sweep.Options {
 	out := sweep.Options{
-		Title: "sweep " + o.kind, Dir: o.dir(), ID: id, Pairs: o.pairs(), Links: o.links, Runs: o.runs, Warmup: o.warmup,
+		Title: "sweep " + o.kind, Dir: o.dir(), ID: id, Pairs: o.pairs(), Links: o.links, Runs: o.runs,
+		Warmup: o.warmup,
 		Runner: &sweepRunner{o: o, bench: b, lines: lines}, ContinueOnError: o.goOn, DryRun: o.dryRun, Out: lines,
 	}
 	if o.server != nil {
@@ -234,20 +248,24 @@ func (o *sweepOptions) options(b *session.Runner, lines io.Writer, id string) sw
 }
 
 // start starts a server command with variables of its own.
-func (o *sweepOptions) start(ctx context.Context, b *session.Runner, lines io.Writer, command, variables []string, log func(string)) (sweep.Server, error) {
+func (o *sweepOptions) start(ctx context.Context, b *session.Runner, lines io.Writer, command, variables []string,
+	log func(string)) (sweep.Server, error) {
 	guard, err := guardCommand()
 	if err != nil {
 		return nil, err
 	}
-	if at, err := launch.AddressOf(command); err == nil && o.base.Server.Target != nil && portOf(at) != portOf(o.base.Server.Target.URL("")) {
-		b.Warn("the server command listens at %s, but --bench-cmd loads %s; give one of them another --port", at, o.base.Server.Target)
+	if at, err := launch.AddressOf(command); err == nil && o.base.Server.Target != nil &&
+		portOf(at) != portOf(o.base.Server.Target.URL("")) {
+		b.Warn("the server command listens at %s, but --bench-cmd loads %s; give one of them another --port", at,
+			o.base.Server.Target)
 	}
 	both := log
 	if o.show {
 		both = func(line string) { log(line); fmt.Fprintln(lines, line) }
 	}
 	s, err := launch.Start(ctx, launch.Options{
-		Command: command, Env: append([]string{"VLLM_SERVER_DEV_MODE=1"}, variables...), Ready: time.Duration(o.ready) * time.Second, Log: both, Guard: guard,
+		Command: command, Env: append([]string{"VLLM_SERVER_DEV_MODE=1"}, variables...),
+		Ready: time.Duration(o.ready) * time.Second, Log: both, Guard: guard,
 	})
 	if err != nil {
 		return nil, err
@@ -260,7 +278,8 @@ func portOf(base string) string { return base[strings.LastIndexByte(base, ':')+1
 
 func runSweepServe(env *session.Environment, args []string) int {
 	o := newSweepOptions("serve", sweepServeText)
-	o.flags.Group("Commands").StringVar(&o.suite, "suite", "", "run the tests of this file of vLLM's performance suite, such as serving-tests.json")
+	o.flags.Group("Commands").StringVar(&o.suite, "suite", "",
+		"run the tests of this file of vLLM's performance suite, such as serving-tests.json")
 	if err := o.parse(env, args); err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
@@ -271,14 +290,17 @@ func runSweepServe(env *session.Environment, args []string) int {
 		return env.Fail(session.ExitUsage, err)
 	}
 	m := o.manifest()
-	return o.perform(env, m, func(b *session.Runner, lines io.Writer) sweep.Options { return o.options(b, lines, m.ID()) })
+	return o.perform(env, m,
+		func(b *session.Runner, lines io.Writer) sweep.Options { return o.options(b, lines, m.ID()) })
 }
 
 // perform runs the sweep of the options that build makes, and returns the exit code.
-func (o *sweepOptions) perform(env *session.Environment, m *sweep.Manifest, build func(b *session.Runner, lines io.Writer) sweep.Options) int {
+func (o *sweepOptions) perform(env *session.Environment, m *sweep.Manifest,
+	build func(b *session.Runner, lines io.Writer) sweep.Options) int {
 	o.screen.Plain = o.screen.Plain || o.dryRun
 	return o.experimentOptions.perform(env, m, func() (sweep.Outcome, error) {
-		return env.Series(&o.screen, false, func(b *session.Runner, lines io.Writer) *sweep.Sweep { return sweep.New(build(b, lines)) })
+		return env.Series(&o.screen, false,
+			func(b *session.Runner, lines io.Writer) *sweep.Sweep { return sweep.New(build(b, lines)) })
 	})
 }
 
@@ -300,7 +322,8 @@ func (s *sweepRunner) Lines(r sweep.Run) []string {
 	}
 }
 
-// Run measures, and then runs the command that the user wants, or resets the server's caches, also after a run that failed.
+// Run measures, and then runs the command that the user wants, or resets the server's caches, also after a run that
+// failed.
 func (s *sweepRunner) Run(ctx context.Context, r sweep.Run) error {
 	one, err := s.bench.Parse(s.o.benchArgs(r))
 	if err != nil {
@@ -323,7 +346,8 @@ func (s *sweepRunner) afterBench(ctx context.Context, at *target.Target) error {
 	client := at.Client()
 	defer client.CloseIdleConnections()
 	err := launch.ResetCaches(ctx, client, at.URL(""))
-	if err == nil || !errors.As(err, new(telemetry.NoReset)) || len(s.o.serve) > 0 && strings.HasSuffix(s.o.serve[0], "vllm") {
+	if err == nil || !errors.As(err, new(telemetry.NoReset)) ||
+		len(s.o.serve) > 0 && strings.HasSuffix(s.o.serve[0], "vllm") {
 		return err
 	}
 	if !s.told {

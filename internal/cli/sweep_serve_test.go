@@ -44,10 +44,15 @@ func (s *sweepTest) put(name, content string) string {
 func (s *sweepTest) args(more ...string) []string {
 	self, _ := os.Executable()
 	return append([]string{
-		"sweep", "serve", "--serve-cmd", fmt.Sprintf("%s simulate --port %s --log '%s'", self, s.port, filepath.Join(s.dir, "requests.jsonl")),
-		"--serve-params", s.put("s.json", `[{"spec_tokens": 0}, {"_benchmark_name": "spec", "spec_tokens": 3, "request_metrics": true}]`),
-		"--bench-cmd", "vllm bench serve --port " + s.port + " --dataset-name random --random-input-len 16 --random-output-len 2 --num-prompts=50 --disable-tqdm --header Authorization=canary",
-		"--bench-params", s.put("b.json", `{"low": {"num_prompts": 4, "max_concurrency": 1}, "high": {"num-prompts": 6, "max_concurrency": 3}}`),
+		"sweep", "serve", "--serve-cmd",
+		fmt.Sprintf("%s simulate --port %s --log '%s'", self, s.port, filepath.Join(s.dir, "requests.jsonl")),
+		"--serve-params", s.put("s.json",
+			`[{"spec_tokens": 0}, {"_benchmark_name": "spec", "spec_tokens": 3, "request_metrics": true}]`),
+		"--bench-cmd",
+		"vllm bench serve --port " + s.port + " --dataset-name random --random-input-len 16 --random-output-len 2 " +
+			"--num-prompts=50 --disable-tqdm --header Authorization=canary",
+		"--bench-params", s.put("b.json",
+			`{"low": {"num_prompts": 4, "max_concurrency": 1}, "high": {"num-prompts": 6, "max_concurrency": 3}}`),
 		"--num-runs", "2", "-o", s.dir, "-e", "x",
 	}, more...)
 }
@@ -70,9 +75,12 @@ func (s *sweepTest) check() {
 		completed float64
 		want      map[string]any
 	}{
-		{"SERVE--spec_tokens=0-BENCH--low", 4, map[string]any{"spec_tokens": 0.0, "_benchmark_name": "low", "max_concurrency": 1.0}},
-		{"SERVE--spec_tokens=0-BENCH--high", 6, map[string]any{"spec_tokens": 0.0, "_benchmark_name": "high", "num-prompts": 6.0}},
-		{"SERVE--spec-BENCH--low", 4, map[string]any{"spec_tokens": 3.0, "request_metrics": true, "_benchmark_name": "low"}},
+		{"SERVE--spec_tokens=0-BENCH--low", 4,
+			map[string]any{"spec_tokens": 0.0, "_benchmark_name": "low", "max_concurrency": 1.0}},
+		{"SERVE--spec_tokens=0-BENCH--high", 6,
+			map[string]any{"spec_tokens": 0.0, "_benchmark_name": "high", "num-prompts": 6.0}},
+		{"SERVE--spec-BENCH--low", 4,
+			map[string]any{"spec_tokens": 3.0, "request_metrics": true, "_benchmark_name": "low"}},
 		{"SERVE--spec-BENCH--high", 6, map[string]any{"spec_tokens": 3.0}},
 	} {
 		var summary []map[string]any
@@ -81,7 +89,8 @@ func (s *sweepTest) check() {
 			t.Fatalf("%s: %v, %d records", c.dir, err, len(summary))
 		}
 		for n, r := range summary {
-			if r["run_number"] != float64(n) || r["completed"] != c.completed || r["failed"] != 0.0 || r["p99_e2el_ms"] == nil {
+			if r["run_number"] != float64(n) || r["completed"] != c.completed || r["failed"] != 0.0 ||
+				r["p99_e2el_ms"] == nil {
 				t.Errorf("%s, run %d: %v completed, %v failed", c.dir, n, r["completed"], r["failed"])
 			}
 			for key, want := range c.want {
@@ -92,7 +101,8 @@ func (s *sweepTest) check() {
 		}
 	}
 	table, err := os.ReadFile(filepath.Join(s.dir, "x", "summary.csv"))
-	if err != nil || !strings.HasPrefix(string(table), ",date,endpoint_type,backend,") || strings.Contains(string(table), ",benchtop,") {
+	if err != nil || !strings.HasPrefix(string(table), ",date,endpoint_type,backend,") ||
+		strings.Contains(string(table), ",benchtop,") {
 		t.Errorf("%v, %.100s", err, table)
 	}
 	if !s.free() {
@@ -104,9 +114,12 @@ func (s *sweepTest) check() {
 func TestSweepServe(t *testing.T) {
 	s := newSweepTest(t)
 	dry := benchtop(s.args("--dry-run")...)
-	dry.expect(t, session.ExitFine, "Server overrides: {'_benchmark_name': 'spec', 'spec_tokens': 3, 'request_metrics': True}\n", "'--spec-tokens', '3', '--request-metrics']\n",
-		"Benchmark overrides: {'_benchmark_name': 'low', 'num_prompts': 4, 'max_concurrency': 1}\nRun Number: 1\n", "'--num-prompts', '4'",
-		"'--percentile-metrics', 'ttft,tpot,itl,e2el', '--save-result', '--result-dir', ", "Experiment will be saved at: ")
+	dry.expect(t, session.ExitFine, "Server overrides: {'_benchmark_name': 'spec', 'spec_tokens': 3, "+
+		"'request_metrics': True}\n", "'--spec-tokens', '3', '--request-metrics']\n",
+		"Benchmark overrides: {'_benchmark_name': 'low', 'num_prompts': 4, 'max_concurrency': 1}\nRun Number: 1\n",
+		"'--num-prompts', '4'",
+		"'--percentile-metrics', 'ttft,tpot,itl,e2el', '--save-result', '--result-dir', ",
+		"Experiment will be saved at: ")
 	if _, err := os.Stat(filepath.Join(s.dir, "x")); err == nil {
 		t.Error("a dry run made a directory")
 	}
@@ -120,7 +133,8 @@ func TestSweepServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	benchtop(s.args("--warmup-num-prompts", "1", "--resume")...).expect(t, session.ExitFailed, "in use by another benchtop")
+	benchtop(s.args("--warmup-num-prompts", "1", "--resume")...).expect(t, session.ExitFailed,
+		"in use by another benchtop")
 	release()
 	for _, words := range []string{dry.stdout, first.stdout, first.stderr} {
 		if strings.Contains(words, "canary") {
@@ -180,7 +194,8 @@ func TestSweepInterrupted(t *testing.T) {
 	}
 	_ = p.Process.Signal(syscall.SIGINT)
 	err := p.Wait()
-	if p.ProcessState.ExitCode() != session.ExitAborted || !strings.Contains(said.String(), "--resume -e x") || !s.free() {
+	if p.ProcessState.ExitCode() != session.ExitAborted || !strings.Contains(said.String(), "--resume -e x") ||
+		!s.free() {
 		t.Errorf("%v, %s", err, said.String())
 	}
 }
@@ -188,16 +203,24 @@ func TestSweepInterrupted(t *testing.T) {
 // Everything that is wrong is reported before a server starts.
 func TestSweepServeUsage(t *testing.T) {
 	s := newSweepTest(t)
-	benchtop("sweep", "serve", "--serve-cmd", "vllm 'serve", "--bench-cmd", "wrk http://x", "--bench-params", s.put("p.json", `[3]`), "--num-runs", "0", "--link-vars", "a", "--resume").expect(t, session.ExitUsage,
-		"--serve-cmd: ", "--bench-cmd: \"wrk http://x\" is not the command", "write 'vllm bench serve --model M …'", "entry 1: a number instead of an object", "--num-runs 0", "--link-vars: ", "--resume: name the experiment")
-	benchtop("sweep", "serve", "--serve-cmd", "no-such-program", "--bench-cmd", "vllm bench serve --num-prompts 3", "--bench-params",
+	benchtop("sweep", "serve", "--serve-cmd", "vllm 'serve", "--bench-cmd", "wrk http://x", "--bench-params",
+		s.put("p.json", `[3]`), "--num-runs", "0", "--link-vars", "a", "--resume").expect(t, session.ExitUsage,
+		"--serve-cmd: ", "--bench-cmd: \"wrk http://x\" is not the command", "write 'vllm bench serve --model M …'",
+		"entry 1: a number instead of an object", "--num-runs 0", "--link-vars: ", "--resume: name the experiment")
+	benchtop("sweep", "serve", "--serve-cmd", "no-such-program", "--bench-cmd", "vllm bench serve --num-prompts 3",
+		"--bench-params",
 		s.put("p.json", `[{"num_prompts": "many"}, {"no_such_flag": 1}]`), "-o", s.dir).expect(t, session.ExitUsage,
-		"--bench-cmd with num_prompts=many: --num-prompts many:", "--bench-cmd with no_such_flag=1: --no-such-flag: unknown flag", `--serve-cmd: exec: "no-such-program"`)
+		"--bench-cmd with num_prompts=many: --num-prompts many:",
+		"--bench-cmd with no_such_flag=1: --no-such-flag: unknown flag", `--serve-cmd: exec: "no-such-program"`)
 	benchtop("sweep", "serve", "--dry-run", "--bench-cmd", "vllm bench serve", "--bench-params",
 		s.put("p.json", `[{"header": "a=b"}]`), "-o", s.dir).expect(t, session.ExitFine,
 		"Benchmark overrides: {'header': 'a=***'}")
-	benchtop("sweep", "serve", "--suite", s.put("suite.json", `[{"test_name": "x"}]`), "--bench-cmd", "vllm bench serve").expect(t, session.ExitUsage, "--bench-cmd: the file of --suite", "test 1 x: expected a test_name")
-	benchtop("sweep", "serve_workload", "--bench-cmd", "vllm bench serve", "--bench-params", s.put("p.json", `[{"max-concurrency": 3}]`), "--workload-var", "max_concurrency", "--workload-iters", "1").expect(t, session.ExitUsage,
+	benchtop("sweep", "serve", "--suite", s.put("suite.json", `[{"test_name": "x"}]`), "--bench-cmd",
+		"vllm bench serve").expect(t, session.ExitUsage, "--bench-cmd: the file of --suite",
+		"test 1 x: expected a test_name")
+	benchtop("sweep", "serve_workload", "--bench-cmd", "vllm bench serve", "--bench-params",
+		s.put("p.json", `[{"max-concurrency": 3}]`), "--workload-var", "max_concurrency", "--workload-iters",
+		"1").expect(t, session.ExitUsage,
 		"--workload-iters 1: must be at least 2", "sets max_concurrency, which --workload-var varies")
 }
 
@@ -215,18 +238,24 @@ func TestSweepRunningServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	benchtop("sweep", "serve", "--suite", file, "-o", dir, "-e", "suite").expect(t, session.ExitFine, "1 runs measured")
-	if raw, err := os.ReadFile(filepath.Join(dir, "suite", "manifest.json")); err != nil || strings.Contains(string(raw), "canary") {
+	if raw, err := os.ReadFile(filepath.Join(dir, "suite", "manifest.json")); err != nil ||
+		strings.Contains(string(raw), "canary") {
 		t.Errorf("%v, %s", err, raw)
 	}
 	var commands map[string]string
 	raw, err := os.ReadFile(filepath.Join(dir, "suite", "serving_a_qps_inf_concurrency_3.commands"))
-	if err != nil || json.Unmarshal(raw, &commands) != nil || commands["server_command"] != "vllm serve "+model+" --dtype half" ||
+	if err != nil || json.Unmarshal(raw, &commands) != nil ||
+		commands["server_command"] != "vllm serve "+model+" --dtype half" ||
 		!strings.HasPrefix(commands["client_command"], "vllm bench serve --save-result") || commands["gpu_type"] == "" {
 		t.Errorf("%v, %s", err, raw)
 	}
-	benchtop("sweep", "serve-workload", "--bench-cmd", "benchtop serve --host "+host+" --port "+port+" --num-prompts 4 --random-input-len 8 --random-output-len 2", "--workload-var", "max_concurrency",
-		"--workload-iters", "2", "--num-runs", "1", "-o", dir, "-e", "scan").expect(t, session.ExitFine, "Dataset size: 4", "[WL END]", "2 runs measured")
-	for _, name := range []string{"BENCH--max_concurrency=1-WL--max_concurrency=1", "BENCH--max_concurrency=4-WL--max_concurrency=4"} {
+	benchtop("sweep", "serve-workload", "--bench-cmd",
+		"benchtop serve --host "+host+" --port "+port+" --num-prompts 4 --random-input-len 8 --random-output-len 2",
+		"--workload-var", "max_concurrency",
+		"--workload-iters", "2", "--num-runs", "1", "-o", dir, "-e", "scan").expect(t, session.ExitFine,
+		"Dataset size: 4", "[WL END]", "2 runs measured")
+	for _, name := range []string{"BENCH--max_concurrency=1-WL--max_concurrency=1",
+		"BENCH--max_concurrency=4-WL--max_concurrency=4"} {
 		if _, err := os.Stat(filepath.Join(dir, "scan", name, "summary.json")); err != nil {
 			t.Error(err)
 		}

@@ -46,12 +46,16 @@ func newSLAOptions() *slaOptions {
 	f := o.flags.Group("Search")
 	f.StringVar(&o.file, "sla-params", "", "JSON file with sets of conditions on the result")
 	o.tiers.Define(f)
-	f.StringVar(&o.variable, "sla-variable", sweep.RequestRate, "load to search: "+sweep.RequestRate+" or "+sweep.MaxConcurrency)
+	f.StringVar(&o.variable, "sla-variable", sweep.RequestRate,
+		"load to search: "+sweep.RequestRate+" or "+sweep.MaxConcurrency)
 	f.IntVar(&o.iters, "sla-iters", 0, "most runs for a combination; 0 for 12, and 2 more for each further set")
-	f.Float64Var(&o.from, "sla-from", 0, "load at which the search starts; 0 for a part of what the server can do, or for 16 users")
-	f.Float64Var(&o.most, "sla-most", mostLoad, "highest load that is tried; at most as many users as a run has requests")
+	f.Float64Var(&o.from, "sla-from", 0,
+		"load at which the search starts; 0 for a part of what the server can do, or for 16 users")
+	f.Float64Var(&o.most, "sla-most", mostLoad,
+		"highest load that is tried; at most as many users as a run has requests")
 	o.flags.All().Lookup("num-runs").Usage = "most runs of one load near the border"
-	f.Lookup("tier").Usage = "named objectives in milliseconds, as gold=ttft:200,tpot:20; repeatable; met if 95 % of the requests are good"
+	f.Lookup("tier").Usage = "named objectives in milliseconds, as gold=ttft:200,tpot:20; repeatable; met if 95 % of " +
+		"the requests are good"
 	return o
 }
 
@@ -66,16 +70,19 @@ func (o *slaOptions) parse(env *session.Environment, args []string) error {
 	p.BadIf(!(o.most > 0 && o.most <= 1e6), "--sla-most %g: must be more than 0 and at most a million", o.most)
 	p.BadIf(!(o.from >= 0 && o.from <= o.most), "--sla-from %g: must be from 0 to --sla-most", o.from)
 	whole := o.variable == sweep.MaxConcurrency
-	p.BadIf(whole && (o.from != float64(int(o.from)) || o.most != float64(int(o.most))), "--sla-from, --sla-most: users are whole numbers")
+	p.BadIf(whole && (o.from != float64(int(o.from)) || o.most != float64(int(o.most))),
+		"--sla-from, --sla-most: users are whole numbers")
 	o.sets = sweep.TierSets(o.tiers)
 	if o.file != "" {
 		fromFile, err := sweep.ReadSets(o.file)
 		p.Flag("sla-params", err)
 		o.sets = append(o.sets, fromFile...)
 	}
-	p.BadIf(len(o.sets) > metrics.MostTiers, "%d sets of objectives; at most %d are searched at once", len(o.sets), metrics.MostTiers)
+	p.BadIf(len(o.sets) > metrics.MostTiers, "%d sets of objectives; at most %d are searched at once", len(o.sets),
+		metrics.MostTiers)
 	for _, it := range o.benches {
-		p.BadIf(it.Sets(o.variable), "--bench-params, entry %s: %s is what the search sets; leave it out", usage.Quote(it.Name()), o.variable)
+		p.BadIf(it.Sets(o.variable), "--bench-params, entry %s: %s is what the search sets; leave it out",
+			usage.Quote(it.Name()), o.variable)
 	}
 	return errors.Join(p...)
 }
@@ -85,7 +92,8 @@ func runSweepSLA(env *session.Environment, args []string) int {
 	if err := o.parse(env, args); err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
-	search := &sweep.SLA{Sets: o.sets, Variable: o.variable, From: o.from, Most: o.most, Iters: o.iters, Repeats: o.runs, Prompts: promptsOf(o.client)}
+	search := &sweep.SLA{Sets: o.sets, Variable: o.variable, From: o.from, Most: o.most, Iters: o.iters,
+		Repeats: o.runs, Prompts: promptsOf(o.client)}
 	var first []sweep.Combination
 	for _, pair := range o.pairs() {
 		first = append(first, search.Planned(pair)...)

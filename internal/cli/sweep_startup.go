@@ -100,7 +100,8 @@ func (o *sweepStartupOptions) checkPairs(env *session.Environment, p *usage.Prob
 }
 
 // supported are the items of a file without parameters of a load, which are ignored or refused.
-func (o *sweepStartupOptions) supported(env *session.Environment, p *usage.Problems, flag string, items []sweep.Item) (all []sweep.Item) {
+func (o *sweepStartupOptions) supported(env *session.Environment, p *usage.Problems, flag string,
+	items []sweep.Item) (all []sweep.Item) {
 	for _, it := range items {
 		var kept sweep.Item
 		var ignored []string
@@ -132,25 +133,28 @@ func with(c sweep.Combination) string {
 }
 
 // shared are the flags of a load that servers have as well.
-var shared = []string{"model", "tokenizer", "tokenizer-mode", "trust-remote-code", "seed", "host", "port", "served-model-name", "lora-modules", "profile"}
+var shared = []string{"model", "tokenizer", "tokenizer-mode", "trust-remote-code", "seed", "host", "port",
+	"served-model-name", "lora-modules", "profile"}
 
 // ofLoad reports whether a parameter is a flag of a load alone.
 func ofLoad(key string) bool {
 	name, _, _ := strings.Cut(argv.Dashes(key), ".")
-	return !slices.Contains(shared, name) && spec.New().Flags.All().Lookup(name) != nil && newStartupOptions().flags.All().Lookup(name) == nil
+	return !slices.Contains(shared, name) && spec.New().Flags.All().Lookup(name) != nil &&
+		newStartupOptions().flags.All().Lookup(name) == nil
 }
 
 func (o *sweepStartupOptions) pairs() (all []sweep.Combination) {
 	for _, server := range o.servers {
 		for _, startup := range o.startups {
-			all = append(all, sweep.Combination{Server: server, Bench: startup, Place: sweep.ItemsDir("SERVE-", server, "STARTUP-", startup)})
+			all = append(all, sweep.Combination{Server: server, Bench: startup,
+				Place: sweep.ItemsDir("SERVE-", server, "STARTUP-", startup)})
 		}
 	}
 	return all
 }
 
-// startup is the measurement of a combination, without the file of its result. The server's flags go to the command of --serve-cmd if there
-// is one.
+// startup is the measurement of a combination, without the file of its result. The server's flags go to the command of
+// --serve-cmd if there is one.
 func (o *sweepStartupOptions) startup(env *session.Environment, c sweep.Combination) (*startupOptions, error) {
 	s := newStartupOptions()
 	var own, others sweep.Item
@@ -164,7 +168,8 @@ func (o *sweepStartupOptions) startup(env *session.Environment, c sweep.Combinat
 	}
 	own = own.With("output-json", string(jsonscan.Quote("")))
 	args := own.Apply(o.words)
-	if command, _ := argv.Part(s.flags.All(), args); slices.ContainsFunc(command, func(w string) bool { return strings.HasPrefix(argv.Dashes(w), "--serve-cmd") }) {
+	if command, _ := argv.Part(s.flags.All(), args); slices.ContainsFunc(command,
+		func(w string) bool { return strings.HasPrefix(argv.Dashes(w), "--serve-cmd") }) {
 		err := s.parse(env, args)
 		if err == nil {
 			s.engine.command = others.Apply(s.engine.command)
@@ -183,7 +188,8 @@ type startupRunner struct {
 
 // Lines are those of vLLM, but for the command, which is the server's.
 func (r startupRunner) Lines(run sweep.Run) []string {
-	lines := []string{"Serve overrides: " + run.Server.Repr(), "Startup overrides: " + run.Bench.Repr(), "Run Number: " + strconv.Itoa(run.Number)}
+	lines := []string{"Serve overrides: " + run.Server.Repr(), "Startup overrides: " + run.Bench.Repr(),
+		"Run Number: " + strconv.Itoa(run.Number)}
 	if s, err := r.o.startup(r.env, run.Combination); err == nil { // checked
 		lines = append(lines, "Server command: "+pyjson.ReprWords(launch.Hide(s.engine.command)))
 	}

@@ -25,8 +25,8 @@ import (
 	"benchtop/internal/usage"
 )
 
-// suite runs the tests of a file of vLLM's performance suite: a pair of files for each load, NAME.json and NAME.commands, in the
-// experiment's directory.
+// suite runs the tests of a file of vLLM's performance suite: a pair of files for each load, NAME.json and
+// NAME.commands, in the experiment's directory.
 type suite struct {
 	*sweepOptions
 	tests  map[string]sweep.Test
@@ -35,10 +35,12 @@ type suite struct {
 	all    []sweep.Combination
 }
 
-// runSuite performs the suite of --suite. The variables of the suite's script that choose tests, requests and a remote server count.
+// runSuite performs the suite of --suite. The variables of the suite's script that choose tests, requests and a remote
+// server count.
 func (o *sweepOptions) runSuite(env *session.Environment) int {
 	var p usage.Problems
-	for _, f := range []string{"serve-cmd", "bench-cmd", "after-bench-cmd", "serve-params", "bench-params", "link-vars", "warmup-num-prompts"} {
+	for _, f := range []string{"serve-cmd", "bench-cmd", "after-bench-cmd", "serve-params", "bench-params", "link-vars",
+		"warmup-num-prompts"} {
 		p.BadIf(o.flags.All().Changed(f), "--%s: the file of --suite has the commands and parameters", f)
 	}
 	if !o.flags.All().Changed("num-runs") {
@@ -53,7 +55,8 @@ func (o *sweepOptions) runSuite(env *session.Environment) int {
 		return env.Fail(session.ExitUsage, errors.Join(p...))
 	}
 	if truthy(os.Getenv("ENABLE_ADAPTIVE_CONCURRENCY")) {
-		env.Warn([]string{"ENABLE_ADAPTIVE_CONCURRENCY is not followed: 'benchtop sweep serve_sla' searches for the highest concurrency"})
+		env.Warn([]string{"ENABLE_ADAPTIVE_CONCURRENCY is not followed: 'benchtop sweep serve_sla' searches for the " +
+			"highest concurrency"})
 	}
 	s := &suite{sweepOptions: o, tests: map[string]sweep.Test{}}
 	if host := os.Getenv("REMOTE_HOST"); host != "" {
@@ -70,7 +73,8 @@ func (o *sweepOptions) runSuite(env *session.Environment) int {
 		return env.Fail(session.ExitFailed, err)
 	}
 	m := &sweep.Manifest{Version: session.Version(), Kind: "serve --suite", Settings: []sweep.Setting{
-		{Flag: "suite", Value: fmt.Sprintf("sha256 %x", sha256.Sum256(file))}, {Flag: "remote", Value: strings.Join(s.remote, " ")}}}
+		{Flag: "suite", Value: fmt.Sprintf("sha256 %x", sha256.Sum256(file))},
+		{Flag: "remote", Value: strings.Join(s.remote, " ")}}}
 	check := s.check
 	if o.args = s.client; tests[0].Kind != sweep.Serving {
 		check = s.checkOffline
@@ -120,7 +124,8 @@ func (s *suite) client(r sweep.Run) []string {
 	if n := load.Get(sweep.Prompts); n != nil {
 		load, params = load[:len(load)-1], params.With(sweep.Prompts, string(n)) // the last one
 	}
-	args := append([]string{"--save-result", "--result-dir", filepath.Dir(r.Path), "--result-filename", filepath.Base(r.Path)}, load.Words()...)
+	args := append([]string{"--save-result", "--result-dir", filepath.Dir(r.Path), "--result-filename",
+		filepath.Base(r.Path)}, load.Words()...)
 	var metadata []string
 	for _, key := range []string{"tensor_parallel_size", "compilation_config.mode", "optimization_level"} {
 		if v := t.Server.Get(key); v != nil {

@@ -20,14 +20,16 @@ levels between them are spaced evenly over what the server did there. Further fl
 func runSweepWorkload(env *session.Environment, args []string) int {
 	o := newSweepOptions("serve_workload", sweepWorkloadText)
 	f := o.flags.Group("Workload")
-	variable := f.String("workload-var", sweep.RequestRate, "load to vary: "+sweep.RequestRate+" or "+sweep.MaxConcurrency)
+	variable := f.String("workload-var", sweep.RequestRate,
+		"load to vary: "+sweep.RequestRate+" or "+sweep.MaxConcurrency)
 	levels := f.Int("workload-iters", 10, "loads in all, the two ends included")
 	err := o.parse(env, args)
 	var p usage.Problems
 	p.OneOf("workload-var", *variable, sweep.RequestRate, sweep.MaxConcurrency)
 	p.BadIf(*levels < 2, "--workload-iters %d: must be at least 2, for the two ends", *levels)
 	for _, it := range o.benches {
-		p.BadIf(it.Sets(*variable), "--bench-params: the entry %s sets %s, which --workload-var varies; remove it there", it, *variable)
+		p.BadIf(it.Sets(*variable),
+			"--bench-params: the entry %s sets %s, which --workload-var varies; remove it there", it, *variable)
 	}
 	if err := errors.Join(append(p, err)...); err != nil {
 		return env.Fail(session.ExitUsage, err)
@@ -40,7 +42,8 @@ func runSweepWorkload(env *session.Environment, args []string) int {
 	if err := o.check(all); err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
-	m := o.manifest(sweep.Setting{Flag: "workload-var", Value: *variable}, sweep.Setting{Flag: "workload-iters", Value: strconv.Itoa(*levels)})
+	m := o.manifest(sweep.Setting{Flag: "workload-var", Value: *variable},
+		sweep.Setting{Flag: "workload-iters", Value: strconv.Itoa(*levels)})
 	return o.perform(env, m, func(b *session.Runner, lines io.Writer) sweep.Options {
 		so := o.options(b, lines, m.ID())
 		so.Driver, so.Variable = w, *variable

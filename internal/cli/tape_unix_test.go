@@ -119,7 +119,8 @@ func TestTape(t *testing.T) {
 			continue
 		}
 		if len(expected) == 0 || expected[0].key != now.text+now.key {
-			t.Fatalf("demo.tape:%d: %q, while %v is what is left of what it is to do", now.line, now.text+now.key, expected)
+			t.Fatalf("demo.tape:%d: %q, while %v is what is left of what it is to do", now.line, now.text+now.key,
+				expected)
 		}
 		if now.key != "" {
 			x.press(now.key)
@@ -148,7 +149,8 @@ func TestTape(t *testing.T) {
 	}
 	shown := x.history()
 	for _, want := range []string{
-		"============ Serving Benchmark Result ============", "result saved to " + strings.TrimPrefix(files[0], x.dir+"/"),
+		"============ Serving Benchmark Result ============",
+		"result saved to " + strings.TrimPrefix(files[0], x.dir+"/"),
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is not on the normal screen afterwards:\n%s", want, shown)

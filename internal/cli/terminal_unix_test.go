@@ -53,8 +53,10 @@ func TestExits(t *testing.T) {
 			x.wait("DONE")
 			x.press("q")
 		}, session.ExitFine, "stopped by the user"},
-		{"SIGTERM", demo, func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) }, session.ExitTerminated, "SIGTERM"},
-		{"SIGHUP", demo, func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGHUP) }, session.ExitHangup, "the terminal was lost"},
+		{"SIGTERM", demo, func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) }, session.ExitTerminated,
+			"SIGTERM"},
+		{"SIGHUP", demo, func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGHUP) }, session.ExitHangup,
+			"the terminal was lost"},
 		{"SIGTERM after q", drains, func(x *terminal, pid int) {
 			x.press("q")
 			x.wait("DRAINING")
@@ -93,7 +95,8 @@ func TestExits(t *testing.T) {
 			}
 			shown := x.history()
 			for _, want := range []string{
-				"============ Serving Benchmark Result ============", "result saved to " + strings.TrimPrefix(files[0], x.dir+"/"), " icanon", " echo ",
+				"============ Serving Benchmark Result ============",
+				"result saved to " + strings.TrimPrefix(files[0], x.dir+"/"), " icanon", " echo ",
 			} {
 				if !strings.Contains(shown, want) {
 					t.Errorf("%q is not on the normal screen afterwards:\n%s", want, shown)
@@ -108,15 +111,16 @@ func TestExits(t *testing.T) {
 
 // heldRun is the command of a run against a server that waits for the test, with a result where demo has its own.
 func heldRun(server *recording) string {
-	return "serve --base-url " + server.url + " --save-result --result-dir benchtop-results --request-timeout 1h --stall-timeout 1h " + shortPrompts
+	return "serve --base-url " + server.url + " --save-result --result-dir benchtop-results --request-timeout 1h " +
+		"--stall-timeout 1h " + shortPrompts
 }
 
 // A terminal that stops taking output changes nothing for the load, and cannot keep the program from ending.
 func TestStalledTerminal(t *testing.T) {
 	t.Parallel()
 	server, letGo := held(t, 3)
-	// The pane's own terminal is not read either: tmux is stopped in its tracks. What comes in the four seconds that the load
-	// takes at least is more than it holds.
+	// The pane's own terminal is not read either: tmux is stopped in its tracks. What comes in the four seconds that
+	// the load takes at least is more than it holds.
 	x := open(t, 120, 40, `"$BENCHTOP" `+heldRun(server)+` --request-rate 10 --num-prompts 40 --burstiness inf`)
 	x.wait("RUN")
 	pid := x.pid()
@@ -168,7 +172,8 @@ func TestThirdTimeLeavesAtOnce(t *testing.T) {
 		t.Errorf("exit code %d, want %d", code, session.ExitAborted)
 	}
 	gone(t, server)
-	if shown := x.history(); !strings.Contains(shown, "measurements saved in") && !strings.Contains(shown, "result saved to") {
+	if shown := x.history(); !strings.Contains(shown, "measurements saved in") &&
+		!strings.Contains(shown, "result saved to") {
 		t.Errorf("nothing says where the measurements are:\n%s", shown)
 	}
 }
@@ -212,8 +217,8 @@ func TestNohup(t *testing.T) {
 	}
 }
 
-// After kill -9 the journal gives every request that had come to the file, and no server is left. That a request comes there
-// within a second is export's.
+// After kill -9 the journal gives every request that had come to the file, and no server is left. That a request comes
+// there within a second is export's.
 func TestKillNine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -256,18 +261,20 @@ func TestKillNine(t *testing.T) {
 	}
 }
 
-// The command of the README, without a terminal: a report on standard output, and a result with its timeline. How its load
-// makes time to first token take off is seen in virtual time, see TestDemoSaturates.
+// The command of the README, without a terminal: a report on standard output, and a result with its timeline. How its
+// load makes time to first token take off is seen in virtual time, see TestDemoSaturates.
 func TestDemoWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var out, progress bytes.Buffer
-	c := exec.Command(program(t), "demo", "--no-tui", "--duration", "1s", "--progress", "50ms", "--result-dir", filepath.Join(dir, "benchtop-results"))
+	c := exec.Command(program(t), "demo", "--no-tui", "--duration", "1s", "--progress", "50ms", "--result-dir",
+		filepath.Join(dir, "benchtop-results"))
 	c.Stdout, c.Stderr = &out, &progress
 	if err := c.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, progress.String())
 	}
-	if !strings.Contains(out.String(), "Serving Benchmark Result") || !strings.Contains(progress.String(), "in flight") {
+	if !strings.Contains(out.String(), "Serving Benchmark Result") ||
+		!strings.Contains(progress.String(), "in flight") {
 		t.Errorf("stdout:\n%s\nstderr:\n%s", out.String(), progress.String())
 	}
 	s, _ := readSaved(t, dir)
@@ -278,7 +285,8 @@ func TestDemoWithoutTerminal(t *testing.T) {
 		}
 	}
 	if answered == 0 || s.Completed == 0 || s.Benchtop.Interrupted != nil {
-		t.Errorf("completed %d, %d seconds with a TTFT, interrupted: %+v", s.Completed, answered, s.Benchtop.Interrupted)
+		t.Errorf("completed %d, %d seconds with a TTFT, interrupted: %+v", s.Completed, answered,
+			s.Benchtop.Interrupted)
 	}
 }
 
@@ -315,14 +323,16 @@ func TestDiskFull(t *testing.T) {
 		if code := x.ended(); code != session.ExitFailed {
 			t.Errorf("exit code %d, want %d", code, session.ExitFailed)
 		}
-		if shown := x.history(); !strings.Contains(shown, "Serving Benchmark Result") || !strings.Contains(shown, "file too large") {
+		if shown := x.history(); !strings.Contains(shown, "Serving Benchmark Result") ||
+			!strings.Contains(shown, "file too large") {
 			t.Errorf("the report or the reason is missing:\n%s", shown)
 		}
 	})
 	t.Run("without one", func(t *testing.T) {
 		t.Parallel()
 		var out, trouble bytes.Buffer
-		c := exec.Command("sh", "-c", `ulimit -f 16; "$0" demo --no-tui --duration 3s --result-dir "$1"`, program(t), t.TempDir())
+		c := exec.Command("sh", "-c", `ulimit -f 16; "$0" demo --no-tui --duration 3s --result-dir "$1"`, program(t),
+			t.TempDir())
 		c.Stdout, c.Stderr = &out, &trouble
 		err := c.Run()
 		if c.ProcessState.ExitCode() != session.ExitFailed {
@@ -345,8 +355,10 @@ func TestDiskFull(t *testing.T) {
 		// The directory of the result turns into something else while the run is on.
 		dir, state := filepath.Join(t.TempDir(), "out"), t.TempDir()
 		server, letGo := held(t, 3)
-		c := exec.Command(program(t), append([]string{"serve", "--base-url", server.url, "--num-prompts", "9", "--save-result", "--result-dir", dir},
-			strings.Fields(shortPrompts)...)...)
+		c := exec.Command(program(t),
+			append([]string{"serve", "--base-url", server.url, "--num-prompts", "9", "--save-result", "--result-dir",
+				dir},
+				strings.Fields(shortPrompts)...)...)
 		c.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
 		var trouble bytes.Buffer
 		c.Stderr = &trouble
@@ -361,7 +373,8 @@ func TestDiskFull(t *testing.T) {
 		letGo()
 		_ = c.Wait()
 		files, _ := filepath.Glob(filepath.Join(state, "benchtop", "*"))
-		if c.ProcessState.ExitCode() != session.ExitFailed || len(files) != 2 || !strings.Contains(trouble.String(), "result saved to "+files[0]) {
+		if c.ProcessState.ExitCode() != session.ExitFailed || len(files) != 2 ||
+			!strings.Contains(trouble.String(), "result saved to "+files[0]) {
 			t.Errorf("exit code %d, files %v; standard error:\n%s", c.ProcessState.ExitCode(), files, trouble.String())
 		}
 	})
@@ -434,7 +447,8 @@ func TestSignalBeforeTheRun(t *testing.T) {
 		return strings.HasSuffix(r.URL.Path, "_profile")
 	})
 	dir := t.TempDir()
-	c := exec.Command(program(t), "serve", "--base-url", server.url, "--num-prompts", "5", "--profile", "--save-result", "--result-dir", dir)
+	c := exec.Command(program(t), "serve", "--base-url", server.url, "--num-prompts", "5", "--profile", "--save-result",
+		"--result-dir", dir)
 	var trouble bytes.Buffer
 	c.Stderr = &trouble
 	if err := c.Start(); err != nil {
@@ -454,7 +468,8 @@ func TestSignalBeforeTheRun(t *testing.T) {
 	_ = c.Process.Signal(syscall.SIGTERM)
 	_ = c.Wait()
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if c.ProcessState.ExitCode() != session.ExitTerminated || len(files) != 0 || !strings.Contains(trouble.String(), "before the first request") {
+	if c.ProcessState.ExitCode() != session.ExitTerminated || len(files) != 0 ||
+		!strings.Contains(trouble.String(), "before the first request") {
 		t.Errorf("exit code %d, files %v, standard error:\n%s", c.ProcessState.ExitCode(), files, trouble.String())
 	}
 	if path := next(); path != "/stop_profile" {
@@ -466,7 +481,8 @@ func TestSignalBeforeTheRun(t *testing.T) {
 func TestNoPlaceForTheRecording(t *testing.T) {
 	t.Parallel()
 	server := recorded(t, func(http.ResponseWriter, *http.Request) bool { return false })
-	x := open(t, 100, 30, `"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --record no/such/place.cast`)
+	x := open(t, 100, 30,
+		`"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --record no/such/place.cast`)
 	if code := x.ended(); code != session.ExitUsage || !strings.Contains(x.history(), "choose another file") {
 		t.Errorf("exit code %d:\n%s", code, x.history())
 	}
@@ -477,8 +493,8 @@ func TestNoPlaceForTheRecording(t *testing.T) {
 	}
 }
 
-// A run that ends before it begins, as there is no place for its result, leaves no profiler running on the server, and its error
-// stands on the normal screen.
+// A run that ends before it begins, as there is no place for its result, leaves no profiler running on the server, and
+// its error stands on the normal screen.
 func TestNoPlaceForTheResult(t *testing.T) {
 	t.Parallel()
 	place := filepath.Join(t.TempDir(), "gone")
@@ -493,7 +509,8 @@ func TestNoPlaceForTheResult(t *testing.T) {
 	}
 	server.mu.Lock()
 	defer server.mu.Unlock()
-	if stop := slices.Index(server.paths, "POST /stop_profile"); stop < 0 || stop < slices.Index(server.paths, "POST /start_profile") {
+	if stop := slices.Index(server.paths, "POST /stop_profile"); stop < 0 ||
+		stop < slices.Index(server.paths, "POST /start_profile") {
 		t.Errorf("requests %v, want the profiler stopped", server.paths)
 	}
 }
@@ -522,7 +539,8 @@ func TestIgnoredInterrupt(t *testing.T) {
 	t.Parallel()
 	server, letGo := held(t, 3)
 	dir := t.TempDir()
-	c := exec.Command("sh", "-c", `trap "" INT; exec "$0" serve --base-url "$1" --num-prompts 9 --save-result --result-dir "$2" `+shortPrompts,
+	c := exec.Command("sh", "-c",
+		`trap "" INT; exec "$0" serve --base-url "$1" --num-prompts 9 --save-result --result-dir "$2" `+shortPrompts,
 		program(t), server.url, dir)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

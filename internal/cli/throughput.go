@@ -54,11 +54,15 @@ func newThroughputOptions() *throughputOptions {
 	o := &throughputOptions{}
 	o.resumed.Store(int64(metrics.Never))
 	f := o.begin("throughput", throughputText)
-	f.BoolVar(&o.prequeue, "prequeue-requests", false, "pause the server until it has all requests; vLLM needs VLLM_SERVER_DEV_MODE=1")
+	f.BoolVar(&o.prequeue, "prequeue-requests", false,
+		"pause the server until it has all requests; vLLM needs VLLM_SERVER_DEV_MODE=1")
 	f.IntVar(&o.perRequest, "prompts-per-request", 1, "send lists of so many prompts instead of a request for each")
-	f.BoolVar(&o.stream, "stream", false, "stream the answers, which shows tokens as they come and costs the client and the server more")
-	f.StringVar(&o.mm, "preset", "", "mm: images of random noise in chat messages, as 'vllm bench mm-processor' sends them")
-	f.StringVar(&o.loraPath, "lora-path", "", "start the server with this adapter, under a name for each of its --max-loras")
+	f.BoolVar(&o.stream, "stream", false,
+		"stream the answers, which shows tokens as they come and costs the client and the server more")
+	f.StringVar(&o.mm, "preset", "",
+		"mm: images of random noise in chat messages, as 'vllm bench mm-processor' sends them")
+	f.StringVar(&o.loraPath, "lora-path", "",
+		"start the server with this adapter, under a name for each of its --max-loras")
 	f.BoolVar(&o.async, "async-engine", false, "no effect: requests are sent one by one, as that engine gets them")
 	f.IntVar(&o.hfBatch, "hf-max-batch-size", 0, "not possible: see --backend")
 	f.BoolVar(&o.hfCompile, "hf-enable-torch-compile", false, "not possible: see --backend")
@@ -97,9 +101,12 @@ func (o *throughputOptions) apply() (p usage.Problems) {
 	p.BadIf(o.perRequest < 1, "--prompts-per-request %d: must be at least 1", o.perRequest)
 	p.BadIf(o.perRequest > 1 && o.Server.Backend != "vllm" && o.Server.Backend != "openai",
 		"--prompts-per-request: chat takes one prompt per request; use --backend vllm")
-	p.BadIf(o.hfBatch != 0 || o.hfCompile, "--hf-max-batch-size, --hf-enable-torch-compile: they are for the backend hf, which runs in the client's process; "+inProcess)
+	p.BadIf(o.hfBatch != 0 || o.hfCompile,
+		"--hf-max-batch-size, --hf-enable-torch-compile: they are for the backend hf, which runs in the client's "+
+			"process; "+inProcess)
 	p.BadIf(slices.ContainsFunc(o.others, func(w string) bool { return strings.HasSuffix(w, "external_launcher") }),
-		"external_launcher: with it each process of the engine takes its share of the requests; a server shares them out itself, by --data-parallel-size")
+		"external_launcher: with it each process of the engine takes its share of the requests; a server shares them "+
+			"out itself, by --data-parallel-size")
 	if o.perRequest > 1 {
 		o.Spec.PerRequest = o.perRequest
 	}
@@ -146,8 +153,8 @@ var ownLengths = map[string]string{
 	"custom-audio": "custom-",
 }
 
-// dataset follows vLLM: sharegpt is the default, and a data set without its file is random. Lengths of random prompts are those of its
-// own flags.
+// dataset follows vLLM: sharegpt is the default, and a data set without its file is random. Lengths of random prompts
+// are those of its own flags.
 func (o *throughputOptions) dataset(all *pflag.FlagSet) {
 	if !all.Changed("dataset-name") && o.mm == "" {
 		o.Prompts.Name = "sharegpt"
@@ -172,7 +179,8 @@ func (o *throughputOptions) dataset(all *pflag.FlagSet) {
 // adapters starts the server with names for the adapter, and has each request use one of them.
 func (o *throughputOptions) adapters() (p usage.Problems) {
 	if o.engine.command == nil || o.engine.serve != "" {
-		p.Bad("--lora-path: a server has its adapters under names; start it with --lora-modules, and give the names with --lora-modules")
+		p.Bad("--lora-path: a server has its adapters under names; start it with --lora-modules, and give the names " +
+			"with --lora-modules")
 		return p
 	}
 	n := 1
@@ -198,7 +206,8 @@ func runThroughput(env *session.Environment, args []string) int {
 		return env.Fail(session.ExitUsage, err)
 	}
 	telemetry.TuneMemory()
-	return env.Perform(&o.Screen, session.StepsOf(&o.Spec), func(ctx context.Context) (*session.Run, error) { return o.prepare(ctx, env) })
+	return env.Perform(&o.Screen, session.StepsOf(&o.Spec),
+		func(ctx context.Context) (*session.Run, error) { return o.prepare(ctx, env) })
 }
 
 // prepare makes the run: it starts the server if it is to, prepares it as serve does, and pauses it.
@@ -245,7 +254,8 @@ func (o *throughputOptions) prepare(ctx context.Context, env *session.Environmen
 }
 
 // resume ends the pause once the server had the time to read the requests.
-func (o *throughputOptions) resume(env *session.Environment, pauser *offline.Pauser, span *offline.SpanSink, sent time.Time) {
+func (o *throughputOptions) resume(env *session.Environment, pauser *offline.Pauser, span *offline.SpanSink,
+	sent time.Time) {
 	time.Sleep(max(time.Second, time.Duration(o.requests)*2*time.Millisecond))
 	o.resumed.Store(int64(span.Span().LastSent + time.Since(sent)))
 	if err := pauser.Resume(); err != nil {

@@ -24,8 +24,8 @@ import (
 	"benchtop/internal/ci"
 )
 
-// asProgram is the variable that makes this test binary the program. Commands that start a process of their own start the
-// executable they are in.
+// asProgram is the variable that makes this test binary the program. Commands that start a process of their own start
+// the executable they are in.
 const asProgram = "BENCHTOP_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -135,8 +135,8 @@ func (x *terminal) wait(text string) {
 	}
 }
 
-// longestWait is how long a test waits for what has to come: only one that fails ever takes that long, so it may be long on
-// any machine.
+// longestWait is how long a test waits for what has to come: only one that fails ever takes that long, so it may be
+// long on any machine.
 const longestWait = 2 * time.Minute
 
 // eventually polls until a condition holds; false if it does not within longestWait.
@@ -149,7 +149,8 @@ func eventually(holds func() bool) bool {
 	return false
 }
 
-// epilogue tells the exit status on the screen and keeps the screen there. tmux can tell it too, but now and then does not.
+// epilogue tells the exit status on the screen and keeps the screen there. tmux can tell it too, but now and then does
+// not.
 const epilogue = `; echo "ended with $?."; exec sleep 300`
 
 var endedWith = regexp.MustCompile(`ended with (\d+)\.`)

@@ -18,7 +18,8 @@ func TestBusyServerIsNoWrongUsage(t *testing.T) {
 		})
 		args := []string{"dataset", "--base-url", server.url, "--backend", "openai-chat", "--num-prompts", "2"}
 		if path == "/apply-template" {
-			args = []string{"dataset", "--base-url", server.url, "--dataset-name", "custom", "--dataset-path", datasetFiles + "custom_small.jsonl"}
+			args = []string{"dataset", "--base-url", server.url, "--dataset-name", "custom", "--dataset-path",
+				datasetFiles + "custom_small.jsonl"}
 		}
 		benchtop(args...).expect(t, session.ExitFailed, path, "503", "the server is busy; try again later")
 	}
@@ -31,6 +32,7 @@ func TestServerOfAnotherTextMakesNoPrompts(t *testing.T) {
 		}
 		return r.URL.Path == "/detokenize"
 	})
-	benchtop("dataset", "--base-url", server.url, "--backend", "openai-chat", "--num-prompts", "2").expect(t, session.ExitUsage,
+	benchtop("dataset", "--base-url", server.url, "--backend", "openai-chat", "--num-prompts", "2").expect(t,
+		session.ExitUsage,
 		`"ready?" comes back as "<unk>"`, "--tokenizer DIRECTORY")
 }

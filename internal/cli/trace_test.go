@@ -50,7 +50,8 @@ func TestDocsDistributions(t *testing.T) {
 		r.expect(t, session.ExitFine)
 		want, _, _ := strings.Cut(strings.TrimSpace(header), ", 128 output")
 		if i > 0 {
-			want = "random: mix of 60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512; drawn: mean 1837.0, P50 256, P99 8778 input tokens, mean 288.9, P50 128, P99 512 output tokens"
+			want = "random: mix of 60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512; drawn: mean 1837.0, " +
+				"P50 256, P99 8778 input tokens, mean 288.9, P50 128, P99 512 output tokens"
 		}
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("%q gave\n%s, want %q", args, r.stdout, want)
@@ -76,7 +77,8 @@ func TestDocsConversations(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.begins+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		args := []string{"serve", "--no-tui", "--no-save", "--base-url", url, "--backend", "openai-chat", "--dataset-name", c.name, "--dataset-path", path}
+		args := []string{"serve", "--no-tui", "--no-save", "--base-url", url, "--backend", "openai-chat",
+			"--dataset-name", c.name, "--dataset-path", path}
 		if c.name != "agents" {
 			args = append(args, "--multi-turn", "--num-prompts", "1")
 		}
@@ -84,7 +86,8 @@ func TestDocsConversations(t *testing.T) {
 	}
 }
 
-// The example of a trace is a data set, and the command there a run of it, which has the trace's lengths and lasts as long as its times say.
+// The example of a trace is a data set, and the command there a run of it, which has the trace's lengths and lasts as
+// long as its times say.
 func TestDocsTrace(t *testing.T) {
 	commands, file := docsExample(t, "## trace")
 	if len(commands) != 1 {
@@ -95,7 +98,8 @@ func TestDocsTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := strings.Fields(commands[0])
-	run := benchtop(append(args, "--no-tui", "--save-detailed", "--save-result", "--result-dir", ".", "--result-filename", "r.json", "--trace-speed", "20", "--vocab-size", "500",
+	run := benchtop(append(args, "--no-tui", "--save-detailed", "--save-result", "--result-dir", ".",
+		"--result-filename", "r.json", "--trace-speed", "20", "--vocab-size", "500",
 		"--base-url", simulated(t, nil))...)
 	if run.expect(t, session.ExitFine); !strings.Contains(run.stdout, "\n3 requests of the trace: ") {
 		t.Errorf("the answer is not of a trace:\n%s", run.stdout)
@@ -110,7 +114,8 @@ func TestDocsTrace(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(data, &result)
 	}
-	if err != nil || result.Completed != 3 || !reflect.DeepEqual(result.Inputs, []int{374, 396, 879}) || !reflect.DeepEqual(result.Outputs, []int{44, 109, 55}) || result.Duration < 0.2270 {
+	if err != nil || result.Completed != 3 || !reflect.DeepEqual(result.Inputs, []int{374, 396, 879}) ||
+		!reflect.DeepEqual(result.Outputs, []int{44, 109, 55}) || result.Duration < 0.2270 {
 		t.Errorf("error %v, got %+v; want 3 requests in at least 0.227 s", err, result)
 	}
 }

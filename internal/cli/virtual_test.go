@@ -26,9 +26,10 @@ type virtual struct {
 	dial target.DialFunc
 }
 
-// inVirtualTime has do perform command lines of serve against a simulated server; answer, if not nil, may answer first by returning true.
-// Only the sockets are left out, and what serve does before it prepares a run.
-func inVirtualTime(t *testing.T, p simulator.Profile, answer func(w http.ResponseWriter, r *http.Request) bool, do func(t *testing.T, server *virtual)) {
+// inVirtualTime has do perform command lines of serve against a simulated server; answer, if not nil, may answer first
+// by returning true. Only the sockets are left out, and what serve does before it prepares a run.
+func inVirtualTime(t *testing.T, p simulator.Profile, answer func(w http.ResponseWriter, r *http.Request) bool,
+	do func(t *testing.T, server *virtual)) {
 	t.Helper()
 	dir := t.TempDir() // in which no socket for other terminals can be
 	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("benchtop-%d", os.Getuid())), nil, 0o600); err != nil {
@@ -36,7 +37,8 @@ func inVirtualTime(t *testing.T, p simulator.Profile, answer func(w http.Respons
 	}
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	t.Setenv("TMPDIR", dir)
-	_, stop := signal.NotifyContext(context.Background(), os.Interrupt) // or the goroutine that waits for signals is one of the bubble
+	// or the goroutine that waits for signals is one of the bubble
+	_, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	stop()
 	synctest.Test(t, func(t *testing.T) {
 		inner := simulator.New(p)
@@ -62,13 +64,15 @@ func (v *virtual) serve(t *testing.T, args ...string) result {
 	var out, said bytes.Buffer
 	env := &session.Environment{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &said}
 	o := spec.New()
-	if err := o.Parse(append([]string{"--base-url", "http://simulated:80", "--pacer", "timer", "--timestamps", "user", "--gpu", "none"}, args...)); err != nil {
+	if err := o.Parse(append([]string{"--base-url", "http://simulated:80", "--pacer", "timer", "--timestamps", "user",
+		"--gpu", "none"}, args...)); err != nil {
 		return result{env.Fail(session.ExitUsage, err), out.String(), said.String()}
 	}
 	var err error
 	if o.Server.Target, err = target.New(target.Options{BaseURL: o.Server.BaseURLs[0], Dial: v.dial}); err != nil {
 		t.Fatal(err)
 	}
-	code := env.Perform(&o.Screen, nil, func(ctx context.Context) (*session.Run, error) { return session.Prepare(ctx, env, o) })
+	code := env.Perform(&o.Screen, nil,
+		func(ctx context.Context) (*session.Run, error) { return session.Prepare(ctx, env, o) })
 	return result{code, out.String(), said.String()}
 }

@@ -18,7 +18,8 @@ import (
 	"benchtop/internal/spec"
 )
 
-// vllmFlag is an option of vllm bench serve, as docs/compatibility/run.sh flags writes it, for the Rust client with "rust".
+// vllmFlag is an option of vllm bench serve, as docs/compatibility/run.sh flags writes it, for the Rust client with
+// "rust".
 type vllmFlag struct {
 	Flags         []string // its name, and that of its opposite
 	Type, Default string   // as Python prints them
@@ -61,8 +62,8 @@ func flagsIn(t *testing.T, path string) (all []vllmFlag) {
 	return all
 }
 
-// Every flag of vLLM's Python client is there, with its type, number of values, default and choices; and so are those of its Rust
-// client that are there at all.
+// Every flag of vLLM's Python client is there, with its type, number of values, default and choices; and so are those
+// of its Rust client that are there at all.
 func TestServeFlagsGolden(t *testing.T) {
 	o := spec.New()
 	all, inert := o.Flags.All(), o.Flags.Group("Accepted without effect")
@@ -80,7 +81,8 @@ func TestServeFlagsGolden(t *testing.T) {
 				if switched := got.NoOptDefVal != ""; switched != (want.Nargs == 0.) {
 					t.Errorf("a switch: %v, with vLLM %v values", switched, want.Nargs)
 				}
-				if _, several := got.Value.(interface{ Reset() }); several != (want.Nargs == "*" || want.Nargs == "+") && otherNumbers[got.Name] == "" {
+				if _, several := got.Value.(interface{ Reset() }); several != (want.Nargs == "*" ||
+					want.Nargs == "+") && otherNumbers[got.Name] == "" {
 					t.Errorf("several values: %v, with vLLM %v", several, want.Nargs)
 				}
 				if len(want.Choices) > 0 {
@@ -96,7 +98,8 @@ func TestServeFlagsGolden(t *testing.T) {
 			})
 		}
 	}
-	for name, want := range map[string]string{"sonnet-input-len": "550", "sonnet-output-len": "150", "sonnet-prefix-len": "200"} {
+	for name, want := range map[string]string{"sonnet-input-len": "550", "sonnet-output-len": "150",
+		"sonnet-prefix-len": "200"} {
 		if got := all.Lookup(name); got.DefValue != want { // as up to vLLM 0.31
 			t.Errorf("--%s is %s unless given, want %s", name, got.DefValue, want)
 		}
@@ -177,7 +180,8 @@ func TestFlagsOnThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vllm := map[string]bool{"--sonnet-input-len": true, "--sonnet-output-len": true, "--sonnet-prefix-len": true} // up to 0.31
+	// up to 0.31
+	vllm := map[string]bool{"--sonnet-input-len": true, "--sonnet-output-len": true, "--sonnet-prefix-len": true}
 	for _, f := range slices.Concat(vllmFlags(t), rustFlags(t)) {
 		for _, name := range f.Flags {
 			vllm[name] = true
@@ -204,10 +208,12 @@ func TestFlagsOnThePage(t *testing.T) {
 				t.Errorf("%s is in the wrong list: vLLM has it: %v", name, vllm[name])
 			}
 			state := strings.TrimSpace(cells[2])
-			if there := all.Lookup(argv.Current(name[2:])) != nil; there == (state == "not there yet" || state == "another command") {
+			if there := all.Lookup(argv.Current(name[2:])) != nil; there == (state == "not there yet" ||
+				state == "another command") {
 				t.Errorf("%s: the page says %q, it is there: %v", name, state, there)
 			}
-			if !ours && !slices.Contains([]string{"same", "with a difference", "accepted without effect", "another command", "not there yet"}, state) {
+			if !ours && !slices.Contains([]string{"same", "with a difference", "accepted without effect",
+				"another command", "not there yet"}, state) {
 				t.Errorf("%s: %q is no state", name, state)
 			}
 			if difference := strings.TrimSpace(cells[3]); !ours && state != "same" && difference == "" {

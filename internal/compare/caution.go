@@ -6,7 +6,8 @@ import (
 	"benchtop/export"
 )
 
-// Caution says what single runs prove, where the first configuration and another one have one run each; "" where none of them do.
+// Caution says what single runs prove, where the first configuration and another one have one run each; "" where none
+// of them do.
 func (c *Comparison) Caution() string {
 	single, several := false, false
 	all := slices.Clone(c.Offline)

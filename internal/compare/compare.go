@@ -1,5 +1,6 @@
-// Package compare lines up the results of several configurations of a server: the ratio of each to the first by load, and the highest
-// load that keeps to limits of latency. It leaves out where results are read and where the comparison is written.
+// Package compare lines up the results of several configurations of a server: the ratio of each to the first by load,
+// and the highest load that keeps to limits of latency. It leaves out where results are read and where the comparison
+// is written.
 package compare
 
 import (
@@ -173,7 +174,8 @@ func normalized(row dashboard.Row) dashboard.Row {
 // serving compares the rows of each configuration.
 func (c *Comparison) serving(rows [][]dashboard.Row) error {
 	keys := slices.DeleteFunc(slices.Clone(Keys), func(title string) bool {
-		return title != Concurrency && slices.ContainsFunc(rows, func(rows []dashboard.Row) bool { return len(rows) > 0 && !has(rows, title) })
+		return title != Concurrency &&
+			slices.ContainsFunc(rows, func(rows []dashboard.Row) bool { return len(rows) > 0 && !has(rows, title) })
 	})
 	if !slices.Contains(keys, c.X) {
 		return fmt.Errorf("column %q is not in all results; choose one of %s", c.X, strings.Join(keys, ", "))
@@ -228,8 +230,8 @@ func has(rows []dashboard.Row, title string) bool {
 	return slices.ContainsFunc(rows, func(r dashboard.Row) bool { return r[title] != nil })
 }
 
-// align lines the values of a column up by the keys. Values of one configuration with equal keys are averaged. For a latency, rows without
-// P99 do not count, as with vLLM.
+// align lines the values of a column up by the keys. Values of one configuration with equal keys are averaged. For a
+// latency, rows without P99 do not count, as with vLLM.
 func (c *Comparison) align(rows [][]dashboard.Row, title string, latency bool, keys []string) Metric {
 	lines := map[string]*Line{}
 	for i := range rows {

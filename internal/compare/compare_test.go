@@ -164,7 +164,8 @@ func TestMissedBelow(t *testing.T) {
 	row := func(x, ttft float64) dashboard.Row {
 		return dashboard.Row{Concurrency: x, "P99 TTFT (ms)": ttft, "P99": 10.0, "Output Tput (tok/s)": x}
 	}
-	c, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 10), row(2, 9000), row(4, 20), row(8, 8000)}}}, defaults())
+	c, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 10), row(2, 9000), row(4, 20), row(8, 8000)}}},
+		defaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,8 @@ func TestOutputRuns(t *testing.T) {
 	row := func(x, output float64) dashboard.Row {
 		return dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": output}
 	}
-	c, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 5), row(2, 30), row(2, 10), row(2, 20)}}, {"b", []dashboard.Row{row(2, 7)}}, {"c", []dashboard.Row{row(8, 7)}}}, defaults())
+	c, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 5), row(2, 30), row(2, 10), row(2, 20)}},
+		{"b", []dashboard.Row{row(2, 7)}}, {"c", []dashboard.Row{row(8, 7)}}}, defaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +196,8 @@ func TestOutputRuns(t *testing.T) {
 func TestCaution(t *testing.T) {
 	runs := func(loads ...float64) (all []dashboard.Row) {
 		for _, x := range loads {
-			all = append(all, dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": x})
+			all = append(all,
+				dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": x})
 		}
 		return all
 	}
@@ -203,12 +206,14 @@ func TestCaution(t *testing.T) {
 		all  [][]dashboard.Row
 		want string
 	}{
-		"one run each":           {[][]dashboard.Row{runs(1, 2), runs(1, 2)}, "O" + single},
-		"other loads":            {[][]dashboard.Row{runs(1), runs(2)}, ""},
-		"two runs each":          {[][]dashboard.Row{runs(1, 1), runs(1, 1)}, ""},
-		"two runs of one":        {[][]dashboard.Row{runs(1, 1), runs(1)}, ""},
-		"two runs of one load":   {[][]dashboard.Row{runs(1, 2, 2), runs(1, 2, 2)}, "Where each side has one run: two single runs do not prove a difference."},
-		"a third with two":       {[][]dashboard.Row{runs(1), runs(1), runs(1, 1)}, "Where each side has one run: two single runs do not prove a difference."},
+		"one run each":    {[][]dashboard.Row{runs(1, 2), runs(1, 2)}, "O" + single},
+		"other loads":     {[][]dashboard.Row{runs(1), runs(2)}, ""},
+		"two runs each":   {[][]dashboard.Row{runs(1, 1), runs(1, 1)}, ""},
+		"two runs of one": {[][]dashboard.Row{runs(1, 1), runs(1)}, ""},
+		"two runs of one load": {[][]dashboard.Row{runs(1, 2, 2), runs(1, 2, 2)},
+			"Where each side has one run: two single runs do not prove a difference."},
+		"a third with two": {[][]dashboard.Row{runs(1), runs(1), runs(1, 1)},
+			"Where each side has one run: two single runs do not prove a difference."},
 		"a single configuration": {[][]dashboard.Row{runs(1, 2)}, ""},
 	} {
 		var all []Configuration
@@ -235,7 +240,8 @@ func TestCaution(t *testing.T) {
 // Foreign text is data in every format.
 func TestForeignText(t *testing.T) {
 	evil := "=1+1<script>|\x1b[31m"
-	rows := []dashboard.Row{{"Model": evil, Concurrency: 1.0, "P99 TTFT (ms)": "many", "P99": math.Inf(1), "Output Tput (tok/s)": "inf"}}
+	rows := []dashboard.Row{{"Model": evil, Concurrency: 1.0, "P99 TTFT (ms)": "many", "P99": math.Inf(1),
+		"Output Tput (tok/s)": "inf"}}
 	c, err := Of([]Configuration{{evil, rows}, {"b", nil}}, defaults())
 	if err != nil {
 		t.Fatal(err)
@@ -255,10 +261,12 @@ func TestForeignText(t *testing.T) {
 	}
 }
 
-// A value above the limit but within the slack has a mark of its own; the table of the highest loads is named by the axis.
+// A value above the limit but within the slack has a mark of its own; the table of the highest loads is named by the
+// axis.
 func TestMarks(t *testing.T) {
 	row := func(rate, ttft float64) dashboard.Row {
-		return dashboard.Row{"qps": rate, Concurrency: 1.0, "P99 TTFT (ms)": ttft, "P99": 10.0, "Output Tput (tok/s)": rate}
+		return dashboard.Row{"qps": rate, Concurrency: 1.0, "P99 TTFT (ms)": ttft, "P99": 10.0,
+			"Output Tput (tok/s)": rate}
 	}
 	o := defaults()
 	o.X = "qps"

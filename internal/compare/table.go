@@ -92,7 +92,8 @@ func (m *Metric) mark(v float64) table.Mark {
 
 // figure draws the metric over the load.
 func (c *Comparison) figure(m *Metric) *charts.Figure {
-	f := &charts.Figure{Title: m.Name(), X: charts.Axis{Label: c.X, Scale: charts.Linear}, Y: charts.Axis{Label: m.Name(), Scale: charts.Linear}, Columns: 1}
+	f := &charts.Figure{Title: m.Name(), X: charts.Axis{Label: c.X, Scale: charts.Linear},
+		Y: charts.Axis{Label: m.Name(), Scale: charts.Linear}, Columns: 1}
 	var curves []charts.Curve
 	left, right := math.Inf(1), math.Inf(-1)
 	for i, label := range c.Labels {
@@ -109,7 +110,8 @@ func (c *Comparison) figure(m *Metric) *charts.Figure {
 		return nil
 	}
 	if m.Limit > 0 {
-		curves = append(curves, charts.Curve{Name: fmt.Sprintf("limit %g", m.Limit), Line: true, Colour: len(curves), Dash: 1, Points: []charts.Point{{X: left, Y: m.Limit}, {X: right, Y: m.Limit}}})
+		curves = append(curves, charts.Curve{Name: fmt.Sprintf("limit %g", m.Limit), Line: true, Colour: len(curves),
+			Dash: 1, Points: []charts.Point{{X: left, Y: m.Limit}, {X: right, Y: m.Limit}}})
 	}
 	f.Panels = []charts.Panel{{Curves: curves}}
 	return f
@@ -122,7 +124,8 @@ func (c *Comparison) highest(group string, g *Group) Table {
 		title = "Highest " + c.X + " within the limits"
 	}
 	t := table.New(title, "Configuration",
-		fmt.Sprintf("Max (TTFT ≤ %g ms)", ttft.Within()), fmt.Sprintf("Max (TPOT ≤ %g ms)", tpot.Within()), "Max (Both)",
+		fmt.Sprintf("Max (TTFT ≤ %g ms)", ttft.Within()), fmt.Sprintf("Max (TPOT ≤ %g ms)", tpot.Within()),
+		"Max (Both)",
 		"Output Tput @ Both (tok/s)", "TTFT @ Both (ms)", "TPOT @ Both (ms)", "Missed below at", "Output Tput: runs")
 	for _, h := range g.Highest {
 		both := table.Cell{Text: load(h.Both)}
@@ -196,7 +199,8 @@ func Terminal(tables []Table, note string, width int, colours bool) string {
 
 // Markdown is the comparison in Markdown.
 func Markdown(tables []Table, note string) string {
-	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`)
+	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "\\`", "*", `\*`, "_", `\_`,
+		"[", `\[`)
 	return document(tables, note, "## %s\n\n", "%s\n", escape.Replace, func(t *Table) string {
 		return "### " + escape.Replace(text.Clean(t.Title)) + "\n\n" + t.Markdown(escape) + "\n"
 	})

@@ -14,7 +14,8 @@ import (
 // Flags follow the scripts: the value after an equals sign or a blank, a switch alone, and metadata as keys of their
 // own.
 func TestFlags(t *testing.T) {
-	got := Flags([]string{"vllm", "bench", "serve", "--a=1", "--b", "2.5", "--c", "--d", "inf", "--e", "None", "--f", "true", "--metadata", "x=1", "y=z"})
+	got := Flags([]string{"vllm", "bench", "serve", "--a=1", "--b", "2.5", "--c", "--d", "inf", "--e", "None", "--f",
+		"true", "--metadata", "x=1", "y=z"})
 	want := map[string]any{"--a": 1.0, "--b": 2.5, "--c": true, "--d": "inf", "--f": true}
 	for name, v := range want {
 		if got[name] != v {

@@ -28,15 +28,23 @@ type column struct{ key, title string }
 
 // The columns of each kind, in their order.
 var columns = map[Kind][]column{
-	Latency: {{"test_name", "Test name"}, {"gpu_type", "GPU"}, {"avg_latency", "Mean latency (ms)"}, {"P50", "Median latency (ms)"}, {"P99", "P99 latency (ms)"}},
-	Throughput: {{"test_name", "Test name"}, {"gpu_type", "GPU"}, {"num_requests", "# of req."}, {"total_num_tokens", "Total # of tokens"},
-		{"elapsed_time", "Elapsed time (s)"}, {"requests_per_second", "Tput (req/s)"}, {"tokens_per_second", "Tput (tok/s)"}},
-	Serving: {{"test_name", "Test name"}, {"model_id", "Model"}, {"dataset_name", "Dataset Name"}, {"input_len", "Input Len"}, {"output_len", "Output Len"},
-		{"tp_size", "TP Size"}, {"pp_size", "PP Size"}, {"dtype", "dtype"}, {"gpu_type", "GPU"}, {"completed", "# of req."}, {"qps", "qps"},
-		{"max_concurrency", "# of max concurrency."}, {"request_throughput", "Tput (req/s)"}, {"total_token_throughput", "Total Token Tput (tok/s)"},
+	Latency: {{"test_name", "Test name"}, {"gpu_type", "GPU"}, {"avg_latency", "Mean latency (ms)"},
+		{"P50", "Median latency (ms)"}, {"P99", "P99 latency (ms)"}},
+	Throughput: {{"test_name", "Test name"}, {"gpu_type", "GPU"}, {"num_requests", "# of req."},
+		{"total_num_tokens", "Total # of tokens"},
+		{"elapsed_time", "Elapsed time (s)"}, {"requests_per_second", "Tput (req/s)"},
+		{"tokens_per_second", "Tput (tok/s)"}},
+	Serving: {{"test_name", "Test name"}, {"model_id", "Model"}, {"dataset_name", "Dataset Name"},
+		{"input_len", "Input Len"}, {"output_len", "Output Len"},
+		{"tp_size", "TP Size"}, {"pp_size", "PP Size"}, {"dtype", "dtype"}, {"gpu_type", "GPU"},
+		{"completed", "# of req."}, {"qps", "qps"},
+		{"max_concurrency", "# of max concurrency."}, {"request_throughput", "Tput (req/s)"},
+		{"total_token_throughput", "Total Token Tput (tok/s)"},
 		{"output_throughput", "Output Tput (tok/s)"},
-		{"mean_ttft_ms", "Mean TTFT (ms)"}, {"median_ttft_ms", "Median TTFT (ms)"}, {"p99_ttft_ms", "P99 TTFT (ms)"}, {"std_ttft_ms", "STD TTFT (ms)"},
-		{"mean_tpot_ms", "Mean TPOT (ms)"}, {"median_tpot_ms", "Median"}, {"p99_tpot_ms", "P99"}, {"std_tpot_ms", "STD TPOT (ms)"},
+		{"mean_ttft_ms", "Mean TTFT (ms)"}, {"median_ttft_ms", "Median TTFT (ms)"}, {"p99_ttft_ms", "P99 TTFT (ms)"},
+		{"std_ttft_ms", "STD TTFT (ms)"},
+		{"mean_tpot_ms", "Mean TPOT (ms)"}, {"median_tpot_ms", "Median"}, {"p99_tpot_ms", "P99"},
+		{"std_tpot_ms", "STD TPOT (ms)"},
 		{"mean_itl_ms", "Mean ITL (ms)"}, {"median_itl_ms", "Median ITL (ms)"}, {"p99_itl_ms", "P99 ITL (ms)"}},
 }
 
@@ -263,7 +271,8 @@ func commandValues(values map[string]any, c Commands) error {
 		keys    []column
 	}{
 		{c.Server, 2, []column{{"tp_size", parallel[0].flag}, {"pp_size", parallel[1].flag}, {"dtype", "--dtype"}}},
-		{c.Client, 2, []column{{"dataset_name", "--dataset-name"}, {"input_len", "--random-input-len"}, {"output_len", "--random-output-len"}, {"qps", "--request-rate"}}},
+		{c.Client, 2, []column{{"dataset_name", "--dataset-name"}, {"input_len", "--random-input-len"},
+			{"output_len", "--random-output-len"}, {"qps", "--request-rate"}}},
 	} {
 		words, err := argv.Split(from.command)
 		if err != nil {
@@ -343,7 +352,8 @@ func coerce(text string) any {
 		return false
 	}
 	digits := strings.TrimLeft(text, "+-")
-	if len(text)-len(digits) <= 1 && digits != "" && digits != "." && strings.Trim(digits, "0123456789.") == "" && strings.Count(digits, ".") <= 1 && !strings.HasSuffix(digits, ".") {
+	if len(text)-len(digits) <= 1 && digits != "" && digits != "." && strings.Trim(digits, "0123456789.") == "" &&
+		strings.Count(digits, ".") <= 1 && !strings.HasSuffix(digits, ".") {
 		if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(v, 0) {
 			return v
 		}

@@ -112,7 +112,8 @@ func clientLine(kind Kind, command []string, result map[string]json.RawMessage) 
 	ownValues(values, result)
 	given := Flags(words)
 	for _, f := range []struct{ flag, key string }{
-		{"--dataset-name", "dataset_name"}, {"--random-input-len", "input_len"}, {"--random-output-len", "output_len"}, {"--request-rate", "qps"},
+		{"--dataset-name", "dataset_name"}, {"--random-input-len", "input_len"}, {"--random-output-len", "output_len"},
+		{"--request-rate", "qps"},
 	} {
 		if v := values[f.key]; v != nil && given[f.flag] == nil {
 			words = append(words, f.flag, text(v))

@@ -72,7 +72,8 @@ func TestVanishedDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
 	s, _ := reserve(t, Options{Result: true, Dir: "gone", Name: "r.json"})
-	if err := errors.Join(os.RemoveAll("gone"), os.WriteFile("gone", nil, 0o644)); err != nil { // nor can it be made again
+	// nor can it be made again
+	if err := errors.Join(os.RemoveAll("gone"), os.WriteFile("gone", nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	empty := written(t, nil)
@@ -80,7 +81,8 @@ func TestVanishedDirectory(t *testing.T) {
 	nowhere := &Saving{Path: filepath.Join("gone", "x.json")}
 	t.Setenv("TMPDIR", "gone")
 	t.Setenv("XDG_STATE_HOME", "gone")
-	if path, err := nowhere.Finish(emptyReport(), empty, &out); path != "standard output" || err == nil || !json.Valid(bytes.TrimSuffix(out.Bytes(), []byte("\n"))) || !bytes.HasSuffix(out.Bytes(), []byte("}\n")) {
+	if path, err := nowhere.Finish(emptyReport(), empty, &out); path != "standard output" || err == nil ||
+		!json.Valid(bytes.TrimSuffix(out.Bytes(), []byte("\n"))) || !bytes.HasSuffix(out.Bytes(), []byte("}\n")) {
 		t.Errorf("saved to %q (%v), %q", path, err, out.String())
 	}
 	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
@@ -150,7 +152,8 @@ func TestRefusedPlaces(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plant(t, map[string]string{"file": ""})
-			if err := errors.Join(os.Symlink("loop", "loop"), os.Symlink("none", "nowhere"), os.Mkdir("dir", 0o755)); err != nil {
+			if err := errors.Join(os.Symlink("loop", "loop"), os.Symlink("none", "nowhere"),
+				os.Mkdir("dir", 0o755)); err != nil {
 				t.Fatal(err)
 			}
 			early := c.options.Look(false)
@@ -190,7 +193,8 @@ func TestOlderResultStays(t *testing.T) {
 	}
 }
 
-// Where the result's own place takes nothing, an older result in the next place is moved aside, or left alone with --no-clobber.
+// Where the result's own place takes nothing, an older result in the next place is moved aside, or left alone with
+// --no-clobber.
 func TestOlderResultElsewhere(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -220,7 +224,9 @@ func TestOlderResultElsewhere(t *testing.T) {
 			if data, err := os.ReadFile(filepath.Join(dir, older)); string(data) != "older" {
 				t.Errorf("%s: %q, %v", older, data, err)
 			}
-			if got := strings.Join(s.Notes(), "\n"); c.moved != "" && got != "an older result of the same name is now "+filepath.Join(dir, c.moved) || c.moved == "" && got != "" {
+			if got := strings.Join(s.Notes(), "\n"); c.moved != "" &&
+				got != "an older result of the same name is now "+filepath.Join(dir, c.moved) ||
+				c.moved == "" && got != "" {
 				t.Errorf("said %q", got)
 			}
 			if _, err := ReadReport(path); err != nil {
@@ -236,7 +242,8 @@ func TestOtherPlaces(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("XDG_STATE_HOME", state)
 	for path, want := range map[string][]string{
-		filepath.Join("x", "r.json"):               {filepath.Join(state, "benchtop", "r.json"), filepath.Join(dir, "r.json")},
+		filepath.Join("x", "r.json"): {filepath.Join(state, "benchtop", "r.json"),
+			filepath.Join(dir, "r.json")},
 		filepath.Join(dir, "r.json"):               {filepath.Join(state, "benchtop", "r.json")},
 		filepath.Join(state, "benchtop", "r.json"): {filepath.Join(dir, "r.json")},
 	} {
@@ -265,7 +272,8 @@ func TestNameInUse(t *testing.T) {
 func TestJournalOfTheRunSoFar(t *testing.T) {
 	plant(t, map[string]string{"a.json": "", "a-so-far.json": "", "a.jsonl.gz": "", "b-so-far.json": "", "b.jsonl": "",
 		"c-so-far.json": "", "c-so-far.jsonl": "", "c.jsonl": "", "d-so-far.json": ""})
-	for file, want := range map[string]string{"a-so-far.json": "a.jsonl.gz", "a.json": "a.jsonl.gz", "b-so-far.json": "b.jsonl", "c-so-far.json": "c-so-far.jsonl"} {
+	for file, want := range map[string]string{"a-so-far.json": "a.jsonl.gz", "a.json": "a.jsonl.gz",
+		"b-so-far.json": "b.jsonl", "c-so-far.json": "c-so-far.jsonl"} {
 		if got, err := findJournal(file); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %s", file, got, err, want)
 		}
@@ -299,11 +307,15 @@ func TestReserve(t *testing.T) {
 		{"unasked", Options{Unasked: true}, "", "", []string{"benchtop-results"}},
 		{"named", Options{Result: true, Name: "r.json"}, "", "", []string{"r.json", "r.jsonl"}},
 		{"named without an ending", Options{Result: true, Name: "r"}, "", "", []string{"r", "r.jsonl"}},
-		{"older picture", Options{Result: true, Name: "r.json"}, "r.timeline.html", "", []string{"r.json", "r.jsonl", "r.timeline.html.~1~"}},
-		{"no clobber", Options{Result: true, Name: "r.json", NoClobber: true}, "r.jsonl.gz", "r.jsonl.gz exists and --no-clobber is set", []string{"r.jsonl.gz"}},
+		{"older picture", Options{Result: true, Name: "r.json"}, "r.timeline.html", "",
+			[]string{"r.json", "r.jsonl", "r.timeline.html.~1~"}},
+		{"no clobber", Options{Result: true, Name: "r.json", NoClobber: true}, "r.jsonl.gz",
+			"r.jsonl.gz exists and --no-clobber is set", []string{"r.jsonl.gz"}},
 		{"directory", Options{Result: true, Dir: "..", Name: "."}, "", ": a directory; name a file in it", nil},
-		{"file for a directory", Options{Result: true, Dir: "x", Name: "r.json"}, "x", "choose another place with --result-dir", []string{"x"}},
-		{"appended", Options{Append: true, Name: "all.json"}, "all.json", "", []string{"all-20260102-030405.jsonl", "all.json"}},
+		{"file for a directory", Options{Result: true, Dir: "x", Name: "r.json"}, "x",
+			"choose another place with --result-dir", []string{"x"}},
+		{"appended", Options{Append: true, Name: "all.json"}, "all.json", "",
+			[]string{"all-20260102-030405.jsonl", "all.json"}},
 		{"appended twice a second", Options{Append: true, Name: "all.json"}, "all-20260102-030405.jsonl.gz", "",
 			[]string{"all-20260102-030405-2.jsonl", "all-20260102-030405.jsonl.gz", "all.json"}},
 	} {
@@ -344,7 +356,8 @@ func TestSavedAndRead(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := ReadRun("all.json"); err == nil || !strings.Contains(err.Error(), "all.json holds several runs; name the journal of one: all-") {
+	if _, err := ReadRun("all.json"); err == nil ||
+		!strings.Contains(err.Error(), "all.json holds several runs; name the journal of one: all-") {
 		t.Errorf("of many runs: %v", err)
 	}
 	if _, err := ReadReport("."); err == nil || !strings.HasPrefix(err.Error(), ". is a directory; name a result") {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// A journal without an end is that of a run that is on for as long as its writer lives, and reading it takes nothing from that.
+// A journal without an end is that of a run that is on for as long as its writer lives, and reading it takes nothing
+// from that.
 func TestRunThatIsOn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	saving, written := reserve(t, Options{Result: true, Name: "r.json"})

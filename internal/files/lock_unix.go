@@ -12,7 +12,8 @@ import (
 // lock marks a file as in use by this process until it closes it or ends, however it ends.
 func lock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// locked reports whether a running process has a file in use. Where the system cannot tell, the answer is no if certain, else yes.
+// locked reports whether a running process has a file in use. Where the system cannot tell, the answer is no if
+// certain, else yes.
 func locked(path string, certain bool) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
 		return false
@@ -26,7 +27,8 @@ func locked(path string, certain bool) bool {
 	return errors.Is(err, syscall.EWOULDBLOCK) || err != nil && !certain
 }
 
-// Hold makes a directory and takes it for this process until it releases it or ends. It is an error if another one has it.
+// Hold makes a directory and takes it for this process until it releases it or ends. It is an error if another one has
+// it.
 func Hold(dir string) (release func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

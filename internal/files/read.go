@@ -55,7 +55,8 @@ func findJournal(path string) (string, error) {
 	if strings.HasSuffix(strings.TrimSuffix(path, ".gz"), JournalSuffix) {
 		return path, nil
 	}
-	for _, s := range []string{stem, strings.TrimSuffix(stem, SoFar)} { // the whole run's journal is that of its result so far
+	// the whole run's journal is that of its result so far
+	for _, s := range []string{stem, strings.TrimSuffix(stem, SoFar)} {
 		for _, p := range []string{s + JournalSuffix + ".gz", s + JournalSuffix} {
 			if _, err := os.Stat(p); err == nil {
 				return p, nil
@@ -71,7 +72,8 @@ func findJournal(path string) (string, error) {
 	if many, _ := filepath.Glob(stem + "-*" + JournalSuffix + "*"); len(many) > 0 {
 		return "", fmt.Errorf("%s holds several runs; name the journal of one: %s", path, strings.Join(many, ", "))
 	}
-	return "", fmt.Errorf("%s: no journal beside it (%s%s.gz); the report is computed from that", path, stem, JournalSuffix)
+	return "", fmt.Errorf("%s: no journal beside it (%s%s.gz); the report is computed from that", path, stem,
+		JournalSuffix)
 }
 
 // ReadReport computes the report of a saved run from its journal, or reads the last result where there is no journal.

@@ -131,7 +131,9 @@ func TestNoResults(t *testing.T) {
 
 // A baseline in a file of several results is the last one.
 func TestBaselineOfSeveral(t *testing.T) {
-	plant(t, map[string]string{"all.json": `{"completed": 1, "duration": 1, "mean_ttft_ms": 5}` + "\n" + `{"duration": 2, "completed": 2, "mean_itl_ms": NaN}` + "\n"})
+	plant(t, map[string]string{
+		"all.json": `{"completed": 1, "duration": 1, "mean_ttft_ms": 5}` + "\n" + `{"duration": 2, "completed": 2, ` +
+			`"mean_itl_ms": NaN}` + "\n"})
 	if r, err := ReadReport("all.json"); err != nil || r.Completed != 2 {
 		t.Errorf("%d successes, %v", r.Completed, err)
 	}

@@ -1,6 +1,6 @@
-// Package files handles the files of a run. It reserves the places of the result and its journal, saves them without overwriting
-// older ones or losing measurements, tells a journal in use from one left behind, and finds and reads saved runs and
-// results.
+// Package files handles the files of a run. It reserves the places of the result and its journal, saves them without
+// overwriting older ones or losing measurements, tells a journal in use from one left behind, and finds and reads saved
+// runs and results.
 package files
 
 import (
@@ -60,10 +60,13 @@ func (o *Options) Asked() bool { return o.Result || o.Append || o.Output != "" }
 // Define adds the flags.
 func (o *Options) Define(f *pflag.FlagSet) {
 	f.BoolVar(&o.Result, "save-result", false, "save the result as JSON; the default if standard output is a terminal")
-	f.BoolVar(&o.Append, "append-result", false, "append the result to a file of many runs, one per line; give it with --result-filename")
+	f.BoolVar(&o.Append, "append-result", false,
+		"append the result to a file of many runs, one per line; give it with --result-filename")
 	f.BoolVar(&o.Detailed, "save-detailed", false, "include the figures and text of every request in the result")
-	f.StringVar(&o.Dir, "result-dir", "", "directory of the result (default: the current one with --save-result, otherwise "+defaultDir+")")
-	f.StringVar(&o.Name, "result-filename", "", "file name of the result (default: made from the load, the model and the time)")
+	f.StringVar(&o.Dir, "result-dir", "",
+		"directory of the result (default: the current one with --save-result, otherwise "+defaultDir+")")
+	f.StringVar(&o.Name, "result-filename", "",
+		"file name of the result (default: made from the load, the model and the time)")
 	f.BoolVar(&o.NoClobber, "no-clobber", false, "refuse to start instead of renaming an old result of the same name")
 	f.BoolVar(&o.Never, "no-save", false, "disable saving")
 }
@@ -71,9 +74,11 @@ func (o *Options) Define(f *pflag.FlagSet) {
 // Check reports what is wrong with the flags.
 func (o *Options) Check() error {
 	var p usage.Problems
-	p.BadIf(o.Never && o.Asked(), "--no-save and --%s: choose one", map[bool]string{true: "save-result", false: "append-result"}[o.Result])
+	p.BadIf(o.Never && o.Asked(), "--no-save and --%s: choose one",
+		map[bool]string{true: "save-result", false: "append-result"}[o.Result])
 	p.BadIf(strings.HasSuffix(strings.TrimSuffix(o.Name, ".gz"), JournalSuffix),
-		"--result-filename %s: %s is the journal's ending; choose another, such as .json", usage.Quote(o.Name), JournalSuffix)
+		"--result-filename %s: %s is the journal's ending; choose another, such as .json", usage.Quote(o.Name),
+		JournalSuffix)
 	return errors.Join(p...)
 }
 
@@ -141,7 +146,8 @@ func (o *Options) Reserve(plan metrics.Plan) (*Saving, error) {
 	return s, nil
 }
 
-// claim creates the files, with a number in their names where those are taken: two runs of one second have the same generated name.
+// claim creates the files, with a number in their names where those are taken: two runs of one second have the same
+// generated name.
 func (s *Saving) claim() error {
 	stem, isJSON := strings.CutSuffix(s.Path, ".json")
 	return createNumbered(stem, map[bool]string{true: ".json"}[isJSON], 1, s.create)
@@ -218,8 +224,8 @@ func (s *Saving) journalStands() bool {
 
 func journalPath(result string) string { return strings.TrimSuffix(result, ".json") + JournalSuffix }
 
-// moveAside renames an older result of the same name, and its journal. A running run keeps its name, and this one gets another. An
-// empty file is no result.
+// moveAside renames an older result of the same name, and its journal. A running run keeps its name, and this one gets
+// another. An empty file is no result.
 func (s *Saving) moveAside() error {
 	if info, err := os.Stat(s.Path); err == nil && info.Size() == 0 && !s.noClobber {
 		if locked(journalPath(s.Path), false) {
@@ -278,8 +284,8 @@ func (s *Saving) Notes() (all []string) {
 	return all
 }
 
-// Finish writes the result and returns its path. If the reserved place fails, the next fallback is used, with a copy of the
-// journal, since the one in the reserved place is probably truncated. last is the last resort, nil for none.
+// Finish writes the result and returns its path. If the reserved place fails, the next fallback is used, with a copy of
+// the journal, since the one in the reserved place is probably truncated. last is the last resort, nil for none.
 func (s *Saving) Finish(r metrics.Report, written *journal.Writer, last io.Writer) (path string, err error) {
 	whole := func(w io.Writer) error { _, err := written.WriteTo(w); return err }
 	if s.form == nil {

@@ -112,7 +112,8 @@ func OpenWhole(ctx context.Context, path string) (*Whole, error) {
 	}}, nil
 }
 
-// Finish closes the file and renames it to its path. After an error, which it returns, it removes the file. A nil Whole has no file.
+// Finish closes the file and renames it to its path. After an error, which it returns, it removes the file. A nil Whole
+// has no file.
 func (w *Whole) Finish(err error) error {
 	if w == nil {
 		return err
@@ -126,8 +127,8 @@ func (w *Whole) Finish(err error) error {
 	return w.close(err)
 }
 
-// OrStopped runs work that cannot be cancelled, such as opening a pipe or drawing millions of lengths, and returns ctx's error if
-// ctx ends first. The work then goes on in the background: the program is about to exit.
+// OrStopped runs work that cannot be cancelled, such as opening a pipe or drawing millions of lengths, and returns
+// ctx's error if ctx ends first. The work then goes on in the background: the program is about to exit.
 func OrStopped[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -16,12 +16,14 @@ import (
 const (
 	// mostNested bounds sub-agents of sub-agents.
 	mostNested = 16
-	// estimatedRate is how many tokens a second an answer has where its time was not recorded: about the median of the requests that have both.
+	// estimatedRate is how many tokens a second an answer has where its time was not recorded: about the median of the
+	// requests that have both.
 	estimatedRate = 45
 )
 
 // agentxKeys are those of a request and of a sub-agent, for one walk through both. The constants are their places.
-var agentxKeys = []string{"t", "in", "out", "hash_ids", "api_time", "ttft", "think_time", "input_types", "type", "duration_ms", "agent_id", "subagent_type", "requests"}
+var agentxKeys = []string{"t", "in", "out", "hash_ids", "api_time", "ttft", "think_time", "input_types", "type",
+	"duration_ms", "agent_id", "subagent_type", "requests"}
 
 const (
 	timeKey = iota
@@ -68,7 +70,8 @@ func (m *importer) agentx(object []byte) error {
 	if !absent(fields[1]) {
 		var err error
 		if s.BlockSize, err = tokens(fields[1]); err != nil || s.BlockSize < 1 || s.BlockSize > agents.MaxBlockSize {
-			r.fail("block_size", fmt.Errorf("expected a whole number from 1 to %d: got %s", agents.MaxBlockSize, textfile.Value(fields[1])))
+			r.fail("block_size", fmt.Errorf("expected a whole number from 1 to %d: got %s", agents.MaxBlockSize,
+				textfile.Value(fields[1])))
 		}
 	}
 	scope := r.name("hash_id_scope", fields[2])
@@ -94,7 +97,8 @@ type agentPart struct {
 }
 
 // agent reads the requests of an agent that starts at some time, behind its parent's request, -1 for none.
-func (t *agentTrace) agent(list []byte, agentName string, depth int, start time.Duration, parent int) (agentPart, error) {
+func (t *agentTrace) agent(list []byte, agentName string, depth int, start time.Duration,
+	parent int) (agentPart, error) {
 	if len(list) == 0 || list[0] != '[' {
 		return agentPart{}, inKey("requests", fmt.Errorf("expected an array: got %s", jsonscan.Kind(list)))
 	}
@@ -108,7 +112,8 @@ func (t *agentTrace) agent(list []byte, agentName string, depth int, start time.
 	for object := range jsonscan.Elements(list) {
 		place++
 		if object[0] != '{' {
-			return agentPart{}, inPlace(agentName, place, fmt.Errorf("expected an object: got %s", jsonscan.Kind(object)))
+			return agentPart{},
+				inPlace(agentName, place, fmt.Errorf("expected an object: got %s", jsonscan.Kind(object)))
 		}
 		fields := jsonscan.Fields(object, agentxKeys...)
 		if string(fields[typeKey]) == `"subagent"` {
@@ -248,7 +253,8 @@ func hashIDs(raw []byte, most int) (runs []agents.Run, err error) {
 			n = n*10 + uint64(raw[i]-'0')
 		}
 		if i == from || i-from > 18 || bytes.IndexByte([]byte(",] \r\n\t"), raw[i]) < 0 {
-			return nil, fmt.Errorf("expected whole numbers from 0 with at most 18 digits: got %s", textfile.Value(raw[from:min(len(raw), from+40)]))
+			return nil, fmt.Errorf("expected whole numbers from 0 with at most 18 digits: got %s",
+				textfile.Value(raw[from:min(len(raw), from+40)]))
 		}
 		runs = agents.AppendBlocks(runs, n, 1)
 	}

@@ -10,8 +10,9 @@ import (
 
 // requests puts those of all agents in the order of their starts, and gives each its delay.
 //
-// A request never starts before those that it waits for. Of those that start at the same time, a sub-agent's stands before its parent's, as
-// the parent may wait for it; and a sub-agent starts later than the request behind which it starts.
+// A request never starts before those that it waits for. Of those that start at the same time, a sub-agent's stands
+// before its parent's, as the parent may wait for it; and a sub-agent starts later than the request behind which it
+// starts.
 func (t *agentTrace) requests() []agents.Request {
 	order := make([]int, len(t.all))
 	for i := range order {
@@ -38,7 +39,8 @@ func (t *agentTrace) requests() []agents.Request {
 	return list
 }
 
-// made is a request as its session has it: it waits for places in the session, from the last of whose ends its delay counts.
+// made is a request as its session has it: it waits for places in the session, from the last of whose ends its delay
+// counts.
 func (t *agentTrace) made(q *timedRequest, places []int, begin time.Duration) agents.Request {
 	r := q.Request
 	from := begin
@@ -60,7 +62,8 @@ func (t *agentTrace) made(q *timedRequest, places []int, begin time.Duration) ag
 // mostPassed bounds how many requests one waits for in place of those without a prompt.
 const mostPassed = 64
 
-// present is a list of requests with those that have no prompt replaced by the ones that these wait for, which have one.
+// present is a list of requests with those that have no prompt replaced by the ones that these wait for, which have
+// one.
 func (t *agentTrace) present(list []int) (present []int) {
 	if !slices.ContainsFunc(list, func(i int) bool { return t.all[i].missing }) {
 		return list

@@ -24,7 +24,8 @@ func newBatch(m *importer) *batch {
 	b := &batch{m: m, prefixes: newPrefixes(), count: m.Count}
 	if b.count == nil {
 		b.count = estimateTokens
-		m.summary.estimate(fmt.Sprintf("tokens of prompts, %d characters each; count them with --tokenizer", charactersPerToken))
+		m.summary.estimate(fmt.Sprintf("tokens of prompts, %d characters each; count them with --tokenizer",
+			charactersPerToken))
 	}
 	m.summary.estimate("tokens that prompts share inside a message, in proportion to its text")
 	return b
@@ -39,7 +40,8 @@ func (b *batch) take(object []byte) error {
 	if r.err != nil {
 		return r.err
 	}
-	if url = strings.TrimRight(url, "/"); url != "" && !strings.HasSuffix(url, "/completions") && !strings.HasSuffix(url, "/responses") {
+	if url = strings.TrimRight(url, "/"); url != "" && !strings.HasSuffix(url, "/completions") &&
+		!strings.HasSuffix(url, "/responses") {
 		b.m.summary.skip("lines of other endpoints")
 		return nil
 	}
@@ -58,7 +60,8 @@ func (b *batch) take(object []byte) error {
 
 // body reads the prompts of a line.
 func (b *batch) body(s *agents.Session, body []byte) error {
-	fields := jsonscan.Fields(body, "messages", "prompt", "input", "instructions", "tools", "max_completion_tokens", "max_tokens", "max_output_tokens")
+	fields := jsonscan.Fields(body, "messages", "prompt", "input", "instructions", "tools", "max_completion_tokens",
+		"max_tokens", "max_output_tokens")
 	output := -1
 	for _, raw := range fields[5:] {
 		if absent(raw) || output >= 0 {
@@ -117,7 +120,8 @@ func (b *batch) prompt(s *agents.Session, raw []byte, output int) error {
 			return fmt.Errorf("a prompt of %d tokens; expected at most %d", ids, agents.MaxTokens)
 		}
 		if ids > 0 {
-			s.Requests = append(s.Requests, agents.Request{Input: ids, Output: output, Blocks: b.prefixes.fresh(nil, ids/s.BlockSize)})
+			s.Requests = append(s.Requests,
+				agents.Request{Input: ids, Output: output, Blocks: b.prefixes.fresh(nil, ids/s.BlockSize)})
 		}
 		return nil
 	}

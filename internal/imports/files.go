@@ -101,7 +101,8 @@ func (m *importer) layer(name string, r io.Reader, layers int, optional bool) er
 		}
 		return m.layer(name, z, layers+1, optional)
 	case packed:
-		z, err := zstd.NewReader(content, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := zstd.NewReader(content, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return archiveError(err)
 		}
@@ -149,7 +150,8 @@ func archiveError(err error) error {
 		return errors.New("the file ends too early; is it complete?")
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return errors.New("the zstd archive needs more than 128 MiB of memory; unpack it first, with zstd -d --long=31")
-	case errors.Is(err, zstd.ErrMagicMismatch), errors.Is(err, zstd.ErrCRCMismatch), errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, tar.ErrHeader):
+	case errors.Is(err, zstd.ErrMagicMismatch), errors.Is(err, zstd.ErrCRCMismatch), errors.Is(err, gzip.ErrChecksum),
+		errors.Is(err, gzip.ErrHeader), errors.Is(err, tar.ErrHeader):
 		return fmt.Errorf("the archive is damaged: %w", err)
 	}
 	return err

@@ -2,15 +2,12 @@
 //
 //   - agentx, the format of kv-cache-tester: a session in a file, with the hashes of the blocks of its prompts
 //   - otel, spans of the GenAI conventions of OpenTelemetry, as OTLP/JSON or plain spans
-//   - openai-batch, the input files of OpenAI's batch API
-//
-// No format records dependencies; they follow from the times:
-//
-//   - agentx: the requests of an agent run one after the other. A sub-agent starts behind the last request of its parent that began before it,
-//     and the first request of the parent that starts at its end or later waits for it too. An end that was not recorded is estimated by the
-//     length of the answer.
-//   - otel: a request waits for those of its agent that ended before it started, and for the sub-agents that ended since. A sub-agent starts
-//     behind the last request of the agent around it that ended before.
+//   - openai-batch, the input files of OpenAI's batch API  No format records dependencies; they follow from the times:
+//   - agentx: the requests of an agent run one after the other. A sub-agent starts behind the last request of its
+//     parent that began before it, and the first request of the parent that starts at its end or later waits for it
+//     too. An end that was not recorded is estimated by the length of the answer.
+//   - otel: a request waits for those of its agent that ended before it started, and for the sub-agents that ended
+//     since. A sub-agent starts behind the last request of the agent around it that ended before.
 //   - openai-batch: each line is a session of its own, without times.
 //
 // docs/agents.md has these rules in full. Texts are read for their lengths and beginnings, and
@@ -76,9 +73,10 @@ type importer struct {
 	batch   *batch
 }
 
-// Import reads files and calls each with every session, one at a time; a session is each's own. A path is a file, a folder or "-" for the
-// standard input; a file may be a tar archive, and each may be compressed with gzip or zstd. In folders and archives, files of other formats
-// are passed over and counted. An error names the file and the place in it.
+// Import reads files and calls each with every session, one at a time; a session is each's own. A path is a file, a
+// folder or "-" for the standard input; a file may be a tar archive, and each may be compressed with gzip or zstd. In
+// folders and archives, files of other formats are passed over and counted. An error names the file and the place in
+// it.
 func Import(ctx context.Context, paths []string, o Options, each func(*agents.Session) error) (*Summary, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -115,4 +113,5 @@ func (m *importer) nothing() error {
 	return errors.New("no sessions were found; " + expected)
 }
 
-const expected = "expected a trace of kv-cache-tester (agentx), spans of OpenTelemetry (otel) or a batch file of OpenAI (openai-batch)"
+const expected = "expected a trace of kv-cache-tester (agentx), spans of OpenTelemetry (otel) or a batch file of " +
+	"OpenAI (openai-batch)"

@@ -79,7 +79,8 @@ func TestFormats(t *testing.T) {
 		{"an empty array", "[]", "the file is empty"},
 		{"another object", "{}", "the format is not known"},
 		{"sessions", smallSession, "this is a file of sessions already"},
-		{"the second is broken", small + "\n\n{\"id\" 5}", "standard input, line 3: not JSON: invalid character '5' after object key"},
+		{"the second is broken", small + "\n\n{\"id\" 5}",
+			"standard input, line 3: not JSON: invalid character '5' after object key"},
 		{"the second is none", small + "\n5", "standard input, line 2: expected an object: got a number"},
 		{"cut", small[:50], "line 1: the file ends before its last object does; is it complete?"},
 		{"something behind", "[" + small + "] 5", "something follows the array"},
@@ -88,12 +89,14 @@ func TestFormats(t *testing.T) {
 		{"no gzip", "\x1f\x8bxxxxxxxxxxxxxx", "the archive is damaged"},
 		{"not UTF-8", "{\"id\":\"\xff\"}", "standard input, line 1: the text is not UTF-8"},
 	})
-	if _, _, err := imported(t, small, Options{Format: OTel}); err == nil || !strings.Contains(err.Error(), "objects other than spans (1)") {
+	if _, _, err := imported(t, small, Options{Format: OTel}); err == nil ||
+		!strings.Contains(err.Error(), "objects other than spans (1)") {
 		t.Errorf("another format: %v", err)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Import(stopped, []string{"-"}, Options{BlockSize: 1, Stdin: strings.NewReader(small)}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Import(stopped, []string{"-"}, Options{BlockSize: 1, Stdin: strings.NewReader(small)},
+		nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }
@@ -106,7 +109,8 @@ func packed(t *testing.T, content string) map[string][]byte {
 	_, _ = z.Write([]byte(content))
 	_ = z.Close()
 	archive := tar.NewWriter(&inTar)
-	for _, x := range [][2]string{{"d/README", "no JSON"}, {"d/.hidden.json", "{"}, {"d/a.json", content}} { // half of it has no session
+	// half of it has no session
+	for _, x := range [][2]string{{"d/README", "no JSON"}, {"d/.hidden.json", "{"}, {"d/a.json", content}} {
 		_ = archive.WriteHeader(&tar.Header{Name: x[0], Mode: 0o644, Size: int64(len(x[1])), Format: tar.FormatPAX})
 		_, _ = archive.Write([]byte(x[1]))
 	}
@@ -117,7 +121,8 @@ func packed(t *testing.T, content string) map[string][]byte {
 	}
 	_, _ = encoder.Write(inTar.Bytes())
 	_ = encoder.Close()
-	return map[string][]byte{"a.json": []byte(content), "a.gz": zipped.Bytes(), "a.tar": inTar.Bytes(), "a.tar.zst": file.Bytes()}
+	return map[string][]byte{"a.json": []byte(content), "a.gz": zipped.Bytes(), "a.tar": inTar.Bytes(),
+		"a.tar.zst": file.Bytes()}
 }
 
 func TestArchives(t *testing.T) {
@@ -126,7 +131,8 @@ func TestArchives(t *testing.T) {
 		if name == "a.json" {
 			continue
 		}
-		if _, _, err := imported(t, string(data[:len(data)/2]), Options{}); err == nil || !strings.Contains(err.Error(), "is it complete?") && name != "a.tar" {
+		if _, _, err := imported(t, string(data[:len(data)/2]), Options{}); err == nil ||
+			!strings.Contains(err.Error(), "is it complete?") && name != "a.tar" {
 			t.Errorf("half of %s: %v", name, err)
 		}
 	}
@@ -171,21 +177,25 @@ func TestFolder(t *testing.T) {
 		t.Error(got)
 	}
 	write("d.json", small[:50])
-	if _, _, err := read(); err == nil || !strings.HasPrefix(err.Error(), filepath.Join(dir, "d.json")+", line 1: the file ends") {
+	if _, _, err := read(); err == nil ||
+		!strings.HasPrefix(err.Error(), filepath.Join(dir, "d.json")+", line 1: the file ends") {
 		t.Errorf("a broken file: %v", err)
 	}
 }
 
 func FuzzImport(f *testing.F) {
-	for _, text := range []string{small, "[" + small + "]", spansText(), `{"custom_id":"a","url":"/v1/completions","body":{"prompt":["a",[1,2]],"max_tokens":5}}`,
-		`{"custom_id":"a","body":{"messages":[{"role":"user","content":[{"type":"text","text":"b"}]}],"tools":[{}]}}`, nested} {
+	for _, text := range []string{small, "[" + small + "]", spansText(),
+		`{"custom_id":"a","url":"/v1/completions","body":{"prompt":["a",[1,2]],"max_tokens":5}}`,
+		`{"custom_id":"a","body":{"messages":[{"role":"user","content":[{"type":"text","text":"b"}]}],"tools":[{}]}}`,
+		nested} {
 		f.Add([]byte(text), 16, true)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, blockSize int, keepText bool) {
 		if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(data, []byte{0x28, 0xb5}) {
 			return // the decoders have tests of their own
 		}
-		whole(t, "fuzzed", string(data), Options{BlockSize: max(1, min(blockSize, agents.MaxBlockSize)), KeepText: keepText})
+		whole(t, "fuzzed", string(data),
+			Options{BlockSize: max(1, min(blockSize, agents.MaxBlockSize)), KeepText: keepText})
 	})
 }
 

@@ -35,7 +35,8 @@ func messagesOf(raw []byte) (list []message) {
 		list = []message{messageOf(raw)}
 	case jsonscan.IsString(raw):
 		text := jsonscan.Text(raw)
-		if inner := strings.TrimSpace(text); inner != "" && (inner[0] == '[' || inner[0] == '{') && json.Valid([]byte(inner)) {
+		if inner := strings.TrimSpace(text); inner != "" && (inner[0] == '[' || inner[0] == '{') &&
+			json.Valid([]byte(inner)) {
 			return messagesOf([]byte(inner))
 		}
 		list = []message{{"user", text}}

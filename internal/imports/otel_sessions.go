@@ -92,7 +92,8 @@ func (t *spans) sessions() error {
 		slices.SortStableFunc(list, func(a, b int) int { return t.before(a, b) })
 	}
 	order = slices.DeleteFunc(order, func(key conversation) bool { return t.firstCall(bySession[key]) < 0 })
-	slices.SortStableFunc(order, func(a, b conversation) int { return t.before(t.firstCall(bySession[a]), t.firstCall(bySession[b])) })
+	slices.SortStableFunc(order,
+		func(a, b conversation) int { return t.before(t.firstCall(bySession[a]), t.firstCall(bySession[b])) })
 	for _, key := range order {
 		if err := t.m.ctx.Err(); err != nil {
 			return err

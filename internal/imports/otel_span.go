@@ -33,13 +33,16 @@ type span struct {
 }
 
 // kinds are the names of operations.
-var kinds = map[string]spanKind{"chat": modelSpan, "text_completion": modelSpan, "generate_content": modelSpan, "completion": modelSpan,
+var kinds = map[string]spanKind{"chat": modelSpan, "text_completion": modelSpan, "generate_content": modelSpan,
+	"completion":   modelSpan,
 	"execute_tool": toolSpan, "invoke_agent": agentSpan, "create_agent": agentSpan}
 
 // parse reads a span. Names are those of OTLP/JSON, of protocol buffers, and of the Python SDK's console exporter.
 func (t *spans) parse(object []byte) (s span, err error) {
-	fields := jsonscan.Fields(object, "traceId", "trace_id", "spanId", "span_id", "parentSpanId", "parent_span_id", "parent_id",
-		"startTimeUnixNano", "start_time_unix_nano", "start_time", "endTimeUnixNano", "end_time_unix_nano", "end_time", "attributes", "events", "context")
+	fields := jsonscan.Fields(object, "traceId", "trace_id", "spanId", "span_id", "parentSpanId", "parent_span_id",
+		"parent_id",
+		"startTimeUnixNano", "start_time_unix_nano", "start_time", "endTimeUnixNano", "end_time_unix_nano", "end_time",
+		"attributes", "events", "context")
 	if context := fields[15]; len(context) > 0 && context[0] == '{' {
 		ids := jsonscan.Fields(context, "trace_id", "span_id")
 		fields[1], fields[3] = some(fields[1], ids[0]), some(fields[3], ids[1])
@@ -73,8 +76,10 @@ func (t *spans) describe(s *span, a *attributes) error {
 	s.kind = kinds[a.text("gen_ai.operation.name", "llm.request.type")]
 	s.conversation = a.text("gen_ai.conversation.id")
 	s.agent = a.text("gen_ai.agent.name")
-	input, output := a.value("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"), a.value("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
-	if s.kind == otherSpan && input != nil && a.text("gen_ai.operation.name") == "" && a.value("gen_ai.request.model", "gen_ai.response.model") != nil {
+	input, output := a.value("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+		a.value("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
+	if s.kind == otherSpan && input != nil && a.text("gen_ai.operation.name") == "" &&
+		a.value("gen_ai.request.model", "gen_ai.response.model") != nil {
 		s.kind = modelSpan
 	}
 	if s.kind != modelSpan {

@@ -45,7 +45,8 @@ type openRequest struct {
 	applied bool // those that it waits for are no longer open
 }
 
-// owner is the sub-agent at or above a span of an agent, -1 for the session's own: the outermost agents are its own, turn by turn.
+// owner is the sub-agent at or above a span of an agent, -1 for the session's own: the outermost agents are its own,
+// turn by turn.
 func (b *sessionBuilder) owner(agent int32) int32 {
 	if agent < 0 || b.above[agent].agent < 0 {
 		return -1
@@ -89,7 +90,8 @@ func (b *sessionBuilder) add(i int) {
 	owner := b.owner(b.above[i].agent)
 	state := b.agent(owner)
 	b.call(owner, state)
-	q := agents.Request{Input: s.input, Output: max(s.output, 1), Agent: state.name, At: time.Duration(s.start - b.begin), Messages: s.messages}
+	q := agents.Request{Input: s.input, Output: max(s.output, 1), Agent: state.name,
+		At: time.Duration(s.start - b.begin), Messages: s.messages}
 	waits := append(state.ended(b, s.start), b.join(state, s.start, 0)...)
 	if len(waits) == 0 && owner >= 0 {
 		waits = b.launch(owner, s.start)
@@ -149,7 +151,8 @@ func (b *sessionBuilder) join(a *agentState, by int64, depth int) (last []openRe
 	return last
 }
 
-// launch is the last request, of the agent that a sub-agent works for, that ended by a time; or of the agent above that.
+// launch is the last request, of the agent that a sub-agent works for, that ended by a time; or of the agent above
+// that.
 func (b *sessionBuilder) launch(owner int32, by int64) []openRequest {
 	for depth := 0; owner >= 0 && depth < mostLevels; depth++ {
 		owner = b.parent(owner)
@@ -172,7 +175,8 @@ func (b *sessionBuilder) blocks(s *span, state *agentState) []agents.Run {
 		}
 		return p.blocks(s.prompt, s.input, b.BlockSize)
 	}
-	b.spans.m.summary.estimate("tokens that prompts share where no texts were recorded: a prompt that is at least as long as the one before it is taken to begin with it")
+	b.spans.m.summary.estimate("tokens that prompts share where no texts were recorded: a prompt that is at least as " +
+		"long as the one before it is taken to begin with it")
 	var runs []agents.Run
 	if state.last >= 0 {
 		before := &b.Requests[state.last]

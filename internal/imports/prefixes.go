@@ -15,7 +15,8 @@ const (
 	mostKnown = 1 << 22
 )
 
-// digest is a prompt without its text: the hashes of its beginnings, one for each piece. A piece ends where a message does.
+// digest is a prompt without its text: the hashes of its beginnings, one for each piece. A piece ends where a message
+// does.
 type digest struct {
 	beginnings []uint64
 	ends       []int32 // of the beginnings, in bytes
@@ -89,8 +90,8 @@ func newPrefixes() *prefixes {
 	return &prefixes{seed: maphash.MakeSeed(), known: map[uint64]promptPrefix{}}
 }
 
-// blocks are those of a prompt of some length in tokens. It shares those of the earlier prompt that it has the longest beginning in common
-// with, as far as both count the same tokens in it.
+// blocks are those of a prompt of some length in tokens. It shares those of the earlier prompt that it has the longest
+// beginning in common with, as far as both count the same tokens in it.
 func (p *prefixes) blocks(d *digest, input, blockSize int) []agents.Run {
 	n := sort.Search(len(d.beginnings), func(i int) bool { _, ok := p.known[d.beginnings[i]]; return !ok })
 	var runs []agents.Run

@@ -89,7 +89,8 @@ func detect(object []byte) (Format, error) {
 		has[jsonscan.Text(name)] = true
 	}
 	switch {
-	case has["resourceSpans"], has["resource_spans"], has["traceId"] && has["spanId"], has["trace_id"] && has["span_id"],
+	case has["resourceSpans"], has["resource_spans"], has["traceId"] && has["spanId"],
+		has["trace_id"] && has["span_id"],
 		has["context"] && has["start_time"]:
 		return OTel, nil
 	case has["custom_id"]:

@@ -14,7 +14,8 @@ import (
 // Summary counts what was imported.
 type Summary struct {
 	Sessions, Requests, SubAgents int
-	// InputTokens and OutputTokens are sums over all requests. IdealTokens are those of the input that a prefix cache without limits would hold.
+	// InputTokens and OutputTokens are sums over all requests. IdealTokens are those of the input that a prefix cache
+	// without limits would hold.
 	InputTokens, OutputTokens, IdealTokens int64
 	// MainInputTokens and MainIdealTokens are those of the sessions' own agents.
 	MainInputTokens, MainIdealTokens int64
@@ -95,10 +96,13 @@ func median(counts map[int]int) int {
 func (s *Summary) Lines() []string {
 	input, output := s.Median()
 	lines := []string{
-		fmt.Sprintf("%s, %s, %s", text.Count(s.Sessions, "session"), text.Count(s.Requests, "request"), text.Count(s.SubAgents, "sub-agent")),
-		fmt.Sprintf("%d tokens in, %d out; a request has %d in and %d out in the median", s.InputTokens, s.OutputTokens, input, output),
+		fmt.Sprintf("%s, %s, %s", text.Count(s.Sessions, "session"), text.Count(s.Requests, "request"),
+			text.Count(s.SubAgents, "sub-agent")),
+		fmt.Sprintf("%d tokens in, %d out; a request has %d in and %d out in the median", s.InputTokens, s.OutputTokens,
+			input, output),
 	}
-	share := fmt.Sprintf("a prefix cache without limits would hold %.3f of the input", part(s.IdealTokens, s.InputTokens))
+	share := fmt.Sprintf("a prefix cache without limits would hold %.3f of the input",
+		part(s.IdealTokens, s.InputTokens))
 	if s.SubAgents > 0 {
 		share += fmt.Sprintf(", without sub-agents %.3f", part(s.MainIdealTokens, s.MainInputTokens))
 	}

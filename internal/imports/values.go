@@ -122,7 +122,8 @@ type limitReader struct {
 
 func (l *limitReader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, fmt.Errorf("an object is larger than %d MiB; cut the file into smaller objects, one on each line", textfile.MaxObject>>20)
+		return 0, fmt.Errorf("an object is larger than %d MiB; cut the file into smaller objects, one on each line",
+			textfile.MaxObject>>20)
 	}
 	n, err := l.r.Read(p[:min(len(p), l.left)])
 	l.left -= n

@@ -1,8 +1,8 @@
-// Package jsonscan walks through JSON and decodes only the values that are wanted: data sets and tokenizers are files of many megabytes,
-// of which a program needs some fields.
+// Package jsonscan walks through JSON and decodes only the values that are wanted: data sets and tokenizers are files
+// of many megabytes, of which a program needs some fields.
 //
-// It expects JSON that has been checked already, by json.Valid or a decoder. Other bytes give wrong values but neither panic
-// nor loop. Values are parts of the JSON that they are in, and keep it in memory.
+// It expects JSON that has been checked already, by json.Valid or a decoder. Other bytes give wrong values but neither
+// panic nor loop. Values are parts of the JSON that they are in, and keep it in memory.
 package jsonscan
 
 import (
@@ -33,8 +33,8 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Fields are the values of the members of those names, in the order of the names, nil for a name that the object does not have. Of a
-// repeated name the last value counts.
+// Fields are the values of the members of those names, in the order of the names, nil for a name that the object does
+// not have. Of a repeated name the last value counts.
 func Fields(object []byte, names ...string) [][]byte {
 	values := make([][]byte, len(names))
 	for quoted, value := range Members(object) {
@@ -164,15 +164,16 @@ func bare(raw []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte{'"'}), []byte{'"'})
 }
 
-// HalfCharacter is the error for a string in which one half of a surrogate pair stands without the other, which tokenizers refuse and
-// UTF-8 cannot say. It is the escape of that half.
+// HalfCharacter is the error for a string in which one half of a surrogate pair stands without the other, which
+// tokenizers refuse and UTF-8 cannot say. It is the escape of that half.
 type HalfCharacter string
 
 func (h HalfCharacter) Error() string {
 	return fmt.Sprintf("unpaired surrogate %s; was the text cut off?", string(h))
 }
 
-// AppendText appends the text of a string, with U+FFFD for half of a character. The error is the first HalfCharacter, if there is one.
+// AppendText appends the text of a string, with U+FFFD for half of a character. The error is the first HalfCharacter,
+// if there is one.
 func AppendText(dst, raw []byte) ([]byte, error) {
 	const escape = len(`\uffff`)
 	var err error
@@ -253,7 +254,8 @@ func Depth(raw []byte) int {
 }
 
 // kinds are the kinds of values but numbers, by their first byte.
-var kinds = map[byte]string{'{': "an object", '[': "an array", '"': "a string", 't': "true or false", 'f': "true or false", 'n': "null"}
+var kinds = map[byte]string{'{': "an object", '[': "an array", '"': "a string", 't': "true or false",
+	'f': "true or false", 'n': "null"}
 
 // Kind names the kind of a value, for errors.
 func Kind(raw []byte) string {
@@ -269,8 +271,8 @@ type Member struct {
 	Value []byte
 }
 
-// Dict are the members of an object the way a Python dict holds them: a repeated name keeps its first place and its last
-// value.
+// Dict are the members of an object the way a Python dict holds them: a repeated name keeps its first place and its
+// last value.
 func Dict(object []byte) []Member {
 	var list []Member
 	at := map[string]int{}

@@ -54,12 +54,16 @@ func TestValues(t *testing.T) {
 		truthy    bool
 		depth     int
 	}{
-		{"", "nothing", false, 0}, {"{}", "an object", false, 1}, {`{"a":[{"b":"[["}]}`, "an object", true, 3}, {"[ ]", "an array", false, 1}, {"[0]", "an array", true, 1},
-		{`""`, "a string", false, 0}, {`"a"`, "a string", true, 0}, {"true", "true or false", true, 0}, {"false", "true or false", false, 0}, {"null", "null", false, 0},
-		{"0", "a number", false, 0}, {"-0.0", "a number", false, 0}, {"1e999", "a number", true, 0}, {"7", "a number", true, 0},
+		{"", "nothing", false, 0}, {"{}", "an object", false, 1}, {`{"a":[{"b":"[["}]}`, "an object", true, 3},
+		{"[ ]", "an array", false, 1}, {"[0]", "an array", true, 1},
+		{`""`, "a string", false, 0}, {`"a"`, "a string", true, 0}, {"true", "true or false", true, 0},
+		{"false", "true or false", false, 0}, {"null", "null", false, 0},
+		{"0", "a number", false, 0}, {"-0.0", "a number", false, 0}, {"1e999", "a number", true, 0},
+		{"7", "a number", true, 0},
 	} {
 		raw := []byte(c.raw)
-		if Kind(raw) != c.kind || Truthy(raw) != c.truthy || Depth(raw) != c.depth || IsString(raw) != (c.kind == "a string") {
+		if Kind(raw) != c.kind || Truthy(raw) != c.truthy || Depth(raw) != c.depth ||
+			IsString(raw) != (c.kind == "a string") {
 			t.Errorf("%s: %s, %v, %d", c.raw, Kind(raw), Truthy(raw), Depth(raw))
 		}
 	}
@@ -70,7 +74,8 @@ func TestValues(t *testing.T) {
 
 // FuzzScan holds the scan of JSON to the standard library; other bytes must not make it panic.
 func FuzzScan(f *testing.F) {
-	for _, s := range []string{`{"a":[1,{"b":"\u00e9\\"}],"a":"x"}`, `[[],{},"",-1.5e3,null]`, `{"a`, `[1,`, `{"\ud83d":1}`, "[1 2]", `"\`} {
+	for _, s := range []string{`{"a":[1,{"b":"\u00e9\\"}],"a":"x"}`, `[[],{},"",-1.5e3,null]`, `{"a`, `[1,`,
+		`{"\ud83d":1}`, "[1 2]", `"\`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -15,8 +15,9 @@ import (
 // Where a server listens unless its command says otherwise.
 const defaultPort = "8000"
 
-// AddressOf is the base URL of the server that a command starts, by its flags --host, --port or -p, and --ssl-keyfile or --ssl-certfile. A
-// value is a word of its own or joined by '='; the last one counts. A wildcard address is reached by loopback.
+// AddressOf is the base URL of the server that a command starts, by its flags --host, --port or -p, and --ssl-keyfile
+// or --ssl-certfile. A value is a word of its own or joined by '='; the last one counts. A wildcard address is reached
+// by loopback.
 func AddressOf(command []string) (string, error) {
 	if len(command) == 0 || command[0] == "" {
 		return "", errors.New("the server command is empty; write a command such as 'vllm serve MODEL --port 8000'")
@@ -41,13 +42,15 @@ func AddressOf(command []string) (string, error) {
 				port = value
 			}
 		case "--uds":
-			return "", fmt.Errorf("the server command has --uds %s: a Unix socket cannot be loaded; use --host and --port", usage.Quote(value))
+			return "", fmt.Errorf("the server command has --uds %s: a Unix socket cannot be loaded; use --host and "+
+				"--port", usage.Quote(value))
 		case "--ssl-keyfile", "--ssl-certfile":
 			scheme = "https"
 		}
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return "", fmt.Errorf("the server command has --port %s: give a number from 1 to 65535, so that the server can be found", usage.Quote(port))
+		return "", fmt.Errorf("the server command has --port %s: give a number from 1 to 65535, so that the server "+
+			"can be found", usage.Quote(port))
 	}
 	switch host = strings.Trim(host, "[]"); host {
 	case "", "0.0.0.0":

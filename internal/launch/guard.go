@@ -13,8 +13,8 @@ import (
 // GuardCommand names the command of this program that runs Guard. No help lists it.
 const GuardCommand = "guard-server"
 
-// The guard says on its standard output, a line each: the process of the command and when it began, or why there is none; how the command ended; which
-// processes it could not end.
+// The guard says on its standard output, a line each: the process of the command and when it began, or why there is
+// none; how the command ended; which processes it could not end.
 const (
 	guardStarted = "started"
 	guardFailed  = "failed"
@@ -25,16 +25,18 @@ const (
 // forceLimit is how long the guard kills.
 const forceLimit = 10 * time.Second
 
-// tree is a command with its descendants. Each system has one: start runs a command whose output goes to a file, ended has how the
-// command ended, gone is closed when no descendant is left, ask sends SIGTERM, kill ends by force, and left names processes.
+// tree is a command with its descendants. Each system has one: start runs a command whose output goes to a file, ended
+// has how the command ended, gone is closed when no descendant is left, ask sends SIGTERM, kill ends by force, and left
+// names processes.
 type tree struct {
 	pid   int
 	ended chan string
 	gone  chan struct{}
 }
 
-// Guard runs a command line, of which the first word is the grace period, until its standard input ends or a signal comes, and then ends
-// the command with its descendants. It returns an exit code. What the command prints goes to the file.
+// Guard runs a command line, of which the first word is the grace period, until its standard input ends or a signal
+// comes, and then ends the command with its descendants. It returns an exit code. What the command prints goes to the
+// file.
 func Guard(args []string, stdin io.Reader, status io.Writer, prints *os.File) int {
 	say := func(word string, rest any) { fmt.Fprintf(status, "%s %v\n", word, rest) }
 	if len(args) < 2 {
@@ -46,8 +48,8 @@ func Guard(args []string, stdin io.Reader, status io.Writer, prints *os.File) in
 		say(guardFailed, err)
 		return 2
 	}
-	// Signals are caught, and not ignored, since an ignored one would be ignored by the command too. A write to a program that was killed
-	// raises SIGPIPE.
+	// Signals are caught, and not ignored, since an ignored one would be ignored by the command too. A write to a
+	// program that was killed raises SIGPIPE.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

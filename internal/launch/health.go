@@ -21,7 +21,8 @@ const (
 	askLimit = time.Second // for one answer
 )
 
-// Times are how long a server took from its start until it listened and until it was healthy; 0 for not yet. They are exact to 50 ms.
+// Times are how long a server took from its start until it listened and until it was healthy; 0 for not yet. They are
+// exact to 50 ms.
 type Times struct{ Listening, Healthy time.Duration }
 
 // Times returns what Ready has seen.
@@ -31,13 +32,14 @@ func (s *Server) Times() Times {
 	return Times{s.listening, s.healthy}
 }
 
-// Client is for requests to the server beside a load. It takes any certificate, since Ready has checked which process listens.
+// Client is for requests to the server beside a load. It takes any certificate, since Ready has checked which process
+// listens.
 func (s *Server) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 }
 
-// Ready waits until the server answers GET /health with 200. A server without that path is ready when it answers GET /v1/models. The
-// error says how far the server came within the limit, or how it ended.
+// Ready waits until the server answers GET /health with 200. A server without that path is ready when it answers GET
+// /v1/models. The error says how far the server came within the limit, or how it ended.
 func (s *Server) Ready(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, s.o.Ready)
 	defer cancel()
@@ -120,7 +122,8 @@ func (s *Server) ours() error {
 	if slices.Contains(runners, filepath.Base(s.o.Command[0])) || !foreign(s.guard.Process.Pid, s.at) {
 		return nil
 	}
-	return fmt.Errorf("another process answers at %s%s, not the server that was started; give the server command another --port", s.address, holder(s.at))
+	return fmt.Errorf("another process answers at %s%s, not the server that was started; give the server command "+
+		"another --port", s.address, holder(s.at))
 }
 
 // late says how far a server came that is not ready in time.
@@ -136,7 +139,8 @@ func (s *Server) late(answer string) error {
 	default:
 		fmt.Fprintf(&b, "but nothing listens at %s", s.address)
 		if elsewhere := ports(descendants(s.guard.Process.Pid)); len(elsewhere) > 0 {
-			fmt.Fprintf(&b, "; its processes listen on port %s, so give the server command the --port that is meant", strings.Trim(fmt.Sprint(elsewhere), "[]"))
+			fmt.Fprintf(&b, "; its processes listen on port %s, so give the server command the --port that is meant",
+				strings.Trim(fmt.Sprint(elsewhere), "[]"))
 		}
 	}
 	return errors.New(b.String() + s.log.last())

@@ -1,6 +1,6 @@
-// Package launch runs the command of a server for as long as it is needed: it starts the command, waits until the server answers,
-// reads what it prints, and ends it with all its descendants, also when this program is killed. It leaves out what is asked of the
-// server, and where its log is kept.
+// Package launch runs the command of a server for as long as it is needed: it starts the command, waits until the
+// server answers, reads what it prints, and ends it with all its descendants, also when this program is killed. It
+// leaves out what is asked of the server, and where its log is kept.
 //
 // A guard, a process of this program in a session of its own, stands between this program and the server:
 //
@@ -8,9 +8,9 @@
 //	    ^ <── how it ended ────┘                        │
 //	    └────────────── what they print ────────────────┘
 //
-// The guard ends the server when the lifeline closes, which the system does however this program dies. On Linux every descendant
-// that loses its parent becomes a child of the guard, so that a daemon of the server ends with it; on other systems it ends the process
-// group alone, on Windows the command's process alone.
+// The guard ends the server when the lifeline closes, which the system does however this program dies. On Linux every
+// descendant that loses its parent becomes a child of the guard, so that a daemon of the server ends with it; on other
+// systems it ends the process group alone, on Windows the command's process alone.
 package launch
 
 import (
@@ -38,12 +38,13 @@ const (
 
 // Options say which server to run.
 type Options struct {
-	Command []string          // the program and its arguments; no shell reads them
-	Env     []string          // KEY=VALUE, added to the environment of this program
-	Ready   time.Duration     // limit of Server.Ready; DefaultReady if 0
-	Grace   time.Duration     // between the request to end and the end by force; DefaultGrace if 0
-	Log     func(line string) // takes each line that the server prints, cleaned; called by one goroutine, which must not wait for long
-	Guard   []string          // the command line that runs Guard
+	Command []string      // the program and its arguments; no shell reads them
+	Env     []string      // KEY=VALUE, added to the environment of this program
+	Ready   time.Duration // limit of Server.Ready; DefaultReady if 0
+	Grace   time.Duration // between the request to end and the end by force; DefaultGrace if 0
+	// takes each line that the server prints, cleaned; called by one goroutine, which must not wait for long
+	Log   func(line string)
+	Guard []string // the command line that runs Guard
 }
 
 // Server is a running server command. Its methods may be called from several goroutines.
@@ -77,11 +78,13 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	o.Ready, o.Grace = cmp.Or(o.Ready, DefaultReady), cmp.Or(o.Grace, DefaultGrace)
 	s := &Server{
-		o: o, address: address, at: dialed(address), log: newLog(o), died: make(chan struct{}), over: make(chan struct{}), drained: make(chan struct{}),
+		o: o, address: address, at: dialed(address), log: newLog(o), died: make(chan struct{}),
+		over: make(chan struct{}), drained: make(chan struct{}),
 	}
 	s.stop = sync.OnceValue(s.end)
 	if s.answers(ctx) {
-		return nil, fmt.Errorf("another server answers at %s already%s; stop it, or give the server command another --port", address, holder(s.at))
+		return nil, fmt.Errorf("another server answers at %s already%s; stop it, or give the server command another "+
+			"--port", address, holder(s.at))
 	}
 	if err := s.run(ctx); err != nil {
 		return nil, fmt.Errorf("cannot start the server command %s: %w", usage.Quote(o.Command[0]), err)
@@ -221,8 +224,8 @@ func (s *Server) Err() error {
 	return fmt.Errorf("the server command %s%s", s.ended, s.log.last())
 }
 
-// Stop ends the server: it asks all its processes to end, gives them the grace period, and ends those that remain by force. It
-// returns once they are gone and the port is free; an error names what is left. It may be called again.
+// Stop ends the server: it asks all its processes to end, gives them the grace period, and ends those that remain by
+// force. It returns once they are gone and the port is free; an error names what is left. It may be called again.
 func (s *Server) Stop() error { return s.stop() }
 
 func (s *Server) end() error {
@@ -252,7 +255,8 @@ func (s *Server) end() error {
 	return s.portClosed()
 }
 
-// portClosed waits until the port is free. Nothing of the server runs any more, so another process holds one that stays in use.
+// portClosed waits until the port is free. Nothing of the server runs any more, so another process holds one that stays
+// in use.
 func (s *Server) portClosed() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -99,7 +99,8 @@ func server(manners []string) {
 
 // parent starts a server and stays until it is killed, or its input ends.
 func parent(args []string) {
-	s, err := Start(context.Background(), Options{Command: args, Guard: []string{os.Args[0], GuardCommand}, Env: []string{playing + "=1"}, Grace: 100 * time.Millisecond})
+	s, err := Start(context.Background(), Options{Command: args, Guard: []string{os.Args[0], GuardCommand},
+		Env: []string{playing + "=1"}, Grace: 100 * time.Millisecond})
 	if err == nil {
 		fmt.Println("started", s.guard.Process.Pid)
 		err = s.Ready(context.Background())
@@ -184,14 +185,16 @@ func free(t *testing.T, port string) {
 	}
 }
 
-// A server that behaves becomes ready, and leaves nothing; so do those that ignore SIGTERM and those with children and daemons.
+// A server that behaves becomes ready, and leaves nothing; so do those that ignore SIGTERM and those with children and
+// daemons.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	for _, manners := range []string{"", "old", "deaf", "child", "daemon", "daemon deaf child"} {
 		t.Run(manners, func(t *testing.T) {
 			t.Parallel()
 			port := freePort(t)
-			s := launch(t, Options{Grace: 50 * time.Millisecond, Ready: time.Minute}, append(strings.Fields(manners), "say=hello", "--port="+port)...)
+			s := launch(t, Options{Grace: 50 * time.Millisecond, Ready: time.Minute},
+				append(strings.Fields(manners), "say=hello", "--port="+port)...)
 			assert.Succeeds(t, s.Ready(t.Context()))
 			if at := s.Times(); at.Listening <= 0 || at.Healthy < at.Listening {
 				t.Errorf("times %v", at)
@@ -231,12 +234,16 @@ func TestNotReady(t *testing.T) {
 		ready   time.Duration
 		want    []string
 	}{
-		{"say=loading say=failed exit=3", time.Minute, []string{"the server command exited with status 3; its last lines:\n  loading\n  failed"}},
+		{"say=loading say=failed exit=3", time.Minute,
+			[]string{"the server command exited with status 3; its last lines:\n  loading\n  failed"}},
 		{"exit=0", time.Minute, []string{"exited with status 0; it has printed nothing"}},
 		{"child exit=1", time.Minute, []string{"exited with status 1"}},
-		{"hang", time.Second, []string{"not ready after 1s: it runs, but nothing listens at http://127.0.0.1:", "; it has printed nothing"}},
-		{"mute", 2 * time.Second, []string{"and takes connections at http://127.0.0.1:", "but does not answer GET /health"}},
-		{"say=here listen=" + elsewhere, 2 * time.Second, []string{"its processes listen on port " + elsewhere, "its last lines:\n  here"}},
+		{"hang", time.Second, []string{"not ready after 1s: it runs, but nothing listens at http://127.0.0.1:",
+			"; it has printed nothing"}},
+		{"mute", 2 * time.Second,
+			[]string{"and takes connections at http://127.0.0.1:", "but does not answer GET /health"}},
+		{"say=here listen=" + elsewhere, 2 * time.Second,
+			[]string{"its processes listen on port " + elsewhere, "its last lines:\n  here"}},
 		{"status=503", 2 * time.Second, []string{"but answers 503 to GET /health"}},
 	} {
 		t.Run(c.manners, func(t *testing.T) {
@@ -252,7 +259,8 @@ func TestNotReady(t *testing.T) {
 				assert.Fails(t, "not ready", err, want)
 			}
 			tree := s.tree()
-			if strings.Contains(c.manners, "child") { // the guard waits for a minute, for a process that ignores SIGTERM
+			// the guard waits for a minute, for a process that ignores SIGTERM
+			if strings.Contains(c.manners, "child") {
 				for _, pid := range tree[:len(tree)-1] {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
 				}
@@ -298,8 +306,10 @@ func TestStartFails(t *testing.T) {
 	assert.Succeeds(t, os.WriteFile(text, []byte("no program"), 0o755))
 	port := "--port=" + freePort(t)
 	for want, command := range map[string][]string{
-		"another server answers at http://127.0.0.1:" + taken + " already (process " + strconv.Itoa(os.Getpid()): {self, "server", "--port", taken},
-		"cannot start the server command no-such-program: ":                                                      {"no-such-program", port},
+		"another server answers at http://127.0.0.1:" + taken + " already (process " + strconv.Itoa(os.Getpid()): {self,
+			"server", "--port", taken},
+		"cannot start the server command no-such-program: ": {
+			"no-such-program", port},
 		"exec format error": {text, port},
 		"is empty":          {},
 	} {
@@ -320,7 +330,8 @@ func TestForeign(t *testing.T) {
 	assert.Succeeds(t, err)
 	other := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
 	go func() { _ = other.Serve(l) }()
-	assert.Fails(t, "another's port", s.Ready(t.Context()), fmt.Sprintf("another process answers at http://127.0.0.1:%s (process %d,", port, os.Getpid()))
+	assert.Fails(t, "another's port", s.Ready(t.Context()),
+		fmt.Sprintf("another process answers at http://127.0.0.1:%s (process %d,", port, os.Getpid()))
 	_ = other.Close()
 	s.end(t)
 }
@@ -357,7 +368,8 @@ func eventually(t *testing.T, condition func() bool) {
 	}
 }
 
-// A parent that is killed, at whatever moment, leaves nothing: before the server runs, before it is ready, later, and while it stops.
+// A parent that is killed, at whatever moment, leaves nothing: before the server runs, before it is ready, later, and
+// while it stops.
 func TestParentKilled(t *testing.T) {
 	t.Parallel()
 	for i, after := range []string{"0ms", "2ms", "5ms", "10ms", "started", "ready", "stop"} {

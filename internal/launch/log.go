@@ -14,8 +14,8 @@ const (
 	lastLines   = 12      // that an error repeats
 )
 
-// log makes lines of what a server prints. A progress bar, whose steps end in a carriage return, is at most one line a second, and its
-// last step.
+// log makes lines of what a server prints. A progress bar, whose steps end in a carriage return, is at most one line a
+// second, and its last step.
 type log struct {
 	take  func(line string)
 	hide  *strings.Replacer

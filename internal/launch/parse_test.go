@@ -49,13 +49,15 @@ func FuzzAddressOf(f *testing.F) {
 // The values of keys, and users of URLs, are hidden in a command and in the lines of its server.
 func TestHide(t *testing.T) {
 	t.Setenv("HF_TOKEN", "hf_canary_token")
-	command := strings.Fields("vllm serve M --api-key canary-one canary-two --port 1 --api_key=canary-three --chat http://me:pass@host/")
+	command := strings.Fields(
+		"vllm serve M --api-key canary-one canary-two --port 1 --api_key=canary-three --chat http://me:pass@host/")
 	safe := strings.Join(Hide(command), " ")
 	if want := "vllm serve M --api-key *** *** --port 1 --api_key=*** --chat http://***@host/"; safe != want {
 		t.Errorf("got %s, want %s", safe, want)
 	}
 	var lines []string
-	l := newLog(Options{Command: command, Env: []string{"MY_PASSWORD=canary-four", "PORT=8000"}, Log: func(line string) { lines = append(lines, line) }})
+	l := newLog(Options{Command: command, Env: []string{"MY_PASSWORD=canary-four", "PORT=8000"},
+		Log: func(line string) { lines = append(lines, line) }})
 	_, _ = l.Write([]byte("args canary-one,canary-two 'canary-three' canary-four hf_canary_token 8000\n"))
 	if want := []string{"args ***,*** '***' *** *** 8000"}; !slices.Equal(lines, want) {
 		t.Errorf("got %q, want %q", lines, want)
@@ -67,7 +69,8 @@ func TestLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines []string
 		l := newLog(Options{Log: func(line string) { lines = append(lines, line) }})
-		for _, piece := range []string{"plain\r\n", "a\n\n", "\x1b[31mred\x1b[0m\n", "\r 1%", "\r 2%", "\r 3%", "+", "\r 4%", "\r 5%\n", strings.Repeat("x", longestLine+1) + "\n", "end"} {
+		for _, piece := range []string{"plain\r\n", "a\n\n", "\x1b[31mred\x1b[0m\n", "\r 1%", "\r 2%", "\r 3%", "+",
+			"\r 4%", "\r 5%\n", strings.Repeat("x", longestLine+1) + "\n", "end"} {
 			if piece == "+" {
 				time.Sleep(time.Second)
 				continue
@@ -82,7 +85,8 @@ func TestLog(t *testing.T) {
 	})
 }
 
-// Lines do not depend on where the bytes are split, hold no control characters, and lose no text that ends in a line feed.
+// Lines do not depend on where the bytes are split, hold no control characters, and lose no text that ends in a line
+// feed.
 func FuzzLog(f *testing.F) {
 	f.Add("a\rb\r\nc\n\r\r\nd", 2)
 	f.Fuzz(func(t *testing.T, text string, at int) {

@@ -117,7 +117,8 @@ func holder(address string) string {
 	return fmt.Sprintf(" (process %d, %s)", pid, text.Clean(string(name)))
 }
 
-// foreign reports whether a process of this machine listens on the port of an address, and none of those below the guard does.
+// foreign reports whether a process of this machine listens on the port of an address, and none of those below the
+// guard does.
 func foreign(guard int, address string) bool {
 	port := portOf(address)
 	return !slices.Contains(ports(descendants(guard)), port) && holderOf(port) != 0

@@ -8,7 +8,8 @@ import (
 	"benchtop/internal/secret"
 )
 
-// shortestSecret is the length from which on a text is hidden wherever it stands; a shorter one would be found in other words.
+// shortestSecret is the length from which on a text is hidden wherever it stands; a shorter one would be found in other
+// words.
 const shortestSecret = 6
 
 // Hide returns a server command that may be shown and saved: without the values of --api-key and what
@@ -19,7 +20,8 @@ func Hide(command []string) []string {
 	return secret.HideWords(safe, nil)
 }
 
-// keys calls a function with the place of each value of --api-key, which takes several, and the part of that word before the value.
+// keys calls a function with the place of each value of --api-key, which takes several, and the part of that word
+// before the value.
 func keys(command []string, found func(i int, prefix string)) {
 	within := false
 	for i, word := range command {

@@ -13,8 +13,9 @@ import (
 // guardName is what the system calls the guard's process.
 const guardName = "server-guard"
 
-// start runs a command in a session of its own. Descendants that lose their parent become children of this process, which reaps all of
-// them; it has no other children. The caller holds its thread, with whose end the system kills the command.
+// start runs a command in a session of its own. Descendants that lose their parent become children of this process,
+// which reaps all of them; it has no other children. The caller holds its thread, with whose end the system kills the
+// command.
 func start(command []string, prints *os.File) (*tree, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("taking over its descendants: %w", err)
@@ -23,7 +24,8 @@ func start(command []string, prints *os.File) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = os.WriteFile("/proc/self/comm", []byte(guardName), 0) // or killing this program by its name would kill the guard too
+	// or killing this program by its name would kill the guard too
+	_ = os.WriteFile("/proc/self/comm", []byte(guardName), 0)
 	nothing, err := os.Open(os.DevNull)
 	if err != nil {
 		return nil, err

@@ -96,8 +96,8 @@ func (k *connection) readBody(q *request) (chunks int, arrived int64, err error)
 	return chunks, arrived, err
 }
 
-// play writes a stream. It writes the chunks that are due, the scheduler those of later. So a slow client delays only its own
-// connection: as long as the client is behind, this goroutine waits for it.
+// play writes a stream. It writes the chunks that are due, the scheduler those of later. So a slow client delays only
+// its own connection: as long as the client is behind, this goroutine waits for it.
 func (k *connection) play(template *template, q *request, chunks int, arrived int64) error {
 	t := &k.stream
 	t.begin(template, q.pace, chunks, q.id, arrived)
@@ -122,8 +122,8 @@ func (k *connection) play(template *template, q *request, chunks int, arrived in
 	return t.err
 }
 
-// wait leaves the stream to the scheduler or, where there is none, waits until the next chunk is due. It returns false if the server
-// was closed.
+// wait leaves the stream to the scheduler or, where there is none, waits until the next chunk is due. It returns false
+// if the server was closed.
 func (k *connection) wait(d time.Duration) bool {
 	if k.stream.raw != nil {
 		if s := k.server.pacing(); s != nil {
@@ -151,8 +151,8 @@ func (k *connection) reply(status int, body string, head ...string) error {
 	return err
 }
 
-// refuse answers a bad request with the reason. Then it gives the client some time to read the answer, which would be lost if the
-// socket were closed with unread bytes in it.
+// refuse answers a bad request with the reason. Then it gives the client some time to read the answer, which would be
+// lost if the socket were closed with unread bytes in it.
 func (k *connection) refuse(r *refusal) {
 	if err := k.reply(r.status, failure(r.message), "Connection: close\r\n"); err != nil {
 		return
@@ -180,8 +180,8 @@ func (k *connection) sendLog() error {
 	return err
 }
 
-// stream is the answer in progress on a connection, which reuses it. Only one goroutine holds it at a time: the connection's own or,
-// between play and a receive from back, the scheduler's.
+// stream is the answer in progress on a connection, which reuses it. Only one goroutine holds it at a time: the
+// connection's own or, between play and a receive from back, the scheduler's.
 type stream struct {
 	conn net.Conn
 	raw  syscall.RawConn // for writes that do not block; nil if the connection has none
@@ -213,8 +213,8 @@ func (s *stream) begin(template *template, p pace, chunks int, id string, arrive
 
 func (s *stream) over() bool { return s.err != nil || s.next == s.chunks && len(s.rest) == 0 }
 
-// advance records the write of the next chunk and returns its bytes. An answer is in the log before its end is written, so that a
-// client that has seen the end finds it there.
+// advance records the write of the next chunk and returns its bytes. An answer is in the log before its end is written,
+// so that a client that has seen the end finds it there.
 func (s *stream) advance(now int64) []byte {
 	s.done.Writes = append(s.done.Writes, now)
 	s.next++

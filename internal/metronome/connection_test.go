@@ -24,7 +24,8 @@ func TestRefusals(t *testing.T) {
 		{"old", "GET /health HTTP/1.0\r\n\r\n", 505, "HTTP/1.1"},
 		{"HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, "HTTP/1.1"},
 		{"long line", "GET /" + strings.Repeat("x", 100_000) + " HTTP/1.1\r\n\r\n", 431, "longer than 65536"},
-		{"many lines", "GET /health HTTP/1.1\r\n" + strings.Repeat("A: b\r\n", 20_000) + "\r\n", 431, "longer than 65536"},
+		{"many lines", "GET /health HTTP/1.1\r\n" + strings.Repeat("A: b\r\n", 20_000) + "\r\n", 431,
+			"longer than 65536"},
 		{"cut off", "GET /health HTTP/1.1\r\nA: b\r\n", 400, "ended within the head"},
 		{"no colon", head("what\r\n"), 400, "malformed MIME header"},
 		{"length in words", head("Content-Length: ten\r\n"), 400, "Content-Length"},
@@ -96,7 +97,8 @@ func TestOtherEndpoints(t *testing.T) {
 		r := c.answer()
 		words, err := io.ReadAll(r.Body)
 		if err != nil || r.StatusCode != e.status || !strings.Contains(string(words), e.words) {
-			t.Errorf("%.40q: status %d %q (%v), want %d with %q", e.request, r.StatusCode, words, err, e.status, e.words)
+			t.Errorf("%.40q: status %d %q (%v), want %d with %q", e.request, r.StatusCode, words, err, e.status,
+				e.words)
 		}
 	}
 	if rest, err := io.ReadAll(c.r); err != nil || len(rest) > 0 {
@@ -108,7 +110,8 @@ func TestOtherEndpoints(t *testing.T) {
 func TestPipelined(t *testing.T) {
 	_, base := start(t)
 	c := dial(t, base)
-	c.send(ask(path(time.Millisecond, time.Millisecond, "/v1/completions"), "a", 3) + ask("/v1/chat/completions", "b", 5) + "\x00garbage\r\n\r\n")
+	c.send(ask(path(time.Millisecond, time.Millisecond, "/v1/completions"), "a", 3) + ask("/v1/chat/completions", "b",
+		5) + "\x00garbage\r\n\r\n")
 	checkEvents(t, false, 3, c.events())
 	checkEvents(t, true, 5, c.events())
 	if r := c.answer(); r.StatusCode != http.StatusBadRequest || !r.Close {

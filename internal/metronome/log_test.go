@@ -105,7 +105,8 @@ func TestFetchLogFailures(t *testing.T) {
 		{"another log", "12:00 started", 200, "bad header"},
 		{"empty", "", 200, "bad header"},
 		{"cut off", whole[:len(whole)-1], 200, "damaged metronome log: unexpected EOF (answer 2 of 2)"},
-		{"cut off between answers", encoded(0, 3, answer{ID: "x", Arrived: 5}), 200, "damaged metronome log: EOF (answer 2 of 3)"},
+		{"cut off between answers", encoded(0, 3, answer{ID: "x", Arrived: 5}), 200,
+			"damaged metronome log: EOF (answer 2 of 3)"},
 		{"incomplete", encoded(3, 0), 200, "3 answers are missing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -39,7 +39,8 @@ type request struct {
 	last bool // the client wants the connection closed after the answer
 }
 
-// refusal is the answer to a bad request. It ends the connection, since the rest of the request may still be in transit.
+// refusal is the answer to a bad request. It ends the connection, since the rest of the request may still be in
+// transit.
 type refusal struct {
 	status  int
 	message string
@@ -66,7 +67,8 @@ func (k *connection) readRequest() (q request, err error) {
 	r, err := http.ReadRequest(k.in)
 	switch {
 	case err != nil && k.limit.N <= 0:
-		return q, &refusal{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("the head is longer than %d bytes", mostHead)}
+		return q, &refusal{http.StatusRequestHeaderFieldsTooLarge,
+			fmt.Sprintf("the head is longer than %d bytes", mostHead)}
 	case err == io.EOF:
 		return q, err
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -76,7 +78,8 @@ func (k *connection) readRequest() (q request, err error) {
 	case r.Proto != "HTTP/1.1":
 		return q, &refusal{http.StatusHTTPVersionNotSupported, "this server speaks HTTP/1.1"}
 	case r.ContentLength > mostBody:
-		return q, &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has %d bytes, more than %d", r.ContentLength, mostBody)}
+		return q, &refusal{http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("the body has %d bytes, more than %d", r.ContentLength, mostBody)}
 	}
 	k.limit.N = mostBody
 	q.body, q.id, q.last = r.Body, r.Header.Get("X-Request-Id"), r.Close
@@ -103,8 +106,8 @@ type pace struct{ ttft, itl time.Duration }
 // slowest keeps due times of the longest answer within an int64.
 const slowest = time.Hour
 
-// Pace returns the base URL at which a metronome at base answers at a pace: the first chunk comes ttft after the end of the request,
-// the others one itl apart. A time of 0 means no wait.
+// Pace returns the base URL at which a metronome at base answers at a pace: the first chunk comes ttft after the end of
+// the request, the others one itl apart. A time of 0 means no wait.
 func Pace(base string, ttft, itl time.Duration) string {
 	base = strings.TrimRight(base, "/")
 	for _, p := range []struct {
@@ -131,7 +134,8 @@ func readPace(path string) (pace, error) {
 		}
 		var err error
 		if *wait, err = time.ParseDuration(value); err != nil || *wait < 0 || *wait > slowest {
-			return pace{}, fmt.Errorf("%s=%s in the path: expected a time such as 10ms, at most %s", name, value, slowest)
+			return pace{},
+				fmt.Errorf("%s=%s in the path: expected a time such as 10ms, at most %s", name, value, slowest)
 		}
 	}
 	return p, nil

@@ -8,7 +8,8 @@ import (
 
 func TestPaceInPath(t *testing.T) {
 	for _, p := range []pace{
-		{}, {ttft: time.Second}, {itl: 250 * time.Microsecond}, {1500 * time.Microsecond, 1}, {time.Hour, 90 * time.Second},
+		{}, {ttft: time.Second}, {itl: 250 * time.Microsecond}, {1500 * time.Microsecond, 1},
+		{time.Hour, 90 * time.Second},
 	} {
 		base := Pace("http://127.0.0.1:1/", p.ttft, p.itl)
 		if got, err := readPace(base); err != nil || got != p {
@@ -18,7 +19,8 @@ func TestPaceInPath(t *testing.T) {
 			t.Errorf("base URL %q", base)
 		}
 	}
-	if got, err := readPace("/itl=5µs/ttft=1ms/other=3/x"); err != nil || got != (pace{time.Millisecond, 5 * time.Microsecond}) {
+	if got, err := readPace("/itl=5µs/ttft=1ms/other=3/x"); err != nil ||
+		got != (pace{time.Millisecond, 5 * time.Microsecond}) {
 		t.Errorf("got %v (%v)", got, err)
 	}
 }

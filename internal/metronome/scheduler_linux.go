@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scheduler writes the chunks of all paced streams when they are due, from one goroutine. It sleeps on a timerfd(2) in Go's
-// poller: Go's timers are rounded up to a millisecond while a process is idle, and a thread asleep in a system call of its own would
-// keep a processor, perhaps the only one, from the connections. Its writes never block: the stream of a client that does not read
-// goes back to its connection.
+// scheduler writes the chunks of all paced streams when they are due, from one goroutine. It sleeps on a timerfd(2) in
+// Go's poller: Go's timers are rounded up to a millisecond while a process is idle, and a thread asleep in a system
+// call of its own would keep a processor, perhaps the only one, from the connections. Its writes never block: the
+// stream of a client that does not read goes back to its connection.
 type scheduler struct {
 	clock clock
 	timer *os.File
@@ -49,8 +49,8 @@ func newScheduler(c clock) *scheduler {
 	return s
 }
 
-// play writes the chunks of a stream until its end, an error, a write that would block, or the first chunk if there is no pace to
-// keep. It returns false if the scheduler was closed.
+// play writes the chunks of a stream until its end, an error, a write that would block, or the first chunk if there is
+// no pace to keep. It returns false if the scheduler was closed.
 func (s *scheduler) play(t *stream) bool {
 	s.mu.Lock()
 	if s.closed {
@@ -179,7 +179,8 @@ func (s *scheduler) sleep(until int64) {
 	s.mu.Unlock()
 }
 
-// schedule holds streams, the one due first on top: a heap with the due times next to the pointers, so that sifting touches no stream.
+// schedule holds streams, the one due first on top: a heap with the due times next to the pointers, so that sifting
+// touches no stream.
 type schedule []dueStream
 
 type dueStream struct {

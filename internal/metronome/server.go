@@ -9,15 +9,16 @@
 //	GET  …/v1/models, …/health                for clients that check the server first
 //	GET  /log                                 the writes since the last time, see FetchLog
 //
-// The number of chunks is max_completion_tokens or max_tokens of the body, 16 without either. Apart from that, only the X-Request-Id
-// of a request matters.
+// The number of chunks is max_completion_tokens or max_tokens of the body, 16 without either. Apart from that, only the
+// X-Request-Id of a request matters.
 //
-// Chunk k is due at the end of the request, plus ttft, plus k times itl, so lateness never adds up and no chunk is left out. If the
-// first chunk has to wait, the header goes out before it, as from servers that prefill; else with it. Each chunk is one HTTP chunk
-// and one write; the last write includes the finish reason, the usage and the end of the stream.
+// Chunk k is due at the end of the request, plus ttft, plus k times itl, so lateness never adds up and no chunk is left
+// out. If the first chunk has to wait, the header goes out before it, as from servers that prefill; else with it. Each
+// chunk is one HTTP chunk and one write; the last write includes the finish reason, the usage and the end of the
+// stream.
 //
-// On Linux one goroutine writes all paced chunks, at little more than the cost of the system calls. Elsewhere, and on connections
-// that are no sockets, each connection keeps its own pace with Go's timers.
+// On Linux one goroutine writes all paced chunks, at little more than the cost of the system calls. Elsewhere, and on
+// connections that are no sockets, each connection keeps its own pace with Go's timers.
 package metronome
 
 import (
@@ -69,7 +70,8 @@ func newServer(text string) *Server {
 	}
 }
 
-// Serve answers the connections of a listener until Close, and then returns nil. It closes the listener. It is called once.
+// Serve answers the connections of a listener until Close, and then returns nil. It closes the listener. It is called
+// once.
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
 	s.mu.Lock()
@@ -131,8 +133,8 @@ func (s *Server) pacing() *scheduler {
 	return s.scheduler
 }
 
-// Close closes the listener, breaks off all answers and waits for all goroutines. The error is that of closing the listener. It may
-// be called again.
+// Close closes the listener, breaks off all answers and waits for all goroutines. The error is that of closing the
+// listener. It may be called again.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	first := !s.closed()
@@ -155,7 +157,8 @@ func (s *Server) Close() error {
 	return err
 }
 
-// clock is a wall clock that never jumps: the wall time of its start plus the monotonic time since, in Unix nanoseconds.
+// clock is a wall clock that never jumps: the wall time of its start plus the monotonic time since, in Unix
+// nanoseconds.
 type clock struct {
 	base time.Time
 	wall int64 // of base
@@ -168,8 +171,9 @@ func newClock() clock {
 
 func (c clock) now() int64 { return c.wall + int64(time.Since(c.base)) }
 
-// WallOf is the wall-clock time of a moment on the monotonic clock. The two clocks cannot be read at once: a reading of the wall clock
-// between two of the monotonic one belongs to their middle, and the tightest of many tries is exact to a fraction of a microsecond.
+// WallOf is the wall-clock time of a moment on the monotonic clock. The two clocks cannot be read at once: a reading of
+// the wall clock between two of the monotonic one belongs to their middle, and the tightest of many tries is exact to a
+// fraction of a microsecond.
 func WallOf(start time.Time) time.Time {
 	const tries = 200
 	var wall time.Time
@@ -185,20 +189,21 @@ func WallOf(start time.Time) time.Time {
 	return wall
 }
 
-// Entry is the record of one answer. Its times are wall-clock times of the server process, its start plus the monotonic time since,
-// so on the same machine they compare with the client's as long as the clock is not set.
+// Entry is the record of one answer. Its times are wall-clock times of the server process, its start plus the monotonic
+// time since, so on the same machine they compare with the client's as long as the clock is not set.
 type Entry struct {
 	// ID is the request's X-Request-Id.
 	ID string
 	// Arrived is the time when the whole request had been read.
 	Arrived time.Time
-	// Writes are the times just before the write of each chunk with output. In a broken answer, the last write may have failed.
+	// Writes are the times just before the write of each chunk with output. In a broken answer, the last write may have
+	// failed.
 	Writes []time.Time
 }
 
-// FetchLog takes the log of a metronome at base, a URL such as http://127.0.0.1:8000, and clears it there. An answer is in
-// it as soon as its last chunk can have arrived; one still under way is left for the next time. If the log had no room for
-// some answers, the others are returned with an error.
+// FetchLog takes the log of a metronome at base, a URL such as http://127.0.0.1:8000, and clears it there. An answer is
+// in it as soon as its last chunk can have arrived; one still under way is left for the next time. If the log had no
+// room for some answers, the others are returned with an error.
 func FetchLog(ctx context.Context, base string) ([]Entry, error) {
 	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true} // no proxy: the server is local
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(base, "/")+"/log", nil)

@@ -80,7 +80,8 @@ func ask(path, id string, chunks int) string {
 }
 
 func post(path, id, body string) string {
-	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s", path, id, len(body), body)
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s", path, id,
+		len(body), body)
 }
 
 // event is one HTTP chunk of a stream and the time of its arrival.
@@ -100,7 +101,8 @@ func (c *client) events() []event {
 		}
 		head += line
 	}
-	if !strings.HasPrefix(head, "HTTP/1.1 200 OK\r\n") || !strings.Contains(head, "Content-Type: text/event-stream\r\n") ||
+	if !strings.HasPrefix(head, "HTTP/1.1 200 OK\r\n") ||
+		!strings.Contains(head, "Content-Type: text/event-stream\r\n") ||
 		!strings.Contains(head, "Transfer-Encoding: chunked\r\n") {
 		c.t.Fatalf("header %q", head)
 	}
@@ -194,7 +196,8 @@ func TestClose(t *testing.T) {
 	for tries := 0; runtime.NumGoroutine() > before; tries++ {
 		if tries == 60_000 {
 			stacks := make([]byte, 1<<16)
-			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before,
+				stacks[:runtime.Stack(stacks, true)])
 		}
 		time.Sleep(time.Millisecond) // Serve itself returns soon
 	}

@@ -42,7 +42,8 @@ func checkEvents(t *testing.T, chat bool, n int, all []event) {
 		if err := json.Unmarshal([]byte(data), &s); err != nil {
 			t.Fatalf("event %d: %v: %s", i, err, data)
 		}
-		if object := map[bool]string{true: "chat.completion.chunk", false: "text_completion"}[chat]; s.Object != object || s.ID == "" {
+		if object := map[bool]string{true: "chat.completion.chunk", false: "text_completion"}[chat]; s.Object !=
+			object || s.ID == "" {
 			t.Errorf("event %d: object %q, id %q", i, s.Object, s.ID)
 		}
 		if i == n {
@@ -59,7 +60,8 @@ func checkEvents(t *testing.T, chat bool, n int, all []event) {
 		if text := map[bool]string{true: c.Delta.Content, false: c.Text}[chat]; text != " token" {
 			t.Errorf("event %d says %q", i, text)
 		}
-		if last := c.FinishReason != nil && *c.FinishReason == "length"; last != (i == n-1) || !last && c.FinishReason != nil {
+		if last := c.FinishReason != nil && *c.FinishReason == "length"; last != (i == n-1) ||
+			!last && c.FinishReason != nil {
 			t.Errorf("event %d of %d: finish reason in %s", i, n, data)
 		}
 	}
@@ -70,7 +72,8 @@ func TestAnswers(t *testing.T) {
 	_, base := start(t)
 	c := dial(t, base)
 	paces := []struct{ ttft, itl time.Duration }{
-		{}, {ttft: 3 * time.Millisecond}, {itl: time.Millisecond}, {3 * time.Millisecond, time.Millisecond}, {0, 500 * time.Microsecond},
+		{}, {ttft: 3 * time.Millisecond}, {itl: time.Millisecond}, {3 * time.Millisecond, time.Millisecond},
+		{0, 500 * time.Microsecond},
 	}
 	long := strings.Repeat(`"x\\", [1, {"max_tokens": 9}], `, 1000)
 	bodies := []struct {

@@ -75,7 +75,8 @@ func (l *Latency) JSON(w io.Writer, version string) error {
 		{Name: "one_token_s", Value: median(l.OneToken)},
 		{Name: "interrupted", Value: l.Interrupted},
 	}
-	return export.Indented(w, []export.Arg{{Name: "model_id", Value: l.Model}, {Name: "avg_latency", Value: mean}, {Name: "latencies", Value: seconds(l.Times)},
+	return export.Indented(w, []export.Arg{{Name: "model_id", Value: l.Model}, {Name: "avg_latency", Value: mean},
+		{Name: "latencies", Value: seconds(l.Times)},
 		{Name: "percentiles", Value: percentiles}, {Name: "benchtop", Value: own}})
 }
 
@@ -97,7 +98,8 @@ func (l *Latency) clock() string {
 	return "first byte of the first request to the last byte of the last answer"
 }
 
-// Text writes the result as vLLM does, and below it how it was measured and what differs from a measurement in the engine's process.
+// Text writes the result as vLLM does, and below it how it was measured and what differs from a measurement in the
+// engine's process.
 func (l *Latency) Text(w io.Writer) error {
 	p := &printer{w: w}
 	mean, percentiles := l.statistic()
@@ -112,11 +114,14 @@ func (l *Latency) Text(w io.Writer) error {
 	}
 	p.line("Time: %s; %s", l.clock(), shape)
 	if len(l.TTFT) > 0 {
-		p.line("Streamed: median TTFT %.2f ms, median TPOT %.2f ms", 1000*median(l.TTFT).(float64), 1000*orZero(median(l.TPOT)))
+		p.line("Streamed: median TTFT %.2f ms, median TPOT %.2f ms", 1000*median(l.TTFT).(float64),
+			1000*orZero(median(l.TPOT)))
 	}
 	switch {
 	case l.Cold == "":
-		p.line("The prompts are the same in each iteration, and a prefix cache may answer them; --cache cold prevents that")
+		p.line("The prompts are the same in each iteration, and a prefix cache may answer them; --cache cold " +
+			"prevents " +
+			"that")
 	case l.Cached > 0:
 		p.line("WARNING: %d prompt tokens came from the prefix cache in spite of %s", l.Cached, l.Cold)
 	default:
@@ -137,8 +142,8 @@ func orZero(v any) float64 {
 // digits are those that Python prints of a float.
 func digits(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// LatencyOf is the time of a batch from its requests: from the first byte sent, or from a later moment, to the last end. Requests are of
-// one clock, and all of them succeeded.
+// LatencyOf is the time of a batch from its requests: from the first byte sent, or from a later moment, to the last
+// end. Requests are of one clock, and all of them succeeded.
 func LatencyOf(requests []metrics.Request, from time.Duration) time.Duration {
 	first, last := requests[0].Sent, time.Duration(0)
 	for i := range requests {

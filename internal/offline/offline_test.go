@@ -13,7 +13,8 @@ import (
 // Percentiles are numpy's, computed by numpy.percentile of the same values.
 func TestPercentiles(t *testing.T) {
 	values := []float64{0.51, 0.32, 0.4475, 0.3901, 0.61, 0.33, 0.5202}
-	want := map[float64]float64{10: 0.326, 25: 0.36005, 50: 0.4475, 75: 0.5151, 90: 0.5561200000000001, 99: 0.6046119999999999}
+	want := map[float64]float64{10: 0.326, 25: 0.36005, 50: 0.4475, 75: 0.5151, 90: 0.5561200000000001,
+		99: 0.6046119999999999}
 	slices.Sort(values)
 	for p, w := range want {
 		if got := percentile(values, p); got != w {
@@ -25,7 +26,8 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// The span reaches from the first request sent to the last end. Requests that could not be sent count for the end of the sending.
+// The span reaches from the first request sent to the last end. Requests that could not be sent count for the end of
+// the sending.
 func TestSpan(t *testing.T) {
 	ms := time.Millisecond
 	told := 0
@@ -66,7 +68,8 @@ func TestThroughputAfterPause(t *testing.T) {
 	}
 	var text strings.Builder
 	if err := paused.Text(&text); err != nil || !strings.HasPrefix(text.String(),
-		"Throughput: 2.00 requests/s, 28.00 total tokens/s, 8.00 output tokens/s\nTotal num prompt tokens:  100\nTotal num output tokens:  40\n") {
+		"Throughput: 2.00 requests/s, 28.00 total tokens/s, 8.00 output tokens/s\nTotal num prompt tokens:  "+
+			"100\nTotal num output tokens:  40\n") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }
@@ -75,7 +78,9 @@ func TestThroughputAfterPause(t *testing.T) {
 func TestLatencyText(t *testing.T) {
 	l := Latency{Times: []time.Duration{300 * time.Millisecond, 100 * time.Millisecond}, Batch: 2, List: true}
 	var text strings.Builder
-	if err := l.Text(&text); err != nil || !strings.HasPrefix(text.String(), "Avg latency: 0.2 seconds\n10% percentile latency: 0.12000000000000001 seconds\n25% percentile latency: 0.15 seconds\n") {
+	if err := l.Text(&text); err != nil ||
+		!strings.HasPrefix(text.String(), "Avg latency: 0.2 seconds\n10% percentile latency: 0.12000000000000001 "+
+			"seconds\n25% percentile latency: 0.15 seconds\n") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }

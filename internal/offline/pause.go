@@ -13,7 +13,8 @@ import (
 	"benchtop/internal/text"
 )
 
-// Pauser holds the scheduler of a server, which keeps accepting requests meanwhile, so that a set of requests starts together.
+// Pauser holds the scheduler of a server, which keeps accepting requests meanwhile, so that a set of requests starts
+// together.
 type Pauser struct {
 	Client *http.Client
 	Base   string // URL of the server
@@ -29,7 +30,8 @@ var pausing = []struct{ pause, resume string }{
 }
 
 // ErrNoPause is the error of a server that cannot be paused.
-var ErrNoPause = errors.New("the server has neither /pause nor /sleep; start vLLM with VLLM_SERVER_DEV_MODE=1 in its environment")
+var ErrNoPause = errors.New(
+	"the server has neither /pause nor /sleep; start vLLM with VLLM_SERVER_DEV_MODE=1 in its environment")
 
 // pausePatience bounds a request to pause or to resume.
 const pausePatience = 30 * time.Second
@@ -51,7 +53,8 @@ func (p *Pauser) Pause(ctx context.Context) error {
 	return ErrNoPause
 }
 
-// Resume ends the pause, if there is one. It asks even after the context of the pause has ended, for a server must not stay paused.
+// Resume ends the pause, if there is one. It asks even after the context of the pause has ended, for a server must not
+// stay paused.
 func (p *Pauser) Resume() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

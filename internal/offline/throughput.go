@@ -18,8 +18,8 @@ type Throughput struct {
 	Failed       int // requests
 	PromptTokens int
 	OutputTokens int
-	// Elapsed is from the first byte sent to the last byte of the last answer, without the time that a paused server was given to take
-	// the requests in.
+	// Elapsed is from the first byte sent to the last byte of the last answer, without the time that a paused server
+	// was given to take the requests in.
 	Elapsed time.Duration
 	// Engine is from the end of a pause to the last byte of the last answer; 0 where the server was not paused.
 	Engine   time.Duration
@@ -38,9 +38,11 @@ type Server struct {
 	Command []string // that started it and may be shown; nil for one that ran already
 }
 
-// ThroughputOf is the result of a run. Its tokens are those of the report; resumed is the end of the pause, metrics.Never without one.
+// ThroughputOf is the result of a run. Its tokens are those of the report; resumed is the end of the pause,
+// metrics.Never without one.
 func ThroughputOf(r *metrics.Report, s Span, resumed time.Duration) Throughput {
-	t := Throughput{Model: r.Plan.ModelID, Requests: r.Inputs, Failed: r.Failed, PromptTokens: r.InputTokens, OutputTokens: r.OutputTokens, Elapsed: s.Ended - s.FirstSent}
+	t := Throughput{Model: r.Plan.ModelID, Requests: r.Inputs, Failed: r.Failed, PromptTokens: r.InputTokens,
+		OutputTokens: r.OutputTokens, Elapsed: s.Ended - s.FirstSent}
 	if resumed != metrics.Never && resumed < s.Ended {
 		t.Engine = s.Ended - resumed
 		t.Elapsed = s.LastSent - s.FirstSent + t.Engine
@@ -80,7 +82,8 @@ func (t *Throughput) JSON(w io.Writer, version string) error {
 		{Name: "streamed", Value: t.Streamed},
 		{Name: "interrupted", Value: t.Interrupted},
 	}
-	return export.Indented(w, append(append([]export.Arg{{Name: "model_id", Value: t.Model}}, t.figures()...), export.Arg{Name: "benchtop", Value: own}))
+	return export.Indented(w, append(append([]export.Arg{{Name: "model_id", Value: t.Model}}, t.figures()...),
+		export.Arg{Name: "benchtop", Value: own}))
 }
 
 // PyTorch writes the result in the format of PyTorch's benchmark database. File is the name of the result's file.
@@ -97,17 +100,20 @@ func (t *Throughput) clock() string {
 	return "first byte sent to the last byte of the last answer"
 }
 
-// Text writes the result as vLLM does, and below it how it was measured and what differs from a measurement in the engine's process.
+// Text writes the result as vLLM does, and below it how it was measured and what differs from a measurement in the
+// engine's process.
 func (t *Throughput) Text(w io.Writer) error {
 	p := &printer{w: w}
-	p.line("Throughput: %.2f requests/s, %.2f total tokens/s, %.2f output tokens/s", t.perSecond(t.Requests), t.perSecond(t.PromptTokens+t.OutputTokens), t.perSecond(t.OutputTokens))
+	p.line("Throughput: %.2f requests/s, %.2f total tokens/s, %.2f output tokens/s", t.perSecond(t.Requests),
+		t.perSecond(t.PromptTokens+t.OutputTokens), t.perSecond(t.OutputTokens))
 	p.line("Total num prompt tokens:  %d", t.PromptTokens)
 	p.line("Total num output tokens:  %d", t.OutputTokens)
 	p.line("")
 	p.line("Time: %.3f s, %s", t.Elapsed.Seconds(), t.clock())
 	if t.Engine > 0 {
 		p.line("Of it after the pause: %.3f s, %.2f requests/s, %.2f output tokens/s", t.Engine.Seconds(),
-			metrics.PerSecond(float64(t.Requests), t.Engine.Seconds()), metrics.PerSecond(float64(t.OutputTokens), t.Engine.Seconds()))
+			metrics.PerSecond(float64(t.Requests), t.Engine.Seconds()),
+			metrics.PerSecond(float64(t.OutputTokens), t.Engine.Seconds()))
 	}
 	if t.Interrupted != "" {
 		p.line("Interrupted: %s", t.Interrupted)
@@ -139,13 +145,15 @@ func (p *printer) differences(s Server, oneToken []time.Duration) {
 	p.line("")
 	p.line("Measured over HTTP at %s. A measurement in the engine's process differs:", s.Address)
 	if m := median(oneToken); m != nil {
-		p.line("- HTTP, JSON and the API server are in the time: an idle server takes %.2f ms for a request of one token", 1000*m.(float64))
+		p.line("- HTTP, JSON and the API server are in the time: an idle server takes %.2f ms for a request of one "+
+			"token", 1000*m.(float64))
 	} else {
 		p.line("- HTTP, JSON and the API server are in the time")
 	}
 	p.line("- the server turns tokens into text; this cannot be switched off")
 	if !s.sizesBatch() {
-		p.line("- in process, larger --max-num-batched-tokens and --max-num-seqs are the default than in 'vllm serve'; see docs/offline.md")
+		p.line("- in process, larger --max-num-batched-tokens and --max-num-seqs are the default than in 'vllm " +
+			"serve'; see docs/offline.md")
 	}
 }
 

@@ -1,5 +1,6 @@
-// Package offline measures what vLLM's offline benchmarks measure, over HTTP: how long a server takes for a whole set of requests
-// (throughput), and for one batch again and again (latency). It leaves out their command lines and where the results are saved.
+// Package offline measures what vLLM's offline benchmarks measure, over HTTP: how long a server takes for a whole set
+// of requests (throughput), and for one batch again and again (latency). It leaves out their command lines and where
+// the results are saved.
 package offline
 
 import (
@@ -18,7 +19,8 @@ type Span struct {
 
 // SpanSink is a sink that measures the span of a set of requests.
 type SpanSink struct {
-	// Requests is their number; AllSent, if not nil, is called once when all were sent or have failed. It must not block.
+	// Requests is their number; AllSent, if not nil, is called once when all were sent or have failed. It must not
+	// block.
 	Requests int
 	AllSent  func()
 

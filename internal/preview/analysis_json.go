@@ -90,8 +90,10 @@ type seriesJSON struct {
 
 // MarshalJSON gives the analysis for programs, null where something is not known.
 func (a *Analysis) MarshalJSON() ([]byte, error) {
-	j := analysisJSON{Schema: analysisSchema, About: a.About, Sessions: a.sessions.json(), Requests: a.input.n, Input: a.input.json(), Output: a.output.json(),
-		UnknownOutput: a.unanswered, Joint: a.joint.json(), Prefixes: a.prefixes.json(), Arrivals: a.arrivals.json(), Flags: []string{}}
+	j := analysisJSON{Schema: analysisSchema, About: a.About, Sessions: a.sessions.json(), Requests: a.input.n,
+		Input: a.input.json(), Output: a.output.json(),
+		UnknownOutput: a.unanswered, Joint: a.joint.json(), Prefixes: a.prefixes.json(), Arrivals: a.arrivals.json(),
+		Flags: []string{}}
 	for _, flag := range a.Flags() {
 		j.Flags = append(j.Flags, strings.Fields(flag)...)
 	}
@@ -102,7 +104,8 @@ func (l *lengths) json() *lengthsJSON {
 	if l.n == 0 {
 		return nil
 	}
-	return &lengthsJSON{l.sum, l.mean(), l.std(), l.quantile(0), l.quantile(0.5), l.quantile(0.9), l.quantile(0.99), l.quantile(1), l.bins(mostBins)}
+	return &lengthsJSON{l.sum, l.mean(), l.std(), l.quantile(0), l.quantile(0.5), l.quantile(0.9), l.quantile(0.99),
+		l.quantile(1), l.bins(mostBins)}
 }
 
 func (j *joint) json() *jointJSON {
@@ -111,7 +114,8 @@ func (j *joint) json() *jointJSON {
 	}
 	out := &jointJSON{Correlation: finite(j.correlation())}
 	to := func(bits int) int { return max(binFrom(bits), binFrom(bits+1)-1) }
-	for _, c := range slices.SortedFunc(maps.Keys(j.cells), func(a, b [2]int) int { return cmp.Or(a[0]-b[0], a[1]-b[1]) }) {
+	for _, c := range slices.SortedFunc(maps.Keys(j.cells),
+		func(a, b [2]int) int { return cmp.Or(a[0]-b[0], a[1]-b[1]) }) {
 		out.Cells = append(out.Cells, cellJSON{binFrom(c[0]), to(c[0]), binFrom(c[1]), to(c[1]), j.cells[c]})
 	}
 	return out
@@ -121,10 +125,12 @@ func (p *prefixes) json() *prefixesJSON {
 	if p.prompts == 0 {
 		return nil
 	}
-	j := &prefixesJSON{PromptTokens: p.total, Approximate: p.texts, MainBlock: p.sizes[p.whole].tokens, WorkingSetTokens: p.cached,
-		ReusedTokens: min(int(p.reused), p.cached)}
+	j := &prefixesJSON{PromptTokens: p.total, Approximate: p.texts, MainBlock: p.sizes[p.whole].tokens,
+		WorkingSetTokens: p.cached,
+		ReusedTokens:     min(int(p.reused), p.cached)}
 	for _, size := range p.sizes {
-		j.Blocks = append(j.Blocks, blockJSON{size.tokens, size.hits, float64(size.hits) / float64(max(1, p.total)), p.atLeast(size.tokens)})
+		j.Blocks = append(j.Blocks,
+			blockJSON{size.tokens, size.hits, float64(size.hits) / float64(max(1, p.total)), p.atLeast(size.tokens)})
 	}
 	some, all := p.main(0.9)
 	if j.SharedPrefixes = all; some > 0 || all == 0 {
@@ -137,8 +143,10 @@ func (a *arrivals) json() *arrivalsJSON {
 	if a.n == 0 {
 		return nil
 	}
-	return &arrivalsJSON{Requests: a.n, DurationS: a.duration().Seconds(), Rate: finite(a.rate()), PeakSecond: a.second.most, PeakMinute: a.minute.most,
-		CV: finite(a.cv()), Burstiness: finite(a.burstiness()), Back: a.back, Series: seriesJSON{a.series.width.Seconds(), a.series.n}}
+	return &arrivalsJSON{Requests: a.n, DurationS: a.duration().Seconds(), Rate: finite(a.rate()),
+		PeakSecond: a.second.most, PeakMinute: a.minute.most,
+		CV: finite(a.cv()), Burstiness: finite(a.burstiness()), Back: a.back,
+		Series: seriesJSON{a.series.width.Seconds(), a.series.n}}
 }
 
 // finite is null for numbers that JSON does not have.

@@ -67,17 +67,22 @@ func TestAnalysisByHand(t *testing.T) {
 		t.Errorf("%d of %d prefixes, want an unknown number", some, all)
 	}
 	x := &a.arrivals
-	if x.duration() != 12*time.Second || !near(x.rate(), 5.0/12) || !near(x.cv(), math.Sqrt(5.04)/2.4) || !near(x.burstiness(), 5.76/5.04) || x.second.most != 2 || x.minute.most != 6 {
-		t.Errorf("%v, %v/s, cv %v, burstiness %v, peaks %d and %d", x.duration(), x.rate(), x.cv(), x.burstiness(), x.second.most, x.minute.most)
+	if x.duration() != 12*time.Second || !near(x.rate(), 5.0/12) || !near(x.cv(), math.Sqrt(5.04)/2.4) ||
+		!near(x.burstiness(), 5.76/5.04) || x.second.most != 2 || x.minute.most != 6 {
+		t.Errorf("%v, %v/s, cv %v, burstiness %v, peaks %d and %d", x.duration(), x.rate(), x.cv(), x.burstiness(),
+			x.second.most, x.minute.most)
 	}
-	if l := &a.input; l.sum != 464 || !near(l.std()*l.std(), 20565.0/6+1.0/18) || l.quantile(0.5) != 64 || l.quantile(0.9) != 200 {
+	if l := &a.input; l.sum != 464 || !near(l.std()*l.std(), 20565.0/6+1.0/18) || l.quantile(0.5) != 64 ||
+		l.quantile(0.9) != 200 {
 		t.Errorf("lengths: %+v with a variance of %v", l, l.std()*l.std())
 	}
 	// Deviations: -40/3 8/3 -40/3 -112/3 -184/3 368/3 and -13/3 17/3 -13/3 -28/3 -40/3 77/3
-	if want := (520.0 + 136 + 520 + 3136 + 7360 + 28336) / 9 / math.Sqrt((20565+1.0/3)*(169+289+169+784+1600+5929)/9.0); !near(a.joint.correlation(), want) {
+	if want := (520.0 + 136 + 520 + 3136 + 7360 + 28336) / 9 / math.Sqrt(
+		(20565+1.0/3)*(169+289+169+784+1600+5929)/9.0); !near(a.joint.correlation(), want) {
 		t.Errorf("correlation %v, want %v", a.joint.correlation(), want)
 	}
-	if diff := cmp.Diff(map[[2]int]int{{7, 4}: 2, {7, 5}: 1, {6, 3}: 1, {5, 1}: 1, {8, 6}: 1}, a.joint.cells); diff != "" {
+	if diff := cmp.Diff(map[[2]int]int{{7, 4}: 2, {7, 5}: 1, {6, 3}: 1, {5, 1}: 1, {8, 6}: 1}, a.joint.cells); diff !=
+		"" {
 		t.Errorf("joint: -want, +got\n%s", diff)
 	}
 }
@@ -93,7 +98,8 @@ func TestPrefixesOfTokenIDs(t *testing.T) {
 	}
 	a := NewAnalysis()
 	for _, prompt := range [][]int{ids(0, 100), append(ids(0, 33), ids(500, 20)...), ids(0, 32), ids(1, 50), {}} {
-		a.AddConversation(&datasets.Conversation{Turns: []datasets.Turn{{TokenIDs: prompt, InputTokens: len(prompt)}}}, false)
+		a.AddConversation(&datasets.Conversation{Turns: []datasets.Turn{{TokenIDs: prompt, InputTokens: len(prompt)}}},
+			false)
 	}
 	got := map[int]int{}
 	for _, size := range a.prefixes.sizes {
@@ -115,9 +121,11 @@ func TestPrefixesOfTexts(t *testing.T) {
 		text := same + strings.Repeat(end, 640)
 		a.AddConversation(&datasets.Conversation{Turns: []datasets.Turn{{Text: text, InputTokens: 400}}}, false)
 	}
-	batch := []datasets.Turn{{Text: same}, {Text: same}} // 160 tokens each, by an estimate: 160 of the first and 159 of the second
+	// 160 tokens each, by an estimate: 160 of the first and 159 of the second
+	batch := []datasets.Turn{{Text: same}, {Text: same}}
 	a.AddConversation(&datasets.Conversation{Turns: []datasets.Turn{{Batch: batch, InputTokens: 320}}}, false)
-	if p := &a.prefixes; p.sizes[0].hits != 200+159+159 || p.sizes[1].hits != 192+144+144 || !p.texts || p.total != 1120 {
+	if p := &a.prefixes; p.sizes[0].hits != 200+159+159 || p.sizes[1].hits != 192+144+144 || !p.texts ||
+		p.total != 1120 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -144,8 +152,10 @@ func TestArrivals(t *testing.T) {
 			a.add(time.Duration(ms) * time.Millisecond)
 		}
 		same := func(a, b float64) bool { return near(a, b) || a == b || math.IsNaN(a) && math.IsNaN(b) }
-		if len(c.ms) > 1 && !same(a.rate(), c.rate) || !same(a.cv(), c.cv) || a.back != c.back || a.second.most != c.second {
-			t.Errorf("%s: %v/s, cv %v, %d back, at most %d in a second", c.name, a.rate(), a.cv(), a.back, a.second.most)
+		if len(c.ms) > 1 && !same(a.rate(), c.rate) || !same(a.cv(), c.cv) || a.back != c.back ||
+			a.second.most != c.second {
+			t.Errorf("%s: %v/s, cv %v, %d back, at most %d in a second", c.name, a.rate(), a.cv(), a.back,
+				a.second.most)
 		}
 	}
 }
@@ -197,9 +207,13 @@ func TestPrefixesInLittleMemory(t *testing.T) {
 // madeUp is an analysis of everything, the same each time.
 func madeUp() *Analysis {
 	a := NewAnalysis()
-	a.About = About{Source: "traces/made-up.jsonl", Form: "trace of lengths with the blocks of prompts: columns timestamp, input_length, output_length, hash_ids",
-		Dataset: []string{"--dataset-name", "timed_trace", "--timed-trace-chunk-hash-size", "16"}, Tokens: "lengths of the file",
-		Notes: []string{"a hash id stands for 16 tokens, by the lengths", "time stamps are taken as s; another unit with --trace-unit"}}
+	a.About = About{Source: "traces/made-up.jsonl",
+		Form: "trace of lengths with the blocks of prompts: columns timestamp, input_length, output_length, " +
+			"hash_ids",
+		Dataset: []string{"--dataset-name", "timed_trace", "--timed-trace-chunk-hash-size", "16"},
+		Tokens:  "lengths of the file",
+		Notes: []string{"a hash id stands for 16 tokens, by the lengths",
+			"time stamps are taken as s; another unit with --trace-unit"}}
 	at := time.Duration(0)
 	for i := range 600 {
 		at += time.Duration(i*i%37) * 10 * time.Millisecond
@@ -263,11 +277,15 @@ func TestAnalysisOfLittle(t *testing.T) {
 		text, json string
 	}{
 		{"nothing", nil, "requests             0\n", `"input_tokens":null`},
-		{"one", []Request{{Input: 5, Output: 3, Timed: true}}, "--num-prompts 1 --random-input-len 5 --random-output-len 3", `"requests_per_s":null`},
+		{"one", []Request{{Input: 5, Output: 3, Timed: true}},
+			"--num-prompts 1 --random-input-len 5 --random-output-len 3", `"requests_per_s":null`},
 		{"empty", []Request{{}, {}}, "--random-input-len 1 --random-output-len 1", `"correlation":null`},
-		{"at once", []Request{{Input: 1, Timed: true}, {Input: 2, Timed: true}, {Input: 9, Timed: true}}, "all at once", `"gap_cv":null`},
-		{"constant", []Request{{Input: 1, Timed: true}, {Input: 1, Timed: true, At: 1e9}, {Input: 1, Timed: true, At: 2e9}}, "inf: regular (the gaps vary by a CV of 0.00", `"burstiness":null`},
-		{"huge", []Request{{Input: 1 << 24, Output: 1 << 24}, {Input: 1, Output: 1}}, "  128k    1M    8M\n       0   ██ 50\n       2\n", `"input_to":33554431`},
+		{"at once", []Request{{Input: 1, Timed: true}, {Input: 2, Timed: true}, {Input: 9, Timed: true}}, "all at once",
+			`"gap_cv":null`},
+		{"constant", []Request{{Input: 1, Timed: true}, {Input: 1, Timed: true, At: 1e9},
+			{Input: 1, Timed: true, At: 2e9}}, "inf: regular (the gaps vary by a CV of 0.00", `"burstiness":null`},
+		{"huge", []Request{{Input: 1 << 24, Output: 1 << 24}, {Input: 1, Output: 1}},
+			"  128k    1M    8M\n       0   ██ 50\n       2\n", `"input_to":33554431`},
 	} {
 		a := NewAnalysis()
 		for _, r := range c.of {

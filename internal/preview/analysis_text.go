@@ -139,7 +139,8 @@ func (p *prefixes) text(f figures, o Options) {
 		if p.atLeast(size.tokens) {
 			least = ", or more"
 		}
-		fmt.Fprintf(f.w, "  %*s  %s%s%.1f %% of prompt tokens%s\n", label, text.Grouped(size.tokens), bar(share, o.ASCII), map[bool]string{true: " "}[share > 0], 100*share, least)
+		fmt.Fprintf(f.w, "  %*s  %s%s%.1f %% of prompt tokens%s\n", label, text.Grouped(size.tokens),
+			bar(share, o.ASCII), map[bool]string{true: " "}[share > 0], 100*share, least)
 	}
 	block := text.Grouped(p.sizes[p.whole].tokens)
 	if some, all := p.main(0.9); all > 0 {
@@ -152,7 +153,8 @@ func (p *prefixes) text(f figures, o Options) {
 		}
 		f.row("shared prefixes", "%s", words)
 	}
-	f.row("working set", "%s tokens in blocks of %s, of which about %s are found again", text.Grouped(p.cached), block, text.Grouped(min(int(p.reused), p.cached)))
+	f.row("working set", "%s tokens in blocks of %s, of which about %s are found again", text.Grouped(p.cached), block,
+		text.Grouped(min(int(p.reused), p.cached)))
 	if p.texts {
 		f.row("compared", "texts by their bytes, so these figures are approximate")
 	}
@@ -174,9 +176,11 @@ func (a *arrivals) text(f figures, o Options) {
 	fmt.Fprintf(f.w, "  %s at most %.3g/s\n", sparkline(counts, most, o.ASCII), most/part)
 	end := length(a.duration())
 	fmt.Fprintf(f.w, "  0%*s\n", len(counts)-1, end)
-	f.row("rate", "%.3g requests/s over %s; at most %s in a second, %s in a minute", a.rate(), end, text.Grouped(a.second.most), text.Grouped(a.minute.most))
+	f.row("rate", "%.3g requests/s over %s; at most %s in a second, %s in a minute", a.rate(), end,
+		text.Grouped(a.second.most), text.Grouped(a.minute.most))
 	if cv := a.cv(); !math.IsNaN(cv) {
-		f.row("burstiness", "%s: %s (the gaps vary by a CV of %.2f; Poisson is 1)", decimals(a.burstiness()), pattern(cv), cv)
+		f.row("burstiness", "%s: %s (the gaps vary by a CV of %.2f; Poisson is 1)", decimals(a.burstiness()),
+			pattern(cv), cv)
 	}
 	if a.back > 0 {
 		f.row("times that go back", "%s, taken as those of the requests before", text.Grouped(a.back))
@@ -246,7 +250,8 @@ func (a *Analysis) Flags() (flags []string) {
 	}
 	input, prefix := a.input.mean(), 0.0
 	if p := &a.prefixes; p.total > 0 { // which the first prompt does not find
-		prefix = input * float64(p.sizes[p.whole].hits) / float64(p.total) * float64(p.prompts) / float64(max(1, p.prompts-1))
+		prefix = input * float64(p.sizes[p.whole].hits) / float64(p.total) * float64(p.prompts) / float64(
+			max(1, p.prompts-1))
 	}
 	if prefix >= 1 {
 		add("random-prefix-len", fmt.Sprintf("%.0f", prefix))
@@ -266,5 +271,6 @@ func (l *lengths) flag(fixed, spread string, less float64) (name, value string) 
 	if std < 0.01*mean {
 		return fixed, fmt.Sprintf("%.0f", mean)
 	}
-	return spread, fmt.Sprintf("lognormal,mean=%.0f,std=%.0f,max=%d", mean, max(1, std), max(1, l.quantile(1)-int(less)))
+	return spread,
+		fmt.Sprintf("lognormal,mean=%.0f,std=%.0f,max=%d", mean, max(1, std), max(1, l.quantile(1)-int(less)))
 }

@@ -100,7 +100,8 @@ func (r *fileReader) recognize(ctx context.Context) error {
 		add(name)
 	}
 	head := min(headRows, r.rows.Len())
-	err := r.each(ctx, 0, min(head, 100), nil, func(_ context.Context, object []byte) error { // a row may have fields that the first one lacks
+	// a row may have fields that the first one lacks
+	err := r.each(ctx, 0, min(head, 100), nil, func(_ context.Context, object []byte) error {
 		for name := range jsonscan.Members(object) {
 			add(jsonscan.Text(name))
 		}
@@ -150,7 +151,8 @@ func (r *fileReader) setChunk(rows [][2]int) {
 	}
 	var fits bool
 	if r.ChunkSize, fits = blockSize(rows); !fits {
-		r.note("no block size fits the numbers of hash ids; taken as %d tokens, another with --timed-trace-chunk-hash-size", r.ChunkSize)
+		r.note("no block size fits the numbers of hash ids; taken as %d tokens, another with "+
+			"--timed-trace-chunk-hash-size", r.ChunkSize)
 		return
 	}
 	r.note("a hash id stands for %d tokens, by the lengths", r.ChunkSize)
@@ -187,7 +189,8 @@ func (r *fileReader) all(ctx context.Context) error {
 const atOnce = 4096
 
 // each calls do with rows from one number to another.
-func (r *fileReader) each(ctx context.Context, from, to int, columns []string, do func(ctx context.Context, object []byte) error) error {
+func (r *fileReader) each(ctx context.Context, from, to int, columns []string,
+	do func(ctx context.Context, object []byte) error) error {
 	numbers := make([]int, to-from)
 	for i := range numbers {
 		numbers[i] = from + i
@@ -198,7 +201,8 @@ func (r *fileReader) each(ctx context.Context, from, to int, columns []string, d
 // take reads a row.
 func (r *fileReader) take(ctx context.Context, object []byte) error {
 	c := r.form.columns
-	fields := jsonscan.Fields(object, c.Timestamp, c.Input, c.Output, c.HashIDs, r.form.prompt, r.form.others, r.form.answer)
+	fields := jsonscan.Fields(object, c.Timestamp, c.Input, c.Output, c.HashIDs, r.form.prompt, r.form.others,
+		r.form.answer)
 	w := textRequest{Request: Request{Input: Unknown, Output: Unknown}}
 	var err error
 	if c.Timestamp != "" {
@@ -373,10 +377,12 @@ func (r *fileReader) conclude() {
 	default:
 		about.Tokens = "token ids of the file"
 	}
-	if name := r.form.dataset; name != "" && slices.Contains(r.form.files, strings.ToLower(filepath.Ext(r.Path))) && r.Columns == (trace.Columns{}) {
+	if name := r.form.dataset; name != "" && slices.Contains(r.form.files, strings.ToLower(filepath.Ext(r.Path))) &&
+		r.Columns == (trace.Columns{}) {
 		about.Dataset = []string{"--dataset-name", name, "--num-prompts", fmt.Sprint(r.rows.Len())}
 		if c.HashIDs != "" {
-			about.Dataset = append(about.Dataset, "--timed-trace-chunk-hash-size", fmt.Sprint(r.ChunkSize), "--timed-trace-sec-multiplier", fmt.Sprint(r.clock.Unit))
+			about.Dataset = append(about.Dataset, "--timed-trace-chunk-hash-size", fmt.Sprint(r.ChunkSize),
+				"--timed-trace-sec-multiplier", fmt.Sprint(r.clock.Unit))
 		} else if unit := trace.UnitName(r.Unit); unit != "" {
 			about.Dataset = append(about.Dataset, "--trace-unit", unit)
 		}

@@ -31,9 +31,11 @@ type form struct {
 
 // chatForms are the columns that hold chats and the like, the likelier first.
 var chatForms = []form{
-	{name: "conversations, the first question and answer of each", dataset: "sharegpt", files: []string{".json"}, prompt: "conversations", read: conversation},
+	{name: "conversations, the first question and answer of each", dataset: "sharegpt", files: []string{".json"},
+		prompt: "conversations", read: conversation},
 	{name: "conversations, the first question and answer of each", prompt: "conversation", read: conversation},
-	{name: "questions, the first turn of each", dataset: "spec_bench", files: []string{".jsonl"}, prompt: "turns", read: firstTurn},
+	{name: "questions, the first turn of each", dataset: "spec_bench", files: []string{".jsonl"}, prompt: "turns",
+		read: firstTurn},
 	{name: "chats", prompt: "chat_messages", others: "prompt", read: messages},
 	{name: "chats", prompt: "messages", read: messages},
 }
@@ -64,7 +66,8 @@ func prompted(names []string) (f form) {
 	return f
 }
 
-const expectedForms = `prompts ("prompt", "conversations", "turns" or "messages"), or lengths in tokens such as "input_length" and "output_length" with times such as "timestamp" (other names with --trace-columns)`
+const expectedForms = `prompts ("prompt", "conversations", "turns" or "messages"), or lengths in tokens such as ` +
+	`"input_length" and "output_length" with times such as "timestamp" (other names with --trace-columns)`
 
 // formOf tells the form of a file from its columns.
 func formOf(names []string, labels trace.Columns) (f form, err error) {
@@ -98,7 +101,8 @@ func formOf(names []string, labels trace.Columns) (f form, err error) {
 
 // wanted are the columns that are read.
 func (f *form) wanted() (names []string) {
-	for _, name := range []string{f.columns.Timestamp, f.columns.Input, f.columns.Output, f.prompt, f.others, f.answer, f.columns.HashIDs} {
+	for _, name := range []string{f.columns.Timestamp, f.columns.Input, f.columns.Output, f.prompt, f.others, f.answer,
+		f.columns.HashIDs} {
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -217,7 +221,8 @@ func prompts(raw []byte) ([]Prompt, string, error) {
 			}
 			all = append(all, one...)
 		default:
-			return nil, "", fmt.Errorf("expected a text, token ids, or a list of either: got %s", jsonscan.Kind(element))
+			return nil, "",
+				fmt.Errorf("expected a text, token ids, or a list of either: got %s", jsonscan.Kind(element))
 		}
 	}
 	switch {

@@ -101,7 +101,8 @@ func (l *lengths) describe() string {
 		mean = text.Grouped(int(math.Round(l.mean())))
 	}
 	return fmt.Sprintf("%s in all: mean %s, min %s, p50 %s, p90 %s, p99 %s, max %s", text.Grouped(l.sum), mean,
-		text.Grouped(lo), text.Grouped(l.quantile(0.5)), text.Grouped(l.quantile(0.9)), text.Grouped(l.quantile(0.99)), text.Grouped(hi))
+		text.Grouped(lo), text.Grouped(l.quantile(0.5)), text.Grouped(l.quantile(0.9)), text.Grouped(l.quantile(0.99)),
+		text.Grouped(hi))
 }
 
 func (l *lengths) histogram(w io.Writer, title string, ascii bool) {

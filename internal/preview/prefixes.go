@@ -95,7 +95,8 @@ func (t *Prompt) units() (n int, tokens float64, kind uint64, next func(h uint64
 	case t.IDs != nil:
 		return len(t.IDs), 1, kindIDs, func(h uint64, i int) uint64 { return datasets.NextName(h, uint64(t.IDs[i])) }
 	case t.Blocks != nil:
-		return len(t.Blocks), float64(t.BlockTokens), kindBlocks, func(h uint64, i int) uint64 { return datasets.NextName(h, t.Blocks[i]) }
+		return len(t.Blocks), float64(t.BlockTokens), kindBlocks,
+			func(h uint64, i int) uint64 { return datasets.NextName(h, t.Blocks[i]) }
 	}
 	tokens = max(1, float64(t.Tokens)) * unitBytes / float64(max(1, len(t.Text)))
 	return len(t.Text) / unitBytes, tokens, kindText, func(h uint64, i int) uint64 {

@@ -123,7 +123,8 @@ func AppendLine(dst []byte, c *datasets.Conversation, timed bool) ([]byte, error
 			return dst, err
 		}
 		i++
-		l := line{ID: c.RequestID(i), Prompt: promptOf(&t), Messages: t.Messages, Input: t.InputTokens, Output: t.MaxTokens, Overrides: t.Overrides}
+		l := line{ID: c.RequestID(i), Prompt: promptOf(&t), Messages: t.Messages, Input: t.InputTokens,
+			Output: t.MaxTokens, Overrides: t.Overrides}
 		if t.Media != nil {
 			l.Media = append(append(json.RawMessage{'['}, t.Media...), ']')
 		}

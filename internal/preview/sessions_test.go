@@ -15,7 +15,8 @@ import (
 
 // later is a prompt of the answers before it.
 var later = datasets.Prompt{Compose: func(t *datasets.Turn, answers []string) error {
-	t.Text = fmt.Sprintf("%d answers of %d words", len(answers), len(strings.Fields(strings.Join(answers, " ")))/max(1, len(answers)))
+	t.Text = fmt.Sprintf("%d answers of %d words", len(answers),
+		len(strings.Fields(strings.Join(answers, " ")))/max(1, len(answers)))
 	return nil
 }}
 
@@ -24,9 +25,11 @@ var wordless = datasets.Prompt{Compose: func(*datasets.Turn, []string) error { r
 
 // talk is a conversation of so many turns, whose prompts are made later.
 func talk(id string, turns int) datasets.Conversation {
-	c := datasets.Conversation{ID: id, Session: id, Replies: true, Turns: []datasets.Turn{{Text: "hello", InputTokens: 5, MaxTokens: 4}}}
+	c := datasets.Conversation{ID: id, Session: id, Replies: true,
+		Turns: []datasets.Turn{{Text: "hello", InputTokens: 5, MaxTokens: 4}}}
 	for i := 1; i < turns; i++ {
-		c.Turns = append(c.Turns, datasets.Turn{Prompt: later, InputTokens: 5 + 9*i, MaxTokens: 4, Delay: 250 * time.Millisecond})
+		c.Turns = append(c.Turns,
+			datasets.Turn{Prompt: later, InputTokens: 5 + 9*i, MaxTokens: 4, Delay: 250 * time.Millisecond})
 	}
 	return c
 }
@@ -35,9 +38,13 @@ func talk(id string, turns int) datasets.Conversation {
 func TestTextOfConversations(t *testing.T) {
 	got := printed(t, talk("a", 2), talk("b", 9), one("c", datasets.Turn{Text: "alone", InputTokens: 5, MaxTokens: 4}))
 	for _, want := range []string{
-		"conversations        3\nturns                12 in all: mean 4.0, min 1, p50 2, p90 9, p99 9, max 9\nrequests             12\nsent as              text\n",
-		"  1  a-turn0, 5 tokens, 4 requested\n      hello\n  1  a-turn1, 14 tokens, 4 requested, after a pause of 250ms\n      1 answers of 4 words\n",
-		"  2  b-turn5, 50 tokens, 4 requested, after a pause of 250ms\n      5 answers of 4 words\n      … and 3 more turns\n",
+		"conversations        3\nturns                12 in all: mean 4.0, min 1, p50 2, p90 9, p99 9, max " +
+			"9\nrequests             12\nsent as              text\n",
+		"  1  a-turn0, 5 tokens, 4 requested\n      hello\n  1  a-turn1, 14 tokens, 4 requested, after a pause of " +
+			"250ms\n      1 answers of 4 words\n",
+		"  2  b-turn5, 50 tokens, 4 requested, after a pause of 250ms\n      5 answers of 4 words\n      … and 3 " +
+			"more " +
+			"turns\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s", got, want)
@@ -65,7 +72,8 @@ func TestLinesOfConversations(t *testing.T) {
 	}
 }
 
-const twoSessions = `{"session":"s1","block_size":64,"shared":true,"requests":[{"in":200,"out":50,"blocks":[[1,3]]},{"in":300,"out":20,"blocks":[[1,4]]},` +
+const twoSessions = `{"session":"s1","block_size":64,"shared":true,"requests":[{"in":200,"out":50,"blocks":[[1,3]]},` +
+	`{"in":300,"out":20,"blocks":[[1,4]]},` +
 	`{"in":150,"out":30,"blocks":[[9,2]],"agent":"search"},{"in":150,"out":30,"blocks":[[9,2]],"agent":"search"},{"in":64,"out":3,"agent":"plan"}]}
 {"session":"s2","block_size":64%s,"requests":[{"in":200,"out":50,"blocks":[[1,3]]}]}
 `
@@ -103,10 +111,12 @@ func TestAnalyzeSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := got.Conversations
-		if c.Turns.Total != 6 || c.Turns.Min != 1 || c.Turns.Max != 5 || c.Sub != 2 || c.Of != 3 || got.Requests != 6 || got.Input.Total != 1064 || got.Output.Total != 183 {
+		if c.Turns.Total != 6 || c.Turns.Min != 1 || c.Turns.Max != 5 || c.Sub != 2 || c.Of != 3 || got.Requests != 6 ||
+			got.Input.Total != 1064 || got.Output.Total != 183 {
 			t.Errorf("got %+v", got)
 		}
-		if first := got.Sharing.Sizes[0]; first.Tokens != 64 || first.Hits != hits || len(got.Flags) > 0 || strings.Join(got.Dataset, " ") != "--dataset-name agents --num-prompts 2" {
+		if first := got.Sharing.Sizes[0]; first.Tokens != 64 || first.Hits != hits || len(got.Flags) > 0 ||
+			strings.Join(got.Dataset, " ") != "--dataset-name agents --num-prompts 2" {
 			t.Errorf("shared %q: got %+v", shared, got)
 		}
 	}
@@ -125,7 +135,8 @@ func TestAnalyzeDrawnConversations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a.sessions.turns.n != 2 || a.sessions.turns.sum != 6 || a.input.n != 6 || a.arrivals.n != 2 || a.prefixes.prompts != 6 {
+	if a.sessions.turns.n != 2 || a.sessions.turns.sum != 6 || a.input.n != 6 || a.arrivals.n != 2 ||
+		a.prefixes.prompts != 6 {
 		t.Errorf("got %+v", a)
 	}
 }

@@ -15,8 +15,8 @@ const (
 	cacheNone = "none"
 )
 
-// Salt keeps the server from recognizing the prompts of earlier runs, and describes itself; with --cache as-is there is none. vLLM
-// takes a salt in the body, which costs no tokens; other servers get a few tokens before each prompt.
+// Salt keeps the server from recognizing the prompts of earlier runs, and describes itself; with --cache as-is there is
+// none. vLLM takes a salt in the body, which costs no tokens; other servers get a few tokens before each prompt.
 func (o *RequestOptions) Salt(m server.Model, prompts *Supply) (loadgen.Salt, string, error) {
 	if !o.Cold() {
 		return loadgen.Salt{}, "", nil
@@ -43,8 +43,8 @@ func (o *RequestOptions) Salt(m server.Model, prompts *Supply) (loadgen.Salt, st
 	return salt, fmt.Sprintf("%s (%s before each prompt)", name, saltCost(salt, prompts)), nil
 }
 
-// take checks before the run that every prompt drawn so far has a place for the salt. A prompt of pictures alone has none, and
-// its request would fail for a reason that is not the server's.
+// take checks before the run that every prompt drawn so far has a place for the salt. A prompt of pictures alone has
+// none, and its request would fail for a reason that is not the server's.
 func (x *Supply) take(salt loadgen.Salt) error {
 	if salt.Mode != loadgen.SaltPrefix {
 		return nil
@@ -65,8 +65,8 @@ func saltCost(salt loadgen.Salt, prompts *Supply) string {
 	return "a short line"
 }
 
-// ordinaryIDs are token ids that a prompt may hold. The vocabulary of the prompts comes first: a server refuses ids beyond its
-// own, whose size --vocab-size gives.
+// ordinaryIDs are token ids that a prompt may hold. The vocabulary of the prompts comes first: a server refuses ids
+// beyond its own, whose size --vocab-size gives.
 func (m *Tokenizing) ordinaryIDs() []int {
 	switch {
 	case m.vocabulary.Known():

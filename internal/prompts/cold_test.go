@@ -38,10 +38,14 @@ func TestSalt(t *testing.T) {
 	}{
 		{"as it is", cacheAsIs, vllm, true, text, loadgen.NoSalt, ""},
 		{"vLLM", cacheCold, vllm, true, text, loadgen.SaltField, "cold cache (cache_salt)"},
-		{"another server", cacheCold, server.Model{ID: "m", Owner: "llamacpp"}, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)"},
-		{"one that does not say", cacheCold, server.Model{ID: "m"}, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)"},
-		{"ids, though text could be counted", cacheCold, server.Model{ID: "m"}, true, prompt(0, 9), loadgen.SaltPrefix, "cold cache (4 token ids before each prompt)"},
-		{"text that is not counted", cacheCold, server.Model{ID: "m"}, false, text, loadgen.SaltPrefix, "cold cache (a short line before each prompt)"},
+		{"another server", cacheCold, server.Model{ID: "m", Owner: "llamacpp"}, true, text, loadgen.SaltPrefix,
+			"cold cache (about 15 tokens before each prompt)"},
+		{"one that does not say", cacheCold, server.Model{ID: "m"}, true, text, loadgen.SaltPrefix,
+			"cold cache (about 15 tokens before each prompt)"},
+		{"ids, though text could be counted", cacheCold, server.Model{ID: "m"}, true, prompt(0, 9), loadgen.SaltPrefix,
+			"cold cache (4 token ids before each prompt)"},
+		{"text that is not counted", cacheCold, server.Model{ID: "m"}, false, text, loadgen.SaltPrefix,
+			"cold cache (a short line before each prompt)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := &Tokenizing{}
@@ -62,10 +66,16 @@ func TestSalt(t *testing.T) {
 
 // Pictures take so much memory that not all of them may be drawn before the run: those that are, are looked at.
 func TestColdCacheLooksAtAllThatIsDrawn(t *testing.T) {
-	text := datasets.Conversation{ID: "a", Turns: []datasets.Turn{{Text: "What is this?", Messages: json.RawMessage(`[{"role":"user","content":"What is this?"}]`)}}}
-	picture := datasets.Conversation{ID: "b", Turns: []datasets.Turn{{Messages: json.RawMessage(`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]`)}}}
+	text := datasets.Conversation{ID: "a",
+		Turns: []datasets.Turn{
+			{Text: "What is this?", Messages: json.RawMessage(`[{"role":"user","content":"What is this?"}]`)}}}
+	picture := datasets.Conversation{ID: "b",
+		Turns: []datasets.Turn{
+			{Messages: json.RawMessage(`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]`)}}}
 	all := prefetchers(t)
-	d := &Supply{First: text, ahead: all.Begin(datasets.ListOf([]datasets.Conversation{text, picture, text, text}, "fixed"), weight(&text)+weight(&picture))}
+	d := &Supply{First: text,
+		ahead: all.Begin(datasets.ListOf([]datasets.Conversation{text, picture, text, text}, "fixed"),
+			weight(&text)+weight(&picture))}
 	fine(t, d.ahead.Fill(t.Context(), 0, time.Second, silent))
 	if d.ahead.all() != nil {
 		t.Fatal("everything is drawn")

@@ -11,7 +11,8 @@ import (
 )
 
 // contextAdvice is for prompts that do not fit into the model's context.
-const contextAdvice = "ask for shorter ones, or start the server with a longer context (--max-model-len with vLLM, --context-length with SGLang, --ctx-size with llama.cpp)"
+const contextAdvice = "ask for shorter ones, or start the server with a longer context (--max-model-len with vLLM, " +
+	"--context-length with SGLang, --ctx-size with llama.cpp)"
 
 // contextFit counts the prompts that fit into a context, and those that do not.
 type contextFit struct {
@@ -53,7 +54,8 @@ func (f *contextFit) addPrompt(t *datasets.Turn) {
 //
 // Pooled answers have no tokens: they take no room, and each prompt of a request has the context for itself. vLLM cuts
 // prompts that are too long for those.
-func checkContext(m server.Model, prompts []datasets.Conversation, counted metrics.TokenSource, pooled bool) (odd []string, err error) {
+func checkContext(m server.Model, prompts []datasets.Conversation, counted metrics.TokenSource,
+	pooled bool) (odd []string, err error) {
 	if m.Context <= 0 {
 		return nil, nil
 	}
@@ -83,8 +85,11 @@ func checkContext(m server.Model, prompts []datasets.Conversation, counted metri
 		odd = append(odd, words+contextAdvice+"; the server will reject them")
 	}
 	if fit.cut > 0 {
-		odd = append(odd, fmt.Sprintf("%s%d of %d prompts leave too little room for their answers: up to %d tokens in all, in a context of %d; "+
-			"the server truncates such answers or rejects the request; %s", by, fit.cut, fit.all, fit.mostBoth, m.Context, contextAdvice))
+		odd = append(odd,
+			fmt.Sprintf("%s%d of %d prompts leave too little room for their answers: up to %d tokens in all, in a "+
+				"context of %d; "+
+				"the server truncates such answers or rejects the request; %s", by, fit.cut, fit.all, fit.mostBoth,
+				m.Context, contextAdvice))
 	}
 	return odd, nil
 }

@@ -9,7 +9,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Prompts that do not fit into the model's context are reported before the load; it is an error if none can be answered.
+// Prompts that do not fit into the model's context are reported before the load; it is an error if none can be
+// answered.
 func TestContextIsCheckedBeforeTheLoad(t *testing.T) {
 	prompts := func(lengths ...int) (all []datasets.Conversation) {
 		for i := 0; i < len(lengths); i += 2 {
@@ -29,14 +30,20 @@ func TestContextIsCheckedBeforeTheLoad(t *testing.T) {
 		{"fit", vllm, prompts(4000, 96, 1, 1), metrics.TokensFromServer, "", ""},
 		{"not known", server.Model{}, prompts(1e6, 1e6), metrics.TokensFromServer, "", ""},
 		{"some too long", vllm, prompts(4096, 10, 5000, 20, 7, 7), metrics.TokensFromServer,
-			"2 of 3 prompts exceed the model's context of 4096 tokens: prompts of up to 5000, answers of up to 20; ", ""},
+			"2 of 3 prompts exceed the model's context of 4096 tokens: prompts of up to 5000, answers of up to 20; ",
+			""},
 		{"some with little room", llama, prompts(4090, 20, 7, 7), metrics.TokensFromServer,
-			"1 of 2 prompts leave too little room for their answers: up to 4110 tokens in all, in a context of 4096; ", ""},
-		{"both", llama, prompts(4090, 20, 4096, 1, 7, 5000), metrics.TokensFromServer, "1 of 3 prompts exceed the | 2 of 3 prompts leave too little room", ""},
+			"1 of 2 prompts leave too little room for their answers: up to 4110 tokens in all, in a context of 4096; ",
+			""},
+		{"both", llama, prompts(4090, 20, 4096, 1, 7, 5000), metrics.TokensFromServer,
+			"1 of 3 prompts exceed the | 2 of 3 prompts leave too little room", ""},
 		{"all too long", llama, prompts(5000, 1, 6000, 1), metrics.TokensFromServer, "", "2 of 2 prompts exceed the"},
-		{"all too long by estimate", llama, prompts(5000, 1, 6000, 1), metrics.TokensFromEstimate, "estimated: 2 of 2 prompts exceed the", ""},
-		{"answers longer than the context", vllm, prompts(5, 5000), metrics.TokensFromIDs, "", "1 of 1 prompts exceed the"},
-		{"which others cut", llama, prompts(5, 5000), metrics.TokensFromIDs, "1 of 1 prompts leave too little room", ""},
+		{"all too long by estimate", llama, prompts(5000, 1, 6000, 1), metrics.TokensFromEstimate,
+			"estimated: 2 of 2 prompts exceed the", ""},
+		{"answers longer than the context", vllm, prompts(5, 5000), metrics.TokensFromIDs, "",
+			"1 of 1 prompts exceed the"},
+		{"which others cut", llama, prompts(5, 5000), metrics.TokensFromIDs, "1 of 1 prompts leave too little room",
+			""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			odd, err := checkContext(c.model, c.prompts, c.counted, false)
@@ -44,7 +51,8 @@ func TestContextIsCheckedBeforeTheLoad(t *testing.T) {
 			if c.odd == "" {
 				wants = nil
 			}
-			if len(odd) != len(wants) || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			if len(odd) != len(wants) || (err != nil) != (c.err != "") ||
+				err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Fatalf("got %q, error %v", odd, err)
 			}
 			for i, want := range wants {
@@ -77,10 +85,15 @@ func TestContextOfPooling(t *testing.T) {
 		err     string
 	}{
 		{"fit", "vllm", []datasets.Conversation{batch(4096, 4096), single}, metrics.TokensFromServer, "", ""},
-		{"cut", "vllm", []datasets.Conversation{long}, metrics.TokensFromServer, "1 of 1 prompts exceed the model's context of 4096 tokens: prompts of up to 4097; the server truncates them", ""},
-		{"one refused", "", []datasets.Conversation{batch(9, 5000)}, metrics.TokensFromServer, "1 of 2 prompts exceed the", ""},
-		{"all refused", "", []datasets.Conversation{batch(5000, 5000)}, metrics.TokensFromServer, "", "2 of 2 prompts exceed the"},
-		{"by estimate", "", []datasets.Conversation{long}, metrics.TokensFromEstimate, "estimated: 1 of 1 prompts exceed the", ""},
+		{"cut", "vllm", []datasets.Conversation{long}, metrics.TokensFromServer,
+			"1 of 1 prompts exceed the model's context of 4096 tokens: prompts of up to 4097; the server truncates " +
+				"them", ""},
+		{"one refused", "", []datasets.Conversation{batch(9, 5000)}, metrics.TokensFromServer,
+			"1 of 2 prompts exceed the", ""},
+		{"all refused", "", []datasets.Conversation{batch(5000, 5000)}, metrics.TokensFromServer, "",
+			"2 of 2 prompts exceed the"},
+		{"by estimate", "", []datasets.Conversation{long}, metrics.TokensFromEstimate,
+			"estimated: 1 of 1 prompts exceed the", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			odd, err := checkContext(server.Model{Context: 4096, Owner: c.owner}, c.prompts, c.counted, true)

@@ -38,22 +38,34 @@ type conversationOptions struct {
 const sessionHeader = "X-Session-ID"
 
 func (o *conversationOptions) define(f *pflag.FlagSet) {
-	f.BoolVar(&o.multi.On, "multi-turn", false, "make conversations of several turns: each prompt holds what was said before it")
+	f.BoolVar(&o.multi.On, "multi-turn", false,
+		"make conversations of several turns: each prompt holds what was said before it")
 	f.IntVar(&o.multi.Turns, "multi-turn-num-turns", 3, "turns of a conversation")
-	f.IntVar(&o.multi.Min, "multi-turn-min-turns", 0, "fewest turns; 0 for --multi-turn-num-turns, sharegpt and custom: 2")
-	f.IntVar(&o.multi.Max, "multi-turn-max-turns", 0, "most turns; 0 for --multi-turn-num-turns, sharegpt and custom: as many as there are")
-	f.Float64Var(&o.delay, "multi-turn-delay-ms", 0, "pause between the end of a turn and the next one of its conversation, in ms")
-	f.StringVar(&o.delayDist, "multi-turn-delay-dist", "", "distribution of these pauses in ms, as 'lognormal mean=8000 std=6000 max=60000'")
-	f.Float64Var(&o.multi.GlobalPrefix, "multi-turn-prefix-global-ratio", 0, "random: share of a prompt that all prompts begin with; prompts then hold no earlier turns")
-	f.Float64Var(&o.multi.ConversationPrefix, "multi-turn-prefix-conversation-ratio", 0, "random: share of a prompt, behind the global prefix, that those of its conversation begin with")
-	f.IntVar(&o.multi.NextInput, "per-turn-input-len", 0, "random: tokens of each prompt after the first; 0 for those of the first")
-	f.StringVar(&o.replies, "replies", repliesModel, "answers in later prompts: model, those of this run, or recorded, those of the data set")
-	f.StringVar(&o.header, "session-header", sessionHeader, "header field with the id of the conversation, for routers; '' for none")
-	f.BoolVar(&o.bodyID, "send-conversation-id", false, "send the id of the conversation in the body, too, as conversation_id")
+	f.IntVar(&o.multi.Min, "multi-turn-min-turns", 0,
+		"fewest turns; 0 for --multi-turn-num-turns, sharegpt and custom: 2")
+	f.IntVar(&o.multi.Max, "multi-turn-max-turns", 0,
+		"most turns; 0 for --multi-turn-num-turns, sharegpt and custom: as many as there are")
+	f.Float64Var(&o.delay, "multi-turn-delay-ms", 0,
+		"pause between the end of a turn and the next one of its conversation, in ms")
+	f.StringVar(&o.delayDist, "multi-turn-delay-dist", "",
+		"distribution of these pauses in ms, as 'lognormal mean=8000 std=6000 max=60000'")
+	f.Float64Var(&o.multi.GlobalPrefix, "multi-turn-prefix-global-ratio", 0,
+		"random: share of a prompt that all prompts begin with; prompts then hold no earlier turns")
+	f.Float64Var(&o.multi.ConversationPrefix, "multi-turn-prefix-conversation-ratio", 0,
+		"random: share of a prompt, behind the global prefix, that those of its conversation begin with")
+	f.IntVar(&o.multi.NextInput, "per-turn-input-len", 0,
+		"random: tokens of each prompt after the first; 0 for those of the first")
+	f.StringVar(&o.replies, "replies", repliesModel,
+		"answers in later prompts: model, those of this run, or recorded, those of the data set")
+	f.StringVar(&o.header, "session-header", sessionHeader,
+		"header field with the id of the conversation, for routers; '' for none")
+	f.BoolVar(&o.bodyID, "send-conversation-id", false,
+		"send the id of the conversation in the body, too, as conversation_id")
 }
 
 // turnFlags are those that only conversations have.
-var turnFlags = []string{"multi-turn-num-turns", "multi-turn-min-turns", "multi-turn-max-turns", "multi-turn-delay-ms", "multi-turn-delay-dist",
+var turnFlags = []string{"multi-turn-num-turns", "multi-turn-min-turns", "multi-turn-max-turns", "multi-turn-delay-ms",
+	"multi-turn-delay-dist",
 	"multi-turn-prefix-global-ratio", "multi-turn-prefix-conversation-ratio", "per-turn-input-len"}
 
 // check reports problems of the flags, and completes the options of the data set.
@@ -62,8 +74,10 @@ func (o *conversationOptions) check(given *pflag.FlagSet, of *Options, to protoc
 	for _, name := range turnFlags {
 		p.BadIf(!o.multi.On && given.Changed(name), "--%s: needs --multi-turn", name)
 	}
-	for _, name := range []string{"replies", "send-conversation-id", "multi-turn-concurrency", "max-active-conversations"} {
-		p.BadIf(!o.multi.On && !needs.Sessions && given.Changed(name), "--%s: needs --multi-turn, or a data set of conversations", name)
+	for _, name := range []string{"replies", "send-conversation-id", "multi-turn-concurrency",
+		"max-active-conversations"} {
+		p.BadIf(!o.multi.On && !needs.Sessions && given.Changed(name),
+			"--%s: needs --multi-turn, or a data set of conversations", name)
 	}
 	p.OneOf("replies", o.replies, repliesModel, repliesRecorded)
 	if o.header != "" {
@@ -71,7 +85,9 @@ func (o *conversationOptions) check(given *pflag.FlagSet, of *Options, to protoc
 			p.Bad("--session-header: %w", err)
 		}
 		own := []string{"Content-Type", "Authorization", "Host", "X-Request-Id"}
-		p.BadIf(slices.Contains(own, http.CanonicalHeaderKey(o.header)), "--session-header %s: each request has that field already; use another, such as %s", o.header, sessionHeader)
+		p.BadIf(slices.Contains(own, http.CanonicalHeaderKey(o.header)),
+			"--session-header %s: each request has that field already; use another, such as %s", o.header,
+			sessionHeader)
 	}
 	o.multi.Recorded = o.replies == repliesRecorded
 	p = append(p, o.checkDelay(given)...)
@@ -79,22 +95,29 @@ func (o *conversationOptions) check(given *pflag.FlagSet, of *Options, to protoc
 		return p
 	}
 	p = append(p, o.multi.Validate()...)
-	p.BadIf(needs.Sessions, "--multi-turn with --dataset-name %s: its sessions have turns of their own; leave the flag out", of.Name)
-	p.BadIf(needs.Timed, "--multi-turn with --dataset-name %s: each of its requests has a time of its own; use another data set", of.Name)
-	p.BadIf(!needs.Forms.Overlap(datasets.AsText|datasets.AsTokenIDs), "--multi-turn with --dataset-name %s: conversations are of texts; use another data set", of.Name)
-	p.BadIf(to != nil && to.Traits().LengthField == "", "--multi-turn: backend %s generates no text; use another, such as openai-chat", nameOf(to))
+	p.BadIf(needs.Sessions,
+		"--multi-turn with --dataset-name %s: its sessions have turns of their own; leave the flag out", of.Name)
+	p.BadIf(needs.Timed, "--multi-turn with --dataset-name %s: each of its requests has a time of its own; use "+
+		"another data set", of.Name)
+	p.BadIf(!needs.Forms.Overlap(datasets.AsText|datasets.AsTokenIDs),
+		"--multi-turn with --dataset-name %s: conversations are of texts; use another data set", of.Name)
+	p.BadIf(to != nil && to.Traits().LengthField == "",
+		"--multi-turn: backend %s generates no text; use another, such as openai-chat", nameOf(to))
 	p.BadIf(of.PromptTokenIDs, "--multi-turn and --prompt-token-ids: choose one; answers in later prompts are texts")
 	p.BadIf(of.repeats.Count > 1, "--multi-turn and --repeat-count: choose one")
 	random := needs.TakesInputLen
-	p.BadIf(!random && o.multi.Prefixed(), "--multi-turn-prefix-global-ratio, --multi-turn-prefix-conversation-ratio: only random has them; %s does not", of.Name)
+	p.BadIf(!random && o.multi.Prefixed(), "--multi-turn-prefix-global-ratio, --multi-turn-prefix-conversation-ratio: "+
+		"only random has them; %s does not", of.Name)
 	p.BadIf(!random && o.multi.NextInput > 0, "--per-turn-input-len: only random has it; %s does not", of.Name)
 	return p
 }
 
 // checkDelay reads the pauses.
 func (o *conversationOptions) checkDelay(given *pflag.FlagSet) (p usage.Problems) {
-	p.BadIf(!(o.delay >= 0) || o.delay > math.MaxInt32, "--multi-turn-delay-ms %g: must be from 0 to %d", o.delay, math.MaxInt32)
-	p.BadIf(o.delayDist != "" && given.Changed("multi-turn-delay-ms"), "--multi-turn-delay-ms and --multi-turn-delay-dist: choose one")
+	p.BadIf(!(o.delay >= 0) || o.delay > math.MaxInt32, "--multi-turn-delay-ms %g: must be from 0 to %d", o.delay,
+		math.MaxInt32)
+	p.BadIf(o.delayDist != "" && given.Changed("multi-turn-delay-ms"),
+		"--multi-turn-delay-ms and --multi-turn-delay-dist: choose one")
 	switch {
 	case o.delayDist != "":
 		d, err := lengths.Parse(o.delayDist)
@@ -126,7 +149,8 @@ func (o *conversationOptions) name(c *datasets.Conversation) {
 }
 
 // conversations makes conversations of the prompts of a kind that has none of its own.
-func (d *Drawing) conversations(open func(datasets.Common) (datasets.Flow, error), c datasets.Common) (datasets.Flow, error) {
+func (d *Drawing) conversations(open func(datasets.Common) (datasets.Flow, error),
+	c datasets.Common) (datasets.Flow, error) {
 	m, n := c.MultiTurn, c.Prompts
 	first, next := c, c
 	turns := m.TurnsOf(max(n, 0), c.Seed)
@@ -160,7 +184,8 @@ func (o *Options) Conversations(x *Supply) *metrics.Conversations {
 	if x.Turns == 0 && !o.MultiTurn.On && !o.Needs().Sessions {
 		return nil
 	}
-	c := &metrics.Conversations{GlobalPrefix: o.MultiTurn.GlobalPrefix, ConversationPrefix: o.MultiTurn.ConversationPrefix, Replies: o.conversations.replies}
+	c := &metrics.Conversations{GlobalPrefix: o.MultiTurn.GlobalPrefix,
+		ConversationPrefix: o.MultiTurn.ConversationPrefix, Replies: o.conversations.replies}
 	if x.Turns > 0 && x.Len > 0 {
 		c.Count, c.Turns = x.Len, float64(x.Turns)/float64(x.Len)
 	} else {

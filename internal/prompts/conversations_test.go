@@ -35,17 +35,22 @@ func TestConversationFlagsRefused(t *testing.T) {
 		{"--multi-turn --session-header a:b", "--session-header: "},
 		{"--multi-turn --multi-turn-delay-ms -1", "--multi-turn-delay-ms -1: must be from 0 to 2147483647"},
 		{"--multi-turn --multi-turn-delay-ms NaN", "--multi-turn-delay-ms NaN: must be from 0"},
-		{"--multi-turn --multi-turn-delay-ms 5 --multi-turn-delay-dist 5", "--multi-turn-delay-ms and --multi-turn-delay-dist: choose one"},
+		{"--multi-turn --multi-turn-delay-ms 5 --multi-turn-delay-dist 5",
+			"--multi-turn-delay-ms and --multi-turn-delay-dist: choose one"},
 		{"--multi-turn --multi-turn-delay-dist never", "--multi-turn-delay-dist "},
 		{"--multi-turn --multi-turn-num-turns 0", "--multi-turn-num-turns 0: must be from 1"},
 		{"--multi-turn " + agents, "--multi-turn with --dataset-name agents: its sessions have turns of their own"},
-		{"--multi-turn --dataset-name trace --dataset-path " + sessions, "--multi-turn with --dataset-name trace: each of its requests has a time of its own"},
-		{"--multi-turn --backend openai-chat --dataset-name random-mm", "--multi-turn with --dataset-name random-mm: conversations are of texts"},
+		{"--multi-turn --dataset-name trace --dataset-path " + sessions,
+			"--multi-turn with --dataset-name trace: each of its requests has a time of its own"},
+		{"--multi-turn --backend openai-chat --dataset-name random-mm",
+			"--multi-turn with --dataset-name random-mm: conversations are of texts"},
 		{"--multi-turn --backend openai-embeddings", "--multi-turn: backend openai-embeddings generates no text"},
 		{"--multi-turn --prompt-token-ids", "--multi-turn and --prompt-token-ids: choose one"},
 		{"--multi-turn --repeat-count 2", "--multi-turn and --repeat-count: choose one"},
-		{"--multi-turn --multi-turn-prefix-global-ratio 0.1 --dataset-name sonnet", "only random has them; sonnet does not"},
-		{"--multi-turn --per-turn-input-len 5 --dataset-name sonnet", "--per-turn-input-len: only random has it; sonnet does not"},
+		{"--multi-turn --multi-turn-prefix-global-ratio 0.1 --dataset-name sonnet",
+			"only random has them; sonnet does not"},
+		{"--multi-turn --per-turn-input-len 5 --dataset-name sonnet",
+			"--per-turn-input-len: only random has it; sonnet does not"},
 		{"--time-scale 2", "--time-scale: needs a recording (timed_trace, trace or agents); random is none"},
 		{"--max-gap 2s", "--max-gap: needs a recording"},
 		{"--sample 0.5", "--sample: needs a recording"},
@@ -58,8 +63,11 @@ func TestConversationFlagsRefused(t *testing.T) {
 	} {
 		complains(t, failure(flagsOf(t, "http://127.0.0.1:1", c.line, atOnce(4))), c.want)
 	}
-	for _, line := range []string{"--multi-turn", agents, agents + " --time-scale 2 --max-gap 1s --sample 0.5 --self-timed --turn-timing recorded --replies model --send-conversation-id",
-		"--multi-turn --backend openai-chat --multi-turn-delay-dist uniform,min=1,max=5 --replies recorded --session-header X-Flow --send-conversation-id"} {
+	for _, line := range []string{"--multi-turn", agents,
+		agents + " --time-scale 2 --max-gap 1s --sample 0.5 --self-timed --turn-timing recorded --replies model " +
+			"--send-conversation-id",
+		"--multi-turn --backend openai-chat --multi-turn-delay-dist uniform,min=1,max=5 --replies recorded " +
+			"--session-header X-Flow --send-conversation-id"} {
 		if _, err := flagsOf(t, "http://127.0.0.1:1", line, atOnce(4)); err != nil {
 			t.Errorf("%s: got %v", line, err)
 		}
@@ -68,7 +76,8 @@ func TestConversationFlagsRefused(t *testing.T) {
 
 // A conversation's requests carry its id as the user wants, beside the headers and members that they have.
 func TestConversationsAreNamed(t *testing.T) {
-	given := datasets.Conversation{Session: "s1", Turns: []datasets.Turn{{Headers: [][2]string{{"A", "b"}}, Overrides: json.RawMessage(`{"n":1}`)}, {}}}
+	given := datasets.Conversation{Session: "s1",
+		Turns: []datasets.Turn{{Headers: [][2]string{{"A", "b"}}, Overrides: json.RawMessage(`{"n":1}`)}, {}}}
 	for _, c := range []struct {
 		o       conversationOptions
 		session string
@@ -82,7 +91,8 @@ func TestConversationsAreNamed(t *testing.T) {
 		named := given
 		named.Session = c.session
 		c.o.name(&named)
-		if diff := cmp.Diff(c.headers, named.Turns[0].Headers); diff != "" || string(named.Turns[0].Overrides) != c.body {
+		if diff := cmp.Diff(c.headers, named.Turns[0].Headers); diff != "" ||
+			string(named.Turns[0].Overrides) != c.body {
 			t.Errorf("%+v: %s %s", c.o, named.Turns[0].Overrides, diff)
 		}
 	}
@@ -96,9 +106,11 @@ func TestConversationsAreCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	request := func(n string) string { return `{"in":` + n + `,"out":10}` }
 	session := func(all ...string) string { return `{"block_size":1,"requests":[` + strings.Join(all, ",") + "]}\n" }
-	content := session(request("50"), request("60"), request("200"), request("5")) + session(request("50"), request("200")) + session(request("90")) + session(request("91"))
+	content := session(request("50"), request("60"), request("200"), request("5")) + session(request("50"),
+		request("200")) + session(request("90")) + session(request("91"))
 	fine(t, os.WriteFile(path, []byte(content), 0o600))
-	d := must(drawnOf(t, simulated(t), "--dataset-name agents --disable-shuffle --max-model-len 100 --dataset-path "+path, atOnce(4)))
+	d := must(drawnOf(t, simulated(t),
+		"--dataset-name agents --disable-shuffle --max-model-len 100 --dataset-path "+path, atOnce(4)))
 	var lengths [][]int
 	for {
 		c, err := d.Next()
@@ -111,10 +123,12 @@ func TestConversationsAreCut(t *testing.T) {
 		}
 		lengths = append(lengths, own)
 	}
-	if diff := cmp.Diff([][]int{{50, 60}, {90}}, lengths); diff != "" || d.Len != 2 || d.Turns != 3 || d.Requests(2) != 3 {
+	if diff := cmp.Diff([][]int{{50, 60}, {90}}, lengths); diff != "" || d.Len != 2 || d.Turns != 3 ||
+		d.Requests(2) != 3 {
 		t.Errorf("%d conversations of %d turns: %s", d.Len, d.Turns, diff)
 	}
-	want := "--max-model-len 100: 2 of 4 requests are left out, whose prompt and answer together are longer; 1 of 2 conversations end before a turn whose prompt and answer together are longer"
+	want := "--max-model-len 100: 2 of 4 requests are left out, whose prompt and answer together are longer; 1 of 2 " +
+		"conversations end before a turn whose prompt and answer together are longer"
 	if notes := strings.Join(d.Notes, "\n"); !strings.Contains(notes, want) {
 		t.Errorf("got %s", notes)
 	}
@@ -127,12 +141,16 @@ func TestConversationsOfThePlan(t *testing.T) {
 		want *metrics.Conversations
 	}{
 		{"", nil},
-		{"--multi-turn --multi-turn-min-turns 2 --multi-turn-max-turns 2 --multi-turn-delay-ms 250", &metrics.Conversations{Count: 3, Turns: 2, Delay: 250 * time.Millisecond, Replies: "model"}},
-		{"--multi-turn --multi-turn-delay-dist uniform,min=1,max=5 --replies recorded", &metrics.Conversations{Count: 3, Turns: 3, Replies: "recorded"}},
-		{"--multi-turn --multi-turn-prefix-global-ratio 0.5", &metrics.Conversations{Count: 3, Turns: 3, GlobalPrefix: 0.5}},
+		{"--multi-turn --multi-turn-min-turns 2 --multi-turn-max-turns 2 --multi-turn-delay-ms 250",
+			&metrics.Conversations{Count: 3, Turns: 2, Delay: 250 * time.Millisecond, Replies: "model"}},
+		{"--multi-turn --multi-turn-delay-dist uniform,min=1,max=5 --replies recorded",
+			&metrics.Conversations{Count: 3, Turns: 3, Replies: "recorded"}},
+		{"--multi-turn --multi-turn-prefix-global-ratio 0.5",
+			&metrics.Conversations{Count: 3, Turns: 3, GlobalPrefix: 0.5}},
 	} {
 		url := simulated(t)
-		line := "--backend openai-chat --dataset-name random --random-input-len 20 --random-output-len 4 --tokenizer " + sentencePieces + " " + c.line
+		line := "--backend openai-chat --dataset-name random --random-input-len 20 --random-output-len 4 " +
+			"--tokenizer " + sentencePieces + " " + c.line
 		d := must(drawnOf(t, url, line, atOnce(3)))
 		f, _ := flagsOf(t, url, line, atOnce(3))
 		if diff := cmp.Diff(c.want, f.options.Conversations(d)); diff != "" {

@@ -25,7 +25,8 @@ const vectors = "../../datasets/testdata/"
 func simulated(t *testing.T) string {
 	t.Helper()
 	p := simulator.Defaults()
-	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100, p.DecodeSequence/100, 0
+	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100,
+		p.DecodeSequence/100, 0
 	s := simulator.New(p)
 	web := httptest.NewServer(s.Handler())
 	t.Cleanup(func() {
@@ -65,7 +66,8 @@ func (f *flagOptions) drawing(t *testing.T) *Drawing {
 	client := f.server.Target.Client()
 	t.Cleanup(client.CloseIdleConnections)
 	m := must(f.server.Find(t.Context(), client, f.server.Patience(unheard{})))
-	return &Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: true, Draws: numpy.NewStreams(7), To: unheard{}}
+	return &Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: true,
+		Draws: numpy.NewStreams(7), To: unheard{}}
 }
 
 // local is drawing without a server.
@@ -80,7 +82,8 @@ func prefetchers(t *testing.T) *Prefetchers {
 	return all
 }
 
-// The prompts of a run: where they come from, what counts their tokens, what is said of them, and what a cold cache puts before.
+// The prompts of a run: where they come from, what counts their tokens, what is said of them, and what a cold cache
+// puts before.
 func TestDraw(t *testing.T) {
 	url := simulated(t)
 	model := "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz"
@@ -97,15 +100,21 @@ func TestDraw(t *testing.T) {
 		cold       string // with --cache cold
 	}{
 		{"ids", "--vocab-size 300", rate, 4, metrics.TokensFromIDs, "", "token ids", "token ids before each prompt"},
-		{"text of the server", "--backend openai-chat", rate, 4, metrics.TokensFromServer, "", "the server's tokenizer", "tokens before each prompt"},
+		{"text of the server", "--backend openai-chat", rate, 4, metrics.TokensFromServer, "", "the server's tokenizer",
+			"tokens before each prompt"},
 		{"without end", "--vocab-size 300", users, math.MaxInt, metrics.TokensFromIDs, "", "", "token ids"},
-		{"estimated", "--dataset-name sharegpt --dataset-path " + vectors + "sharegpt_small.json --tokenizer estimate", rate, 4,
+		{"estimated", "--dataset-name sharegpt --dataset-path " + vectors + "sharegpt_small.json --tokenizer estimate",
+			rate, 4,
 			metrics.TokensFromEstimate, "", "lengths estimated", ""},
-		{"repeated", "--dataset-name sharegpt --dataset-path " + vectors + "sharegpt_small.json", shape.NewTimedRamp(shape.Bounds{Count: 3}, metrics.Ramp{Strategy: "linear", From: 1, To: 2, Over: time.Second}, 1), 3,
+		{"repeated", "--dataset-name sharegpt --dataset-path " + vectors + "sharegpt_small.json",
+			shape.NewTimedRamp(shape.Bounds{Count: 3},
+				metrics.Ramp{Strategy: "linear", From: 1, To: 2, Over: time.Second}, 1), 3,
 			metrics.TokensFromServer, "", "", ""},
-		{"a tokenizer here", "--backend openai-chat --tokenizer " + model, rate, 4, metrics.TokensFromTokenizer, "aligned 4 prompts", "tokenizer ", ""},
+		{"a tokenizer here", "--backend openai-chat --tokenizer " + model, rate, 4, metrics.TokensFromTokenizer,
+			"aligned 4 prompts", "tokenizer ", ""},
 		{"no tokenizer", "--skip-tokenizer-init --vocab-size 300", rate, 4, metrics.TokensFromIDs, "", "", ""},
-		{"rendered", "--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl", rate, 4, metrics.TokensFromServer, "", "the server's chat template", ""},
+		{"rendered", "--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl", rate, 4,
+			metrics.TokensFromServer, "", "the server's chat template", ""},
 		{"embeddings", "--backend openai-embeddings --vocab-size 300", rate, 4, metrics.TokensFromIDs, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -114,9 +123,11 @@ func TestDraw(t *testing.T) {
 			d := f.drawing(t)
 			drawn := must(d.Draw(t.Context(), prefetchers(t), c.load, false, false))
 			if drawn.Count() != c.n || drawn.Tokenizing.Counted != c.counted {
-				t.Errorf("%d prompts counted by %s, want %d by %s", drawn.Count(), drawn.Tokenizing.Counted, c.n, c.counted)
+				t.Errorf("%d prompts counted by %s, want %d by %s", drawn.Count(), drawn.Tokenizing.Counted, c.n,
+					c.counted)
 			}
-			if notes := strings.Join(drawn.Notes, "\n"); c.note == "" && notes != "" || !strings.Contains(notes, c.note) {
+			if notes := strings.Join(drawn.Notes, "\n"); c.note == "" && notes != "" ||
+				!strings.Contains(notes, c.note) {
 				t.Errorf("notes %q, want %q", notes, c.note)
 			}
 			if remarks := strings.Join(drawn.Tokenizing.Remarks(), "\n"); !strings.Contains(remarks, c.remark) {
@@ -135,7 +146,8 @@ func TestDraw(t *testing.T) {
 			f.server.Send(&load)
 			f.requests.Send(&load, false, d.Draws.Python)
 			load.Model = d.Model.ID
-			warm := WarmUp{Load: load, First: drawn.First, Patience: f.server.Patience(unheard{}), Requests: 2, To: unheard{}}
+			warm := WarmUp{Load: load, First: drawn.First, Patience: f.server.Patience(unheard{}), Requests: 2,
+				To: unheard{}}
 			if notes, err := warm.Do(t.Context(), 2); len(notes) > 0 || err != nil {
 				t.Errorf("%q, %v", notes, err)
 			}
@@ -157,7 +169,8 @@ func TestCheck(t *testing.T) {
 		{"--dataset-name sharegpt", rate, "--dataset-name sharegpt: needs a file"},
 		{"--dataset-name sharegpt --dataset-path none", rate, "--dataset-path none: no such file"},
 		{"--dataset-path x", rate, "--dataset-path x: the data set random takes no file"},
-		{"--dataset-name sharegpt --dataset-path draw_test.go", endless, "closed loop: sharegpt needs a number of requests"},
+		{"--dataset-name sharegpt --dataset-path draw_test.go", endless,
+			"closed loop: sharegpt needs a number of requests"},
 		{"--dataset-name random-mm", rate, "--dataset-name random-mm: "},
 		{"--dataset-name random-rerank", rate, "--dataset-name random-rerank: "},
 		{"--input-len 0", rate, "--input-len 0: must be at least 1"},
@@ -178,8 +191,10 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %q", c.args, f.options.LengthNotes(f.given.All()))
 		}
 	}
-	f, err := flagsOf(t, "http://127.0.0.1:1", "--backend openai-chat --logprobs 3 --output-len 5 --dataset-name sharegpt --dataset-path draw_test.go", rate)
-	if err != nil || !strings.Contains(strings.Join(f.requests.Notes, ""), "--logprobs has no effect") || f.options.LengthOver("sharegpt-output-len") != 5 {
+	f, err := flagsOf(t, "http://127.0.0.1:1",
+		"--backend openai-chat --logprobs 3 --output-len 5 --dataset-name sharegpt --dataset-path draw_test.go", rate)
+	if err != nil || !strings.Contains(strings.Join(f.requests.Notes, ""), "--logprobs has no effect") ||
+		f.options.LengthOver("sharegpt-output-len") != 5 {
 		t.Errorf("%q, %v", f.requests.Notes, err)
 	}
 }
@@ -192,10 +207,12 @@ func TestWarmUpFails(t *testing.T) {
 	load := loadgen.Defaults()
 	f.server.Send(&load)
 	load.Model = "none" // an unknown model
-	warm := WarmUp{Load: load, First: oneTurn(datasets.Turn{Text: "a b c", MaxTokens: 1}), Patience: f.server.Patience(unheard{}), Requests: 2, To: unheard{}}
+	warm := WarmUp{Load: load, First: oneTurn(datasets.Turn{Text: "a b c", MaxTokens: 1}),
+		Patience: f.server.Patience(unheard{}), Requests: 2, To: unheard{}}
 	complains(t, failure(warm.Do(t.Context(), 2)), "was not ready within 1s: ")
 	warm.Patience = (&server.Options{}).Patience(unheard{})
-	if notes, err := warm.Do(t.Context(), 2); len(notes) != 1 || !strings.HasPrefix(notes[0], "2 of 2 warm-ups failed, one with ") || err != nil {
+	if notes, err := warm.Do(t.Context(), 2); len(notes) != 1 ||
+		!strings.HasPrefix(notes[0], "2 of 2 warm-ups failed, one with ") || err != nil {
 		t.Errorf("%q, %v", notes, err)
 	}
 }
@@ -206,17 +223,21 @@ func TestOpen(t *testing.T) {
 	rate := atOnce(10)
 	for _, c := range []struct{ args, note, fails string }{
 		{"--vocab-size 300", "", ""},
-		{"--backend openai-chat --tokenizer " + model + " --vocab-size 300", "--vocab-size has no effect: chat takes text", ""},
+		{"--backend openai-chat --tokenizer " + model + " --vocab-size 300",
+			"--vocab-size has no effect: chat takes text", ""},
 		{"--backend openai-chat", "prompts are common words, whose tokens are learned from the server's usage", ""},
-		{"--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl", "prompt lengths are estimated, because there is no tokenizer: ", ""},
-		{"--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl --tokenizer " + model, "", "and tokenizer "},
+		{"--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl",
+			"prompt lengths are estimated, because there is no tokenizer: ", ""},
+		{"--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl --tokenizer " + model, "",
+			"and tokenizer "},
 		{"--dataset-name prefix_repetition", "", ""},
 		{"--tokenizer none/at/all", "", "none/at/all"},
 	} {
 		f := must(flagsOf(t, "http://127.0.0.1:1", c.args, rate))
 		f.options.Prompts = 10
 		source, m, err := f.local().Open(t.Context())
-		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !errors.As(err, new(usage.Error)) || !strings.Contains(err.Error(), c.fails)) {
+		if c.fails == "" && err != nil || c.fails != "" &&
+			(err == nil || !errors.As(err, new(usage.Error)) || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
 		}
 		if err != nil {
@@ -233,7 +254,8 @@ func TestOpen(t *testing.T) {
 
 func TestOffLength(t *testing.T) {
 	for miss, want := range map[int]string{0: "", 3: "+3 tokens", -2: "-2 tokens"} {
-		if got := OffLength(datasets.Flow{Miss: func() int { return miss }}); !strings.Contains(got, want) || (got == "") != (want == "") {
+		if got := OffLength(datasets.Flow{Miss: func() int { return miss }}); !strings.Contains(got, want) ||
+			(got == "") != (want == "") {
 			t.Errorf("%d: %q", miss, got)
 		}
 	}
@@ -283,11 +305,13 @@ func TestCountAnswers(t *testing.T) {
 // A search needs more prompts than a data set has: it repeats them and says what that may cost.
 func TestSearchRepeats(t *testing.T) {
 	rate := atOnce(3)
-	f := must(flagsOf(t, "http://127.0.0.1:1", "--dataset-name sharegpt --tokenizer estimate --dataset-path "+vectors+"sharegpt_small.json", rate))
+	f := must(flagsOf(t, "http://127.0.0.1:1",
+		"--dataset-name sharegpt --tokenizer estimate --dataset-path "+vectors+"sharegpt_small.json", rate))
 	f.options.Prompts = 3
 	d := f.local()
 	drawn := must(d.Draw(t.Context(), prefetchers(t), rate, false, true))
-	if notes := strings.Join(drawn.Notes, "\n"); !strings.Contains(notes, "the search repeats the data set's 3 prompts; repeated ones may hit the server's prefix cache") {
+	if notes := strings.Join(drawn.Notes, "\n"); !strings.Contains(notes,
+		"the search repeats the data set's 3 prompts; repeated ones may hit the server's prefix cache") {
 		t.Errorf("notes %q", notes)
 	}
 	for i := range 4 {

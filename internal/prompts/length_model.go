@@ -8,9 +8,9 @@ import (
 	"benchtop/datasets"
 )
 
-// lengthModel cuts prompts of words to the length asked for in the server's count. It learns the tokens of words from the
-// usage of answers: a line through their points, since a chat template adds tokens to every prompt, and some words are
-// several tokens.
+// lengthModel cuts prompts of words to the length asked for in the server's count. It learns the tokens of words from
+// the usage of answers: a line through their points, since a chat template adds tokens to every prompt, and some words
+// are several tokens.
 //
 //	tokens │       ·╱·
 //	       │    ··╱

@@ -37,8 +37,10 @@ func (d *Drawing) sending(f datasets.Flow) (datasets.Flow, *limit, error) {
 		if l.encoder = m.Local; l.encoder != nil {
 			m.Counted = metrics.TokensFromIDs // which are exact
 		} else if !d.Options.Needs().Forms.Overlap(datasets.AsTokenIDs) {
-			return f, nil, usage.Errorf("--prompt-token-ids: the prompts of %s are texts, which need a tokenizer on this machine: "+
-				"give the model's with --tokenizer DIRECTORY\ntried: %s", d.Options.Name, m.absent)
+			return f, nil,
+				usage.Errorf(
+					"--prompt-token-ids: the prompts of %s are texts, which need a tokenizer on this machine: "+
+						"give the model's with --tokenizer DIRECTORY\ntried: %s", d.Options.Name, m.absent)
 		}
 	}
 	if l.encoder != nil && !strings.Contains(f.About, "token ids") {

@@ -39,7 +39,8 @@ func atOnce(n int) shape.Shape {
 	return shape.Rate{Bounds: shape.Bounds{Count: n}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 }
 
-// With --prompt-token-ids the prompts are the ids that the server would make of the same texts, special ones among them.
+// With --prompt-token-ids the prompts are the ids that the server would make of the same texts, special ones among
+// them.
 func TestPromptTokenIDs(t *testing.T) {
 	url := simulated(t)
 	files := must(tokenizer.Find(t.Context(), tokenizer.FindOptions{Tokenizer: sentencePieces}))
@@ -66,7 +67,8 @@ func TestPromptTokenIDs(t *testing.T) {
 			if err != nil || want[i].Text == "" {
 				t.Fatalf("%q: %v", want[i].Text, err)
 			}
-			if !slices.Equal(got[i].TokenIDs, encoded) || got[i].Text != "" || got[i].InputTokens != len(encoded) || got[i].MaxTokens != want[i].MaxTokens {
+			if !slices.Equal(got[i].TokenIDs, encoded) || got[i].Text != "" || got[i].InputTokens != len(encoded) ||
+				got[i].MaxTokens != want[i].MaxTokens {
 				t.Errorf("%s: got %+v for %q", line, got[i], want[i].Text)
 			}
 		}
@@ -82,23 +84,30 @@ func TestPromptTokenIDs(t *testing.T) {
 	if err != nil || turnsOf(t, served)[0].TokenIDs == nil {
 		t.Errorf("without a tokenizer random gives %+v, %v", served, err)
 	}
-	_, err = drawnOf(t, url, "--prompt-token-ids --dataset-name sharegpt --dataset-path "+vectors+"sharegpt_small.json", atOnce(2))
-	if !errors.As(err, new(usage.Error)) || !strings.Contains(err.Error(), "the prompts of sharegpt are texts, which need a tokenizer on this machine") {
+	_, err = drawnOf(t, url, "--prompt-token-ids --dataset-name sharegpt --dataset-path "+vectors+"sharegpt_small.json",
+		atOnce(2))
+	if !errors.As(err, new(usage.Error)) ||
+		!strings.Contains(err.Error(), "the prompts of sharegpt are texts, which need a tokenizer on this machine") {
 		t.Errorf("without a tokenizer: %v", err)
 	}
 	for line, want := range map[string]string{
-		"--backend openai-chat": "--prompt-token-ids: backend openai-chat takes no token ids; use --backend vllm, openai, openai-embeddings, ",
+		"--backend openai-chat": "--prompt-token-ids: backend openai-chat takes no token ids; use --backend vllm, " +
+			"openai, openai-embeddings, ",
 		"--backend openai-embeddings --dataset-name random-rerank --no-reranker --random-batch-size 2": "",
-		"--backend infinity-embeddings-clip --dataset-name random-mm":                                  "--prompt-token-ids: the prompts of random-mm are more than text",
-		"--dataset-name prefix_repetition --random-cache-ratio 0.5 --random-cache-hit-fraction 0.5":    "only random has them; prefix_repetition does not",
+		"--backend infinity-embeddings-clip --dataset-name " +
+			"random-mm": "--prompt-token-ids: the prompts of random-mm are more than text",
+		"--dataset-name prefix_repetition --random-cache-ratio 0.5 --random-cache-hit-fraction 0.5": "only random " +
+			"has them; prefix_repetition does not",
 	} {
-		if _, err := flagsOf(t, url, line+" --prompt-token-ids", atOnce(1000)); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if _, err := flagsOf(t, url, line+" --prompt-token-ids", atOnce(1000)); want == "" && err != nil ||
+			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}
 	}
 }
 
-// Requests beyond --max-model-len are left out, which is told once with their number; the times of a trace go with them.
+// Requests beyond --max-model-len are left out, which is told once with their number; the times of a trace go with
+// them.
 func TestMaxModelLen(t *testing.T) {
 	url := simulated(t)
 	trace := "--dataset-name timed_trace --dataset-path " + vectors + "trace_small.jsonl"
@@ -111,12 +120,14 @@ func TestMaxModelLen(t *testing.T) {
 		{"--vocab-size 300 --random-input-len 20 --random-output-len 8 --random-range-ratio 0.5", atOnce(40), "28",
 			"--max-model-len 28: 24 of 40 requests are left out, whose prompt and answer together are longer"},
 		{trace, shape.Trace{Bounds: shape.Bounds{Count: 6}}, "50", "--max-model-len 50: 1 of 6 requests are"},
-		{"--backend openai-embeddings --vocab-size 300 --random-batch-size 2 --random-input-len 20 --random-range-ratio 0.2", atOnce(40), "23", "--max-model-len 23: 6 of 20 requests"},
+		{"--backend openai-embeddings --vocab-size 300 --random-batch-size 2 --random-input-len 20 " +
+			"--random-range-ratio 0.2", atOnce(40), "23", "--max-model-len 23: 6 of 20 requests"},
 		{"--vocab-size 300 --random-input-len 20 --random-output-len 8", atOnce(40), "28", ""},
 	} {
 		whole := must(drawnOf(t, url, c.line, c.load))
 		some := must(drawnOf(t, url, c.line+" --max-model-len "+c.most, c.load))
-		if notes := strings.Join(some.Notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" && notes != "" || strings.Count(notes, "max-model-len") > 1 {
+		if notes := strings.Join(some.Notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" && notes != "" ||
+			strings.Count(notes, "max-model-len") > 1 {
 			t.Errorf("%s: notes %q, want %q", c.line, notes, c.note)
 		}
 		limit, _ := strconv.Atoi(c.most)
@@ -141,9 +152,13 @@ func TestMaxModelLen(t *testing.T) {
 			t.Errorf("%s: want times %s", c.line, times)
 		}
 	}
-	for _, load := range []shape.Shape{atOnce(3), shape.Users{Bounds: shape.Bounds{Count: 3, Duration: time.Minute, Limit: 2}}} { // the latter without end
-		_, err := drawnOf(t, url, "--vocab-size 300 --random-input-len 20 --random-output-len 8 --max-model-len 27", load)
-		if !errors.As(err, new(usage.Error)) || !strings.Contains(err.Error(), "requests fits, the shortest takes 28 tokens with its answer") {
+	// the latter without end
+	for _, load := range []shape.Shape{atOnce(3),
+		shape.Users{Bounds: shape.Bounds{Count: 3, Duration: time.Minute, Limit: 2}}} {
+		_, err := drawnOf(t, url, "--vocab-size 300 --random-input-len 20 --random-output-len 8 --max-model-len 27",
+			load)
+		if !errors.As(err, new(usage.Error)) ||
+			!strings.Contains(err.Error(), "requests fits, the shortest takes 28 tokens with its answer") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -23,7 +23,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Mix is a mixture of workloads, a flag: NAME=SHARE, separated by commas. Each workload is a file with the flags of its data set.
+// Mix is a mixture of workloads, a flag: NAME=SHARE, separated by commas. Each workload is a file with the flags of its
+// data set.
 //
 //	# chat.yaml
 //	dataset-name: sharegpt
@@ -61,7 +62,9 @@ func (m *Mix) Set(text string) error {
 		if !ok || given == "" || err != nil || !(share > 0 && share <= 1e9) {
 			return fmt.Errorf("%q: expected WORKLOAD=SHARE, such as chat=0.7,rag=0.3", item)
 		}
-		w := workload{given: given, Workload: metrics.Workload{Name: strings.TrimSuffix(filepath.Base(given), filepath.Ext(given)), Share: share}}
+		w := workload{given: given,
+			Workload: metrics.Workload{Name: strings.TrimSuffix(filepath.Base(given), filepath.Ext(given)),
+				Share: share}}
 		if slices.ContainsFunc(all, func(o workload) bool { return o.Name == w.Name }) {
 			return fmt.Errorf("workload %s is given twice", w.Name)
 		}
@@ -89,7 +92,8 @@ func (o *Options) Workloads() (all []metrics.Workload) {
 }
 
 // read reads the files of the workloads and checks them. seed and load are those of the run.
-func (m Mix) read(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool, to protocol.Protocol) (p usage.Problems) {
+func (m Mix) read(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool,
+	to protocol.Protocol) (p usage.Problems) {
 	own := argv.Flags{}
 	(&Options{}).Define(&own)
 	own.VisitAll(func(f *pflag.Flag) {
@@ -148,7 +152,8 @@ func (w *workload) find() (string, error) {
 	return "", fmt.Errorf("no file %s.yaml, with the flags of its data set such as 'dataset-name: random'", w.given)
 }
 
-// needs are those of all workloads together. The length of answers, and whether they go on to it, is each workload's own.
+// needs are those of all workloads together. The length of answers, and whether they go on to it, is each workload's
+// own.
 func (m Mix) needs() (n datasets.Needs) {
 	n.Ends, n.Shares = true, true
 	for _, w := range m {
@@ -157,7 +162,8 @@ func (m Mix) needs() (n datasets.Needs) {
 		}
 		own := w.options.Needs()
 		n.Forms |= own.Forms
-		n.Counts, n.MustCount, n.Template = n.Counts || own.Counts, n.MustCount || own.MustCount, n.Template || own.Template
+		n.Counts, n.MustCount, n.Template = n.Counts || own.Counts, n.MustCount || own.MustCount,
+			n.Template || own.Template
 		n.Sessions = n.Sessions || own.Sessions || w.options.MultiTurn.On
 		n.Ends = n.Ends && own.Ends
 	}
@@ -169,7 +175,8 @@ const mixSeed = 0x316f
 
 // mixed opens the workloads and draws from them by their shares.
 func (d *Drawing) mixed(ctx context.Context) (datasets.Flow, error) {
-	s := &mixture{conversations: d.Options.mix.needs().Sessions, draws: rand.New(rand.NewPCG(uint64(d.common.Seed), mixSeed))}
+	s := &mixture{conversations: d.Options.mix.needs().Sessions,
+		draws: rand.New(rand.NewPCG(uint64(d.common.Seed), mixSeed))}
 	for _, w := range d.Options.Workloads() {
 		s.all = append(s.all, mixPart{name: w.Name, share: w.Share})
 	}
@@ -186,7 +193,8 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Flow, error) {
 		sub := *d
 		sub.Options = w.options
 		sub.common = w.options.Common
-		sub.common.Forms, sub.common.NoAnswers, sub.common.Endless, sub.common.Sharing = d.common.Forms, d.common.NoAnswers, d.common.Endless, d.common.Sharing
+		sub.common.Forms, sub.common.NoAnswers, sub.common.Endless, sub.common.Sharing = d.common.Forms,
+			d.common.NoAnswers, d.common.Endless, d.common.Sharing
 		sub.common.IDPrefix = d.common.IDPrefix + datasets.HeaderText(w.Name) + "-"
 		sub.common.Asked, sub.common.Prompts = true, max(1, counts[i])
 		flow, err := sub.flow(ctx)
@@ -202,7 +210,8 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Flow, error) {
 	for i, flow := range s.all {
 		left[i] = flow.Len
 	}
-	s.order = slices.DeleteFunc(s.order, func(i uint8) bool { left[i]--; return left[i] < 0 }) // a data set may have fewer than were asked for
+	// a data set may have fewer than were asked for
+	s.order = slices.DeleteFunc(s.order, func(i uint8) bool { left[i]--; return left[i] < 0 })
 	return s.flow(), nil
 }
 

@@ -61,7 +61,8 @@ func (o *Options) Define(groups *argv.Flags) {
 	f.StringVar(&o.Name, "dataset-name", "random",
 		"source of the prompts: "+strings.Join(datasets.Names(o.kinds), ", "))
 	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set; hf: also its name on the hub")
-	f.Var(&o.mix, "mix", "mixture of workloads with their shares, as chat=0.7,rag=0.3: each is a file, such as chat.yaml, with the flags of its data set and its goodput")
+	f.Var(&o.mix, "mix", "mixture of workloads with their shares, as chat=0.7,rag=0.3: each is a file, such as "+
+		"chat.yaml, with the flags of its data set and its goodput")
 	f.CountVar(&o.SharedInputLen, "input-len",
 		"prompt length in tokens; overrides the length flag of the random data sets")
 	f.CountVar(&o.SharedOutputLen, "output-len", "output length in tokens; overrides the length flag of the data set")
@@ -69,7 +70,9 @@ func (o *Options) Define(groups *argv.Flags) {
 	f.BoolVar(&o.NoOversample, "no-oversample", false, "send fewer requests instead of repeating prompts")
 	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false,
 		"custom, speed_bench, hf: send prompts as they are, without the model's chat template")
-	f.Var(&o.templateArguments, "chat-template-kwargs", "custom, speed_bench: variables for the chat template; for the server's template use --extra-body.chat_template_kwargs")
+	f.Var(&o.templateArguments, "chat-template-kwargs",
+		"custom, speed_bench: variables for the chat template; for the server's template use "+
+			"--extra-body.chat_template_kwargs")
 	f.BoolVar(&o.MultimodalChat, "enable-multimodal-chat", false, "send prompts as chat messages with their media")
 	f.BoolVar(&o.PromptTokenIDs, "prompt-token-ids", false, "send prompts as lists of token ids instead of text")
 	f.CountVar(&o.maxModelLen, "max-model-len",
@@ -80,7 +83,9 @@ func (o *Options) Define(groups *argv.Flags) {
 		"order of repeated prompts: "+strings.Join(datasets.RepeatOrders(), ", "))
 	f.Int64Var(&o.repeats.Seed, "shuffle-seed", 0, "seed of the random order of repeated prompts")
 	o.Tokens.define(f.FlagSet)
-	f.BoolVar(&o.Calibrate, "calibrate-lengths", false, "random prompts without a tokenizer: make them of words, also where token ids could be sent, and send one request before the run to learn how many tokens the server counts in them")
+	f.BoolVar(&o.Calibrate, "calibrate-lengths", false,
+		"random prompts without a tokenizer: make them of words, also where token ids could be sent, and send one "+
+			"request before the run to learn how many tokens the server counts in them")
 	o.conversations.define(groups.Group("Conversations"))
 	datasets.Define(o.kinds, group)
 	f.FlagSet = groups.Group(datasets.TraceHeading)
@@ -109,7 +114,8 @@ func (o *Options) Needs() (n datasets.Needs) {
 
 // Check finds what is wrong with the flags of the prompts, without reading files. to is nil if the protocol makes no
 // difference.
-func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool, to protocol.Protocol) (p usage.Problems) {
+func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool,
+	to protocol.Protocol) (p usage.Problems) {
 	p = o.checkCounts(given)
 	if len(o.mix) > 0 {
 		return append(p, o.checkMix(given, load, seed, searching, to)...)
@@ -155,7 +161,8 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 }
 
 // checkMix reads the workloads of a mixture and checks them.
-func (o *Options) checkMix(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool, to protocol.Protocol) usage.Problems {
+func (o *Options) checkMix(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool,
+	to protocol.Protocol) usage.Problems {
 	o.Prompts, o.Seed = load.Requests(), max(0, seed)
 	p := o.mix.read(given, load, seed, searching, to)
 	if len(p) == 0 {
@@ -226,7 +233,8 @@ func (o *Options) checkSpreads(given *pflag.FlagSet) (p usage.Problems) {
 	}{
 		{"random-isl-dist", []string{"random-input-len", "input-len", "random-range-ratio"}},
 		{"random-osl-dist", []string{"random-output-len", "output-len", "random-range-ratio"}},
-		{"random-mix", []string{"random-isl-dist", "random-osl-dist", "random-input-len", "random-output-len", "input-len", "output-len", "random-range-ratio"}},
+		{"random-mix", []string{"random-isl-dist", "random-osl-dist", "random-input-len", "random-output-len",
+			"input-len", "output-len", "random-range-ratio"}},
 	} {
 		if !given.Changed(f.name) {
 			continue
@@ -309,11 +317,13 @@ func (o *Options) SelfTiming() bool {
 // templateAdvice is for a chat template that is missing or cannot be rendered. The server's rendering, if there is a
 // server, has been tried by then.
 func (o *Options) templateAdvice() string {
-	way := "give a tokenizer with a working chat template with --tokenizer DIRECTORY, or a server that renders chats with --base-url"
+	way := "give a tokenizer with a working chat template with --tokenizer DIRECTORY, or a server that renders chats " +
+		"with --base-url"
 	skipped := o.Common
 	skipped.SkipChatTemplate = true
 	if !o.kind().Needs(skipped).Template {
-		way += ", or send the prompts as they are with --skip-chat-template (with --backend openai-chat the server then renders them)"
+		way += ", or send the prompts as they are with --skip-chat-template (with --backend openai-chat the server " +
+			"then renders them)"
 	}
 	return way
 }
@@ -323,7 +333,8 @@ func (o *Options) LengthOver(flag string) int {
 	switch {
 	case flag == "random-input-len":
 		return o.SharedInputLen
-	case strings.HasSuffix(flag, "-output-len") && !slices.ContainsFunc(o.kinds, func(k datasets.Kind) bool { return k.Needs(o.Common).OutputFlag == flag }):
+	case strings.HasSuffix(flag, "-output-len") &&
+		!slices.ContainsFunc(o.kinds, func(k datasets.Kind) bool { return k.Needs(o.Common).OutputFlag == flag }):
 		return o.SharedOutputLen
 	}
 	return 0

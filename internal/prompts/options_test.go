@@ -20,11 +20,14 @@ func TestGeneralLengths(t *testing.T) {
 		{"random", "", ""},
 		{"sonnet", "", "--output-len has no effect with sonnet, as with vLLM; use --sonnet-output-len\n" +
 			"--input-len has no effect with sonnet, as with vLLM"},
-		{"burstgpt", file, "--output-len has no effect with burstgpt: each of its requests sets its own length\n--input-len has no effect with burstgpt, as with vLLM"},
-		{"timed_trace", file, "--output-len has no effect with timed_trace: each of its requests sets its own length\n--input-len has no effect with timed_trace, as with vLLM"},
+		{"burstgpt", file, "--output-len has no effect with burstgpt: each of its requests sets its own " +
+			"length\n--input-len has no effect with burstgpt, as with vLLM"},
+		{"timed_trace", file, "--output-len has no effect with timed_trace: each of its requests sets its own " +
+			"length\n--input-len has no effect with timed_trace, as with vLLM"},
 		{"sharegpt", file, "--input-len has no effect with sharegpt, as with vLLM"},
 	} {
-		f := must(flagsOf(t, "http://127.0.0.1:1", "--dataset-name "+c.name+c.args+" --input-len 20 --output-len 10", atOnce(4)))
+		f := must(flagsOf(t, "http://127.0.0.1:1", "--dataset-name "+c.name+c.args+" --input-len 20 --output-len 10",
+			atOnce(4)))
 		o := &f.options
 		if got := strings.Join(o.LengthNotes(f.given.All()), "\n"); got != c.notes {
 			t.Errorf("%s: %q, want %q", c.name, got, c.notes)
@@ -32,7 +35,8 @@ func TestGeneralLengths(t *testing.T) {
 		if o.SelfTiming() != (c.name == "timed_trace") {
 			t.Errorf("%s: self-timed %t", c.name, o.SelfTiming())
 		}
-		for flag, want := range map[string]int{"random-input-len": 20, "random-output-len": 10, "sonnet-output-len": 0, "sonnet-input-len": 0} {
+		for flag, want := range map[string]int{"random-input-len": 20, "random-output-len": 10, "sonnet-output-len": 0,
+			"sonnet-input-len": 0} {
 			if got := o.LengthOver(flag); got != want {
 				t.Errorf("%s: --%s is %d, want %d", c.name, flag, got, want)
 			}
@@ -43,8 +47,9 @@ func TestGeneralLengths(t *testing.T) {
 	}
 }
 
-// The fields of a body come in the order of vLLM's client, those of --extra-body last, and each request names its module.
-// A length that is given twice is refused, by the names of both, and so is a flag of benchtop's own for another data set.
+// The fields of a body come in the order of vLLM's client, those of --extra-body last, and each request names its
+// module. A length that is given twice is refused, by the names of both, and so is a flag of benchtop's own for another
+// data set.
 func TestFlagsOfOtherDatasets(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--random-isl-dist 9 --random-output-len 128", ""},
@@ -53,8 +58,10 @@ func TestFlagsOfOtherDatasets(t *testing.T) {
 		{"--random-isl-dist 9 --input-len 5", "--random-isl-dist and --input-len: choose one"},
 		{"--random-osl-dist 9 --random-range-ratio 0.5", "--random-osl-dist and --random-range-ratio: choose one"},
 		{"--random-mix 1:5/5 --random-isl-dist 9", "--random-mix and --random-isl-dist: choose one"},
-		{"--trace-speed 2 --dataset-name timed_trace --dataset-path draw_test.go", "--trace-speed: only the data set trace has it; timed_trace does not"},
-		{"--random-mix 1:5/5 --dataset-name random-rerank", "--random-mix: only random and random-mm draw such lengths; random-rerank does not"},
+		{"--trace-speed 2 --dataset-name timed_trace --dataset-path draw_test.go",
+			"--trace-speed: only the data set trace has it; timed_trace does not"},
+		{"--random-mix 1:5/5 --dataset-name random-rerank",
+			"--random-mix: only random and random-mm draw such lengths; random-rerank does not"},
 	} {
 		_, err := flagsOf(t, "http://127.0.0.1:1", c.args, atOnce(4))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -107,22 +114,28 @@ func TestContinuousUsage(t *testing.T) {
 		o.Define(given)
 		fine(t, given.Parse([]string{"--continuous-usage"}))
 		problems := errors.Join(o.Check(given, p)...)
-		asks := slices.ContainsFunc(o.Fields(false), func(f protocol.Field) bool { return strings.Contains(f.Name+f.JSON, "continuous_usage_stats") })
-		streams := slices.Contains([]string{"vllm", "openai", "openai-chat", "openai-audio", "sglang", "lmdeploy", "llama.cpp", "tgi"}, name)
-		if streams != (problems == nil) || streams && !asks || !streams && !strings.Contains(problems.Error(), "backend "+name+" has no") {
+		asks := slices.ContainsFunc(o.Fields(false),
+			func(f protocol.Field) bool { return strings.Contains(f.Name+f.JSON, "continuous_usage_stats") })
+		streams := slices.Contains([]string{"vllm", "openai", "openai-chat", "openai-audio", "sglang", "lmdeploy",
+			"llama.cpp", "tgi"}, name)
+		if streams != (problems == nil) || streams && !asks ||
+			!streams && !strings.Contains(problems.Error(), "backend "+name+" has no") {
 			t.Errorf("%s: asks %v, %v", name, asks, problems)
 		}
 	}
-	complains(t, failure(flagsOf(t, "http://127.0.0.1:1", "--vocab-size 300 --continuous-usage --extra-body.stream_options.include_usage true", atOnce(4))), "choose one")
+	complains(t, failure(flagsOf(t, "http://127.0.0.1:1",
+		"--vocab-size 300 --continuous-usage --extra-body.stream_options.include_usage true", atOnce(4))), "choose one")
 }
 
 // Modules and sampling are no part of a request for embeddings, which makes no tokens.
 func TestFieldsOfEmbeddings(t *testing.T) {
-	f := must(flagsOf(t, "http://127.0.0.1:1", "--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", atOnce(4)))
+	f := must(flagsOf(t, "http://127.0.0.1:1",
+		"--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", atOnce(4)))
 	if got := f.requests.Fields(false); len(got) != 1 || got[0] != (protocol.Field{Name: "dimensions", JSON: "8"}) {
 		t.Errorf("fields %v", got)
 	}
-	if notes := strings.Join(f.requests.Notes, "\n"); notes != "--top-p has no effect: backend openai-embeddings generates no tokens" {
+	if notes := strings.Join(f.requests.Notes, "\n"); notes != "--top-p has no effect: backend openai-embeddings "+
+		"generates no tokens" {
 		t.Errorf("notes %q", notes)
 	}
 }

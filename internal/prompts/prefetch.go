@@ -14,8 +14,9 @@ import (
 	"benchtop/datasets"
 )
 
-// Prefetcher draws prompts ahead of need, so that no request waits for one: all of them before the run if they end and fit into
-// memory, else some. During the run it only replaces those that were taken, since drawing competes with measuring for processors.
+// Prefetcher draws prompts ahead of need, so that no request waits for one: all of them before the run if they end and
+// fit into memory, else some. During the run it only replaces those that were taken, since drawing competes with
+// measuring for processors.
 type Prefetcher struct {
 	flow    datasets.Flow
 	sharing *datasets.Sharing
@@ -37,7 +38,8 @@ const (
 	moreBytes     = 16 << 20
 )
 
-// wake makes all waiting goroutines check again. It takes the lock, since a call between a check and the wait would be lost.
+// wake makes all waiting goroutines check again. It takes the lock, since a call between a check and the wait would be
+// lost.
 func (s *Prefetcher) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +86,9 @@ func turnsWeight(turns []datasets.Turn) (n int) {
 	return n
 }
 
-// Fill waits until all is drawn, the memory is full, or the patience ends; 0 is endless patience. The prefetcher then keeps as many
-// prompts ahead as it has now. It returns an error if drawing fails. progress is called now and then with the number of prompts.
+// Fill waits until all is drawn, the memory is full, or the patience ends; 0 is endless patience. The prefetcher then
+// keeps as many prompts ahead as it has now. It returns an error if drawing fails. progress is called now and then with
+// the number of prompts.
 func (s *Prefetcher) Fill(ctx context.Context, patience, every time.Duration, progress func(drawn int)) error {
 	defer context.AfterFunc(ctx, s.wake)()
 	began, told := time.Now(), time.Now()
@@ -142,8 +145,8 @@ func (s *Prefetcher) all() []datasets.Conversation {
 	return s.queue
 }
 
-// queued are the conversations that are drawn and not taken; they are not to be changed, for more may be drawn meanwhile. A nil *Prefetcher has
-// none.
+// queued are the conversations that are drawn and not taken; they are not to be changed, for more may be drawn
+// meanwhile. A nil *Prefetcher has none.
 func (s *Prefetcher) queued() []datasets.Conversation {
 	if s == nil {
 		return nil
@@ -184,8 +187,9 @@ func NewPrefetchers() *Prefetchers {
 	return s
 }
 
-// Share is the part of the input tokens drawn so far, from 0 to 1, that a perfect prefix cache would know from this run if the server put
-// template tokens before each prompt; 1 without a prefetcher, since it is unknown then. A nil *Prefetchers has none.
+// Share is the part of the input tokens drawn so far, from 0 to 1, that a perfect prefix cache would know from this run
+// if the server put template tokens before each prompt; 1 without a prefetcher, since it is unknown then. A nil
+// *Prefetchers has none.
 func (s *Prefetchers) Share(template float64) float64 {
 	if s == nil {
 		return 1

@@ -143,7 +143,8 @@ func TestPrefetcherFails(t *testing.T) {
 	bad := errors.New("line 3: bad")
 	synctest.Test(t, func(t *testing.T) {
 		all := prefetchers(t)
-		if err := all.Begin((&slowPrompts{n: 2, err: bad}).flow(), prefetchBytes).Fill(t.Context(), 0, time.Second, silent); err != bad {
+		if err := all.Begin((&slowPrompts{n: 2, err: bad}).flow(), prefetchBytes).Fill(t.Context(), 0, time.Second,
+			silent); err != bad {
 			t.Error(err)
 		}
 		s := all.Begin((&slowPrompts{each: time.Minute, n: 2, err: bad}).flow(), prefetchBytes)
@@ -165,7 +166,8 @@ func TestPrefetcherStops(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		if err := s.Fill(ctx, 0, time.Second, silent); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 3500*time.Millisecond {
+		if err := s.Fill(ctx, 0, time.Second, silent); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(began) != 3500*time.Millisecond {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		all.Close()
@@ -183,7 +185,8 @@ func TestPrefetcherStops(t *testing.T) {
 			}
 		}
 		late := &slowPrompts{}
-		if _, err := all.Begin(late.flow(), prefetchBytes).Next(); !errors.Is(err, context.Canceled) || late.at.Load() > 0 {
+		if _, err := all.Begin(late.flow(), prefetchBytes).Next(); !errors.Is(err, context.Canceled) ||
+			late.at.Load() > 0 {
 			t.Errorf("%v after the end, %d Drawn", err, late.at.Load())
 		}
 	})
@@ -229,9 +232,11 @@ func TestShareOfPrompts(t *testing.T) {
 		{"nothing drawn ahead", 0, nil, false, 1},
 		{"strangers", 0, [][]datasets.Conversation{{prompt(1, 160), prompt(2, 160)}}, false, 0},
 		{"chats", 256, [][]datasets.Conversation{{prompt(1, 256), prompt(2, 256)}}, false, 0.25},
-		{"chats with a short template", 20, [][]datasets.Conversation{{prompt(1, 60), prompt(2, 60)}}, false, 20.0 / 160},
+		{"chats with a short template", 20, [][]datasets.Conversation{{prompt(1, 60), prompt(2, 60)}}, false,
+			20.0 / 160},
 		{"oversampled", 0, [][]datasets.Conversation{{prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
-		{"more, alike", 0, [][]datasets.Conversation{{prompt(1, 160)}, {prompt(1, 160), prompt(1, 160)}}, false, 288.0 / 480},
+		{"more, alike", 0, [][]datasets.Conversation{{prompt(1, 160)}, {prompt(1, 160), prompt(1, 160)}}, false,
+			288.0 / 480},
 		{"repeated in another round", 0, [][]datasets.Conversation{{prompt(1, 160), prompt(2, 160)}}, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -54,8 +54,8 @@ func (v *Priorities) Set(text string) error {
 	return nil
 }
 
-// Prioritize gives each request a priority, drawn by the shares from a generator of its own, so that all other draws stay. It is a class of the
-// request, too. header is the header field that carries it, "" for the body's field.
+// Prioritize gives each request a priority, drawn by the shares from a generator of its own, so that all other draws
+// stay. It is a class of the request, too. header is the header field that carries it, "" for the body's field.
 func (x *Supply) Prioritize(all Priorities, header string, seed int64) {
 	if len(all) == 0 {
 		return

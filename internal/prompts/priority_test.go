@@ -62,7 +62,8 @@ func TestPrioritize(t *testing.T) {
 			if header != "" {
 				body, headers = `{"n": 2}`, 1
 			}
-			if string(first.Overrides) != body || len(first.Headers) != headers || headers > 0 && first.Headers[0] != [2]string{header, value} {
+			if string(first.Overrides) != body || len(first.Headers) != headers ||
+				headers > 0 && first.Headers[0] != [2]string{header, value} {
 				t.Fatalf("%s: %s, %v", header, first.Overrides, first.Headers)
 			}
 		}

@@ -41,15 +41,21 @@ type RequestOptions struct {
 // Define adds the flags.
 func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	f.StringVar(&o.IDPrefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
-	f.Var(argv.List(&o.LoRA, "name", argv.Text), "lora-modules", "names of LoRA modules; each request uses one of them instead of the model")
+	f.Var(argv.List(&o.LoRA, "name", argv.Text), "lora-modules",
+		"names of LoRA modules; each request uses one of them instead of the model")
 	_ = f.SetAnnotation("lora-modules", argv.Variadic, nil)
-	f.StringVar(&o.loraAssignment, "lora-assignment", "random", "how modules are assigned to requests: random or round-robin")
+	f.StringVar(&o.loraAssignment, "lora-assignment", "random",
+		"how modules are assigned to requests: random or round-robin")
 	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "generate up to the full output length; always on with random")
 	f.IntVar(&o.logprobs, "logprobs", 0, "number of log probabilities per token; completions only (default: none)")
-	f.BoolVar(&o.running, "continuous-usage", false, "ask for the token counts so far in every event of a stream: ITL per token where chunks hold several")
-	f.StringVar(&o.cache, "cache", cacheAsIs, "prefix cache of the server: as-is (earlier runs may have warmed it), cold (prompts never hit it from earlier runs) or none (nor from requests of this one)")
-	f.Var(&o.Priorities, "priorities", "priorities of requests with their shares, as 0=0.5,1=0.5, and figures for each; lower is more urgent for vLLM, which needs --scheduling-policy priority")
-	f.StringVar(&o.PriorityHeader, "priority-header", "", "header field that carries the priority, such as X-Vllm-Priority (default: the body's field priority)")
+	f.BoolVar(&o.running, "continuous-usage", false,
+		"ask for the token counts so far in every event of a stream: ITL per token where chunks hold several")
+	f.StringVar(&o.cache, "cache", cacheAsIs, "prefix cache of the server: as-is (earlier runs may have warmed it), "+
+		"cold (prompts never hit it from earlier runs) or none (nor from requests of this one)")
+	f.Var(&o.Priorities, "priorities", "priorities of requests with their shares, as 0=0.5,1=0.5, and figures for "+
+		"each; lower is more urgent for vLLM, which needs --scheduling-policy priority")
+	f.StringVar(&o.PriorityHeader, "priority-header", "",
+		"header field that carries the priority, such as X-Vllm-Priority (default: the body's field priority)")
 	f.Float64("temperature", 0, "sampling temperature (default: the server's)")
 	f.Float64("top-p", 0, "sampling: nucleus of this cumulative probability")
 	f.Float64("min-p", 0, "sampling: drop tokens below this share of the likeliest token's probability")
@@ -57,11 +63,13 @@ func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	f.Float64("presence-penalty", 0, "sampling: penalize tokens that have occurred")
 	f.Float64("repetition-penalty", 0, "sampling: divide the odds of tokens that have occurred")
 	f.Int("top-k", 0, "sampling: the number of likeliest tokens to choose from")
-	f.Var(&o.extraBody, "extra-body", `fields to add to the request body or replace in it: '{"a": {"b": 3}}', or --extra-body.a.b 3; null omits a field that benchtop sets`)
+	f.Var(&o.extraBody, "extra-body", `fields to add to the request body or replace in it: '{"a": {"b": 3}}', or `+
+		`--extra-body.a.b 3; null omits a field that benchtop sets`)
 }
 
 // samplingFields are the fields of the sampling flags, in the order of vLLM's client. Only given flags are sent.
-var samplingFields = []string{"top_p", "top_k", "min_p", "temperature", "frequency_penalty", "presence_penalty", "repetition_penalty"}
+var samplingFields = []string{"top_p", "top_k", "min_p", "temperature", "frequency_penalty", "presence_penalty",
+	"repetition_penalty"}
 
 // sampling are the given sampling fields.
 func sampling(given *pflag.FlagSet, p *usage.Problems) (out []protocol.Field) {
@@ -100,12 +108,15 @@ func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p us
 	}
 	if o.running && to != nil {
 		field := to.Traits().RunningUsage
-		p.BadIf(field.Name == "", "--continuous-usage: backend %s has no token counts in every event; use another backend, such as openai or openai-chat", to.Traits().Name)
+		p.BadIf(field.Name == "", "--continuous-usage: backend %s has no token counts in every event; use another "+
+			"backend, such as openai or openai-chat", to.Traits().Name)
 		p.BadIf(o.extraBody.Has(field.Name), "--continuous-usage and %s in --extra-body: choose one", field.Name)
 		o.fields = append(o.fields, field)
 	}
-	p.BadIf(len(o.Priorities) > 0 && o.extraBody.Has("priority"), "--priorities and priority in --extra-body: choose one")
-	p.BadIf(len(o.Priorities) > 0 && to != nil && to.Traits().LengthField == "", "--priorities: backend %s generates no tokens; use another backend, such as openai", nameOf(to))
+	p.BadIf(len(o.Priorities) > 0 && o.extraBody.Has("priority"),
+		"--priorities and priority in --extra-body: choose one")
+	p.BadIf(len(o.Priorities) > 0 && to != nil && to.Traits().LengthField == "",
+		"--priorities: backend %s generates no tokens; use another backend, such as openai", nameOf(to))
 	p.BadIf(o.PriorityHeader != "" && len(o.Priorities) == 0, "--priority-header: needs --priorities")
 	if o.PriorityHeader != "" {
 		if err := target.CheckHeader(http.Header{o.PriorityHeader: {"0"}}); err != nil {
@@ -115,7 +126,8 @@ func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p us
 	o.sampled = sampling(given, &p)
 	if to != nil && to.Traits().LengthField == "" {
 		for _, f := range o.sampled {
-			o.Notes = append(o.Notes, fmt.Sprintf("--%s has no effect: backend %s generates no tokens", argv.Dashes(f.Name), to.Traits().Name))
+			o.Notes = append(o.Notes, fmt.Sprintf("--%s has no effect: backend %s generates no tokens",
+				argv.Dashes(f.Name), to.Traits().Name))
 		}
 		o.sampled = nil
 	} else if !given.Changed("temperature") {
@@ -124,7 +136,8 @@ func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p us
 	return p
 }
 
-// Fields are the members of the request body that do not depend on the prompt, in the order in which vLLM's client sets them.
+// Fields are the members of the request body that do not depend on the prompt, in the order in which vLLM's client sets
+// them.
 func (o *RequestOptions) Fields(ignoreEOS bool) []protocol.Field {
 	fields := slices.Concat(o.Preset, o.fields)
 	if o.ignoreEOS || ignoreEOS {

@@ -29,7 +29,8 @@ type TokenizerOptions struct {
 }
 
 func (o *TokenizerOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.Name, "tokenizer", "", "tokenizer.json, its directory, a model's name on the hub, or estimate (default: the model's; without it the server counts)")
+	f.StringVar(&o.Name, "tokenizer", "", "tokenizer.json, its directory, a model's name on the hub, or estimate "+
+		"(default: the model's; without it the server counts)")
 	f.BoolVar(&o.Skip, "skip-tokenizer-init", false, "do not count tokens; the report omits figures that need them")
 }
 
@@ -47,7 +48,8 @@ type Tokenizing struct {
 	renderer *chattemplate.Fallback // of chats, nil for none
 	Counted  metrics.TokenSource    // of prompts
 	Name     string                 // of the tokenizer, "" for none
-	// vocabulary is what prompts of token ids are made of; the zero value where there are none, or the tokenizer's own is.
+	// vocabulary is what prompts of token ids are made of; the zero value where there are none, or the tokenizer's own
+	// is.
 	vocabulary datasets.Vocabulary
 	absent     string // the failed attempts to find a tokenizer
 	Notes      []string
@@ -60,8 +62,8 @@ func (m *Tokenizing) note(text string) {
 	}
 }
 
-// counter names the tokenizer that counts, "" for none. In brackets are the origin of a tokenizer and the reason for choosing it,
-// unless the user named it and it was found there.
+// counter names the tokenizer that counts, "" for none. In brackets are the origin of a tokenizer and the reason for
+// choosing it, unless the user named it and it was found there.
 func (m *Tokenizing) counter() string {
 	switch {
 	case m.Counted == metrics.TokensFromServer:
@@ -98,8 +100,8 @@ func (m *Tokenizing) Remarks() []string {
 	return all
 }
 
-// findTokenizing looks for a tokenizer: files on this machine, on the hub, then the server. Without one, data sets that need token
-// counts use estimates.
+// findTokenizing looks for a tokenizer: files on this machine, on the hub, then the server. Without one, data sets that
+// need token counts use estimates.
 func (d *Drawing) findTokenizing(ctx context.Context) error {
 	d.hub, d.common = hub.New(hub.Options{Progress: d.To.Tell}), d.Options.Common
 	needs := d.Options.Needs()
@@ -140,17 +142,20 @@ func (d *Drawing) Counting(ctx context.Context) (*Tokenizing, error) {
 // estimate uses estimated lengths, and notes why.
 func (m *Tokenizing) estimate() {
 	m.Counter, m.Counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
-	m.note("prompt lengths are estimated, because there is no tokenizer: " + m.absent + "; name it with --tokenizer DIRECTORY")
+	m.note("prompt lengths are estimated, because there is no tokenizer: " + m.absent + "; name it with --tokenizer " +
+		"DIRECTORY")
 }
 
 // Find looks for the tokenizer's files: those that were named, or else the model's.
 func (o *TokenizerOptions) Find(ctx context.Context, h *hub.Hub, of server.Model) (*Tokenizing, error) {
 	m := &Tokenizing{}
 	if o.Name == Estimate {
-		m.Counter, m.Counted, m.absent = tokenizer.Estimate{}, metrics.TokensFromEstimate, "an estimate cannot generate text"
+		m.Counter, m.Counted, m.absent = tokenizer.Estimate{}, metrics.TokensFromEstimate,
+			"an estimate cannot generate text"
 		return m, nil
 	}
-	found, err := tokenizer.Find(ctx, tokenizer.FindOptions{Tokenizer: o.Name, Root: of.Loaded, Model: of.Named, Hub: h})
+	found, err := tokenizer.Find(ctx,
+		tokenizer.FindOptions{Tokenizer: o.Name, Root: of.Loaded, Model: of.Named, Hub: h})
 	if err == nil {
 		err = m.use(found)
 	}
@@ -186,8 +191,8 @@ func (m *Tokenizing) use(found tokenizer.Found) error {
 	return nil
 }
 
-// answerTimeout limits how long the server takes to tokenize one prompt or render a chat: long texts take seconds, and it has 64 of
-// them at a time.
+// answerTimeout limits how long the server takes to tokenize one prompt or render a chat: long texts take seconds, and
+// it has 64 of them at a time.
 const answerTimeout = time.Minute
 
 // impatient is the client with that limit, so that a server that never answers does not block the preparation.
@@ -240,7 +245,8 @@ func (m *Tokenizing) CountText() func(string) (int, error) {
 	}
 }
 
-// CountAnswer counts the tokens of a generated text with the server's tokenizer, nil if there is none or a local one is used.
+// CountAnswer counts the tokens of a generated text with the server's tokenizer, nil if there is none or a local one is
+// used.
 func (m *Tokenizing) CountAnswer() func(context.Context, string) (int, error) {
 	if m.Local != nil || m.server == nil {
 		return nil
@@ -257,15 +263,19 @@ func (m *Tokenizing) align(ctx context.Context, to Reporter, s *Prefetcher) (not
 		return nil
 	}
 	if m.server == nil {
-		return []string{"the prompts were not checked against the server's tokenizer, so their lengths may differ there: " + m.mute}
+		return []string{
+			"the prompts were not checked against the server's tokenizer, so their lengths may differ there: " + m.mute}
 	}
 	all := s.all()
 	if all == nil {
-		return []string{"the prompts were not checked against the server's tokenizer: there are too many to draw in advance"}
+		return []string{
+			"the prompts were not checked against the server's tokenizer: there are too many to draw in advance"}
 	}
 	to.Step(StepLengths)
 	to.Show("checked against the server's tokenizer")
-	done, _ := datasets.Align(ctx, all, &countedAligner{Aligner: m.server, to: to, total: len(all)}, func(note string) { notes = append(notes, text.Clean(note)) }) // a lost context is noticed elsewhere
+	// a lost context is noticed elsewhere
+	done, _ := datasets.Align(ctx, all, &countedAligner{Aligner: m.server, to: to, total: len(all)},
+		func(note string) { notes = append(notes, text.Clean(note)) })
 	if done.Cut > 0 {
 		s.changed()
 	}
@@ -287,8 +297,9 @@ func (c *countedAligner) EncodeContext(ctx context.Context, text string) ([]int,
 	return ids, err
 }
 
-// findTemplate looks for what renders chats, where the data set needs it: the server, or else the template that came with the
-// tokenizer. Where no tokenizer is on this machine to say what the model's template is, chats are sent as they are.
+// findTemplate looks for what renders chats, where the data set needs it: the server, or else the template that came
+// with the tokenizer. Where no tokenizer is on this machine to say what the model's template is, chats are sent as they
+// are.
 func (d *Drawing) findTemplate(needs datasets.Needs) error {
 	m := d.tokenizing
 	if !needs.Template {
@@ -299,7 +310,8 @@ func (d *Drawing) findTemplate(needs datasets.Needs) error {
 		among = append(among, chattemplate.NewServer(d.Client, d.Server.Target.URL(""), d.Model.ID))
 	}
 	if m.Local != nil {
-		files := chattemplate.Files{Jinja: m.found.Jinja, ToolJinja: m.found.ToolJinja, JSON: m.found.JSON, Config: m.found.Config, Tokens: m.Local.NamedTokens()}
+		files := chattemplate.Files{Jinja: m.found.Jinja, ToolJinja: m.found.ToolJinja, JSON: m.found.JSON,
+			Config: m.found.Config, Tokens: m.Local.NamedTokens()}
 		local, err := chattemplate.Load(m.Name, files)
 		if err != nil {
 			return usage.Errorf("%s: %w", m.found.Path, err)

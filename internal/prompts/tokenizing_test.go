@@ -33,12 +33,15 @@ func (silentServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// A server that does not answer is not waited for for ever: not long while it is tried, and longer for the tokens of a text.
+// A server that does not answer is not waited for for ever: not long while it is tried, and longer for the tokens of a
+// text.
 func TestSilentServerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := must(target.New(target.Options{BaseURL: "http://silent.test"}))
 		client := &http.Client{Transport: silentServer{}}
-		d := &Drawing{Options: &Options{Tokens: TokenizerOptions{Name: Estimate}}, Server: &server.Options{Servers: loadgen.Servers{Target: to}}, Client: client, AskServer: true, To: unheard{}}
+		d := &Drawing{Options: &Options{Tokens: TokenizerOptions{Name: Estimate}},
+			Server: &server.Options{Servers: loadgen.Servers{Target: to}}, Client: client, AskServer: true,
+			To: unheard{}}
 		began := time.Now()
 		fine(t, d.findTokenizing(t.Context()))
 		if took := time.Since(began); d.tokenizing.server != nil || took != server.AskTimeout {
@@ -60,9 +63,13 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 func TestTokenizerClassIsNoted(t *testing.T) {
 	for config, note := range map[string]string{
 		`{"tokenizer_class": "PreTrainedTokenizerFast"}`: "",
-		`{"tokenizer_class": "BertTokenizer"}`:           "BertTokenizer is not set up here, because the model is of type WordLevel",
-		`{"tokenizer_class": "CodeLlamaTokenizerFast"}`:  "CodeLlamaTokenizer sets itself up instead of following tokenizer.json, in an unsupported way",
-		`{"auto_map": {"AutoTokenizer": ["x.X", null]}}`: "the model comes with a tokenizer class of its own, which a server that trusts it follows",
+		`{"tokenizer_class": "BertTokenizer"}`: "BertTokenizer is not set up here, because the model is of " +
+			"type WordLevel",
+		`{"tokenizer_class": "CodeLlamaTokenizerFast"}`: "CodeLlamaTokenizer sets itself up instead of following " +
+			"tokenizer.json, in an unsupported way",
+		`{"auto_map": {"AutoTokenizer": ["x.X", ` +
+			`null]}}`: "the model comes with a tokenizer class of its own, which a " +
+			"server that trusts it follows",
 	} {
 		dir := t.TempDir()
 		for name, content := range map[string]string{

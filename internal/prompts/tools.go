@@ -38,12 +38,13 @@ func (d *Drawing) Local() tokenizer.Tokenizer {
 
 // TokenIDs are what prompts of token ids are made of, with a vocabulary that may not be the model's.
 func (d *Drawing) TokenIDs() datasets.Vocabulary {
-	d.tokenizing.Counted, d.tokenizing.Name, d.tokenizing.vocabulary = metrics.TokensFromIDs, "", datasets.Vocabulary{Size: d.common.VocabSize}
+	d.tokenizing.Counted, d.tokenizing.Name, d.tokenizing.vocabulary = metrics.TokensFromIDs, "",
+		datasets.Vocabulary{Size: d.common.VocabSize}
 	return d.tokenizing.vocabulary
 }
 
-// Maker makes synthetic prompts: it is the tokenizer on this machine, else the server's, whose vocabulary is unknown, else nil for
-// prompts of token ids, else common words.
+// Maker makes synthetic prompts: it is the tokenizer on this machine, else the server's, whose vocabulary is unknown,
+// else nil for prompts of token ids, else common words.
 func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	m, ids := d.tokenizing, d.common.Forms.Overlap(datasets.AsTokenIDs)
 	if d.common.VocabSize > 0 && !ids && (m.Local != nil || m.server == nil) {
@@ -57,7 +58,8 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	case m.server == nil:
 		return d.commonWords(), nil
 	case d.common.Endless && !ids:
-		return nil, fmt.Errorf("dataset %s: an open-ended run over chat needs the model's tokenizer on this machine, since the server would have to make the text while it is measured: "+
+		return nil, fmt.Errorf("dataset %s: an open-ended run over chat needs the model's tokenizer on this machine, "+
+			"since the server would have to make the text while it is measured: "+
 			"give it with --tokenizer DIRECTORY, or limit the requests with --num-prompts", d.Options.Name)
 	case d.common.Endless:
 		return nil, nil
@@ -75,8 +77,8 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	return made, nil
 }
 
-// takesTextOnly reports whether the server is taken for a gateway, which may refuse token ids: engines name themselves as
-// the owner of their models, and tokenize.
+// takesTextOnly reports whether the server is taken for a gateway, which may refuse token ids: engines name themselves
+// as the owner of their models, and tokenize.
 func (d *Drawing) takesTextOnly() bool {
 	c, m := &d.common, d.tokenizing
 	return (d.Model.Owner == "openai" || d.Options.Calibrate && m.Local == nil) && m.server == nil &&
@@ -101,9 +103,11 @@ func (d *Drawing) commonWords() tokenizer.Tokenizer {
 	return tokenizer.Words{Even: true}
 }
 
-// NoMaker is the error for texts of exact lengths without a tokenizer: the problem, the attempts and the advice, a line each.
+// NoMaker is the error for texts of exact lengths without a tokenizer: the problem, the attempts and the advice, a line
+// each.
 func (d *Drawing) NoMaker() error {
-	return fmt.Errorf("dataset %s: prompts of exact lengths need a tokenizer, and none was found\ntried: %s\ngive the model's with --tokenizer DIRECTORY", d.Options.Name, text.Clean(d.tokenizing.absent))
+	return fmt.Errorf("dataset %s: prompts of exact lengths need a tokenizer, and none was found\ntried: %s\ngive the "+
+		"model's with --tokenizer DIRECTORY", d.Options.Name, text.Clean(d.tokenizing.absent))
 }
 
 // RoughMaker is the server as a tokenizer, else common words, about a token each.

@@ -16,8 +16,8 @@ import (
 	"benchtop/metrics"
 )
 
-// WarmUp is what is sent before a run and is in no figure. Its prompts are as long as the first of the run, whose place in the
-// server's prefix cache they do not warm.
+// WarmUp is what is sent before a run and is in no figure. Its prompts are as long as the first of the run, whose place
+// in the server's prefix cache they do not warm.
 type WarmUp struct {
 	Load     loadgen.Options
 	First    datasets.Conversation
@@ -29,8 +29,8 @@ type WarmUp struct {
 	To        Reporter
 }
 
-// Do sends requests until one succeeds, if the user wants to wait for the server, and then the warm-ups, so many at a time. The
-// notes are warnings.
+// Do sends requests until one succeeds, if the user wants to wait for the server, and then the warm-ups, so many at a
+// time. The notes are warnings.
 func (w *WarmUp) Do(ctx context.Context, atOnce int) (notes []string, err error) {
 	w.Load.ModelFor, w.Load.ProbeRate = nil, 0
 	w.Patience.Restart() // whatever the data set took
@@ -90,12 +90,14 @@ func (w *WarmUp) warmUp(ctx context.Context, atOnce int) (notes []string) {
 		words += "; " + help
 	}
 	if failed > 0 && ctx.Err() == nil {
-		notes = append(notes, fmt.Sprintf("%d of %d warm-ups failed, one with %s", failed, w.Requests, text.Clean(words)))
+		notes = append(notes,
+			fmt.Sprintf("%d of %d warm-ups failed, one with %s", failed, w.Requests, text.Clean(words)))
 	}
 	return notes
 }
 
-// leaveOut says which fields the server refused in requests before the run, and how to leave them out; "" if it did not.
+// leaveOut says which fields the server refused in requests before the run, and how to leave them out; "" if it did
+// not.
 func (w *WarmUp) leaveOut(all []metrics.Request) string {
 	var refused []string
 	optional := w.Load.Optional(&w.First.Turns[0])
@@ -110,8 +112,8 @@ func (w *WarmUp) leaveOut(all []metrics.Request) string {
 }
 
 // shuffled are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its
-// characters where there are few words, as in languages that need no blanks. Pictures are of noise and as large, recordings silent and nearly
-// as long.
+// characters where there are few words, as in languages that need no blanks. Pictures are of noise and as large,
+// recordings silent and nearly as long.
 func shuffled(like datasets.Conversation, seed, n int) []datasets.Turn {
 	turns := make([]datasets.Turn, n)
 	for i := range turns {

@@ -17,10 +17,12 @@ import (
 // Prompts before the run are as long as the first prompt and never equal to it, in any script.
 func TestShuffled(t *testing.T) {
 	for _, text := range []string{
-		"the quick brown fox jumps over the lazy dog and runs on", "海はなぜ青いのか、そしていつから青いのか教えてください", "why is the sea blue", "one-word-without-a-blank",
+		"the quick brown fox jumps over the lazy dog and runs on", "海はなぜ青いのか、そしていつから青いのか教えてください", "why is the sea blue",
+		"one-word-without-a-blank",
 	} {
 		seen := map[string]bool{text: true}
-		for _, turn := range append(shuffled(oneTurn(datasets.Turn{Text: text}), 0, 3), shuffled(oneTurn(datasets.Turn{Text: text}), -1, 3)...) {
+		for _, turn := range append(shuffled(oneTurn(datasets.Turn{Text: text}), 0, 3),
+			shuffled(oneTurn(datasets.Turn{Text: text}), -1, 3)...) {
 			if seen[turn.Text] {
 				t.Errorf("%q came twice", turn.Text)
 			}
@@ -32,7 +34,8 @@ func TestShuffled(t *testing.T) {
 	}
 	ids := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 	for _, turn := range shuffled(oneTurn(datasets.Turn{TokenIDs: ids, MaxTokens: 5}), 0, 4) {
-		if slices.Equal(turn.TokenIDs, ids) || turn.MaxTokens != 5 || !maps.Equal(counted(turn.TokenIDs), counted(ids)) {
+		if slices.Equal(turn.TokenIDs, ids) || turn.MaxTokens != 5 ||
+			!maps.Equal(counted(turn.TokenIDs), counted(ids)) {
 			t.Errorf("%+v", turn)
 		}
 	}
@@ -79,15 +82,17 @@ func conversationOf(batch ...string) datasets.Conversation {
 	return datasets.Conversation{Turns: []datasets.Turn{t}}
 }
 
-// Pictures and recordings of warm-ups are their own, each another, and the messages that hold those of the run are not sent.
+// Pictures and recordings of warm-ups are their own, each another, and the messages that hold those of the run are not
+// sent.
 func TestShuffledMedia(t *testing.T) {
 	const words = "one two three four five six seven eight nine ten"
 	image := media.URLPart("image", "http://host/picture.jpg")
 	for name, turn := range map[string]datasets.Turn{
-		"a picture":             {Text: words, Media: image},
-		"a recording":           {Audio: media.Silence(3 * time.Second)},
-		"messages":              {Text: words, Messages: []byte(`[{"role":"user","content":"x"}]`)},
-		"a picture in messages": {Text: words, Media: image, Messages: fmt.Appendf(nil, `[{"role":"user","content":[{"type":"text","text":"x"},%s]}]`, image)},
+		"a picture":   {Text: words, Media: image},
+		"a recording": {Audio: media.Silence(3 * time.Second)},
+		"messages":    {Text: words, Messages: []byte(`[{"role":"user","content":"x"}]`)},
+		"a picture in messages": {Text: words, Media: image,
+			Messages: fmt.Appendf(nil, `[{"role":"user","content":[{"type":"text","text":"x"},%s]}]`, image)},
 		"a recording in a chat": {Text: words, Media: media.Silence(3 * time.Second).Part()},
 	} {
 		two := shuffled(oneTurn(turn), 1, 2)
@@ -95,7 +100,8 @@ func TestShuffledMedia(t *testing.T) {
 			t.Errorf("%s: twice the same: %+v", name, two[0])
 		}
 		for _, got := range two {
-			if got.Messages != nil || (got.Media == nil) != (turn.Media == nil) || turn.Media != nil && bytes.Equal(got.Media, turn.Media) || bytes.Count(got.Media, []byte(`"type"`)) > 1 {
+			if got.Messages != nil || (got.Media == nil) != (turn.Media == nil) || turn.Media != nil &&
+				bytes.Equal(got.Media, turn.Media) || bytes.Count(got.Media, []byte(`"type"`)) > 1 {
 				t.Errorf("%s: %+v", name, got)
 			}
 			if a, of := got.Audio, turn.Audio; of != nil && (a == of ||

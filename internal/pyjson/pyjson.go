@@ -1,5 +1,5 @@
-// Package pyjson writes JSON byte for byte as Python's json.dumps does: one blank after commas and colons and none elsewhere,
-// ASCII only, and floats always recognisable as floats. Request bodies and result files have this form.
+// Package pyjson writes JSON byte for byte as Python's json.dumps does: one blank after commas and colons and none
+// elsewhere, ASCII only, and floats always recognisable as floats. Request bodies and result files have this form.
 package pyjson
 
 import (
@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Append appends valid JSON as Python writes it after reading it, with two exceptions: repeated names of an object stay, while
-// Python keeps the last, and a number too large for a 64-bit float stays, while Python writes invalid JSON. Invalid JSON gives
-// invalid JSON.
+// Append appends valid JSON as Python writes it after reading it, with two exceptions: repeated names of an object
+// stay, while Python keeps the last, and a number too large for a 64-bit float stays, while Python writes invalid JSON.
+// Invalid JSON gives invalid JSON.
 func Append(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); {
 		switch b := raw[i]; b {
@@ -40,7 +40,8 @@ func Append(dst, raw []byte) []byte {
 	return dst
 }
 
-// AppendString appends s as a JSON string with every character outside printable ASCII escaped. Invalid UTF-8 becomes U+FFFD.
+// AppendString appends s as a JSON string with every character outside printable ASCII escaped. Invalid UTF-8 becomes
+// U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for len(s) > 0 {
@@ -104,8 +105,8 @@ var special = func() (set [256]bool) {
 	return set
 }()
 
-// appendLiteral rewrites the string literal at the beginning of raw and returns its length. Escapes are rewritten one by one,
-// so that half a surrogate pair stays, as in Python.
+// appendLiteral rewrites the string literal at the beginning of raw and returns its length. Escapes are rewritten one
+// by one, so that half a surrogate pair stays, as in Python.
 func appendLiteral(dst, raw []byte) ([]byte, int) {
 	dst = append(dst, '"')
 	for i := 1; i < len(raw); {
@@ -135,8 +136,8 @@ func appendLiteral(dst, raw []byte) ([]byte, int) {
 	return dst, len(raw)
 }
 
-// Float is Python's repr of a float: the shortest text that reads back as the same number, with an exponent below 1e-4 and
-// from 1e16 on. NaN and infinities, which JSON cannot represent, are nan, inf and -inf.
+// Float is Python's repr of a float: the shortest text that reads back as the same number, with an exponent below 1e-4
+// and from 1e16 on. NaN and infinities, which JSON cannot represent, are nan, inf and -inf.
 func Float(v float64) string { return string(AppendFloat(nil, v)) }
 
 // AppendFloat appends the result of Float.
@@ -159,8 +160,8 @@ func AppendFloat(dst []byte, v float64) []byte {
 	return dst
 }
 
-// appendNumber appends a number as Python prints it after reading it: whole numbers with all digits, others as floats. A
-// number too large for a float stays.
+// appendNumber appends a number as Python prints it after reading it: whole numbers with all digits, others as floats.
+// A number too large for a float stays.
 func appendNumber(dst []byte, text string) []byte {
 	if !strings.ContainsAny(text, ".eE") {
 		if text == "-0" {

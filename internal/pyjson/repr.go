@@ -17,8 +17,8 @@ func Str(raw []byte) string {
 	return string(AppendRepr(nil, raw))
 }
 
-// AppendRepr appends valid JSON as Python's repr shows it after reading it: True, None, texts in single quotes. Numbers too large for
-// a float stay, as with [Append].
+// AppendRepr appends valid JSON as Python's repr shows it after reading it: True, None, texts in single quotes. Numbers
+// too large for a float stay, as with [Append].
 func AppendRepr(dst, raw []byte) []byte {
 	switch raw[0] {
 	case '{':
@@ -56,8 +56,8 @@ func separate(dst []byte, i int) []byte {
 	return dst
 }
 
-// AppendReprString appends a text as Python's repr shows it: in single quotes unless it has some and no double ones, with escapes for
-// characters that do not print.
+// AppendReprString appends a text as Python's repr shows it: in single quotes unless it has some and no double ones,
+// with escapes for characters that do not print.
 func AppendReprString(dst []byte, s string) []byte {
 	quote := '\''
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
@@ -92,8 +92,8 @@ func ReprWords(words []string) string {
 	return string(append(dst, ']'))
 }
 
-// AppendIndented appends valid JSON as Python's json.dumps writes it with an indent: each member and element on a line of its own, at
-// depth times the indent. Of a repeated name the last value is written, at the first place.
+// AppendIndented appends valid JSON as Python's json.dumps writes it with an indent: each member and element on a line
+// of its own, at depth times the indent. Of a repeated name the last value is written, at the first place.
 func AppendIndented(dst, raw []byte, indent, depth int) []byte {
 	switch raw[0] {
 	case '{':

@@ -10,12 +10,14 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// anHour is a load of 30 requests a second with answers of 64 tokens, for an hour: 108,000 requests and 6.9 million chunks.
+// anHour is a load of 30 requests a second with answers of 64 tokens, for an hour: 108,000 requests and 6.9 million
+// chunks.
 func anHour(b *testing.B) *recording {
 	draws := rand.New(rand.NewPCG(1, 1))
 	run := metrics.Run{End: metrics.End{Ended: time.Hour}}
 	for at := time.Second; at <= time.Hour; at += time.Second {
-		run.Client = append(run.Client, metrics.ClientSecond{At: at, Took: time.Second, DelayP50: 1000, DelayP99: 2000, DelayMax: 3000})
+		run.Client = append(run.Client,
+			metrics.ClientSecond{At: at, Took: time.Second, DelayP50: 1000, DelayP99: 2000, DelayMax: 3000})
 		run.Server = append(run.Server, metrics.ServerSecond{At: at, Took: time.Second})
 	}
 	var before, after runtime.MemStats

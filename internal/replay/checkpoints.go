@@ -9,12 +9,13 @@ import (
 const (
 	// mostCheckpoints is how many playbacks stand ready along a long run, at equal distances.
 	mostCheckpoints = 7
-	// checkpointChunks is for how many chunks one of them is worth its memory: those that are told again in about 50 ms.
+	// checkpointChunks is for how many chunks one of them is worth its memory: those that are told again in about 50
+	// ms.
 	checkpointChunks = 500_000
 )
 
-// checkpoints are playbacks that stand ready along a long run, since a live view cannot go back: going back takes the last one
-// before the place, and another is made for it in the background. A short run needs none.
+// checkpoints are playbacks that stand ready along a long run, since a live view cannot go back: going back takes the
+// last one before the place, and another is made for it in the background. A short run needs none.
 type checkpoints struct {
 	recording *recording
 	places    []time.Duration
@@ -61,8 +62,8 @@ func (s *checkpoints) has(place time.Duration) bool {
 	return s.ready[place] != nil
 }
 
-// nearest returns the playback that has least to tell until a moment: the one at hand, unless it is beyond the moment or a
-// checkpoint is well ahead of it, or a checkpoint, or a new one. A checkpoint is then the caller's.
+// nearest returns the playback that has least to tell until a moment: the one at hand, unless it is beyond the moment
+// or a checkpoint is well ahead of it, or a checkpoint, or a new one. A checkpoint is then the caller's.
 func (s *checkpoints) nearest(at time.Duration, hand *playback) *playback {
 	best := hand
 	if hand.at > at {

@@ -19,8 +19,8 @@ import (
 	"benchtop/metrics/live"
 )
 
-// drawRun makes up a run of that length: requests of every fate, with the client, the server and the accelerators looked at each
-// second, and objectives and load set on the way.
+// drawRun makes up a run of that length: requests of every fate, with the client, the server and the accelerators
+// looked at each second, and objectives and load set on the way.
 func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.Request) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	us := func(most time.Duration) time.Duration {
@@ -67,14 +67,16 @@ func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.R
 			q.Failure, q.Error = metrics.FailedTruncated, "cut"
 		case 3:
 			q.Failure, q.Status, q.Error = metrics.FailedStatus, 503, fmt.Sprint("busy ", i)
-			q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
+			q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never,
+				metrics.Never, metrics.Never
 		case 4:
 			q.Failure = metrics.Cancelled
 		}
 		all = append(all, q)
 	}
 	slices.SortFunc(all, func(a, b metrics.Request) int { return int(a.Done - b.Done) }) // as a journal has them
-	run := metrics.Run{End: metrics.End{Ended: length}, Telemetry: metrics.Telemetry{ServerKind: "vLLM", GPUsAbsent: "no tool", ServerAbsent: "gone"}}
+	run := metrics.Run{End: metrics.End{Ended: length},
+		Telemetry: metrics.Telemetry{ServerKind: "vLLM", GPUsAbsent: "no tool", ServerAbsent: "gone"}}
 	run.Plan = metrics.Plan{
 		Percentiles: []float64{99}, Warmup: length / 10, Timestamps: metrics.KernelStamps, Requests: n, Rate: 10,
 		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}, {Metric: metrics.TPOT, LimitMS: 60}},
@@ -83,27 +85,33 @@ func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.R
 	run.Events = []metrics.LogEntry{
 		{At: length / 3, Level: metrics.Info, Text: "stage", Mark: "stage 2"},
 		{At: length / 2, Level: metrics.Info, Text: "objectives", Objectives: &slo},
-		{At: length * 2 / 3, Level: metrics.Info, Text: "set", Mark: "20/s", Set: &metrics.LoadSetting{Load: metrics.Load{Value: 20}, By: metrics.ByUser}},
+		{At: length * 2 / 3, Level: metrics.Info, Text: "set", Mark: "20/s",
+			Set: &metrics.LoadSetting{Load: metrics.Load{Value: 20}, By: metrics.ByUser}},
 	}
 	for at := time.Second; at <= length; at += time.Second {
 		run.Client = append(run.Client, metrics.ClientSecond{At: at, Took: time.Second, CPU: r.Float64(), Cores: 2,
 			DelayP50: us(time.Millisecond), DelayP99: 2 * time.Millisecond, DelayMax: 3 * time.Millisecond})
 		if at < length/2 {
-			run.Server = append(run.Server, metrics.ServerSecond{At: at, Took: time.Second, Running: r.Float64(), KVUsage: metrics.Unsaid()})
+			run.Server = append(run.Server,
+				metrics.ServerSecond{At: at, Took: time.Second, Running: r.Float64(), KVUsage: metrics.Unsaid()})
 		}
-		run.GPUs = append(run.GPUs, metrics.GPUSecond{At: at, Took: time.Second, GPUs: []metrics.GPU{{Name: "X", Power: 300 * r.Float64()}}})
+		run.GPUs = append(run.GPUs,
+			metrics.GPUSecond{At: at, Took: time.Second, GPUs: []metrics.GPU{{Name: "X", Power: 300 * r.Float64()}}})
 	}
 	return run, all
 }
 
 // shownOf is what a live view showed when the run was on, moment by moment, at the given times.
-func shownOf(t *testing.T, run metrics.Run, all []metrics.Request, look metrics.Inspection, times []time.Duration) (shown []metrics.Snapshot) {
+func shownOf(t *testing.T, run metrics.Run, all []metrics.Request, look metrics.Inspection,
+	times []time.Duration) (shown []metrics.Snapshot) {
 	t.Helper()
-	synctest.Test(t, func(*testing.T) { shown = shownInTime(run, all, look, times) }) // on a busy machine an answer would rest
+	// on a busy machine an answer would rest
+	synctest.Test(t, func(*testing.T) { shown = shownInTime(run, all, look, times) })
 	return shown
 }
 
-func shownInTime(run metrics.Run, all []metrics.Request, look metrics.Inspection, times []time.Duration) (shown []metrics.Snapshot) {
+func shownInTime(run metrics.Run, all []metrics.Request, look metrics.Inspection,
+	times []time.Duration) (shown []metrics.Snapshot) {
 	type moment struct {
 		at time.Duration
 		do func()
@@ -121,17 +129,20 @@ func shownInTime(run metrics.Run, all []metrics.Request, look metrics.Inspection
 		*q = *past
 		q.Chunks, q.Failure, q.Status, q.Error, q.OutputTokens, q.CachedTokens = nil, "", 0, "", 0, 0
 		q.Due, q.Admitted, q.Sent, q.Done = metrics.Never, metrics.Never, metrics.Never, metrics.Never
-		q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = metrics.Never, metrics.Never, metrics.Never, metrics.Never
+		q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = metrics.Never, metrics.Never, metrics.Never,
+			metrics.Never
 		q.ServerQueue, q.ServerPrefill, q.Finish, q.OutputSource = metrics.Never, metrics.Never, "", ""
 		tell(past.Due, func() { q.Due = past.Due; eventtest.Step(view, event.Due, q) })
 		if past.Sent != metrics.Never {
-			tell(past.Sent, func() { q.Admitted, q.Sent = past.Admitted, past.Sent; eventtest.Step(view, event.Sent, q) })
+			tell(past.Sent,
+				func() { q.Admitted, q.Sent = past.Admitted, past.Sent; eventtest.Step(view, event.Sent, q) })
 		}
 		for _, c := range past.Chunks {
 			tell(c.At, func() { q.Add(c); q.ReadDelay = time.Millisecond; eventtest.Step(view, event.Chunk, q) })
 		}
 		tell(past.Done, func() {
-			q.Admitted, q.Done, q.Failure, q.Status, q.Error = past.Admitted, past.Done, past.Failure, past.Status, past.Error
+			q.Admitted, q.Done, q.Failure, q.Status, q.Error = past.Admitted, past.Done, past.Failure, past.Status,
+				past.Error
 			q.OutputTokens, q.OutputSource, q.CachedTokens = past.OutputTokens, past.OutputSource, past.CachedTokens
 			q.ServerQueue, q.ServerPrefill, q.Finish = past.ServerQueue, past.ServerPrefill, past.Finish
 			eventtest.Step(view, event.Done, q)
@@ -153,7 +164,8 @@ func shownInTime(run metrics.Run, all []metrics.Request, look metrics.Inspection
 func same(was, is metrics.Snapshot) string {
 	was.Replay, is.Replay = nil, nil
 	was.Client, is.Client = nil, nil
-	was.Verdict, is.Verdict, was.Recent, is.Recent = metrics.Verdict{}, metrics.Verdict{}, metrics.Verdict{}, metrics.Verdict{}
+	was.Verdict, is.Verdict, was.Recent, is.Recent = metrics.Verdict{}, metrics.Verdict{}, metrics.Verdict{},
+		metrics.Verdict{}
 	return difference(was, is)
 }
 

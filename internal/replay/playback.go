@@ -9,8 +9,8 @@ import (
 	"benchtop/metrics/live"
 )
 
-// playback tells a live view what happened, in order of time. Chunks of different requests do not know of each other, so those
-// between two looks come request by request; all else keeps its order.
+// playback tells a live view what happened, in order of time. Chunks of different requests do not know of each other,
+// so those between two looks come request by request; all else keeps its order.
 type playback struct {
 	*recording
 	view     *live.View
@@ -34,7 +34,8 @@ type inFlight struct {
 // playback starts at the beginning.
 func (r *recording) playback() *playback {
 	// The clock of the view is never asked.
-	f := &playback{recording: r, view: live.NewView(time.Time{}, &r.plan), byIndex: map[int32]*inFlight{}, told: event.Event{Kind: event.Chunk}}
+	f := &playback{recording: r, view: live.NewView(time.Time{}, &r.plan), byIndex: map[int32]*inFlight{},
+		told: event.Event{Kind: event.Chunk}}
 	f.delays.begin(r.client)
 	return f
 }
@@ -121,7 +122,8 @@ func (f *playback) request(index int32) *inFlight {
 	q.Chunks, q.CountedChunks = x.chunks[:0], past.CountedChunks
 	q.Conversation, q.Turn, q.Session, q.Parent = past.Conversation, past.Turn, past.Session, past.Parent
 	q.ID, q.Server, q.Model, q.MaxTokens = past.ID, past.Server, past.Model, past.MaxTokens
-	q.Inputs, q.InputTokens, q.DatasetTokens, q.InputSource = past.Inputs, past.DatasetTokens, past.DatasetTokens, past.InputSource
+	q.Inputs, q.InputTokens, q.DatasetTokens, q.InputSource = past.Inputs, past.DatasetTokens, past.DatasetTokens,
+		past.InputSource
 	q.Audio = past.Audio
 	if past.DatasetTokens != past.InputTokens {
 		q.InputSource = f.plan.InputSource
@@ -151,7 +153,8 @@ func (f *playback) sent(x *inFlight) {
 	f.view.Take(&event.Event{At: q.Sent, Kind: event.Sent, Request: q})
 }
 
-// done tells of the end, with all that was known then. A damaged journal may have chunks after it, or fewer than it says.
+// done tells of the end, with all that was known then. A damaged journal may have chunks after it, or fewer than it
+// says.
 func (f *playback) done(index int32, x *inFlight) {
 	f.chunksOf(x, endless)
 	q, chunks := x.now, x.now.Chunks
@@ -161,9 +164,9 @@ func (f *playback) done(index int32, x *inFlight) {
 	f.finish(index, x)
 }
 
-// delays makes up how long chunks waited between the kernel and the client, of which the journal has the figures of each
-// second, but not of each chunk. So the verdict on the client is about what it was: one chunk of a second waited longest, one
-// in fifty as long as the 99th percentile, all others as long as the median.
+// delays makes up how long chunks waited between the kernel and the client, of which the journal has the figures of
+// each second, but not of each chunk. So the verdict on the client is about what it was: one chunk of a second waited
+// longest, one in fifty as long as the 99th percentile, all others as long as the median.
 type delays struct {
 	second *metrics.ClientSecond // that comes next; nil where the client said nothing
 	n      int                   // chunks with output in it so far

@@ -1,6 +1,6 @@
-// Package replay plays a finished run again: it tells a live view what the journal knows, in the order in which it happened and
-// at any speed, so that the dashboard shows what it showed then. The text of single chunks, which no journal keeps, is left out.
-// It draws nothing and reads no file.
+// Package replay plays a finished run again: it tells a live view what the journal knows, in the order in which it
+// happened and at any speed, so that the dashboard shows what it showed then. The text of single chunks, which no
+// journal keeps, is left out. It draws nothing and reads no file.
 //
 //	journal ──New──▶ recording ──playback──▶ live.View ──Run──▶ snapshots
 //	                                ▲
@@ -49,8 +49,9 @@ type Player struct {
 // commandsWaiting is how many commands may wait while the view catches up, which it gives up for them.
 const commandsWaiting = 64
 
-// New reads all events of a run. If they end with an error, the run is what came before it, unless nothing did. The player
-// stands at the beginning and plays, at the run's own speed or as much faster as it takes to be through in a minute.
+// New reads all events of a run. If they end with an error, the run is what came before it, unless nothing did. The
+// player stands at the beginning and plays, at the run's own speed or as much faster as it takes to be through in a
+// minute.
 func New(events event.Events) (*Player, error) {
 	r, err := record(events)
 	if err != nil {
@@ -102,8 +103,8 @@ func (p *Player) command(c func(*Player)) {
 	}
 }
 
-// Run plays until ctx ends and then closes the channel. The channel holds one snapshot: a newer one replaces one that was not
-// taken. At the end of the run the snapshots have its report, as soon as it is computed. Call Run once.
+// Run plays until ctx ends and then closes the channel. The channel holds one snapshot: a newer one replaces one that
+// was not taken. At the end of the run the snapshots have its report, as soon as it is computed. Call Run once.
 func (p *Player) Run(ctx context.Context) <-chan metrics.Snapshot {
 	out := make(chan metrics.Snapshot, 1)
 	go func() {
@@ -172,7 +173,8 @@ func (p *Player) handleWaiting() {
 	}
 }
 
-// advance tells the view what happened until now. It returns false if it gave up because a newer command waits, or ctx has ended.
+// advance tells the view what happened until now. It returns false if it gave up because a newer command waits, or ctx
+// has ended.
 func (p *Player) advance(ctx context.Context, computed *result, checkpoints *checkpoints) bool {
 	if f := checkpoints.nearest(p.at, p.playback); f != p.playback {
 		p.playback, p.finished = f, false

@@ -17,7 +17,8 @@ import (
 // A snapshot shows what the live view showed at that moment of the run, however the player came there.
 func TestShowsWhatWasShown(t *testing.T) {
 	const length = 40 * time.Second
-	times := []time.Duration{0, time.Millisecond, 3 * time.Second, 7777777 * time.Microsecond, 20 * time.Second, 27 * time.Second, 39 * time.Second}
+	times := []time.Duration{0, time.Millisecond, 3 * time.Second, 7777777 * time.Microsecond, 20 * time.Second,
+		27 * time.Second, 39 * time.Second}
 	for seed := range uint64(3) {
 		run, all := drawRun(seed, 250, length)
 		look := metrics.Inspection{Rows: seed%2 == 0, Open: 1 + 7*int(seed%2)}
@@ -29,7 +30,8 @@ func TestShowsWhatWasShown(t *testing.T) {
 				p.Seek(times[i])
 				s := next()
 				if s.At != times[i] || s.Replay == nil || s.Replay.Playing || s.Replay.Length != length {
-					t.Fatalf("seed %d: at %v (%+v), want to stand still at %v of %v", seed, s.At, s.Replay, times[i], length)
+					t.Fatalf("seed %d: at %v (%+v), want to stand still at %v of %v", seed, s.At, s.Replay, times[i],
+						length)
 				}
 				if diff := same(want[i], s); diff != "" {
 					t.Fatalf("seed %d, at %v (-was +is):\n%s", seed, times[i], diff)
@@ -45,7 +47,8 @@ func TestShowsWhatWasShown(t *testing.T) {
 // An outage is shown as it was, and its events stand in the log, with and without samples of the client.
 func TestShowsOutages(t *testing.T) {
 	const length, dead, back = 40 * time.Second, 15 * time.Second, 28 * time.Second
-	times := []time.Duration{14 * time.Second, 17 * time.Second, 19 * time.Second, 27 * time.Second, 30 * time.Second, 39 * time.Second}
+	times := []time.Duration{14 * time.Second, 17 * time.Second, 19 * time.Second, 27 * time.Second, 30 * time.Second,
+		39 * time.Second}
 	for seed := range uint64(6) {
 		run, all := drawRun(seed, 400, length)
 		if seed >= 3 {
@@ -68,7 +71,8 @@ func TestShowsOutages(t *testing.T) {
 			}
 		})
 		for i, out := range []bool{false, false, true, true, false, false} {
-			if o := want[i].Outage; (o != nil) != out || out && (o.Why != "connection refused" || o.Since < dead || o.Since > dead+time.Second) {
+			if o := want[i].Outage; (o != nil) != out ||
+				out && (o.Why != "connection refused" || o.Since < dead || o.Since > dead+time.Second) {
 				t.Errorf("seed %d, at %v: %+v", seed, times[i], o)
 			}
 		}
@@ -81,7 +85,8 @@ func die(q *metrics.Request, dead time.Duration) {
 	q.Failure, q.Status, q.Error = metrics.FailedReset, 0, "read: connection reset by peer"
 	q.Done = max(dead, sent)
 	before := slices.DeleteFunc(q.Chunks, func(c metrics.Chunk) bool { return c.At > q.Done })
-	q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
+	q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never,
+		metrics.Never
 	for _, c := range before {
 		q.Add(c)
 	}
@@ -122,7 +127,8 @@ func TestEndsWithTheReport(t *testing.T) {
 			t.Fatalf("after its time the run is %q at %v, report %v, %+v", s.State, s.At, s.Report != nil, s.Replay)
 		}
 		for name, of := range map[string][2]any{
-			"report": {&want, s.Report}, "timeline": {want.Timeline, s.Windows}, "failures": {want.Failures, s.Failures},
+			"report": {&want, s.Report}, "timeline": {want.Timeline, s.Windows},
+			"failures": {want.Failures, s.Failures},
 		} {
 			if diff := difference(of[0], of[1]); diff != "" {
 				t.Errorf("%s (-from the journal +at the end):\n%s", name, diff)
@@ -157,7 +163,8 @@ func TestSpeed(t *testing.T) {
 			expect := func(what string, at time.Duration, playing bool, speed float64) {
 				t.Helper()
 				if s := next(); s.At != at || s.Replay.Playing != playing || s.Replay.Speed != speed {
-					t.Errorf("%v, %s: at %v, %+v; want %v, playing %v at %v", tt.length, what, s.At, s.Replay, at, playing, speed)
+					t.Errorf("%v, %s: at %v, %+v; want %v, playing %v at %v", tt.length, what, s.At, s.Replay, at,
+						playing, speed)
 				}
 			}
 			times := func(speed float64, d time.Duration) time.Duration { return time.Duration(speed * float64(d)) }

@@ -92,7 +92,8 @@ func record(events event.Events) (*recording, error) {
 
 var errFarOff = errors.New("the times of a request are far beyond the end of the run")
 
-// facts are those of a run, but for two that may come in any number: damaged lines are counted, and recounts are in the requests.
+// facts are those of a run, but for two that may come in any number: damaged lines are counted, and recounts are in the
+// requests.
 type facts struct {
 	list   []event.Event
 	damage event.Damage
@@ -129,8 +130,8 @@ func (f *facts) all(at time.Duration) []event.Event {
 	return append(f.list, event.Event{At: at, Kind: event.Fact, Value: f.damage})
 }
 
-// within says that nothing of q came later. A damaged journal may hold any number, and a time line that goes so far costs
-// gigabytes.
+// within says that nothing of q came later. A damaged journal may hold any number, and a time line that goes so far
+// costs gigabytes.
 func within(q *metrics.Request, latest time.Duration) bool {
 	last := max(q.Due, q.Sent, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk, q.Done)
 	for i := range q.Chunks {
@@ -207,9 +208,10 @@ func (r *result) now() *metrics.Report {
 	}
 }
 
-// chunkBytes are the chunks of a request in about three bytes each, where they take sixteen in the open. First their number and
-// the unit of time, 0 for microseconds and 1 for nanoseconds; then for each chunk how much later it came than the one before, shifted by one. The lowest bit is set where it is not one token
-// of the visible answer; what it is follows: tokens, shifted by one, and a bit for the answer.
+// chunkBytes are the chunks of a request in about three bytes each, where they take sixteen in the open. First their
+// number and the unit of time, 0 for microseconds and 1 for nanoseconds; then for each chunk how much later it came
+// than the one before, shifted by one. The lowest bit is set where it is not one token of the visible answer; what it
+// is follows: tokens, shifted by one, and a bit for the answer.
 type chunkBytes []byte
 
 // furthest bounds times, because a journal may hold any number.

@@ -34,14 +34,16 @@ func TestNothingIsForgotten(t *testing.T) {
 	}
 	past.Chunks = []metrics.Chunk{{At: 2000, Tokens: 2}, {At: 3001, Tokens: 1, Answer: true}, {At: 9000, Tokens: 1}}
 	past.ReadDelay = metrics.Never
-	r, err := record(eventtest.Of(metrics.Run{End: metrics.End{Ended: time.Second}}, eventtest.Each([]metrics.Request{past})))
+	r, err := record(eventtest.Of(metrics.Run{End: metrics.End{Ended: time.Second}},
+		eventtest.Each([]metrics.Request{past})))
 	assert.Succeeds(t, err)
 	f := r.playback()
 	x := f.request(0)
 	f.advance(endless, func() bool { return false })
 	is := reflect.ValueOf(x.now).Elem()
 	for i := range v.NumField() {
-		if name := v.Type().Field(i).Name; v.Type().Field(i).IsExported() && fmt.Sprint(is.Field(i)) != fmt.Sprint(v.Field(i)) {
+		if name := v.Type().Field(i).Name; v.Type().Field(i).IsExported() &&
+			fmt.Sprint(is.Field(i)) != fmt.Sprint(v.Field(i)) {
 			t.Errorf("%s is %v, was %v", name, is.Field(i), v.Field(i))
 		}
 	}
@@ -72,7 +74,8 @@ func TestNewOfAJournalThatEndsEarly(t *testing.T) {
 	}
 }
 
-// A replay of a broken journal shows the report that the journal has, end and all, and logs once what was left out of it.
+// A replay of a broken journal shows the report that the journal has, end and all, and logs once what was left out of
+// it.
 func TestBrokenJournal(t *testing.T) {
 	broken := errors.New("the file was cut")
 	run, all := drawRun(1, 20, 10*time.Second)
@@ -81,7 +84,8 @@ func TestBrokenJournal(t *testing.T) {
 	story := eventtest.Of(run, eventtest.Each(all))
 	events := func(yield func(event.Event, error) bool) {
 		for _, line := range []int{7, 9} {
-			if !yield(event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: fmt.Errorf("line %d", line)}}, nil) {
+			if !yield(event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: fmt.Errorf("line %d", line)}},
+				nil) {
 				return
 			}
 		}
@@ -109,7 +113,8 @@ func TestBrokenJournal(t *testing.T) {
 // Journals are files: whatever numbers stand in them, the player gets to the end and back.
 func TestForeignNumbers(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	wild := []time.Duration{metrics.Never, math.MinInt64, -2, 0, 1, 500 * time.Microsecond, time.Second, time.Minute, math.MaxInt64}
+	wild := []time.Duration{metrics.Never, math.MinInt64, -2, 0, 1, 500 * time.Microsecond, time.Second, time.Minute,
+		math.MaxInt64}
 	any := func() time.Duration { return wild[r.IntN(len(wild))] }
 	at := func() time.Duration { // mostly not in the far future, since requests that are there are left out
 		if r.IntN(100) == 0 {
@@ -132,8 +137,10 @@ func TestForeignNumbers(t *testing.T) {
 		}
 		run := metrics.Run{End: metrics.End{Ended: time.Duration(round-1) * time.Second}}
 		for range 5 {
-			run.Events = append(run.Events, metrics.LogEntry{At: any(), Text: "x", Mark: "x", Set: &metrics.LoadSetting{Load: metrics.Load{Value: math.NaN()}}})
-			run.Client = append(run.Client, metrics.ClientSecond{At: any(), Took: any(), Unstamped: int(any()), DelayP50: any()})
+			run.Events = append(run.Events, metrics.LogEntry{At: any(), Text: "x", Mark: "x",
+				Set: &metrics.LoadSetting{Load: metrics.Load{Value: math.NaN()}}})
+			run.Client = append(run.Client,
+				metrics.ClientSecond{At: any(), Took: any(), Unstamped: int(any()), DelayP50: any()})
 			run.Server = append(run.Server, metrics.ServerSecond{At: any(), Took: any(), KVUsage: math.Inf(1)})
 			run.GPUs = append(run.GPUs, metrics.GPUSecond{At: any(), Took: any()})
 		}
@@ -141,7 +148,8 @@ func TestForeignNumbers(t *testing.T) {
 			next()
 			for _, at := range []time.Duration{endless, 0, time.Second, endless} {
 				p.Seek(at)
-				if s := next(); at == endless && (s.Report == nil || s.At != s.Report.Ended) || s.Replay.Length < 0 || s.Replay.Length > longestRun {
+				if s := next(); at == endless && (s.Report == nil || s.At != s.Report.Ended) || s.Replay.Length < 0 ||
+					s.Replay.Length > longestRun {
 					t.Errorf("length %v", s.Replay.Length)
 				}
 			}
@@ -159,7 +167,8 @@ func TestEmptyRun(t *testing.T) {
 	})
 }
 
-// The events of a recording end where their reader stops, where its context ends, and with the error of a broken journal.
+// The events of a recording end where their reader stops, where its context ends, and with the error of a broken
+// journal.
 func TestEventsOfARecording(t *testing.T) {
 	run, all := drawRun(1, 20, 10*time.Second)
 	broken := errors.New("the file was cut")
@@ -201,7 +210,8 @@ func TestEventsOfARecording(t *testing.T) {
 	if <-computed.ready; computed.now() != nil {
 		t.Error("there is a report though the context has ended")
 	}
-	if _, err := record(func(yield func(event.Event, error) bool) { yield(event.Event{}, broken) }); !errors.Is(err, broken) {
+	if _, err := record(func(yield func(event.Event, error) bool) { yield(event.Event{}, broken) }); !errors.Is(err,
+		broken) {
 		t.Errorf("a journal without a plan: %v", err)
 	}
 }

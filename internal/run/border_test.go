@@ -30,7 +30,8 @@ import (
 )
 
 var seeds = flag.Int("border-seeds", 1, "seeds with which each border is searched")
-var newBorders = flag.Bool("new-borders", false, "measure "+bordersFile+" anew, which takes about twenty minutes of a core")
+var newBorders = flag.Bool("new-borders", false,
+	"measure "+bordersFile+" anew, which takes about twenty minutes of a core")
 
 const (
 	bordersFile    = "testdata/borders.json"
@@ -39,8 +40,8 @@ const (
 	borderReach    = 12  // steps of the grid on either side of a border
 )
 
-// borderServer is a simulated server under requests of 64 tokens that ask for 16, each half as many to half as many more, and the highest
-// loads that are within the objectives of tiers of its users.
+// borderServer is a simulated server under requests of 64 tokens that ask for 16, each half as many to half as many
+// more, and the highest loads that are within the objectives of tiers of its users.
 type borderServer struct {
 	Profile string
 	Users   bool
@@ -49,8 +50,8 @@ type borderServer struct {
 	took time.Duration // of all runs, in virtual time
 }
 
-// tierBorder is the highest load of a grid in steps of 1 % that enough requests were good under, of all seeds together, as under each
-// lower load.
+// tierBorder is the highest load of a grid in steps of 1 % that enough requests were good under, of all seeds together,
+// as under each lower load.
 type tierBorder struct {
 	Tier   string // as --tier takes it
 	Border float64
@@ -137,7 +138,8 @@ func (b *borderServer) measure(t *testing.T, load float64, seed int) (all []sear
 			requests += v.skip
 			o.Limit, o.ClosedLoop, o.Schedule = int(load), true, shape.Immediately()
 		} else {
-			o.Schedule = shape.At(shape.Rate{PerSecond: v.plan.Rate, Burstiness: 1}.Offsets(requests, numpy.NewLegacy(uint32(seed))))
+			o.Schedule = shape.At(shape.Rate{PerSecond: v.plan.Rate, Burstiness: 1}.Offsets(requests,
+				numpy.NewLegacy(uint32(seed))))
 		}
 		random := datasets.RandomDefaults()
 		random.InputLen, random.OutputLen, random.Ratio = 64, 16, datasets.RangeRatio{Input: .5, Output: .5}
@@ -292,7 +294,8 @@ func (b *borderServer) measureBorders(t *testing.T) {
 		}
 		first, last := tier.Grid[0].Load, tier.Grid[len(tier.Grid)-1].Load
 		if tier.Border < first*1.03 || tier.Border > last/1.03 {
-			t.Errorf("%s, %s: the border of %v is at the edge of the grid from %v to %v", b, tier.Tier, tier.Border, first, last)
+			t.Errorf("%s, %s: the border of %v is at the edge of the grid from %v to %v", b, tier.Tier, tier.Border,
+				first, last)
 		}
 		t.Logf("%s, %s: %v", b, tier.Tier, tier.Border)
 	}
@@ -358,9 +361,11 @@ func (b *borderServer) tell(t *testing.T, seeds int) {
 			}
 		}
 		mean := float64(all) / float64(seeds)
-		t.Logf("%d tiers, the first %s: %d of %d within 10 %%, %d intervals hold the border, %.1f runs, at most %d", len(tiers), tiers[0].Tier, near, seeds*len(tiers), inside, mean, worst)
+		t.Logf("%d tiers, the first %s: %d of %d within 10 %%, %d intervals hold the border, %.1f runs, at most %d",
+			len(tiers), tiers[0].Tier, near, seeds*len(tiers), inside, mean, worst)
 		if len(tiers) > 1 {
-			t.Logf("%.3f of the runs of single searches, %.3f of their time", float64(all)/float64(alone), of.took.Seconds()/aloneTook.Seconds())
+			t.Logf("%.3f of the runs of single searches, %.3f of their time", float64(all)/float64(alone),
+				of.took.Seconds()/aloneTook.Seconds())
 		}
 		alone, aloneTook = alone+all, aloneTook+of.took
 	}

@@ -131,7 +131,8 @@ func (r *Run) affect(do effects, was Phase, reason string) {
 	case do&drainLong != 0:
 		r.drain(patience, metrics.Info, fmt.Sprintf("%s: draining, up to %s for requests in flight", reason, patience))
 	case do&drainBriefly != 0 && was == Running:
-		r.drain(briefDrain, metrics.Info, fmt.Sprintf("%s: draining, up to %s for requests in flight", reason, briefDrain))
+		r.drain(briefDrain, metrics.Info,
+			fmt.Sprintf("%s: draining, up to %s for requests in flight", reason, briefDrain))
 	case do&drainBriefly != 0: // it drains already, with more patience than there is now
 		r.drain(briefDrain, metrics.Warn, reason+": draining for at most 2s")
 		time.AfterFunc(briefDrain, r.engine.Abort)

@@ -15,7 +15,8 @@ import (
 
 // Keys end a run as signals do, and a run that is over refuses commands.
 func TestKeysEndARun(t *testing.T) {
-	for do, want := range map[metrics.CommandKind]string{metrics.Drain: metrics.StoppedByUser, metrics.Abort: metrics.AbortedByUser} {
+	for do, want := range map[metrics.CommandKind]string{metrics.Drain: metrics.StoppedByUser,
+		metrics.Abort: metrics.AbortedByUser} {
 		synctest.Test(t, func(t *testing.T) {
 			r := begin(t, small(t, metrics.Plan{}, 100))
 			time.AfterFunc(time.Second, func() { r.Command(metrics.Command{Do: metrics.SetLoad, Value: 5}) })
@@ -24,7 +25,8 @@ func TestKeysEndARun(t *testing.T) {
 					t.Errorf("%s: said %q, %t", do, said, ok)
 				}
 				said, ok := r.Command(metrics.Command{Do: metrics.Pause})
-				if ending := said == "the run is ending; no new requests are sent" || do == metrics.Abort && said == "the run is over"; ok || !ending {
+				if ending := said == "the run is ending; no new requests are sent" ||
+					do == metrics.Abort && said == "the run is over"; ok || !ending {
 					t.Errorf("after %s: said %q", do, said)
 				}
 			})
@@ -64,14 +66,16 @@ func TestScreenLeft(t *testing.T) {
 			r.call(func() { r.phase = c.phase })
 			r.ScreenLeft()
 			synctest.Wait()
-			if got := strings.Join(r.config.Terminal.(*noTerminal).said, " "); (got == "left") != c.left || !c.left && got != "" {
+			if got := strings.Join(r.config.Terminal.(*noTerminal).said, " "); (got == "left") != c.left ||
+				!c.left && got != "" {
 				t.Errorf("%s: the terminal was %q", c.phase, got)
 			}
 		})
 	}
 }
 
-// The run's own dashboard and other terminals inspect requests together: of two opened ones that of the run's own counts.
+// The run's own dashboard and other terminals inspect requests together: of two opened ones that of the run's own
+// counts.
 func TestInspectionsOfTwoScreens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t, small(t, metrics.Plan{}, 5))

@@ -65,7 +65,8 @@ func TestConfirmRamp(t *testing.T) {
 		if len(loads) != 1 || loads[0].Rate() < 15 || loads[0].Rate() > 28 {
 			t.Errorf("held %+v", loads)
 		}
-		if all := strings.Join(words, "\n"); !regexp.MustCompile(`info: confirmation ended: [\d.]+ req/s proven \(97 %\); `).MatchString(all) {
+		if all := strings.Join(words, "\n"); !regexp.MustCompile(
+			`info: confirmation ended: [\d.]+ req/s proven \(97 %\); `).MatchString(all) {
 			t.Errorf("it ended with %s", all)
 		}
 		if run.Reason != "" || run.Unsent != 0 || run.Ended < 2*time.Minute || run.Ended > 6*time.Minute {
@@ -81,7 +82,8 @@ func TestConfirmRamp(t *testing.T) {
 	})
 }
 
-// A confirmation that is drained, aborted or taken over by hand ends as the run does then, with the requests that are in flight.
+// A confirmation that is drained, aborted or taken over by hand ends as the run does then, with the requests that are
+// in flight.
 func TestConfirmEndsOtherwise(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -90,11 +92,16 @@ func TestConfirmEndsOtherwise(t *testing.T) {
 		do           metrics.Command
 		reason, want string
 	}{
-		{"q", 80 * time.Second, metrics.Command{Do: metrics.Drain}, metrics.StoppedByUser, "warn: confirmation ended unproven: the run ended before"},
-		{"q twice", 80 * time.Second, metrics.Command{Do: metrics.Abort}, metrics.AbortedByUser, "warn: confirmation ended unproven: the run ended before"},
-		{"q before", 20 * time.Second, metrics.Command{Do: metrics.Drain}, metrics.StoppedByUser, "warn: no confirmation: the run ended before"},
-		{"by hand", 80 * time.Second, metrics.Command{Do: metrics.SetLoad, Value: 3}, metrics.StoppedByUser, "warn: confirmation stopped: load changed manually; the run continues until q"},
-		{"by hand before", 20 * time.Second, metrics.Command{Do: metrics.SetLoad, Value: 3}, "", "warn: no confirmation: load changed manually"},
+		{"q", 80 * time.Second, metrics.Command{Do: metrics.Drain}, metrics.StoppedByUser,
+			"warn: confirmation ended unproven: the run ended before"},
+		{"q twice", 80 * time.Second, metrics.Command{Do: metrics.Abort}, metrics.AbortedByUser,
+			"warn: confirmation ended unproven: the run ended before"},
+		{"q before", 20 * time.Second, metrics.Command{Do: metrics.Drain}, metrics.StoppedByUser,
+			"warn: no confirmation: the run ended before"},
+		{"by hand", 80 * time.Second, metrics.Command{Do: metrics.SetLoad, Value: 3}, metrics.StoppedByUser,
+			"warn: confirmation stopped: load changed manually; the run continues until q"},
+		{"by hand before", 20 * time.Second, metrics.Command{Do: metrics.SetLoad, Value: 3}, "",
+			"warn: no confirmation: load changed manually"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -126,7 +133,8 @@ func TestConfirmMorePrompts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const planned = 200
 		line := metrics.Ramp{Strategy: "linear", From: 2, To: 10, Requests: planned}
-		c := simulated(t, metrics.Plan{Ramp: &line, Rate: metrics.Rate(math.Inf(1)), Requests: planned, Goodput: demoSLO, Confirm: 20 * time.Second}, 1)
+		c := simulated(t, metrics.Plan{Ramp: &line, Rate: metrics.Rate(math.Inf(1)), Requests: planned,
+			Goodput: demoSLO, Confirm: 20 * time.Second}, 1)
 		c.Prompts = first(c.Prompts, planned)
 		c.Load.Schedule = shape.At(shape.Ramp{Line: line, Burstiness: 1}.Offsets(planned, numpy.NewLegacy(1)))
 		r := begin(t, c)
@@ -142,7 +150,8 @@ func TestConfirmMorePrompts(t *testing.T) {
 			}
 		}
 		if len(loads) != 1 || sent < planned+60 || before != planned || run.Unsent != 0 || run.Reason != "" {
-			t.Errorf("%+v: %d requests, %d of them before, %d unsent, reason %q", loads, sent, before, run.Unsent, run.Reason)
+			t.Errorf("%+v: %d requests, %d of them before, %d unsent, reason %q", loads, sent, before, run.Unsent,
+				run.Reason)
 		}
 	})
 }
@@ -164,11 +173,15 @@ func first(all datasets.Flow, n int) datasets.Flow {
 func TestConfirmUsers(t *testing.T) {
 	ci.SkipUnderRace(t)
 	t.Parallel()
-	for prompts, seen := range map[int]time.Duration{0: 75 * time.Second, 200: 53 * time.Second} { // a moment at which they are held
+	// a moment at which they are held
+	for prompts, seen := range map[int]time.Duration{0: 75 * time.Second, 200: 53 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			stages := []metrics.Stage{{Load: metrics.Users.Of(1), Length: 20 * time.Second}, {Start: 20 * time.Second, Load: metrics.Users.Of(3), Length: 20 * time.Second}, {Start: 40 * time.Second, Load: metrics.Users.Of(90), Length: 20 * time.Second}}
+			stages := []metrics.Stage{{Load: metrics.Users.Of(1), Length: 20 * time.Second},
+				{Start: 20 * time.Second, Load: metrics.Users.Of(3), Length: 20 * time.Second},
+				{Start: 40 * time.Second, Load: metrics.Users.Of(90), Length: 20 * time.Second}}
 			c := simulated(t, metrics.Plan{
-				Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: time.Minute, Stages: stages, Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 4 * 20}},
+				Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: time.Minute, Stages: stages,
+				Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 4 * 20}},
 				Confirm: 20 * time.Second,
 			}, 1)
 			if prompts > 0 {
@@ -197,11 +210,13 @@ func TestConfirmSearch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 3, Most: 25, Step: 5 * time.Second, Hold: 10 * time.Second}
-		c := simulated(t, metrics.Plan{Rate: 3, Goodput: slowSLO, Find: &find, Duration: 30 * time.Second, Confirm: 20 * time.Second}, 8)
+		c := simulated(t, metrics.Plan{Rate: 3, Goodput: slowSLO, Find: &find, Duration: 30 * time.Second,
+			Confirm: 20 * time.Second}, 8)
 		r := begin(t, c)
 		run := measureAll(t, r)
 		words, _ := confirmations(&run)
-		if len(words) < 2 || !strings.HasPrefix(words[0], "info: the load of the plan is over") || !strings.Contains(words[len(words)-1], "confirmation ended") {
+		if len(words) < 2 || !strings.HasPrefix(words[0], "info: the load of the plan is over") ||
+			!strings.Contains(words[len(words)-1], "confirmation ended") {
 			t.Errorf("%q", words)
 		}
 		if s := r.view.Snapshot().Search; s == nil {

@@ -70,13 +70,15 @@ func TestCountTexts(t *testing.T) {
 					}
 				}
 				began, kept := time.Now(), map[int]int{}
-				counted, err := countTexts(ctx, all, func(ctx context.Context, _ string) (int, error) { return c.count(ctx, int(asked.Add(1))) },
+				counted, err := countTexts(ctx, all,
+					func(ctx context.Context, _ string) (int, error) { return c.count(ctx, int(asked.Add(1))) },
 					func(index, tokens, n int) {
 						if kept[index] = tokens; n != len(kept) {
 							t.Errorf("%d counted, %d kept", n, len(kept))
 						}
 					})
-				if counted != c.counted || len(kept) != counted || !errors.Is(err, c.err) || time.Since(began) > c.atMost {
+				if counted != c.counted || len(kept) != counted || !errors.Is(err, c.err) ||
+					time.Since(began) > c.atMost {
 					t.Errorf("%d counted, %d kept, error %v after %s", counted, len(kept), err, time.Since(began))
 				}
 				stop(nil)
@@ -103,13 +105,16 @@ func TestCountAnswers(t *testing.T) {
 		}, 30, 0},
 		{"none to count", "", nil, time.Hour, nil, 0, 0},
 		{"stopped before", "x", nil, 0, nil, 0, 0},
-		{"slow", "x", func(ctx context.Context, _ int) (int, error) { time.Sleep(2 * time.Second); return 7, nil }, time.Hour, []string{
-			asks, "info: counted 17 of 30 answers", "info: the server's tokenizer counted 30 answers",
-		}, 30, 8 * time.Second},
+		{"slow", "x", func(ctx context.Context, _ int) (int, error) { time.Sleep(2 * time.Second); return 7, nil },
+			time.Hour, []string{
+				asks, "info: counted 17 of 30 answers", "info: the server's tokenizer counted 30 answers",
+			}, 30, 8 * time.Second},
 		{"hurried", "x", hang, 3 * time.Second, []string{asks,
-			"warn: the server's tokenizer counted 0 of 30 answers; the others count as one token per chunk: stopped"}, 0, 2 * time.Second},
+			"warn: the server's tokenizer counted 0 of 30 answers; the others count as one token per chunk: stopped"},
+			0, 2 * time.Second},
 		{"too slow", "x", hang, time.Hour, []string{asks,
-			"warn: the server's tokenizer counted 0 of 30 answers; the others count as one token per chunk: it took longer than 30s"}, 0, 30 * time.Second},
+			"warn: the server's tokenizer counted 0 of 30 answers; the others count as one token per chunk: it took " +
+				"longer than 30s"}, 0, 30 * time.Second},
 		{"the server is lost", "x", func(ctx context.Context, n int) (int, error) {
 			if n > 8 {
 				ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -119,7 +124,8 @@ func TestCountAnswers(t *testing.T) {
 			}
 			return 7, nil
 		}, time.Hour, []string{
-			asks, "warn: the server's tokenizer counted 8 of 30 answers; the others count as one token per chunk: connection to *** refused",
+			asks, "warn: the server's tokenizer counted 8 of 30 answers; the others count as one token per chunk: " +
+				"connection to *** refused",
 		}, 8, time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,7 +139,8 @@ func TestCountAnswers(t *testing.T) {
 					return c.count(ctx, n)
 				}
 				var err error
-				if config.Load.Target, err = target.New(target.Options{BaseURL: "http://127.0.0.1:1", APIKey: "sesame"}); err != nil {
+				if config.Load.Target,
+					err = target.New(target.Options{BaseURL: "http://127.0.0.1:1", APIKey: "sesame"}); err != nil {
 					t.Fatal(err)
 				}
 				r := &Run{config: *config, start: time.Now()}

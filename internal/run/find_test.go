@@ -12,8 +12,8 @@ import (
 	"benchtop/metrics"
 )
 
-// demoSLO and slowSLO are objectives that the simulated server, and one of single tokens that is eight times as slow, meets up to
-// about the load it can serve.
+// demoSLO and slowSLO are objectives that the simulated server, and one of single tokens that is eight times as slow,
+// meets up to about the load it can serve.
 var (
 	demoSLO = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 4 * 50}}
 	slowSLO = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 8 * 500}, {Metric: metrics.TPOT, LimitMS: 8 * 50}}
@@ -43,8 +43,8 @@ func endsSearch(e metrics.LogEntry) bool {
 	return e.Mark == metrics.FoundMark || e.Mark == metrics.NotFoundMark
 }
 
-// A search ends with a border near what the server can do, holds a load below it for as long as asked, and everything on the way is an event. Requests
-// of ten seconds depend on each other for too long for a proof in a minute.
+// A search ends with a border near what the server can do, holds a load below it for as long as asked, and everything
+// on the way is an event. Requests of ten seconds depend on each other for too long for a proof in a minute.
 func TestFindRate(t *testing.T) {
 	ci.SkipUnderRace(t)
 	t.Parallel()
@@ -62,7 +62,8 @@ func TestFindRate(t *testing.T) {
 			t.Errorf("it ends with %q; the server can do about 3.9 for long", last.Text)
 		}
 		held := lastOf(run.Events, func(e metrics.LogEntry) bool { return e.Set != nil })
-		if held.Set == nil || held.Set.Rate() > 3.9 || held.Set.By != metrics.BySearch || !strings.HasPrefix(held.Text, "holding ") {
+		if held.Set == nil || held.Set.Rate() > 3.9 || held.Set.By != metrics.BySearch ||
+			!strings.HasPrefix(held.Text, "holding ") {
 			t.Errorf("before that %+v, want the load held", held)
 		}
 		if d := run.Ended - held.At; d < 30*time.Second || d > 2*time.Minute {
@@ -78,7 +79,8 @@ func TestFindRate(t *testing.T) {
 		if !strings.Contains(all, "passed; testing") || !strings.Contains(all, "holding ") {
 			t.Errorf("the screen said %s", all)
 		}
-		if st := r.view.Snapshot().Steering; st.Steerable || !strings.Contains(st.Search, " not proven: it passed, but without a proof within 30s; the border is ") {
+		if st := r.view.Snapshot().Steering; st.Steerable ||
+			!strings.Contains(st.Search, " not proven: it passed, but without a proof within 30s; the border is ") {
 			t.Errorf("at the end %+v", st)
 		}
 	})
@@ -89,7 +91,8 @@ func TestFindTheMost(t *testing.T) {
 	ci.SkipUnderRace(t)
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 1.5, Most: 2, Step: 5 * time.Second, Hold: 8 * time.Minute}
-		c := simulated(t, metrics.Plan{Rate: 1.5, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 60_000}}, Find: &find}, 8)
+		c := simulated(t,
+			metrics.Plan{Rate: 1.5, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 60_000}}, Find: &find}, 8)
 		r := begin(t, c)
 		run := measureAll(t, r)
 		var all []string

@@ -41,8 +41,8 @@ func (u *answerCount) Take(e *event.Event) {
 	}
 }
 
-// countAnswers has the server's tokenizer count the answers that came without usage: after the load, since it would disturb that,
-// and until the end of the run is asked for. An answer that it does not get to is counted by chunk.
+// countAnswers has the server's tokenizer count the answers that came without usage: after the load, since it would
+// disturb that, and until the end of the run is asked for. An answer that it does not get to is counted by chunk.
 func (r *Run) countAnswers() {
 	n := r.uncounted.n.Load()
 	if n == 0 || r.patient.Err() != nil {
@@ -51,28 +51,33 @@ func (r *Run) countAnswers() {
 	ctx, cancel := context.WithTimeoutCause(r.patient, countMost, fmt.Errorf("it took longer than %s", countMost))
 	defer cancel()
 	r.stream.Tell(metrics.Phase{State: metrics.Counting, DrainBy: metrics.Never})
-	r.announce(metrics.Info, fmt.Sprintf("%d answers have no usage: the server's tokenizer counts them, for up to %s; Ctrl-C stops that", n, countMost))
+	r.announce(metrics.Info,
+		fmt.Sprintf("%d answers have no usage: the server's tokenizer counts them, for up to %s; Ctrl-C stops that", n,
+			countMost))
 	told := time.Now()
-	counted, err := countTexts(ctx, event.Requests(r.journal.Events()), r.config.Count, func(index, tokens, counted int) {
-		r.stream.Tell(metrics.Recount{Index: index, Tokens: tokens, Source: metrics.TokensFromServer})
-		if time.Since(told) >= countTold {
-			told = time.Now()
-			r.announce(metrics.Info, fmt.Sprintf("counted %d of %d answers", counted, n))
-		}
-	})
+	counted, err := countTexts(ctx, event.Requests(r.journal.Events()), r.config.Count,
+		func(index, tokens, counted int) {
+			r.stream.Tell(metrics.Recount{Index: index, Tokens: tokens, Source: metrics.TokensFromServer})
+			if time.Since(told) >= countTold {
+				told = time.Now()
+				r.announce(metrics.Info, fmt.Sprintf("counted %d of %d answers", counted, n))
+			}
+		})
 	if err == nil {
 		r.Log(metrics.Info, fmt.Sprintf("the server's tokenizer counted %d answers", counted))
 		return
 	}
-	r.announce(metrics.Warn, fmt.Sprintf("the server's tokenizer counted %d of %d answers; the others count as one token per chunk: %s",
-		counted, n, text.Clean(r.config.Load.Target.Hide(err.Error()))))
+	r.announce(metrics.Warn,
+		fmt.Sprintf("the server's tokenizer counted %d of %d answers; the others count as one token per chunk: %s",
+			counted, n, text.Clean(r.config.Load.Target.Hide(err.Error()))))
 }
 
 var errEnough = errors.New("stopped")
 
-// countTexts counts the texts of requests by count and gives each count to keep, one at a time, with how many there are by then.
-// The error says why not all were counted.
-func countTexts(ctx context.Context, all iter.Seq2[metrics.Request, error], count func(context.Context, string) (int, error), keep func(index, tokens, counted int)) (counted int, err error) {
+// countTexts counts the texts of requests by count and gives each count to keep, one at a time, with how many there are
+// by then. The error says why not all were counted.
+func countTexts(ctx context.Context, all iter.Seq2[metrics.Request, error],
+	count func(context.Context, string) (int, error), keep func(index, tokens, counted int)) (counted int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	texts := make(chan metrics.Request)
@@ -122,8 +127,8 @@ func countTexts(ctx context.Context, all iter.Seq2[metrics.Request, error], coun
 	return counted, err
 }
 
-// saveSoFar writes a result of the run so far beside the place of the result to come. The work is done beside the run; the log
-// tells how it went.
+// saveSoFar writes a result of the run so far beside the place of the result to come. The work is done beside the run;
+// the log tells how it went.
 func (r *Run) saveSoFar() (said string, ok bool) {
 	switch {
 	case r.config.Files == nil:

@@ -64,7 +64,8 @@ func TestWatchJournal(t *testing.T) {
 				if !slices.Equal(said, c.want) {
 					t.Errorf("said %q, want %q", said, c.want)
 				}
-				if said := r.config.Terminal.(*noTerminal).said; len(said) != len(c.want) || !strings.HasPrefix(said[0], "the journal") {
+				if said := r.config.Terminal.(*noTerminal).said; len(said) != len(c.want) ||
+					!strings.HasPrefix(said[0], "the journal") {
 					t.Errorf("standard error has %q", said)
 				}
 				if shown := r.view.Snapshot().SaveError; (shown == "") != (len(c.want) == 2) {

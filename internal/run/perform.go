@@ -26,8 +26,8 @@ type Outcome struct {
 	Beside, Warnings []string
 }
 
-// Do runs the load and saves the result; it needs no screen. A bug on the way must not leave the terminal as it is, nor lose what
-// the journal has.
+// Do runs the load and saves the result; it needs no screen. A bug on the way must not leave the terminal as it is, nor
+// lose what the journal has.
 func (r *Run) Do() (o Outcome) {
 	go r.own()
 	defer close(r.saved)
@@ -104,8 +104,8 @@ func (r *Run) watch(ctx context.Context) *sync.WaitGroup {
 	return &all
 }
 
-// knownShare is the share that prompts have in common, and 1 where the model reads something else: a query before each document, or
-// a recording.
+// knownShare is the share that prompts have in common, and 1 where the model reads something else: a query before each
+// document, or a recording.
 func knownShare(of *protocol.Traits, share func(template float64) float64) func(template float64) float64 {
 	if of.Only == "" {
 		return share
@@ -118,8 +118,8 @@ func (r *Run) soFar() metrics.End {
 	return metrics.End{Stamps: new(r.view.Stamps()), Unsent: r.unsent(r.view.Totals().Due)}
 }
 
-// unsent is how many requests of the plan have not become due; 0 where its clock ends the run and the load was set, since then it
-// is not known how many there were to be.
+// unsent is how many requests of the plan have not become due; 0 where its clock ends the run and the load was set,
+// since then it is not known how many there were to be.
 func (r *Run) unsent(due int) int {
 	if r.config.Plan.Duration > 0 && r.load.Changed() {
 		return 0

@@ -97,10 +97,13 @@ func TestSavedWhereItShouldBe(t *testing.T) {
 			return []string{"r.png"}, []string{"no room for a second picture"}
 		}
 		r, o := do(t, c)
-		if o.Err != nil || !o.Saved || o.Path != place.Path || o.Report.Conclusion != metrics.Fine || o.Report.Completed != 3 {
-			t.Errorf("saved %t at %q, %d requests, conclusion %d: %v", o.Saved, o.Path, o.Report.Completed, o.Report.Conclusion, o.Err)
+		if o.Err != nil || !o.Saved || o.Path != place.Path || o.Report.Conclusion != metrics.Fine ||
+			o.Report.Completed != 3 {
+			t.Errorf("saved %t at %q, %d requests, conclusion %d: %v", o.Saved, o.Path, o.Report.Completed,
+				o.Report.Conclusion, o.Err)
 		}
-		if !slices.Equal(o.Beside, []string{"r.png"}) || !slices.Equal(o.Warnings, []string{"no room for a second picture"}) {
+		if !slices.Equal(o.Beside, []string{"r.png"}) ||
+			!slices.Equal(o.Warnings, []string{"no room for a second picture"}) {
 			t.Errorf("beside it %q, warnings %q", o.Beside, o.Warnings)
 		}
 		if saved, err := files.ReadReport(place.Path); err != nil || saved.Completed != 3 {
@@ -122,12 +125,14 @@ func TestSavedWhereItShouldBe(t *testing.T) {
 	for _, e := range run.Events {
 		log = append(log, string(e.Level)+": "+e.Text)
 	}
-	if want := []string{"warn: a note", "info: a remark", "info: 10 req/s"}; len(log) < 3 || !slices.Equal(log[:3], want) {
+	if want := []string{"warn: a note", "info: a remark", "info: 10 req/s"}; len(log) < 3 ||
+		!slices.Equal(log[:3], want) {
 		t.Errorf("the log is %q, want %q first", log, want)
 	}
 }
 
-// A result that finds no room in its place is saved elsewhere, at last on standard output; the run has failed all the same.
+// A result that finds no room in its place is saved elsewhere, at last on standard output; the run has failed all the
+// same.
 func TestSavedElsewhere(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -156,10 +161,12 @@ func TestSavedElsewhere(t *testing.T) {
 				}
 				config.Drawn = func() { gone(t, place) }
 				r, o := do(t, config)
-				if o.Err == nil || !strings.HasPrefix(o.Err.Error(), "saving: ") || o.Saved || o.Report.Conclusion != metrics.RunFailed {
+				if o.Err == nil || !strings.HasPrefix(o.Err.Error(), "saving: ") || o.Saved ||
+					o.Report.Conclusion != metrics.RunFailed {
 					t.Errorf("saved %t, conclusion %d: %v", o.Saved, o.Report.Conclusion, o.Err)
 				}
-				if filepath.Base(o.Path) != c.want || (out.Len() > 0) != (c.want == files.Stdout) || !slices.Equal(o.Warnings, c.warnings) {
+				if filepath.Base(o.Path) != c.want || (out.Len() > 0) != (c.want == files.Stdout) ||
+					!slices.Equal(o.Warnings, c.warnings) {
 					t.Errorf("saved at %q, %d bytes on standard output, warnings %q", o.Path, out.Len(), o.Warnings)
 				}
 				if s := r.view.Snapshot(); s.SaveError != "see the report" {
@@ -184,7 +191,8 @@ func TestBugInTheMiddle(t *testing.T) {
 			c := small(t, plan, 3)
 			c.Files, c.Drawn = place, func() { panic("a bug") }
 			r, o := do(t, c)
-			if o.Err == nil || !strings.HasPrefix(o.Err.Error(), want) || o.Saved || o.Report.Conclusion != metrics.RunFailed {
+			if o.Err == nil || !strings.HasPrefix(o.Err.Error(), want) || o.Saved ||
+				o.Report.Conclusion != metrics.RunFailed {
 				t.Errorf("saved %t, conclusion %d: %v", o.Saved, o.Report.Conclusion, o.Err)
 			}
 			if saved {
@@ -212,7 +220,8 @@ func TestBrokenPrompts(t *testing.T) {
 			return next()
 		}
 		_, o := do(t, c)
-		if o.Err == nil || !strings.Contains(o.Err.Error(), "the data set is broken") || o.Report.Conclusion != metrics.RunFailed {
+		if o.Err == nil || !strings.Contains(o.Err.Error(), "the data set is broken") ||
+			o.Report.Conclusion != metrics.RunFailed {
 			t.Errorf("conclusion %d: %v", o.Report.Conclusion, o.Err)
 		}
 		if why := o.Report.Interrupted; why == nil || !strings.Contains(why.Reason, "the data set is broken") {
@@ -237,7 +246,8 @@ func TestEndOfTheRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Server, c.Share = watch.NewServer(client, []*target.Target{tgt}, watch.Profiling{}), func(float64) float64 { return 1 }
+		c.Server, c.Share = watch.NewServer(client, []*target.Target{tgt}, watch.Profiling{}),
+			func(float64) float64 { return 1 }
 		c.Server.Begin(t.Context())
 		c.Drawn = func() { over.Store(true) }
 		r := begin(t, c)
@@ -261,7 +271,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func page(r *http.Request, text string) *http.Response {
-	return &http.Response{StatusCode: http.StatusOK, Status: "OK", Body: io.NopCloser(strings.NewReader(text)), Request: r}
+	return &http.Response{StatusCode: http.StatusOK, Status: "OK", Body: io.NopCloser(strings.NewReader(text)),
+		Request: r}
 }
 
 // A plan that has no JSON form, and a load without a target, are errors before the run.
@@ -316,7 +327,8 @@ func TestAnnounce(t *testing.T) {
 
 // A server may find a query before each document in its cache, and the tokens of a recording that is sent again.
 func TestKnownShare(t *testing.T) {
-	for name, want := range map[string]float64{"openai": 0.25, "openai-embeddings": 0.25, "vllm-rerank": 1, "openai-audio": 1} {
+	for name, want := range map[string]float64{"openai": 0.25, "openai-embeddings": 0.25, "vllm-rerank": 1,
+		"openai-audio": 1} {
 		traits := protocol.Named(name).Traits()
 		if got := knownShare(&traits, func(float64) float64 { return 0.25 })(0); got != want {
 			t.Errorf("%s: %g, want %g", name, got, want)

@@ -13,15 +13,15 @@ type Phase uint8
 const (
 	// Running: requests are sent.
 	Running Phase = iota
-	// Draining: nothing new is sent; requests in flight get the time that the user gave them. In HangingUp and Terminating, after
-	// the terminal was lost and after SIGTERM, they get briefDrain.
+	// Draining: nothing new is sent; requests in flight get the time that the user gave them. In HangingUp and
+	// Terminating, after the terminal was lost and after SIGTERM, they get briefDrain.
 	Draining
 	HangingUp
 	Terminating
 	// Aborting: requests in flight are cut.
 	Aborting
-	// Finishing: the load is over, and its result is on the way to the disk. The number says how often the user has asked for the
-	// end by then: never, once, twice.
+	// Finishing: the load is over, and its result is on the way to the disk. The number says how often the user has
+	// asked for the end by then: never, once, twice.
 	Finishing
 	Finishing2
 	Finishing3
@@ -89,8 +89,9 @@ const (
 	brief = away | endLoad | drainBriefly
 )
 
-// steps are the life of a run: what a command does in a phase, and which phase follows. Where there is no row it does nothing.
-// Nothing ends a run but its result on disk, save a third request to stop, which leaves what was measured in the journal.
+// steps are the life of a run: what a command does in a phase, and which phase follows. Where there is no row it does
+// nothing. Nothing ends a run but its result on disk, save a third request to stop, which leaves what was measured in
+// the journal.
 var steps = []struct {
 	in Phase
 	on command

@@ -10,7 +10,8 @@ import (
 )
 
 func (p Phase) String() string {
-	return [phases]string{"running", "draining", "hanging up", "terminating", "aborting", "finishing", "finishing, asked once", "finishing, asked twice", "saved"}[p]
+	return [phases]string{"running", "draining", "hanging up", "terminating", "aborting", "finishing",
+		"finishing, asked once", "finishing, asked twice", "saved"}[p]
 }
 
 func (c command) String() string {
@@ -19,7 +20,8 @@ func (c command) String() string {
 }
 
 func (e effects) String() (all string) {
-	for i, name := range []string{"close screen", "hasten", "go on", "drain", "drain briefly", "cut", "end load", "hurry", "leave", "allow"} {
+	for i, name := range []string{"close screen", "hasten", "go on", "drain", "drain briefly", "cut", "end load",
+		"hurry", "leave", "allow"} {
 		if e&(1<<i) != 0 {
 			all += ", " + name
 		}
@@ -30,7 +32,8 @@ func (e effects) String() (all string) {
 	return all[2:]
 }
 
-// TestSteps holds the whole table of phases and commands to testdata/steps.txt, a line for each pair that does something.
+// TestSteps holds the whole table of phases and commands to testdata/steps.txt, a line for each pair that does
+// something.
 func TestSteps(t *testing.T) {
 	var lines []string
 	for p := range phases {
@@ -68,7 +71,8 @@ func TestDrainOnceTheLoadIsOver(t *testing.T) {
 // Every order of commands leads to a saved result, unless the run was asked to stop three times.
 func TestEveryWayOutSaves(t *testing.T) {
 	outside := []command{drain, abort, interrupt, quit, terminate, hangUp, detach, screenLeft, steer, judge, saveSoFar}
-	asks := map[command]int{drain: 1, interrupt: 1, screenLeft: 1, terminate: 1, hangUp: 1, abort: 2, quit: 2} // requests that each stands for
+	// requests that each stands for
+	asks := map[command]int{drain: 1, interrupt: 1, screenLeft: 1, terminate: 1, hangUp: 1, abort: 2, quit: 2}
 	type state struct {
 		phase Phase
 		asked int

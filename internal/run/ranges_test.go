@@ -23,7 +23,8 @@ import (
 	rule "benchtop/metrics/judge"
 )
 
-var rangeSeeds = flag.Int("range-seeds", 0, "runs of one plan with different seeds, whose ranges are held against a run 50 times as long")
+var rangeSeeds = flag.Int("range-seeds", 0,
+	"runs of one plan with different seeds, whose ranges are held against a run 50 times as long")
 
 // kept is a sink that keeps the requests of a run.
 type kept struct {
@@ -42,7 +43,8 @@ func (k *kept) Take(e *event.Event) {
 // demoPlan is the plan of the demo: a ramp in time, with objectives on TTFT and TPOT.
 func demoPlan() metrics.Plan {
 	return metrics.Plan{
-		Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &metrics.Ramp{Strategy: "linear", From: 4, To: 50, Over: time.Minute}, Duration: time.Minute,
+		Rate: metrics.Rate(math.Inf(1)), Burstiness: 1,
+		Ramp: &metrics.Ramp{Strategy: "linear", From: 4, To: 50, Over: time.Minute}, Duration: time.Minute,
 		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 50}},
 	}
 }
@@ -101,7 +103,8 @@ func answer(plan *metrics.Plan, all []metrics.Request) metrics.Answer {
 func longShare(t *testing.T, rate float64, seed int) float64 {
 	plan := demoPlan()
 	n := int(rate * 50 * plan.Duration.Seconds())
-	all := measured(t, shape.Rate{PerSecond: metrics.Rate(rate), Burstiness: 1}.Offsets(n, numpy.NewLegacy(uint32(seed))), seed)
+	all := measured(t,
+		shape.Rate{PerSecond: metrics.Rate(rate), Burstiness: 1}.Offsets(n, numpy.NewLegacy(uint32(seed))), seed)
 	good := 0
 	for i := range all {
 		if rule.Ratio(&plan, plan.Goodput, &all[i]) <= 1 {
@@ -111,7 +114,8 @@ func longShare(t *testing.T, rate float64, seed int) float64 {
 	return metrics.Share(good, len(all))
 }
 
-// TestRanges holds the ranges of the demo's ramp, with many seeds, against the border of runs 50 times as long. It takes minutes:
+// TestRanges holds the ranges of the demo's ramp, with many seeds, against the border of runs 50 times as long. It
+// takes minutes:
 //
 //	go test ./internal/run -run TestRanges -range-seeds 40 -v
 func TestRanges(t *testing.T) {
@@ -140,7 +144,8 @@ func TestRanges(t *testing.T) {
 			covered++
 		}
 		width += e.High/e.Low - 1
-		t.Logf("%d: estimate %.1f to %.1f, saturates %v %.1f to %.1f, capacity %.3v", seed, e.Low, e.High, a.Saturates, a.From, a.To, a.Capacity)
+		t.Logf("%d: estimate %.1f to %.1f, saturates %v %.1f to %.1f, capacity %.3v", seed, e.Low, e.High, a.Saturates,
+			a.From, a.To, a.Capacity)
 	}
 	t.Logf("border %.1f: %d of %d ranges hold it, width %.2f", border, covered, n, width/float64(n))
 	if 10*covered < 9*n-5 {

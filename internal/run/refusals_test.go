@@ -110,7 +110,8 @@ func TestRunEndsWhenRefused(t *testing.T) {
 				rep.Interrupted.Unsent != 100-rep.Failed {
 				t.Fatalf("%d failed, %+v", rep.Failed, rep.Interrupted)
 			}
-			if want := "the server refused the first 20 requests alike: HTTP 404: "; !strings.HasPrefix(rep.Interrupted.Reason, want) || rep.Trouble != rep.Interrupted.Reason {
+			if want := "the server refused the first 20 requests alike: HTTP 404: "; !strings.HasPrefix(
+				rep.Interrupted.Reason, want) || rep.Trouble != rep.Interrupted.Reason {
 				t.Errorf("reason %q, trouble %q, want %q", rep.Interrupted.Reason, rep.Trouble, want)
 			}
 		})

@@ -1,5 +1,5 @@
-// Package run performs a run, from the first request to the saved result. One goroutine owns its phase, its load and its
-// objectives; keys, signals, the plan's stages, a search and other terminals are commands to it.
+// Package run performs a run, from the first request to the saved result. One goroutine owns its phase, its load and
+// its objectives; keys, signals, the plan's stages, a search and other terminals are commands to it.
 //
 //	keys, signals, other terminals ──commands──▶ owner: phase.go ──▶ loadgen.Engine
 //	                                               │  └──▶ control.Controller ──▲
@@ -225,8 +225,8 @@ func (r *Run) own() {
 	}
 }
 
-// call has the owner do something and waits for that. It returns false if there is no owner any more, or if a bug was in the way, which
-// is logged: the run goes on.
+// call has the owner do something and waits for that. It returns false if there is no owner any more, or if a bug was
+// in the way, which is logged: the run goes on.
 func (r *Run) call(f func()) bool {
 	ran, bug := r.owned(f)
 	if bug != nil {

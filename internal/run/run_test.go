@@ -20,8 +20,9 @@ import (
 	"benchtop/metrics/report"
 )
 
-// simulated prepares a run against a simulated server that is so many times as slow as usual, all in virtual time, without screen and
-// files. An answer takes as long as 64 tokens, in 16 chunks: a test of minutes is cheaper. It must be called inside a bubble.
+// simulated prepares a run against a simulated server that is so many times as slow as usual, all in virtual time,
+// without screen and files. An answer takes as long as 64 tokens, in 16 chunks: a test of minutes is cheaper. It must
+// be called inside a bubble.
 func simulated(t *testing.T, plan metrics.Plan, slow time.Duration) *Config {
 	t.Helper()
 	return chunked(t, plan, slow, 16)

@@ -45,7 +45,8 @@ func TestSaveSoFar(t *testing.T) {
 		if soFar.Duration != 2.05 || soFar.Completed == 0 || soFar.Completed > 21 {
 			t.Errorf("after %g s %d requests", soFar.Duration, soFar.Completed)
 		}
-		if i := soFar.Benchtop.Interrupted; i.Reason != "interim result" || i.Unsent != 9 || run.Unsent != 0 || run.Reason != "" {
+		if i := soFar.Benchtop.Interrupted; i.Reason != "interim result" || i.Unsent != 9 || run.Unsent != 0 ||
+			run.Reason != "" {
 			t.Errorf("interrupted %+v; in the end %d unsent, reason %q", i, run.Unsent, run.Reason)
 		}
 		if all := texts(t, r); !slices.Contains(all, "info: interim result saved to "+path) {
@@ -79,7 +80,8 @@ func TestSaveSoFarFails(t *testing.T) {
 			r.asides.Wait()
 		}
 		all := texts(t, r)
-		if failed := all[max(0, len(all)-2):]; !strings.HasPrefix(failed[0], "error: the interim result could not be saved: ") || failed[1] != failed[0] {
+		if failed := all[max(0, len(all)-2):]; !strings.HasPrefix(failed[0],
+			"error: the interim result could not be saved: ") || failed[1] != failed[0] {
 			t.Errorf("the log is %q", all)
 		}
 	})

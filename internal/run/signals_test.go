@@ -30,13 +30,19 @@ func TestSignals(t *testing.T) {
 		{"Ctrl-C twice", []os.Signal{interrupt, interrupt}, false, metrics.Aborted, metrics.AbortedByUser, 3.6, ""},
 		{"SIGQUIT", []os.Signal{quit}, false, metrics.Aborted, metrics.AbortedByUser, 3.1, ""},
 		{"SIGTERM", []os.Signal{term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.1, "closed hastened"},
-		{"SIGTERM twice", []os.Signal{term, term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 3.6, "closed hastened"},
+		{"SIGTERM twice", []os.Signal{term, term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 3.6,
+			"closed hastened"},
 		{"the terminal lost", []os.Signal{hup}, false, metrics.HungUp, metrics.TerminalLost, 5.1, "closed hastened"},
-		{"lost, and seen twice", []os.Signal{hup, hup}, false, metrics.HungUp, metrics.TerminalLost, 5.1, "closed hastened"},
-		{"lost, and SIGTERM", []os.Signal{hup, term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.1, "closed hastened closed hastened"},
-		{"SIGTERM, and lost", []os.Signal{term, hup}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.1, "closed hastened"},
-		{"Ctrl-C, and SIGTERM", []os.Signal{interrupt, term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.3, "closed hastened"},
-		{"SIGTERM, and Ctrl-C", []os.Signal{term, interrupt}, false, metrics.Aborted, metrics.AbortedByUser, 3.6, "closed hastened"},
+		{"lost, and seen twice", []os.Signal{hup, hup}, false, metrics.HungUp, metrics.TerminalLost, 5.1,
+			"closed hastened"},
+		{"lost, and SIGTERM", []os.Signal{hup, term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.1,
+			"closed hastened closed hastened"},
+		{"SIGTERM, and lost", []os.Signal{term, hup}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.1,
+			"closed hastened"},
+		{"Ctrl-C, and SIGTERM", []os.Signal{interrupt, term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.3,
+			"closed hastened"},
+		{"SIGTERM, and Ctrl-C", []os.Signal{term, interrupt}, false, metrics.Aborted, metrics.AbortedByUser, 3.6,
+			"closed hastened"},
 		{"lost, and it goes on", []os.Signal{hup, hup}, true, metrics.Fine, "", 11.8, "closed hastened"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -52,7 +58,8 @@ func TestSignals(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, sig := range c.signals {
-					time.AfterFunc(3100*time.Millisecond+time.Duration(i)*500*time.Millisecond, func() { r.Signal(sig) })
+					time.AfterFunc(3100*time.Millisecond+time.Duration(i)*500*time.Millisecond,
+						func() { r.Signal(sig) })
 				}
 				o := r.Do()
 				r.Close()
@@ -60,8 +67,10 @@ func TestSignals(t *testing.T) {
 				if o.Report.Interrupted != nil {
 					reason = o.Report.Interrupted.Reason
 				}
-				if o.Err != nil || o.Report.Conclusion != c.conclusion || reason != c.reason || o.Report.Completed == 0 {
-					t.Errorf("conclusion %d, reason %q, %d requests, error %v", o.Report.Conclusion, reason, o.Report.Completed, o.Err)
+				if o.Err != nil || o.Report.Conclusion != c.conclusion || reason != c.reason ||
+					o.Report.Completed == 0 {
+					t.Errorf("conclusion %d, reason %q, %d requests, error %v", o.Report.Conclusion, reason,
+						o.Report.Completed, o.Err)
 				}
 				if got := o.Report.Ended.Seconds(); math.Abs(got-c.ended) > 0.15 {
 					t.Errorf("ended after %.2f s, want %.2f", got, c.ended)
@@ -113,7 +122,8 @@ func TestSignalsWhileSaving(t *testing.T) {
 func TestDrainEndsStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simulated(t, metrics.Plan{Rate: 1, Requests: 100, Duration: time.Hour,
-			Stages: []metrics.Stage{{Length: 5 * time.Second, Load: metrics.Load{Value: 1}}, {Start: 5 * time.Second, Length: time.Hour, Load: metrics.Load{Value: 2}}}}, 10)
+			Stages: []metrics.Stage{{Length: 5 * time.Second, Load: metrics.Load{Value: 1}},
+				{Start: 5 * time.Second, Length: time.Hour, Load: metrics.Load{Value: 2}}}}, 10)
 		c.Load.Schedule = shape.At([]time.Duration{0, time.Second, 2 * time.Second, time.Hour})
 		r := begin(t, c)
 		time.AfterFunc(4900*time.Millisecond, func() { r.do(drain) })
@@ -141,8 +151,8 @@ func TestRankOfReasons(t *testing.T) {
 	}
 }
 
-// A bug in a command, or in a move of the load, is logged and ends neither the process nor the run; one in the way of the run itself
-// ends the run in order.
+// A bug in a command, or in a move of the load, is logged and ends neither the process nor the run; one in the way of
+// the run itself ends the run in order.
 func TestBugInACommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simulated(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Requests: 4}, 1)
@@ -181,7 +191,8 @@ func TestBugInACommand(t *testing.T) {
 func TestReasonComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 4, Most: 200, Step: 10 * time.Second, Hold: 30 * time.Second}
-		r := begin(t, simulated(t, metrics.Plan{Rate: 4, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Find: &find}, 1))
+		r := begin(t, simulated(t,
+			metrics.Plan{Rate: 4, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Find: &find}, 1))
 		time.AfterFunc(5*time.Second, func() { r.do(drain) })
 		run := measureAll(t, r)
 		var texts []string

@@ -67,7 +67,8 @@ func TestOrderThatComesTooLate(t *testing.T) {
 		c.Load.Schedule = shape.At([]time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second})
 		r := begin(t, c)
 		time.AfterFunc(3010*time.Millisecond, func() { // all is sent, and some of it in flight
-			if said, ok := r.Command(metrics.Command{Do: metrics.SetLoad, Value: 5}); ok || said != "all requests have been sent" {
+			if said, ok := r.Command(metrics.Command{Do: metrics.SetLoad, Value: 5}); ok ||
+				said != "all requests have been sent" {
 				t.Errorf("said %q", said)
 			}
 		})
@@ -105,13 +106,15 @@ func TestSteerRate(t *testing.T) {
 		for range 6 {
 			words = append(words, <-said)
 		}
-		if got, want := strings.Join(words, "|"), "not paused|10 req/s|paused|already paused|resumed|ramping to 20 req/s over 10s"; got != want {
+		if got, want := strings.Join(words, "|"),
+			"not paused|10 req/s|paused|already paused|resumed|ramping to 20 req/s over 10s"; got != want {
 			t.Errorf("said %q, want %q", got, want)
 		}
 		if got, want := strings.Join(marks(&run), "|"), "10 req/s|paused|10 req/s|→ 20 req/s|20 req/s"; got != want {
 			t.Errorf("marks %q, want %q", got, want)
 		}
-		for _, c := range []struct{ from, to, least, most int }{{0, 5, 9, 10}, {6, 10, 40, 40}, {11, 15, 0, 0}, {16, 20, 40, 40}, {21, 30, 137, 142}, {31, 39, 160, 160}, {41, 60, 0, 0}} {
+		for _, c := range []struct{ from, to, least, most int }{{0, 5, 9, 10}, {6, 10, 40, 40}, {11, 15, 0, 0},
+			{16, 20, 40, 40}, {21, 30, 137, 142}, {31, 39, 160, 160}, {41, 60, 0, 0}} {
 			if n := dueIn(r, c.from, c.to); n < c.least || n > c.most {
 				t.Errorf("%d requests from %d s to %d s, want %d to %d", n, c.from, c.to, c.least, c.most)
 			}
@@ -119,7 +122,8 @@ func TestSteerRate(t *testing.T) {
 		if run.Unsent != 0 || run.Reason != "" {
 			t.Errorf("%d unsent, reason %q", run.Unsent, run.Reason)
 		}
-		if st := r.view.Snapshot().Steering; st.Steerable || st.Why == "" || st.Changes != 5 || st.Rate() != 20 || st.Paused {
+		if st := r.view.Snapshot().Steering; st.Steerable || st.Why == "" || st.Changes != 5 || st.Rate() != 20 ||
+			st.Paused {
 			t.Errorf("at the end %+v", st)
 		}
 		if got, ok := r.Command(metrics.Command{Do: metrics.SetLoad, Value: 1}); ok || got != "the run is over" {
@@ -134,7 +138,9 @@ func TestSteerUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simulated(t, metrics.Plan{
 			Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: 20 * second,
-			Stages: []metrics.Stage{{Load: metrics.Users.Of(1), Length: 5 * second}, {Start: 5 * second, Load: metrics.Users.Of(2), Length: 5 * second}, {Start: 10 * second, Load: metrics.Users.Of(3), Length: 10 * second}},
+			Stages: []metrics.Stage{{Load: metrics.Users.Of(1), Length: 5 * second},
+				{Start: 5 * second, Load: metrics.Users.Of(2), Length: 5 * second},
+				{Start: 10 * second, Load: metrics.Users.Of(3), Length: 10 * second}},
 		}, 1)
 		r := begin(t, c)
 		var levels [20]atomic.Int64
@@ -145,7 +151,8 @@ func TestSteerUsers(t *testing.T) {
 			})
 		}
 		for at, o := range map[float64]metrics.Command{
-			2.1: {Do: metrics.Pause}, 4.1: {Do: metrics.Resume}, 7.1: {Do: metrics.SetLoad, Value: 4.2}, 15.1: {Do: metrics.RampLoad, Value: 8, Over: 2 * second},
+			2.1: {Do: metrics.Pause}, 4.1: {Do: metrics.Resume}, 7.1: {Do: metrics.SetLoad, Value: 4.2},
+			15.1: {Do: metrics.RampLoad, Value: 8, Over: 2 * second},
 		} {
 			time.AfterFunc(time.Duration(at*1e9), func() { r.Command(o) })
 		}
@@ -165,14 +172,15 @@ func TestSteerUsers(t *testing.T) {
 	})
 }
 
-// A pause moves the stages of rates that come after it, and not those of users: their events say when each began, so that
-// the target line and the levels of the report are those of the loads there were.
+// A pause moves the stages of rates that come after it, and not those of users: their events say when each began, so
+// that the target line and the levels of the report are those of the loads there were.
 func TestPauseMovesStages(t *testing.T) {
 	t.Parallel()
 	second := time.Second
 	stages := func(users bool) (all []metrics.Stage) {
 		for i, load := range []int{2, 4, 8} {
-			stage := metrics.Stage{Start: time.Duration(10*i) * second, Length: 10 * second, Load: metrics.Load{Value: float64(load)}}
+			stage := metrics.Stage{Start: time.Duration(10*i) * second, Length: 10 * second,
+				Load: metrics.Load{Value: float64(load)}}
 			if users {
 				stage.Unit = metrics.Users
 			}
@@ -190,7 +198,8 @@ func TestPauseMovesStages(t *testing.T) {
 			"8.1s paused hand|12.1s 2 req/s hand|14s 4 req/s plan|24s 8 req/s plan", "2 4 8",
 		},
 		"users": {
-			metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 8, Duration: 30 * second, Stages: stages(true)},
+			metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 8, Duration: 30 * second,
+				Stages: stages(true)},
 			"8.1s paused hand|10s 4 users plan|12.1s 4 users hand|20s 8 users plan", "2 4 8",
 		},
 	} {
@@ -248,14 +257,20 @@ func TestSteerRefuses(t *testing.T) {
 		want string
 	}{
 		{"zero", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.SetLoad}, "must be above 0"},
-		{"no number", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.SetLoad, Value: math.NaN()}, "must be above 0"},
-		{"absurd", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.RampLoad, Value: 1e7, Over: time.Second}, "at most 1e+06"},
+		{"no number", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.SetLoad, Value: math.NaN()},
+			"must be above 0"},
+		{"absurd", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.RampLoad, Value: 1e7, Over: time.Second},
+			"at most 1e+06"},
 		{"infinite", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.SetLoad, Value: math.Inf(1)}, "at most 1e+06"},
-		{"a ramp without time", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.RampLoad, Value: 1}, "a ramp needs a time"},
+		{"a ramp without time", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.RampLoad, Value: 1},
+			"a ramp needs a time"},
 		{"nothing known", metrics.Plan{Rate: 1}, metrics.Command{Do: "sing"}, `unknown command "sing"`},
-		{"all at once", metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, metrics.Command{Do: metrics.SetLoad, Value: 1}, "due at once"},
-		{"no user", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Command{Do: metrics.SetLoad, Value: .4}, "1 to 1000000 users"},
-		{"more users than sockets", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Command{Do: metrics.SetLoad, Value: 999_999}, "connections"},
+		{"all at once", metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, metrics.Command{Do: metrics.SetLoad, Value: 1},
+			"due at once"},
+		{"no user", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2},
+			metrics.Command{Do: metrics.SetLoad, Value: .4}, "1 to 1000000 users"},
+		{"more users than sockets", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2},
+			metrics.Command{Do: metrics.SetLoad, Value: 999_999}, "connections"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -263,7 +278,8 @@ func TestSteerRefuses(t *testing.T) {
 				if got, _ := r.Command(c.o); !strings.Contains(got, c.want) {
 					t.Errorf("%q, want %q", got, c.want)
 				}
-				if st := r.view.Snapshot().Steering; st.Steerable == (c.name == "all at once") || st.Steerable == (st.Why != "") {
+				if st := r.view.Snapshot().Steering; st.Steerable == (c.name == "all at once") ||
+					st.Steerable == (st.Why != "") {
 					t.Errorf("the screen knows %+v", st)
 				}
 				r.do(drain)
@@ -281,7 +297,8 @@ func TestPauseTwiceAtOnce(t *testing.T) {
 		c := simulated(t, metrics.Plan{Rate: 5, Duration: 10 * time.Second}, 1)
 		r := begin(t, c)
 		var words []string
-		for _, do := range []metrics.CommandKind{metrics.Pause, metrics.Pause, metrics.Resume, metrics.Resume, metrics.Pause} {
+		for _, do := range []metrics.CommandKind{metrics.Pause, metrics.Pause, metrics.Resume, metrics.Resume,
+			metrics.Pause} {
 			said, _ := r.Command(metrics.Command{Do: do})
 			words = append(words, said)
 		}

@@ -108,12 +108,14 @@ func TestBorders(t *testing.T) {
 				if unit == metrics.Users {
 					border = math.Ceil(border)
 				}
-				got, took := searched(t, Options{From: 1, Most: 1e6, Unit: unit}, &server{border, c.shape, c.run, draws})
+				got, took := searched(t, Options{From: 1, Most: 1e6, Unit: unit},
+					&server{border, c.shape, c.run, draws})
 				if took > DefaultRuns {
 					t.Errorf("%s, border %v: %d runs", c.shape, border, took)
 				}
 				e := got[0].Estimate
-				if runs += took; math.Abs(e.Load-border) <= .1*border || unit == metrics.Users && math.Abs(e.Load-border) <= 1 {
+				if runs += took; math.Abs(e.Load-border) <= .1*border ||
+					unit == metrics.Users && math.Abs(e.Load-border) <= 1 {
 					near++
 				}
 				if e.Low <= 1.02*border && .98*border <= e.High {
@@ -121,7 +123,8 @@ func TestBorders(t *testing.T) {
 				}
 			}
 			if mean := float64(runs) / n; near < n*13/16 || inside < n*9/16 || mean > c.runs {
-				t.Errorf("%s with noise %v, in %s: %d of %d near the border, %d intervals hold it, %.1f runs", c.shape, c.run, unit, near, n, inside, mean)
+				t.Errorf("%s with noise %v, in %s: %d of %d near the border, %d intervals hold it, %.1f runs", c.shape,
+					c.run, unit, near, n, inside, mean)
 			}
 		}
 	}

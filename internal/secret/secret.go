@@ -19,7 +19,9 @@ var userInfo = regexp.MustCompile(`://[^/\s"]*@`)
 
 // Name is a name whose value is a secret: of a variable of the environment, of a member of a request's body. Tokens are
 // counted more often than kept secret, so max_tokens is none.
-var Name = regexp.MustCompile(`(?i)((api|access|secret|private|auth)[-_]?key|secret|password|passwd|passphrase|credential|authorization|auth|cookie)s?$|token$`)
+var Name = regexp.MustCompile(
+	`(?i)((api|access|secret|private|auth)[-_]?key|secret|password|passwd|passphrase|credential|` +
+		`authorization|auth|cookie)s?$|token$`)
 
 // key is a text that is a key to some service, whatever its name: the issuers of keys give them such beginnings.
 var key = regexp.MustCompile(`\bsk-[\w-]{6,}|\b[spr]k_(?:live|test)_\w{6,}|\b(?:hf|gsk|gh[opsur])_[A-Za-z0-9]{16,}|` +
@@ -110,8 +112,8 @@ var (
 	opaque = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
 )
 
-// HideBroken is a value that is wrong, fit for an error: up to the first name of a secret, and without words that may be
-// one since they are long and mix letters with digits.
+// HideBroken is a value that is wrong, fit for an error: up to the first name of a secret, and without words that may
+// be one since they are long and mix letters with digits.
 func HideBroken(text string) string {
 	for _, at := range word.FindAllStringSubmatchIndex(text, -1) {
 		if Name.MatchString(text[at[2]:at[3]]) {

@@ -39,7 +39,8 @@ func TestHideMembers(t *testing.T) {
 	if got := HideWords(args, nil); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if got := In(`{"a": {"api_key": "one"}, "tokens": ["two"], "max_tokens": 3, "secret": "fo\u0075r", "auth": {"x": [1, {"y": "five"}]}}`); !slices.Equal(got, []string{"one", "four", "five"}) {
+	if got := In(`{"a": {"api_key": "one"}, "tokens": ["two"], "max_tokens": 3, "secret": "fo\u0075r", "auth": {"x": ` +
+		`[1, {"y": "five"}]}}`); !slices.Equal(got, []string{"one", "four", "five"}) {
 		t.Errorf("secrets %q", got)
 	}
 }

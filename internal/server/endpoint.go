@@ -27,8 +27,8 @@ func (r refusal) Unwrap() error { return r.error }
 // isFinal reports whether an error is there to stay.
 func isFinal(err error) bool { return errors.As(err, new(refusal)) }
 
-// moved is the refusal of a redirect, nil for another answer. Redirects are not followed, since another host would get the headers, and
-// a request would be timed twice.
+// moved is the refusal of a redirect, nil for another answer. Redirects are not followed, since another host would get
+// the headers, and a request would be timed twice.
 func moved(t *target.Target, endpoint string, answer *http.Response) error {
 	to, err := answer.Location()
 	if answer.StatusCode/100 != 3 || err != nil {
@@ -40,12 +40,14 @@ func moved(t *target.Target, endpoint string, answer *http.Response) error {
 	if base, ok := strings.CutSuffix(place, path); ok && base != t.String() {
 		return refusal{usage.Errorf("the server at %s redirects to %s; use --base-url %[2]s", t, base)}
 	}
-	return refusal{usage.Errorf("the server at %s redirects %s to %s, and redirects are not followed; give the address of the API itself with --base-url", t, endpoint, place)}
+	return refusal{usage.Errorf("the server at %s redirects %s to %s, and redirects are not followed; give the "+
+		"address of the API itself with --base-url", t, endpoint, place)}
 }
 
 // CheckServer checks before the load that each server has the path of the requests, and returns warnings of models that
 // it does not list. It sends nothing that can generate.
-func (o *Options) CheckServer(ctx context.Context, client *http.Client, m Model, modules []string, fields []protocol.Field) (odd []string, err error) {
+func (o *Options) CheckServer(ctx context.Context, client *http.Client, m Model, modules []string,
+	fields []protocol.Field) (odd []string, err error) {
 	err = o.each(client, func(one *Options, client *http.Client) error {
 		its := m
 		// What lists no models may still be starting; the ready check waits for it then.
@@ -98,7 +100,8 @@ func (o *Options) checkEndpoint(ctx context.Context, client *http.Client) error 
 	case slices.Contains(paths, o.Protocol.Traits().Path):
 		return refusal{usage.Errorf("%s, but %s; leave --endpoint out", what, o.Protocol.Traits().Path)}
 	case len(paths) > 0:
-		return refusal{usage.Errorf("%s; it has %s; use --backend %s", what, strings.Join(paths, ", "), text.Join(backends, " or "))}
+		return refusal{usage.Errorf("%s; it has %s; use --backend %s", what, strings.Join(paths, ", "),
+			text.Join(backends, " or "))}
 	}
 	return nil
 }

@@ -13,7 +13,8 @@ import (
 	"benchtop/internal/usage"
 )
 
-// A server that says that the path of the backend is not there is refused, with the paths that are; any other answer is left to the run.
+// A server that says that the path of the backend is not there is refused, with the paths that are; any other answer is
+// left to the run.
 func TestEndpointIsThere(t *testing.T) {
 	only := func(paths ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -38,16 +39,22 @@ func TestEndpointIsThere(t *testing.T) {
 				http.NotFound(w, r)
 			}
 		}},
-		{name: "busy", backend: "openai", do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }},
-		{name: "cut off", backend: "openai", do: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+		{name: "busy", backend: "openai",
+			do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }},
+		{name: "cut off", backend: "openai",
+			do: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
 		{name: "another backend's", backend: "openai-responses", do: only("/v1/completions", "/v1/chat/completions"),
-			want: "has no /v1/responses (404); it has /v1/completions, /v1/chat/completions; use --backend openai or openai-chat"},
+			want: "has no /v1/responses (404); it has /v1/completions, /v1/chat/completions; use --backend openai or " +
+				"openai-chat"},
 		{name: "one other", backend: "openai", do: only("/v1/chat/completions"),
 			want: "has no /v1/completions (404); it has /v1/chat/completions; use --backend openai-chat"},
 		{name: "of one's own", backend: "openai", endpoint: "/v2/completions", do: only("/v1/completions"),
 			want: "has no /v2/completions (404), but /v1/completions; leave --endpoint out"},
-		{name: "twice", backend: "openai", base: "/v1", do: only("/v1/completions"), want: "leave /v1 out of --base-url"},
-		{name: "moved", backend: "openai", do: http.RedirectHandler("/b/v1/completions", http.StatusMovedPermanently).ServeHTTP, want: "use --base-url http://"},
+		{name: "twice", backend: "openai", base: "/v1", do: only("/v1/completions"),
+			want: "leave /v1 out of --base-url"},
+		{name: "moved", backend: "openai",
+			do:   http.RedirectHandler("/b/v1/completions", http.StatusMovedPermanently).ServeHTTP,
+			want: "use --base-url http://"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +64,8 @@ func TestEndpointIsThere(t *testing.T) {
 				c.do(w, r)
 			}))
 			defer web.Close()
-			o := checked(t, Options{Backend: c.backend, BaseURLs: []string{web.URL + c.base}, endpoint: c.endpoint, port: 1})
+			o := checked(t,
+				Options{Backend: c.backend, BaseURLs: []string{web.URL + c.base}, endpoint: c.endpoint, port: 1})
 			client := o.Target.Client()
 			defer client.CloseIdleConnections()
 			_, err := o.CheckServer(t.Context(), client, Model{ID: "m"}, nil, nil)
@@ -67,7 +75,8 @@ func TestEndpointIsThere(t *testing.T) {
 			if starting != nil || (ready == nil) != (err == nil) {
 				t.Errorf("with patience: %v while it starts, then %v", starting, ready)
 			}
-			if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || !errors.As(err, new(usage.Error))) {
+			if (c.want == "") != (err == nil) ||
+				err != nil && (!strings.Contains(err.Error(), c.want) || !errors.As(err, new(usage.Error))) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
@@ -85,13 +94,17 @@ func TestVersionInTheBaseURL(t *testing.T) {
 	}
 }
 
-// A server that redirects is refused with the place it leads to, before anything else is asked, and whether or not the model is given.
+// A server that redirects is refused with the place it leads to, before anything else is asked, and whether or not the
+// model is given.
 func TestRedirects(t *testing.T) {
 	for _, c := range []struct{ name, to, want string }{
-		{"to another host", "https://model.test/a/v1/models", "redirects to https://model.test/a; use --base-url https://model.test/a"},
-		{"with a query", "https://u:canary@model.test/v1/models?key=canary#canary", "use --base-url https://model.test"},
+		{"to another host", "https://model.test/a/v1/models",
+			"redirects to https://model.test/a; use --base-url https://model.test/a"},
+		{"with a query", "https://u:canary@model.test/v1/models?key=canary#canary",
+			"use --base-url https://model.test"},
 		{"on the same host", "/b/v1/models", "/b; use --base-url http://"},
-		{"to a login", "https://login.test/?next=canary", "redirects /v1/models to https://login.test/, and redirects are not followed"},
+		{"to a login", "https://login.test/?next=canary",
+			"redirects /v1/models to https://login.test/, and redirects are not followed"},
 		{"in a circle", "/v1/models", "and redirects are not followed"},
 	} {
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -100,7 +113,8 @@ func TestRedirects(t *testing.T) {
 			_, _ = io.WriteString(w, `{"data": [{"id": "m"}]}`)
 		}))
 		for _, model := range []string{"", "m"} {
-			_, err := finds(t, checked(t, Options{Backend: "openai", BaseURLs: []string{web.URL}, port: 1, Model: model, Ready: 60}))
+			_, err := finds(t,
+				checked(t, Options{Backend: "openai", BaseURLs: []string{web.URL}, port: 1, Model: model, Ready: 60}))
 			if err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, model %q: %v, want %q", c.name, model, err, c.want)
 			}

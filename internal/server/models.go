@@ -35,10 +35,12 @@ func Reach(ctx context.Context, t *target.Target) error {
 			return refusal{why}
 		}
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
-			return fmt.Errorf("cannot reach %s: %w; this machine has no free port or no address for it: wait a minute for ports of earlier connections, or widen net.ipv4.ip_local_port_range", t, err)
+			return fmt.Errorf("cannot reach %s: %w; this machine has no free port or no address for it: wait a minute "+
+				"for ports of earlier connections, or widen net.ipv4.ip_local_port_range", t, err)
 		}
-		return fmt.Errorf("cannot reach %s: %w; is the server up, and is the address right (--base-url, --host, --port)?  "+
-			"'benchtop demo' runs without a server", t, err)
+		return fmt.Errorf(
+			"cannot reach %s: %w; is the server up, and is the address right (--base-url, --host, --port)?  "+
+				"'benchtop demo' runs without a server", t, err)
 	}
 	return raw.Close()
 }
@@ -152,7 +154,8 @@ func refused(ctx context.Context, t *target.Target, answer *http.Response, body 
 	case status == http.StatusNotFound && inBaseURL(t, modelsPath):
 		return refusal{usage.Errorf("the server has no %s (404); leave /v1 out of --base-url", t.URL(modelsPath))}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return unauthorizedError{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?", t.URL(modelsPath),
+		return unauthorizedError{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?",
+			t.URL(modelsPath),
 			answer.Status, text.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
 	case status == http.StatusBadRequest && speaksTLS(ctx, t):
 		return wantsTLS(t)
@@ -176,7 +179,8 @@ func readModels(body []byte) ([]Model, error) {
 			} // llama.cpp
 		}
 	}
-	if err := json.Unmarshal(body, &list); err != nil && (len(list.Data) == 0 || !errors.As(err, new(*json.UnmarshalTypeError))) {
+	if err := json.Unmarshal(body, &list); err != nil &&
+		(len(list.Data) == 0 || !errors.As(err, new(*json.UnmarshalTypeError))) {
 		return nil, err
 	}
 	var known []string

@@ -1,5 +1,5 @@
-// Package server prepares the server of a run before its load: its flags, whether it listens, its models, and the patience with a
-// server that is still starting.
+// Package server prepares the server of a run before its load: its flags, whether it listens, its models, and the
+// patience with a server that is still starting.
 package server
 
 import (
@@ -60,10 +60,13 @@ func (o *Options) Define(f *pflag.FlagSet) {
 	f.StringVar((*string)(&o.Strategy), "url-strategy", string(loadgen.RoundRobin),
 		"how several servers share the load: "+strategies())
 	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
-	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0, "wait up to this many seconds for the server to answer a request; 0 does not wait")
-	f.BoolVar(&o.Reset, "reset-prefix-cache", false, "reset the server's prefix cache before the run; vLLM needs VLLM_SERVER_DEV_MODE=1")
+	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0,
+		"wait up to this many seconds for the server to answer a request; 0 does not wait")
+	f.BoolVar(&o.Reset, "reset-prefix-cache", false,
+		"reset the server's prefix cache before the run; vLLM needs VLLM_SERVER_DEV_MODE=1")
 	f.BoolVar(&o.Profile, "profile", false, "start the server's profiler before the run and stop it after")
-	f.IntVar(&o.ProfileThreshold, "profile-batch-threshold", 0, "start the profiler only when the server's metrics show this many running requests (default: before the run)")
+	f.IntVar(&o.ProfileThreshold, "profile-batch-threshold", 0,
+		"start the profiler only when the server's metrics show this many running requests (default: before the run)")
 	o.ProfileDuration = argv.Seconds(profileDuration)
 	f.Var(&o.ProfileDuration, "profile-duration", "how long the profiler then runs")
 }
@@ -74,16 +77,19 @@ const profileDuration = 5 * time.Second
 // DefineAddress adds the flags that name the server and its protocol.
 func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	f.StringVar(&o.Backend, "backend", protocol.Default().Traits().Name, "request protocol: "+protocol.Names(0))
-	f.Var(argv.List(&o.BaseURLs, "url", argv.Text), "base-url", "server to load; overrides host and port; several share the load")
+	f.Var(argv.List(&o.BaseURLs, "url", argv.Text), "base-url",
+		"server to load; overrides host and port; several share the load")
 	for _, may := range []string{argv.Variadic, argv.Repeatable} {
 		_ = f.SetAnnotation("base-url", may, nil)
 	}
 	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
 	f.IntVar(&o.port, "port", 8000, "server's port")
-	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE, never shown; @FILE or '$NAME' as a value stands for that of a file or a variable, also after a word such as Bearer; @@ begins a value with an @")
+	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE, never shown; @FILE or '$NAME' as a "+
+		"value stands for that of a file or a variable, also after a word such as Bearer; @@ begins a value with an @")
 	_ = f.SetAnnotation("header", argv.Variadic, []string{"0"})
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
-	f.StringVar(&o.caFile, "ca-file", "", "file of the authorities that may sign the server's certificate, in PEM form (default: the system's)")
+	f.StringVar(&o.caFile, "ca-file", "",
+		"file of the authorities that may sign the server's certificate, in PEM form (default: the system's)")
 	f.StringVar(&o.certFile, "cert-file", "", "file of the client's own certificate, in PEM form")
 	f.StringVar(&o.keyFile, "key-file", "", "file of the key of --cert-file, in PEM form (default: in the same file)")
 	f.StringVar(&o.Model, "model", "", "model to request (default: the server's first)")
@@ -93,7 +99,8 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 // Check finds what is wrong with the flags.
 func (o *Options) Check() (p usage.Problems) {
 	if o.Protocol = protocol.Named(o.Backend); o.Protocol == nil {
-		p.Bad("--backend %s: use %s%s", usage.Quote(o.Backend), protocol.Names(0), usage.DidYouMean(o.Backend, protocol.List()))
+		p.Bad("--backend %s: use %s%s", usage.Quote(o.Backend), protocol.Names(0),
+			usage.DidYouMean(o.Backend, protocol.List()))
 	} else if err := o.Protocol.Traits().CheckEndpoint(o.endpoint); err != nil {
 		p.Bad("--%w", err)
 	}
@@ -120,7 +127,8 @@ func (o *Options) Check() (p usage.Problems) {
 		switch {
 		case err == nil:
 			o.Add(t)
-			p.BadIf((o.caFile != "" || o.certFile != "") && !t.Secured(), "--ca-file and --cert-file: %s has no TLS; is it https://?", t)
+			p.BadIf((o.caFile != "" || o.certFile != "") && !t.Secured(),
+				"--ca-file and --cert-file: %s has no TLS; is it https://?", t)
 		case strings.HasPrefix(err.Error(), "header"):
 			p.Bad("--header: %w", err)
 		case strings.HasPrefix(err.Error(), "proxy"):
@@ -135,7 +143,8 @@ func (o *Options) Check() (p usage.Problems) {
 	p.BadIf(o.ProfileThreshold < 0, "--profile-batch-threshold %d: must be at least 1", o.ProfileThreshold)
 	p.BadIf(o.ProfileThreshold > 0 && !o.Profile, "--profile-batch-threshold: needs --profile")
 	p.BadIf(o.ProfileDuration < 0, "--profile-duration %s: must not be negative", &o.ProfileDuration)
-	p.BadIf(o.ProfileDuration > 0 && o.ProfileDuration != argv.Seconds(profileDuration) && o.ProfileThreshold == 0, "--profile-duration: needs --profile-batch-threshold")
+	p.BadIf(o.ProfileDuration > 0 && o.ProfileDuration != argv.Seconds(profileDuration) && o.ProfileThreshold == 0,
+		"--profile-duration: needs --profile-batch-threshold")
 	if o.Ready < 0 {
 		o.Ready = 0 // as with vLLM
 	}
@@ -240,7 +249,8 @@ func (o *Options) urls(p *usage.Problems) []string {
 		return nil
 	}
 	if strings.Contains(host, ":") {
-		host = strings.Replace(strings.Replace(host, "%25", "%", 1), "%", "%25", 1) // the zone of an IPv6 address, as a URL writes it
+		// the zone of an IPv6 address, as a URL writes it
+		host = strings.Replace(strings.Replace(host, "%25", "%", 1), "%", "%25", 1)
 	}
 	return []string{"http://" + net.JoinHostPort(host, strconv.Itoa(o.port))}
 }
@@ -275,7 +285,8 @@ func (o *Options) ResetCache(ctx context.Context, client *http.Client) error {
 		defer cancel()
 		err := telemetry.ResetPrefixCache(limited, client, one.Target.URL(""))
 		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("--reset-prefix-cache: %s cannot reset its prefix cache: %s", one.Target, text.Clean(one.Target.Hide(err.Error())))
+			return fmt.Errorf("--reset-prefix-cache: %s cannot reset its prefix cache: %s", one.Target,
+				text.Clean(one.Target.Hide(err.Error())))
 		}
 		return ctx.Err()
 	})

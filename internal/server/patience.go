@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Patience limits the wait for a server that is still starting, and tells how much of it is left. A nil Patience is none.
+// Patience limits the wait for a server that is still starting, and tells how much of it is left. A nil Patience is
+// none.
 type Patience struct {
 	Limit time.Duration
 	to    Reporter
@@ -51,9 +52,10 @@ const (
 	mostPause = time.Second
 )
 
-// Until repeats an attempt until it succeeds, its failure is final, or the patience ends; without patience there is one attempt. The
-// error is that of the last attempt which the end of the patience did not cut.
-func (p *Patience) Until(ctx context.Context, server string, attempt func(context.Context) (final bool, err error)) error {
+// Until repeats an attempt until it succeeds, its failure is final, or the patience ends; without patience there is one
+// attempt. The error is that of the last attempt which the end of the patience did not cut.
+func (p *Patience) Until(ctx context.Context, server string,
+	attempt func(context.Context) (final bool, err error)) error {
 	if p == nil || p.Limit == 0 {
 		_, err := attempt(ctx)
 		return err

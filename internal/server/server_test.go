@@ -46,12 +46,14 @@ func TestReadModels(t *testing.T) {
 	if err != nil || len(all) != 3 {
 		t.Fatalf("got %+v, error %v", all, err)
 	}
-	for i, want := range []Model{{ID: "a", Root: "org/a", Loaded: "org/a", Owner: "vllm", Context: 4096}, {ID: "b", Root: "b", Context: 2048}, {ID: "d", Root: "d"}} {
+	for i, want := range []Model{{ID: "a", Root: "org/a", Loaded: "org/a", Owner: "vllm", Context: 4096},
+		{ID: "b", Root: "b", Context: 2048}, {ID: "d", Root: "d"}} {
 		got := all[i]
 		if strings.Join(got.Known, " ") != "a b c d" {
 			t.Errorf("names %q", got.Known)
 		}
-		if got.Known = nil; got.ID != want.ID || got.Root != want.Root || got.Loaded != want.Loaded || got.Owner != want.Owner || got.Context != want.Context {
+		if got.Known = nil; got.ID != want.ID || got.Root != want.Root || got.Loaded != want.Loaded ||
+			got.Owner != want.Owner || got.Context != want.Context {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
@@ -159,7 +161,9 @@ func TestUnlistedModel(t *testing.T) {
 		{[]string{"a", "b"}, nil, ""},
 		{[]string{"bb"}, nil,
 			"--served-model-name b: the server does not list this model; it lists bb (did you mean bb?)"},
-		{many, nil, "--served-model-name b: the server does not list this model; it lists m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more"},
+		{many, nil, "--served-model-name b: the server does not list this model; it lists m0, m1, m2, m3, m4, m5, " +
+			"m6, " +
+			"m7, m8, m9 and 2 more"},
 		{nil, nil, ""},
 		{[]string{"a"}, []protocol.Field{{Name: "model", JSON: `"c"`}}, ""},
 	} {
@@ -172,9 +176,11 @@ func TestUnlistedModel(t *testing.T) {
 // A list that cannot be used is an error that names the way out and keeps the password to itself.
 func TestListFails(t *testing.T) {
 	var body string
-	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
+	listening := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
 	defer listening.Close()
-	o := checked(t, Options{Backend: "openai", BaseURLs: []string{strings.Replace(listening.URL, "://", "://me:canary@", 1)}, port: 1})
+	o := checked(t, Options{Backend: "openai",
+		BaseURLs: []string{strings.Replace(listening.URL, "://", "://me:canary@", 1)}, port: 1})
 	for _, c := range []struct{ body, want string }{
 		{`{"data": []}`, "for its models: it lists none; name the model with --model"},
 		{`{"data": [{"root": "a"}]}`, "it lists none"},
@@ -199,7 +205,8 @@ func TestPlan(t *testing.T) {
 		assert.Succeeds(t, errors.Join(o.Check()...))
 		var p metrics.Plan
 		o.Plan(&p)
-		if o.Path() != want || p.BaseURL != "http://host:1" || p.Backend != "vllm" || p.Pooling || strings.Join(o.Secrets(), "") != "Key=canary" {
+		if o.Path() != want || p.BaseURL != "http://host:1" || p.Backend != "vllm" || p.Pooling ||
+			strings.Join(o.Secrets(), "") != "Key=canary" {
 			t.Errorf("path %s, plan %+v, secrets %q", o.Path(), p, o.Secrets())
 		}
 	}
@@ -231,12 +238,14 @@ func TestSeveralServers(t *testing.T) {
 		"alike":         {two.URL, ""},
 		"down":          {"http://127.0.0.1:1", "cannot reach http://127.0.0.1:1: "},
 		"another model": {models(path, "b").URL, ": --model a: the server does not list this model; it lists b"},
-		"another path":  {models("/v1/chat/completions", "a").URL, " has no /v1/completions (404); it has /v1/chat/completions"},
+		"another path": {models("/v1/chat/completions", "a").URL,
+			" has no /v1/completions (404); it has /v1/chat/completions"},
 	} {
 		o := checked(t, options(t, "--base-url", one.URL, "--base-url", c.url, "--url-strategy", "least_in_flight"))
 		var p metrics.Plan
 		o.Plan(&p)
-		if p.BaseURL != one.URL || strings.Join(p.Servers, " ") != one.URL+" "+c.url || p.Strategy != "least-in-flight" || p.Address() != one.URL+" and 1 more" {
+		if p.BaseURL != one.URL || strings.Join(p.Servers, " ") != one.URL+" "+c.url ||
+			p.Strategy != "least-in-flight" || p.Address() != one.URL+" and 1 more" {
 			t.Errorf("%s: plan %q, %q, %s", name, p.Servers, p.Strategy, p.Address())
 		}
 		client := o.Target.Client()
@@ -248,10 +257,12 @@ func TestSeveralServers(t *testing.T) {
 			}
 		}
 		client.CloseIdleConnections()
-		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.url)) || m.ID != "a" && name != "down" {
+		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), c.url)) || m.ID != "a" && name != "down" {
 			t.Errorf("%s: model %s, %v; want %q", name, m.ID, err, c.want)
 		}
 	}
 	o := Options{Backend: "openai", host: "h", port: 1, Servers: loadgen.Servers{Strategy: "random"}}
-	assert.Fails(t, "another strategy", errors.Join(o.Check()...), "--url-strategy random: use round-robin or least-in-flight")
+	assert.Fails(t, "another strategy", errors.Join(o.Check()...),
+		"--url-strategy random: use round-robin or least-in-flight")
 }

@@ -25,13 +25,15 @@ func distrust(t *target.Target, err error) error {
 	const orAny = "; --insecure accepts any certificate"
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
-		return fmt.Errorf("the certificate of %s is valid only from %s; is this machine's clock right?", t, target.Day(invalid.Cert.NotBefore))
+		return fmt.Errorf("the certificate of %s is valid only from %s; is this machine's clock right?", t,
+			target.Day(invalid.Cert.NotBefore))
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return fmt.Errorf("the certificate of %s expired on %s%s", t, target.Day(invalid.Cert.NotAfter), orAny)
 	case errors.As(err, &hostname):
 		return fmt.Errorf("the certificate of %s is of another host: %w; use a name that it has%s", t, hostname, orAny)
 	case errors.As(err, &unknown):
-		return fmt.Errorf("the certificate of %s is signed by an authority that is not trusted here; give the authority's certificate with --ca-file%s", t, orAny)
+		return fmt.Errorf("the certificate of %s is signed by an authority that is not trusted here; give the "+
+			"authority's certificate with --ca-file%s", t, orAny)
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return fmt.Errorf("the certificate of %s cannot be trusted: %w%s", t, err, orAny)
 	case errors.Is(err, target.ErrNotHTTP):
@@ -62,7 +64,8 @@ func speaksTLS(ctx context.Context, t *target.Target) bool {
 // tlsPatience is how long a server may take to show that it speaks TLS.
 const tlsPatience = 2 * time.Second
 
-// refusedTLS explains an error that the server sent in place of TLS. With TLS 1.3 it comes when the handshake seems over.
+// refusedTLS explains an error that the server sent in place of TLS. With TLS 1.3 it comes when the handshake seems
+// over.
 func refusedTLS(t *target.Target, err error) error {
 	_, alert, ok := strings.Cut(err.Error(), "remote error: tls: ")
 	switch {

@@ -31,8 +31,9 @@ func signed(t *testing.T, from, until time.Time, hosts ...string) tls.Certificat
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	assert.Succeeds(t, err)
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until, DNSNames: hosts, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until, DNSNames: hosts,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA:        true, BasicConstraintsValid: true}
 	if len(hosts) > 0 {
 		about.IPAddresses = nil
 	}
@@ -43,7 +44,8 @@ func signed(t *testing.T, from, until time.Time, hosts ...string) tls.Certificat
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// Each way in which TLS fails is explained in one sentence with a way out, before the run, and whether or not the model is given.
+// Each way in which TLS fails is explained in one sentence with a way out, before the run, and whether or not the model
+// is given.
 func TestTLSTrouble(t *testing.T) {
 	now := time.Now()
 	hour := time.Hour
@@ -58,16 +60,24 @@ func TestTLSTrouble(t *testing.T) {
 		words  string
 	}{
 		{name: "good", server: &good, known: true},
-		{name: "unknown authority", server: &good, words: "is signed by an authority that is not trusted here; give the authority's certificate with --ca-file"},
+		{name: "unknown authority", server: &good,
+			words: "is signed by an authority that is not trusted here; give the authority's certificate with " +
+				"--ca-file"},
 		{name: "expired", server: new(signed(t, now.Add(-2*hour), now.Add(-hour))), known: true, words: "expired on "},
-		{name: "not yet valid", server: new(signed(t, now.Add(hour), now.Add(2*hour))), known: true, words: "is this machine's clock right?"},
-		{name: "another host", server: new(signed(t, now.Add(-hour), now.Add(hour), "other.test")), known: true, words: "is of another host"},
+		{name: "not yet valid", server: new(signed(t, now.Add(hour), now.Add(2*hour))), known: true,
+			words: "is this machine's clock right?"},
+		{name: "another host", server: new(signed(t, now.Add(-hour), now.Add(hour), "other.test")), known: true,
+			words: "is of another host"},
 		{name: "no TLS", words: "does not speak TLS; is it http:// rather than https://?"},
-		{name: "a certificate is wanted", server: &good, known: true, wants: true, words: "wants a certificate of the client: certificate required; give it with --cert-file and --key-file"},
-		{name: "another one is wanted", server: &good, known: true, wants: true, own: &strangers, words: "does not accept the certificate of --cert-file"},
+		{name: "a certificate is wanted", server: &good, known: true, wants: true,
+			words: "wants a certificate of the client: certificate required; give it with --cert-file and --key-file"},
+		{name: "another one is wanted", server: &good, known: true, wants: true, own: &strangers,
+			words: "does not accept the certificate of --cert-file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data": [{"id": "m"}]}`) }))
+			web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, `{"data": [{"id": "m"}]}`)
+			}))
 			web.Config.ErrorLog = log.New(io.Discard, "", 0)
 			roots := x509.NewCertPool()
 			if c.server == nil {
@@ -84,14 +94,17 @@ func TestTLSTrouble(t *testing.T) {
 				roots.AddCert(c.server.Leaf)
 			}
 			for _, model := range []string{"", "m"} {
-				o := Options{Backend: "openai", BaseURLs: []string{strings.Replace(web.URL, "http://", "https://", 1)}, port: 1, Model: model}
+				o := Options{Backend: "openai", BaseURLs: []string{strings.Replace(web.URL, "http://", "https://", 1)},
+					port: 1, Model: model}
 				o.Check()
 				var err error
-				if o.Target, err = target.New(target.Options{BaseURL: o.BaseURLs[0], Roots: roots, Certificate: c.own}); err != nil {
+				if o.Target, err = target.New(target.Options{BaseURL: o.BaseURLs[0], Roots: roots,
+					Certificate: c.own}); err != nil {
 					t.Fatal(err)
 				}
 				_, err = finds(t, o)
-				if (c.words == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), o.Target.String())) {
+				if (c.words == "") != (err == nil) || err != nil &&
+					(!strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), o.Target.String())) {
 					t.Errorf("model %q: %v, want %q", model, err, c.words)
 				}
 			}
@@ -185,7 +198,8 @@ func TestHeaders(t *testing.T) {
 		{"X-Words=a b $CANARY", "a b $CANARY", "", ""},
 		{"X-At=@", "@", "", ""},
 		{"X-At=@@user", "@user", "", ""},
-		{"Authorization=@none", "", "", "--header Authorization: open none: no such file or directory; a value of @FILE stands for the text of a file, @@ for an @"},
+		{"Authorization=@none", "", "", "--header Authorization: open none: no such file or directory; a value of " +
+			"@FILE stands for the text of a file, @@ for an @"},
 		{"Authorization=$UNSET_CANARY", "", "", "--header Authorization: the variable UNSET_CANARY is not set"},
 	} {
 		o := Options{Backend: "openai", host: "h", port: 1}
@@ -213,17 +227,21 @@ func TestHeaders(t *testing.T) {
 func TestTLSFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	certificate := signed(t, time.Now(), time.Now().Add(time.Hour))
-	assert.Succeeds(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), 0o600))
+	assert.Succeeds(t, os.WriteFile(file,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), 0o600))
 	for _, c := range []struct {
 		name string
 		o    Options
 		want string
 	}{
 		{"good", Options{BaseURLs: []string{"https://h"}, caFile: file}, ""},
-		{"no TLS", Options{BaseURLs: []string{"http://h"}, caFile: file}, "--ca-file and --cert-file: http://h has no TLS; is it https://?"},
-		{"two rules", Options{BaseURLs: []string{"https://h"}, caFile: file, insecure: true}, "--insecure and --ca-file: choose one"},
+		{"no TLS", Options{BaseURLs: []string{"http://h"}, caFile: file},
+			"--ca-file and --cert-file: http://h has no TLS; is it https://?"},
+		{"two rules", Options{BaseURLs: []string{"https://h"}, caFile: file, insecure: true},
+			"--insecure and --ca-file: choose one"},
 		{"a key alone", Options{BaseURLs: []string{"https://h"}, keyFile: file}, "--key-file: needs --cert-file"},
-		{"no key", Options{BaseURLs: []string{"https://h"}, certFile: file}, "no private key in it; give it with --key-file"},
+		{"no key", Options{BaseURLs: []string{"https://h"}, certFile: file},
+			"no private key in it; give it with --key-file"},
 		{"absent", Options{BaseURLs: []string{"https://h"}, caFile: file + "x"}, "--ca-file: "},
 		{"a zone", Options{host: "fe80::1%eth0"}, ""},
 		{"an escaped zone in brackets", Options{host: "[fe80::1%25eth0]"}, ""},
@@ -250,7 +268,8 @@ func TestProxyIsTold(t *testing.T) {
 		t.Errorf("plan %q, remarks %q", p.Proxy, o.Remarks())
 	}
 	t.Setenv("HTTP_PROXY", "socks5://p")
-	if problems := o.Check(); len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), "proxy: the environment variable HTTP_PROXY") {
+	if problems := o.Check(); len(problems) != 1 ||
+		!strings.HasPrefix(problems[0].Error(), "proxy: the environment variable HTTP_PROXY") {
 		t.Errorf("another kind of proxy: %v", problems)
 	}
 }

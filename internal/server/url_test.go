@@ -119,7 +119,8 @@ func TestKeyRefused(t *testing.T) {
 // A server that speaks another protocol is refused by what it speaks, at once.
 func TestOtherProtocols(t *testing.T) {
 	for answer, want := range map[string]string{
-		"\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64\x00\x04\x00\x10\x00\x00\x00\x06\x00\x01\x00\x00": "the answer is not HTTP/1.1 but HTTP/2; is it the port of the API?",
+		"\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64\x00\x04\x00\x10\x00\x00\x00\x06\x00\x01" +
+			"\x00\x00": "the answer is not HTTP/1.1 but HTTP/2; is it the port of the API?",
 		"SSH-2.0-OpenSSH_9.6\r\n": `the answer is not HTTP: response "SSH-2.0-OpenSSH_9.6"`,
 	} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -139,8 +140,9 @@ func TestOtherProtocols(t *testing.T) {
 			}
 		}()
 		for _, model := range []string{"", "m"} {
-			_, err = finds(t, checked(t, Options{Backend: "openai", BaseURLs: []string{"http://" + listener.Addr().String()}, port: 1,
-				Ready: 60, Model: model}))
+			_, err = finds(t,
+				checked(t, Options{Backend: "openai", BaseURLs: []string{"http://" + listener.Addr().String()}, port: 1,
+					Ready: 60, Model: model}))
 			if err == nil || !isFinal(err) || !strings.Contains(err.Error(), want) ||
 				errors.Is(err, target.ErrNotHTTP) {
 				t.Errorf("model %q: %v, want %q", model, err, want)

@@ -17,13 +17,13 @@ import (
 	"benchtop/tui"
 )
 
-// Runner performs runs of serve for a command that needs many of them, in this process and one after another. It handles no signals
-// and prints no report: a run ends early when its context does.
+// Runner performs runs of serve for a command that needs many of them, in this process and one after another. It
+// handles no signals and prints no report: a run ends early when its context does.
 type Runner struct {
 	// lines takes progress and warnings, a line each.
 	Lines io.Writer
-	// show is told of each run that begins to be prepared: a screen shows its steps, later its snapshots, and there are no progress
-	// lines then. nil for no screen. The snapshots end with the run.
+	// show is told of each run that begins to be prepared: a screen shows its steps, later its snapshots, and there are
+	// no progress lines then. nil for no screen. The snapshots end with the run.
 	show func(*tui.Preparation)
 	// failures: a run of which most requests fail, by a server that is there, is a measurement like others.
 	Failures bool
@@ -37,9 +37,10 @@ func (b *Runner) Warn(format string, a ...any) {
 // ErrCut is the error of a run that was ended before its time; its result holds what was measured until then.
 var ErrCut = errors.New("the run was cut short")
 
-// Run performs a run of serve with these arguments, and saves it where they say. It returns once the run is saved and nothing of it
-// is left. A cancelled context aborts it; what was measured is saved as that of an aborted run, and the error is ErrCut, or the
-// context's where no request was sent. A run of which most requests failed is saved too, and is an error unless failures allows it.
+// Run performs a run of serve with these arguments, and saves it where they say. It returns once the run is saved and
+// nothing of it is left. A cancelled context aborts it; what was measured is saved as that of an aborted run, and the
+// error is ErrCut, or the context's where no request was sent. A run of which most requests failed is saved too, and is
+// an error unless failures allows it.
 func (b *Runner) Run(ctx context.Context, args []string) error {
 	o, err := b.Parse(args)
 	if err == nil {
@@ -55,13 +56,15 @@ func (b *Runner) Parse(args []string) (*spec.Spec, error) {
 	var p usage.Problems
 	if err == nil {
 		p.BadIf(o.Save.Append, "--append-result: each run has a file of its own here; leave it out")
-		p.BadIf(o.Series.Many(), "--sweep-max-concurrency, --sweep-request-rate, --num-runs, --preset with a control run: this is one run of several; leave them out")
+		p.BadIf(o.Series.Many(), "--sweep-max-concurrency, --sweep-request-rate, --num-runs, --preset with a control "+
+			"run: this is one run of several; leave them out")
 		p.BadIf(o.Screen.Record != "", "--record: a single run is recorded by 'serve' alone; leave it out")
 	}
 	return o, errors.Join(append(p, err)...)
 }
 
-// Environment is that of a run: it has a dashboard on the screen, if there is one, which shows these steps until the run.
+// Environment is that of a run: it has a dashboard on the screen, if there is one, which shows these steps until the
+// run.
 func (b *Runner) Environment(steps ...string) *Environment {
 	env := &Environment{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: b.Lines}
 	if b.show != nil {
@@ -111,7 +114,8 @@ func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error)
 	defer r.Close()
 	cut := context.AfterFunc(ctx, func() { r.Command(metrics.Command{Do: metrics.Abort}) })
 	defer cut()
-	out := env.play(p, r, false, func(snapshots <-chan metrics.Snapshot) { env.display().Show(snapshots, r, p.baseline) })
+	out := env.play(p, r, false,
+		func(snapshots <-chan metrics.Snapshot) { env.display().Show(snapshots, r, p.baseline) })
 	env.Warn(p.Server.Close(env.Say))
 	env.Warn(out.Warnings)
 	return out, b.failureOf(&out)

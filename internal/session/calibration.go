@@ -22,8 +22,8 @@ func CalibrationPath() (string, error) {
 	return filepath.Join(home, ".local", "state", "benchtop", "calibration.json"), nil
 }
 
-// CalibrationWarnings are about a load beyond the calibrated limits of this client. There are none without a calibration of this
-// machine.
+// CalibrationWarnings are about a load beyond the calibrated limits of this client. There are none without a
+// calibration of this machine.
 func CalibrationWarnings(p calibration.PlannedLoad) []string {
 	path, err := CalibrationPath()
 	if err != nil {
@@ -39,6 +39,7 @@ func CalibrationWarnings(p calibration.PlannedLoad) []string {
 // planned is the demand of a load on the client; output is the length of an answer in tokens, 0 if unknown.
 func planned(d shape.Demand, output int) calibration.PlannedLoad {
 	return calibration.PlannedLoad{
-		Streams: float64(d.Streams), RequestsPerSecond: d.RequestsPerSecond, ChunksPerSecond: d.RequestsPerSecond * float64(output),
+		Streams: float64(d.Streams), RequestsPerSecond: d.RequestsPerSecond,
+		ChunksPerSecond: d.RequestsPerSecond * float64(output),
 	}
 }

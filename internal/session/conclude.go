@@ -20,7 +20,8 @@ import (
 	"benchtop/tui/term"
 )
 
-// conclude prints the report and returns the exit code. A terminal that takes no output holds it up, until the way out is hastened.
+// conclude prints the report and returns the exit code. A terminal that takes no output holds it up, until the way out
+// is hastened.
 func (e *Environment) conclude(p *Run, o run.Outcome, hastened <-chan struct{}) int {
 	if p.Leave != nil {
 		p.Leave()
@@ -101,7 +102,8 @@ func requestsFailed(r *metrics.Report) error {
 			return errors.New(r.Trouble + "; --keep-going sends the others as well")
 		}
 	case r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0:
-		return fmt.Errorf("all %d requests were in the warm-up, so there are no figures; shorten --warmup %s", r.WarmedUp, metrics.Duration(r.Plan.Warmup))
+		return fmt.Errorf("all %d requests were in the warm-up, so there are no figures; shorten --warmup %s",
+			r.WarmedUp, metrics.Duration(r.Plan.Warmup))
 	case r.Plan.InputSource == metrics.TokensFromIDs && slices.ContainsFunc(r.Failures,
 		func(f metrics.FailureCount) bool { return slices.ContainsFunc(f.Examples, idsRefused.MatchString) }):
 		return errors.New(r.Trouble +
@@ -126,8 +128,8 @@ func PrintReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) e
 	return err
 }
 
-// Again is the command that does again what was asked for: the first word of a command, with these values; "" where they
-// are not known.
+// Again is the command that does again what was asked for: the first word of a command, with these values; "" where
+// they are not known.
 func Again(what string, command []string, asked []metrics.Setting) string {
 	words := metrics.Words(asked)
 	if words == nil || len(command) == 0 {

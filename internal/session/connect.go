@@ -21,7 +21,8 @@ func connect(ctx context.Context, env *Environment, load *loadgen.Options, n int
 	limited, cancel := context.WithTimeout(ctx, connectMost)
 	defer cancel()
 	if err := load.Connect(limited, load.Timestamps, n); err != nil && ctx.Err() == nil {
-		notes = []string{fmt.Sprintf("connections ahead of need: %s; requests open the missing ones", text.Clean(load.Target.Hide(err.Error())))}
+		notes = []string{fmt.Sprintf("connections ahead of need: %s; requests open the missing ones",
+			text.Clean(load.Target.Hide(err.Error())))}
 		env.Warn(notes)
 	}
 	return notes

@@ -74,8 +74,8 @@ func (e *Environment) release() {
 	}
 }
 
-// watch has a dashboard that ends during the preparation end that too, as a signal would, and the other way round. It returns a
-// function that ends the watch. A nil display needs none.
+// watch has a dashboard that ends during the preparation end that too, as a signal would, and the other way round. It
+// returns a function that ends the watch. A nil display needs none.
 func (d *display) watch(ctx context.Context, signals chan<- os.Signal) (unwatch func()) {
 	if d == nil {
 		return func() {}
@@ -133,8 +133,8 @@ func (e *Environment) Show(what string) {
 	}
 }
 
-// Count says how much of the step in progress is done; a total of 0 is not known. Without a dashboard it is a line if there is a
-// word for it.
+// Count says how much of the step in progress is done; a total of 0 is not known. Without a dashboard it is a line if
+// there is a word for it.
 func (e *Environment) Count(done, total int, line string) {
 	if d := e.display(); d != nil {
 		d.Count(done, total)

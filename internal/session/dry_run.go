@@ -24,8 +24,8 @@ const unknownModel = "(the first model of the server)"
 // mostBody bounds the body that a dry run shows, in characters.
 const mostBody = 2000
 
-// DryRun prints what is asked for, as a file for --config, and behind it as comments the load and the first request. It asks
-// no server, so that lengths which only a server can count are those that are asked for.
+// DryRun prints what is asked for, as a file for --config, and behind it as comments the load and the first request. It
+// asks no server, so that lengths which only a server can count are those that are asked for.
 func (e *Environment) DryRun(ctx context.Context, o *spec.Spec) error {
 	if err := argv.WriteFile(e.Stdout, o.Settings()); err != nil {
 		return err

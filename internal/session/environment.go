@@ -36,7 +36,8 @@ type Environment struct {
 
 func (e *Environment) display() *display { return e.dashboard.Load() }
 
-// Parse reads the flags of a command and prints its warnings. The error of a command line that asks for help is for fail.
+// Parse reads the flags of a command and prints its warnings. The error of a command line that asks for help is for
+// fail.
 func (e *Environment) Parse(flags *argv.Flags, args []string) (rest []string, err error) {
 	rest, warnings, err := flags.Parse(args)
 	e.Warn(warnings)

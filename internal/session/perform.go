@@ -21,8 +21,8 @@ import (
 	"benchtop/tui"
 )
 
-// Run is a run that only needs to begin. Everything before it can still be refused; from there on nothing that was measured
-// may be lost.
+// Run is a run that only needs to begin. Everything before it can still be refused; from there on nothing that was
+// measured may be lost.
 type Run struct {
 	run.Config
 	Save     files.Options
@@ -49,8 +49,8 @@ func (p *Run) Close(say func(string)) (warnings []string) {
 	return p.Server.Close(say)
 }
 
-// Perform prepares a run and performs it; it returns the exit code. Until the preparation is over a signal, or q, simply ends the
-// program, and an error is told on the normal screen. steps are those that are known beforehand.
+// Perform prepares a run and performs it; it returns the exit code. Until the preparation is over a signal, or q,
+// simply ends the program, and an error is told on the normal screen. steps are those that are known beforehand.
 func (e *Environment) Perform(o *spec.Screen, steps []string, prepare func(context.Context) (*Run, error)) int {
 	signals := WatchSignals()
 	defer signal.Stop(signals)
@@ -124,7 +124,8 @@ func (e *Environment) begin(p *Run, signals chan os.Signal) int {
 	defer close(signals)
 	defer signal.Stop(signals)
 	defer r.Close()
-	return e.conclude(p, e.play(p, r, t.shown, func(snapshots <-chan metrics.Snapshot) { t.show(p, snapshots) }), t.hastened)
+	return e.conclude(p, e.play(p, r, t.shown, func(snapshots <-chan metrics.Snapshot) { t.show(p, snapshots) }),
+		t.hastened)
 }
 
 // drop ends what a run has that does not begin, and removes its files.

@@ -19,8 +19,8 @@ import (
 // PytorchVariable asks for the result in a second form, as vLLM has it.
 const PytorchVariable = "SAVE_TO_PYTORCH_BENCHMARK_FORMAT"
 
-// picturesBeside writes the pictures beside the result, whose path is "" if it was not saved. A failure is a warning, since the
-// result is safe.
+// picturesBeside writes the pictures beside the result, whose path is "" if it was not saved. A failure is a warning,
+// since the result is safe.
 func (p *Run) picturesBeside(r metrics.Report, events event.Events, result string) (written, warnings []string) {
 	switch {
 	case filepath.Base(result) != "." && result != files.Stdout: // the result's own place

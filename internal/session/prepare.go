@@ -209,7 +209,8 @@ func (o *preparation) rehearse(ctx context.Context, p *Run) error {
 }
 
 // FindModel asks the server for the model and shows the progress.
-func FindModel(ctx context.Context, env *Environment, o *spec.Spec, client *http.Client, ready *server.Patience) (server.Model, error) {
+func FindModel(ctx context.Context, env *Environment, o *spec.Spec, client *http.Client,
+	ready *server.Patience) (server.Model, error) {
 	load := o.Load.Shape().Describe(o.Prompts.Prompts, metrics.RequestsPerSecond)
 	about := metrics.Plan{ModelID: o.Server.Model, Load: load}
 	o.Server.Plan(&about)

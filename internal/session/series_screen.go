@@ -19,12 +19,14 @@ import (
 	"benchtop/tui"
 )
 
-// Series performs several runs: on a screen where there is a terminal to draw on, else with lines on standard output. build
-// makes them for a way to perform a run and a place for their lines; from there to the end the environment's standard output
-// and error are not the terminal that is drawn on, and what they take is printed afterwards. A signal stops the series, and
-// so does the loss of the terminal unless --on-hangup says otherwise; the error is then a StoppedError. A command that
-// returns by itself has its screen end with the last run, unless a key was pressed; it shows the dashboard of each run.
-func (e *Environment) Series(o *spec.Screen, returns bool, build func(b *Runner, lines io.Writer) *sweep.Sweep) (sweep.Outcome, error) {
+// Series performs several runs: on a screen where there is a terminal to draw on, else with lines on standard output.
+// build makes them for a way to perform a run and a place for their lines; from there to the end the environment's
+// standard output and error are not the terminal that is drawn on, and what they take is printed afterwards. A signal
+// stops the series, and so does the loss of the terminal unless --on-hangup says otherwise; the error is then a
+// StoppedError. A command that returns by itself has its screen end with the last run, unless a key was pressed; it
+// shows the dashboard of each run.
+func (e *Environment) Series(o *spec.Screen, returns bool,
+	build func(b *Runner, lines io.Writer) *sweep.Sweep) (sweep.Outcome, error) {
 	signals := WatchSignals()
 	defer signal.Stop(signals)
 	goOn := o.OnHangup == spec.HangupContinue
@@ -73,7 +75,8 @@ func (e *Environment) openSeries(o *spec.Screen) (v *seriesScreen, err error) {
 	if !e.Draws(o) {
 		return nil, nil
 	}
-	v = &seriesScreen{options: DashboardOptions(o, nil, nil), runs: make(chan *tui.Preparation, 1), stdout: e.Stdout, stderr: e.Stderr}
+	v = &seriesScreen{options: DashboardOptions(o, nil, nil), runs: make(chan *tui.Preparation, 1), stdout: e.Stdout,
+		stderr: e.Stderr}
 	if v.recording, err = openRecording(o, &v.options); err != nil {
 		return nil, err
 	}
@@ -96,8 +99,8 @@ func (v *seriesScreen) show(p *tui.Preparation) {
 	}
 }
 
-// run draws until the user leaves, ctx ends or the terminal is lost. Leaving before the end, and with goOn unset the loss of the terminal, stop
-// the sweep.
+// run draws until the user leaves, ctx ends or the terminal is lost. Leaving before the end, and with goOn unset the
+// loss of the terminal, stop the sweep.
 func (v *seriesScreen) run(ctx context.Context, s *sweep.Sweep, goOn bool) error {
 	if v == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"benchtop/internal/usage"
 )
 
-// WatchSignals hears the signals that would kill the process. Those that were ignored when we were started stay ignored,
-// so it must come before any other word with the signal package.
+// WatchSignals hears the signals that would kill the process. Those that were ignored when we were started stay
+// ignored, so it must come before any other word with the signal package.
 func WatchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 8)
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {

@@ -26,14 +26,15 @@ import (
 // DashboardOptions are those of the dashboard.
 func DashboardOptions(o *spec.Screen, snapshots <-chan metrics.Snapshot, control tui.Control) tui.Options {
 	return tui.Options{
-		Snapshots: snapshots, Control: control, Exit: o.Exit, Color: o.Color, Theme: o.Theme, Mouse: o.Mouse, Quiet: o.Quiet,
+		Snapshots: snapshots, Control: control, Exit: o.Exit, Color: o.Color, Theme: o.Theme, Mouse: o.Mouse,
+		Quiet:     o.Quiet,
 		Bandwidth: 1000 * o.Bandwidth, Report: reportPage,
 		ASCII: o.Ascii || term.Plain(os.Getenv),
 	}
 }
 
-// OnTerminal runs show on the terminal until it returns or a signal ends it. left is that signal, SIGHUP for the loss of the
-// terminal, which is no error; nil for none.
+// OnTerminal runs show on the terminal until it returns or a signal ends it. left is that signal, SIGHUP for the loss
+// of the terminal, which is no error; nil for none.
 func OnTerminal(show func(context.Context) error) (left os.Signal, err error) {
 	signals := WatchSignals()
 	defer signal.Stop(signals)
@@ -48,8 +49,8 @@ func OnTerminal(show func(context.Context) error) (left os.Signal, err error) {
 	return nil, err
 }
 
-// reportPage is the report as a page of the dashboard. The answer, which comes last on the normal screen, comes first, since a page
-// is read from its top.
+// reportPage is the report as a page of the dashboard. The answer, which comes last on the normal screen, comes first,
+// since a page is read from its top.
 func reportPage(r *metrics.Report, width int) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "%s\n\n", export.Answer(*r))
@@ -71,7 +72,8 @@ func IsTerminal(f any) bool {
 	return ok && isatty.IsTerminal(file.Fd())
 }
 
-// castFile is the file of --record. A run goes on without it: the first failure is reported once during the run and once at its end.
+// castFile is the file of --record. A run goes on without it: the first failure is reported once during the run and
+// once at its end.
 type castFile struct {
 	to io.WriteCloser
 

@@ -31,7 +31,8 @@ func (f *fullDisk) Close() error { return f.closing }
 
 // A failed recording is reported once during the run and once at its end; closing the file may fail too.
 func TestCastFile(t *testing.T) {
-	const full, closing = "--record run.cast: disk full; the recording is truncated", "--record: close failed; the recording is truncated"
+	const full, closing = "--record run.cast: disk full; the recording is truncated",
+		"--record: close failed; the recording is truncated"
 	for _, c := range []struct {
 		name      string
 		disk      fullDisk
@@ -67,11 +68,13 @@ func TestReportPage(t *testing.T) {
 	r.Plan.Spec = []metrics.Setting{{Flag: "model", Values: []string{"m"}}}
 	var printed strings.Builder
 	if err := PrintReport(&printed, r, &tui.Baseline{Name: "old.json", Report: &r}, false); err != nil ||
-		!strings.Contains(printed.String(), "\nThe baseline old.json has no requests to compare with.\n\nRepeat with: benchtop serve --model=m\n") {
+		!strings.Contains(printed.String(),
+			"\nThe baseline old.json has no requests to compare with.\n\nRepeat with: benchtop serve --model=m\n") {
 		t.Errorf("%v: %s", err, &printed)
 	}
 	wide, narrow := reportPage(&r, 100), reportPage(&r, 60)
-	if answer := export.Answer(r); !strings.HasPrefix(wide, answer) || !strings.HasPrefix(narrow, answer) || len(narrow) > len(wide) {
+	if answer := export.Answer(r); !strings.HasPrefix(wide, answer) || !strings.HasPrefix(narrow, answer) ||
+		len(narrow) > len(wide) {
 		t.Errorf("wide:\n%s\nnarrow:\n%s", wide, narrow)
 	}
 	o := spec.Screen{Bandwidth: 20, Theme: "x", Exit: true}

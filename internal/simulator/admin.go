@@ -20,8 +20,8 @@ func (s *Server) version(w http.ResponseWriter, _ *http.Request) *apiError {
 	return nil
 }
 
-// empty answers 200 without a body. It serves what there is nothing to do for: a profiler that is enabled, and the caches of media, since
-// each item is computed anew.
+// empty answers 200 without a body. It serves what there is nothing to do for: a profiler that is enabled, and the
+// caches of media, since each item is computed anew.
 func empty(w http.ResponseWriter, _ *http.Request) *apiError {
 	w.WriteHeader(http.StatusOK)
 	return nil

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// audioTokens and spokenTokens are the tokens that a second of sound has, as the encoder reads it and as it is written down.
+// audioTokens and spokenTokens are the tokens that a second of sound has, as the encoder reads it and as it is written
+// down.
 const (
 	audioTokens  = 50
 	spokenTokens = 3
@@ -23,8 +24,8 @@ const (
 // maxAudio is the longest file that is read, in bytes.
 const maxAudio = 25 << 20
 
-// audioRequest is the form of a transcription or a translation. As in vLLM, sampling fields without a place in it, such as ignore_eos, are
-// ignored.
+// audioRequest is the form of a transcription or a translation. As in vLLM, sampling fields without a place in it, such
+// as ignore_eos, are ignored.
 type audioRequest struct {
 	modelName
 	file       []byte // nil for none
@@ -39,7 +40,8 @@ type audioRequest struct {
 }
 
 func (s *Server) transcriptions(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
-	return s.listen(w, r, a, audioAnswer{chunks: chunks{prefix: "transcribe-", chunk: "transcription.chunk"}, timed: true})
+	return s.listen(w, r, a,
+		audioAnswer{chunks: chunks{prefix: "transcribe-", chunk: "transcription.chunk"}, timed: true})
 }
 
 func (s *Server) translations(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
@@ -65,8 +67,10 @@ func (s *Server) listen(w http.ResponseWriter, r *http.Request, a *arrival, d au
 	seconds := length.Seconds()
 	d.seconds = int(math.Ceil(seconds))
 	d.options, d.some = request.options, audioChoice
-	p := sampling{modelName: request.modelName, Stream: request.stream, Seed: request.seed, natural: int(math.Ceil(seconds * spokenTokens))}
-	ids := mediaIDs(string(request.file), min(int(math.Ceil(seconds*audioTokens)), s.profile.MaxModelLen)) // so many are refused
+	p := sampling{modelName: request.modelName, Stream: request.stream, Seed: request.seed,
+		natural: int(math.Ceil(seconds * spokenTokens))}
+	// so many are refused
+	ids := mediaIDs(string(request.file), min(int(math.Ceil(seconds*audioTokens)), s.profile.MaxModelLen))
 	return s.respond(w, r, a, ids, request.maxTokens, p, &d)
 }
 
@@ -80,7 +84,8 @@ func (request *audioRequest) check() (time.Duration, *apiError) {
 	case request.beamSearch:
 		return 0, badRequest("use_beam_search", "beam search is not simulated")
 	case request.format != "" && request.format != "json" && request.format != "text":
-		return 0, badRequest("response_format", "only response_format json and text are simulated, got %q", request.format)
+		return 0, badRequest("response_format", "only response_format json and text are simulated, got %q",
+			request.format)
 	case !request.stream && (request.options.IncludeUsage || request.options.ContinuousUsageStats):
 		return 0, badRequest("stream_include_usage", "Stream options can only be defined when `stream=True`.")
 	}

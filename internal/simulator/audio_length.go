@@ -14,7 +14,8 @@ const longestAudio = 24 * time.Hour
 // compressedBytes is about what a second of sound has in a compressed file.
 const compressedBytes = 16000
 
-// audioLength returns the duration of the sound in a file: by the header of WAV and FLAC, and otherwise estimated from the size.
+// audioLength returns the duration of the sound in a file: by the header of WAV and FLAC, and otherwise estimated from
+// the size.
 func audioLength(file []byte) (time.Duration, error) {
 	seconds, err := 0.0, error(nil)
 	switch {

@@ -67,8 +67,10 @@ func TestTranscriptionStream(t *testing.T) {
 	var log lines
 	bubble(t, round(), func(c *client) {
 		c.server.LogTo(&log)
-		headers, events := c.events(c.postForm("/v1/audio/transcriptions", "file", string(wav(2*time.Second)), "model", "sim-8b", "max_completion_tokens", "4",
-			"stream", "True", "language", "en", "stream_include_usage", "True", "stream_continuous_usage_stats", "True", "ignore_eos", "True"))
+		headers, events := c.events(c.postForm("/v1/audio/transcriptions", "file", string(wav(2*time.Second)), "model",
+			"sim-8b", "max_completion_tokens", "4",
+			"stream", "True", "language", "en", "stream_include_usage", "True", "stream_continuous_usage_stats", "True",
+			"ignore_eos", "True"))
 		if headers != 0 || len(events) != 6 {
 			t.Fatalf("headers at %v, %d events, want 4 tokens, usage and the end: %v", headers, len(events), events)
 		}
@@ -80,17 +82,21 @@ func TestTranscriptionStream(t *testing.T) {
 			v := c.parse(e.data)
 			finish := []string{"absent", "absent", "absent", `"length"`}[i]
 			c.wants("token", e.data, [][2]string{
-				{at(v, "object"), `"transcription.chunk"`}, {at(v, "model"), `"sim-8b"`}, {at(v, "choices", 0, "finish_reason"), finish},
+				{at(v, "object"), `"transcription.chunk"`}, {at(v, "model"), `"sim-8b"`},
+				{at(v, "choices", 0, "finish_reason"), finish},
 				{at(v, "choices", 0, "index"), "absent"}, {at(v, "choices", 0, "delta", "role"), "absent"},
 				{at(v, "usage", "completion_tokens"), fmt.Sprint(i + 1)}, {at(v, "usage", "prompt_tokens"), "100"},
 			})
 		}
-		if v := c.parse(events[4].data); at(v, "choices") != "[]" || at(v, "usage", "total_tokens") != "104" || events[5].data != "[DONE]" {
+		if v := c.parse(events[4].data); at(v, "choices") != "[]" || at(v, "usage", "total_tokens") != "104" ||
+			events[5].data != "[DONE]" {
 			t.Errorf("the end is %v", events[4:])
 		}
 	})
-	want := `"body":"{\"file\":\"audio.wav, application/octet-stream, 32044 bytes\",\"model\":\"sim-8b\",\"max_completion_tokens\":\"4\",`
-	if len(log.calls) != 1 || !strings.Contains(log.calls[0], want) || !strings.Contains(log.calls[0], `"prompt_tokens":100,"cached_tokens":0,"output_tokens":4,`) {
+	want := `"body":"{\"file\":\"audio.wav, application/octet-stream, 32044 ` +
+		`bytes\",\"model\":\"sim-8b\",\"max_completion_tokens\":\"4\",`
+	if len(log.calls) != 1 || !strings.Contains(log.calls[0], want) ||
+		!strings.Contains(log.calls[0], `"prompt_tokens":100,"cached_tokens":0,"output_tokens":4,`) {
 		t.Errorf("the log is %q, want %s", log.calls, want)
 	}
 }
@@ -113,7 +119,8 @@ func TestTranscriptionWhole(t *testing.T) {
 		if n := len(encode(v["text"].(string))); n != 8 {
 			t.Errorf("%d tokens for 2.5 s of sound, want 3 for each second", n)
 		}
-		if status, text := whole("/v1/audio/translations", "file", sound); status != 200 || at(c.parse(text), "usage") != "absent" {
+		if status, text := whole("/v1/audio/translations", "file", sound); status != 200 ||
+			at(c.parse(text), "usage") != "absent" {
 			t.Errorf("translation: %d %s", status, text)
 		}
 		for _, tt := range []struct {
@@ -131,11 +138,13 @@ func TestTranscriptionWhole(t *testing.T) {
 			{"maximum context length", []string{"file", string(wav(21 * time.Second))}},
 			{"Maximum file size exceeded", []string{"file", strings.Repeat("a", maxAudio+1)}},
 		} {
-			if status, text := whole("/v1/audio/transcriptions", tt.pairs...); status != 400 && status != 404 || !strings.Contains(text, tt.words) {
+			if status, text := whole("/v1/audio/transcriptions", tt.pairs...); status != 400 && status != 404 ||
+				!strings.Contains(text, tt.words) {
 				t.Errorf("%.60q: %d %.300s, want %q", tt.pairs, status, text, tt.words)
 			}
 		}
-		noFile := c.request(context.Background(), "POST", "/v1/audio/transcriptions", "--a\r\nContent-Disposition: form-data; name=file\r\n\r\nx\r\n--a--")
+		noFile := c.request(context.Background(), "POST", "/v1/audio/transcriptions",
+			"--a\r\nContent-Disposition: form-data; name=file\r\n\r\nx\r\n--a--")
 		noFile.Header.Set("Content-Type", "multipart/form-data; boundary=a")
 		if response, err := c.http.Do(noFile); err != nil || response.StatusCode != 400 {
 			t.Errorf("a file without a name: %v, %v", response, err)
@@ -175,11 +184,13 @@ func TestAudioLength(t *testing.T) {
 }
 
 func FuzzAudio(f *testing.F) {
-	kind, body := form("file", string(wav(10*time.Millisecond)), "model", "sim-8b", "stream", "true", "stream_include_usage", "1")
+	kind, body := form("file", string(wav(10*time.Millisecond)), "model", "sim-8b", "stream", "true",
+		"stream_include_usage", "1")
 	f.Add(kind, body)
 	kind, body = form("file", string(flac(16000, 1600)), "max_completion_tokens", "2", "model", "")
 	f.Add(kind, body)
-	f.Add("multipart/form-data; boundary=a", "--a\r\nContent-Disposition: form-data; name=file; filename=a\r\n\r\nRIFF....WAVE\r\n--a--")
+	f.Add("multipart/form-data; boundary=a",
+		"--a\r\nContent-Disposition: form-data; name=file; filename=a\r\n\r\nRIFF....WAVE\r\n--a--")
 	f.Add("multipart/form-data", "")
 	s := New(quick())
 	f.Cleanup(func() { s.Close() })

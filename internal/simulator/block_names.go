@@ -1,7 +1,8 @@
 package simulator
 
-// blockNames names the blocks of a sequence. The name of a full block is a hash of its tokens and of all before them, so that equal
-// names mean equal prefixes. Of a long prompt it keeps the names alone. The engine owns it after the sequence is submitted.
+// blockNames names the blocks of a sequence. The name of a full block is a hash of its tokens and of all before them,
+// so that equal names mean equal prefixes. Of a long prompt it keeps the names alone. The engine owns it after the
+// sequence is submitted.
 type blockNames struct {
 	size   int // tokens per block
 	hashed []uint64

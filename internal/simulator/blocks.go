@@ -2,9 +2,9 @@ package simulator
 
 import "math"
 
-// blockPool is the key-value cache, cut into blocks. Sequences with the same prefix hold the same blocks. A block without a holder is
-// free, but its content can be found until the block is taken for another; the block that has been free for longest is taken first.
-// Memory grows with the blocks that were ever held.
+// blockPool is the key-value cache, cut into blocks. Sequences with the same prefix hold the same blocks. A block
+// without a holder is free, but its content can be found until the block is taken for another; the block that has been
+// free for longest is taken first. Memory grows with the blocks that were ever held.
 type blockPool struct {
 	size      int  // tokens per block
 	total     int  // blocks
@@ -15,8 +15,8 @@ type blockPool struct {
 	found     map[uint64]int32 // blocks by the name of their content
 }
 
-// block is a place in the cache. Free blocks that were held before form a ring in the order in which they are taken; its head is
-// block 0, which is no place.
+// block is a place in the cache. Free blocks that were held before form a ring in the order in which they are taken;
+// its head is block 0, which is no place.
 type block struct {
 	holders    int32
 	prev, next int32
@@ -49,8 +49,8 @@ func (b *blockPool) hold(seq *sequence, tokens int) bool {
 	return true
 }
 
-// enter gives seq the blocks for all its known tokens, of which those with its prefix count as computed. At least one token is left to
-// compute, since it produces the next. It reports whether there was room; if not, nothing changes.
+// enter gives seq the blocks for all its known tokens, of which those with its prefix count as computed. At least one
+// token is left to compute, since it produces the next. It reports whether there was room; if not, nothing changes.
 func (b *blockPool) enter(seq *sequence) bool {
 	if seq.want.pending(b) {
 		return false
@@ -79,15 +79,15 @@ func (b *blockPool) enter(seq *sequence) bool {
 	return b.hold(seq, seq.known)
 }
 
-// blockShortage is the reason why a sequence did not get its blocks. It saves the search for its prefix in each step in which it waits, which costs
-// much for a long prompt. The zero value is of a sequence that was not refused.
+// blockShortage is the reason why a sequence did not get its blocks. It saves the search for its prefix in each step in
+// which it waits, which costs much for a long prompt. The zero value is of a sequence that was not refused.
 type blockShortage struct {
 	gains   int    // of the pool, below which it cannot have enough
 	missing uint64 // the name at which its prefix ended in the cache, 0 for none
 }
 
-// wanting describes a sequence that shares so many blocks and lacks so many more. Each block that becomes free, or can be found, makes up
-// for at most one of them, unless it goes on with the prefix where that ended.
+// wanting describes a sequence that shares so many blocks and lacks so many more. Each block that becomes free, or can
+// be found, makes up for at most one of them, unless it goes on with the prefix where that ended.
 func (b *blockPool) wanting(seq *sequence, shared, lacking int) blockShortage {
 	w := blockShortage{gains: b.gains + lacking}
 	if seq.names != nil {
@@ -155,8 +155,8 @@ func (b *blockPool) forget() bool {
 	return true
 }
 
-// take returns a block that was never held, else the one that was free for longest. There must be one. Without a bound it reuses only
-// blocks whose content nobody can find.
+// take returns a block that was never held, else the one that was free for longest. There must be one. Without a bound
+// it reuses only blocks whose content nobody can find.
 func (b *blockPool) take() int32 {
 	i := b.blocks[0].next
 	reusable := i != 0 && b.blocks[i].name == 0

@@ -7,7 +7,8 @@ import (
 	"net/http"
 )
 
-// maxBody is the longest request body that is read, in bytes. A prompt of a million token ids takes about eight million.
+// maxBody is the longest request body that is read, in bytes. A prompt of a million token ids takes about eight
+// million.
 const maxBody = 64 << 20
 
 // receivedBody is a body that was read whole before.

@@ -49,7 +49,8 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arri
 	request.Messages = nil // they may be long, and the answer may take its time
 	request.thinks = request.ChatTemplateKwargs.EnableThinking
 	return s.respond(w, r, a, ids, maxTokens, request.sampling, &chunks{
-		prefix: "chatcmpl-", object: "chat.completion", chunk: "chat.completion.chunk", options: request.streamOptions(), promptLogprobs: absent,
+		prefix: "chatcmpl-", object: "chat.completion", chunk: "chat.completion.chunk",
+		options: request.streamOptions(), promptLogprobs: absent,
 		promptTokens: request.ReturnTokenIDs, details: absent,
 		role: chatChoice{Delta: &chatMessage{Role: "assistant", Content: ""}},
 		all:  func(g *generation, tokens []token) any { return g.chatChoice(tokens, request, true) },
@@ -61,7 +62,8 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arri
 func (request chatRequest) check() ([]int, *apiError) {
 	switch {
 	case request.TopLogprobs < 0 || request.TopLogprobs > maxLogprobs:
-		return nil, badRequest("top_logprobs", "top_logprobs must be between 0 and %d, got %d", maxLogprobs, request.TopLogprobs)
+		return nil, badRequest("top_logprobs", "top_logprobs must be between 0 and %d, got %d", maxLogprobs,
+			request.TopLogprobs)
 	case request.TopLogprobs > 0 && !request.Logprobs:
 		return nil, badRequest("top_logprobs", "when using `top_logprobs`, `logprobs` must be set to true.")
 	}

@@ -24,7 +24,8 @@ func TestChatStream(t *testing.T) {
 				t.Errorf("event %d at %v, want %v", i, events[i].at, want*time.Millisecond)
 			}
 		}
-		role, first, last, used := c.parse(events[0].data), c.parse(events[1].data), c.parse(events[2].data), c.parse(events[3].data)
+		role, first, last, used := c.parse(events[0].data), c.parse(events[1].data), c.parse(events[2].data),
+			c.parse(events[3].data)
 		c.wants("stream", events, [][2]string{
 			{at(role, "object"), `"chat.completion.chunk"`},
 			{at(role, "choices", 0, "delta"), `{"content":"","role":"assistant"}`},
@@ -56,7 +57,8 @@ func TestChatReasoning(t *testing.T) {
 		var thought, said string
 		for i, e := range events[1:8] {
 			v := c.parse(e.data)
-			thinking, saying := textAt(v, "choices", 0, "delta", "reasoning"), textAt(v, "choices", 0, "delta", "content")
+			thinking, saying := textAt(v, "choices", 0, "delta", "reasoning"),
+				textAt(v, "choices", 0, "delta", "content")
 			if (thinking != "") != (i < 2) || (saying != "") != (i >= 2) {
 				t.Errorf("token %d: reasoning %q and content %q", i, thinking, saying)
 			}
@@ -71,7 +73,8 @@ func TestChatReasoning(t *testing.T) {
 			{at(e, "choices", 0, "message", "role"), `"assistant"`},
 			{at(e, "choices", 0, "finish_reason"), `"length"`},
 			{at(e, "choices", 0, "logprobs", "content", 0, "top_logprobs", 2), "absent"},
-			{at(e, "choices", 0, "logprobs", "content", 0, "token"), at(e, "choices", 0, "logprobs", "content", 0, "top_logprobs", 0, "token")},
+			{at(e, "choices", 0, "logprobs", "content", 0, "token"),
+				at(e, "choices", 0, "logprobs", "content", 0, "top_logprobs", 0, "token")},
 			{at(e, "choices", 0, "logprobs", "content", 7), "absent"},
 			{at(e, "usage", "completion_tokens"), "7"},
 		})

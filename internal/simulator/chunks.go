@@ -1,20 +1,22 @@
 package simulator
 
-// chunks is the dialect of completions, chats and transcriptions: each event is an object with a list of choices, and "[DONE]" is the
-// last.
+// chunks is the dialect of completions, chats and transcriptions: each event is an object with a list of choices, and
+// "[DONE]" is the last.
 type chunks struct {
 	prefix, object, chunk string // of ids, answers and events
 	options               streamOptions
 	// all describes the tokens of an answer, some those of one step, as a choice.
 	all, some func(g *generation, tokens []token) any
-	// role is the choice of an event that comes with the first token, nil for none. It has the tokens of the prompt if they are asked for.
+	// role is the choice of an event that comes with the first token, nil for none. It has the tokens of the prompt if
+	// they are asked for.
 	role         any
 	promptTokens bool
 	// promptLogprobs is that member of whole answers, details completion_tokens_details of the usage in each event.
 	promptLogprobs, details any
 }
 
-// answer is the answer to a request for tokens, or one event of it. Members of type any are left out if nil, and null if absent.
+// answer is the answer to a request for tokens, or one event of it. Members of type any are left out if nil, and null
+// if absent.
 type answer struct {
 	ID                string          `json:"id"`
 	Object            string          `json:"object"`
@@ -38,7 +40,8 @@ var absent = (*struct{})(nil)
 const systemFingerprint = "simulator-" + simulatedVersion
 
 func (g *generation) answer(object string, usage any, choices ...any) answer {
-	return answer{ID: g.id, Object: object, Created: g.created, Model: g.model, Choices: append([]any{}, choices...), Usage: usage}
+	return answer{ID: g.id, Object: object, Created: g.created, Model: g.model, Choices: append([]any{}, choices...),
+		Usage: usage}
 }
 
 func (c *chunks) kind() string { return c.prefix }

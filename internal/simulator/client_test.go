@@ -121,7 +121,8 @@ func (c *client) events(response *http.Response) (headers time.Duration, got []e
 	c.t.Helper()
 	defer response.Body.Close()
 	headers = time.Since(c.start)
-	if kind := response.Header.Get("Content-Type"); response.StatusCode != 200 || kind != "text/event-stream; charset=utf-8" {
+	if kind := response.Header.Get("Content-Type"); response.StatusCode != 200 ||
+		kind != "text/event-stream; charset=utf-8" {
 		c.t.Fatalf("status %d, content type %q", response.StatusCode, kind)
 	}
 	lines, named := bufio.NewScanner(response.Body), ""
@@ -164,7 +165,8 @@ func (c *client) answer(path, body string) map[string]any {
 func (c *client) refuses(path string, bodies map[string]string) {
 	c.t.Helper()
 	for body, words := range bodies {
-		if status, text := c.do(http.MethodPost, path, body); status != http.StatusBadRequest || !strings.Contains(text, words) {
+		if status, text := c.do(http.MethodPost, path, body); status != http.StatusBadRequest ||
+			!strings.Contains(text, words) {
 			c.t.Errorf("%s %s: %d %s, want %q", path, body, status, text, words)
 		}
 	}

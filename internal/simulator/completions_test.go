@@ -44,7 +44,8 @@ func TestCompletionStream(t *testing.T) {
 			t.Errorf("%q has %d tokens, want 3", text, n)
 		}
 		last := c.parse(events[3].data)
-		c.wants("usage", last, [][2]string{{at(last, "choices"), "[]"}, {at(last, "usage"), `{"completion_tokens":3,"prompt_tokens":100,"total_tokens":103}`}})
+		c.wants("usage", last, [][2]string{{at(last, "choices"), "[]"},
+			{at(last, "usage"), `{"completion_tokens":3,"prompt_tokens":100,"total_tokens":103}`}})
 		if events[4].data != "[DONE]" || events[4].at != events[2].at {
 			t.Errorf("last event is %v, want [DONE] at %v", events[4], events[2].at)
 		}
@@ -101,7 +102,8 @@ func TestCompletionWhole(t *testing.T) {
 	})
 }
 
-// The same request has the same answer beside any other requests, and answers end by themselves around the profile's mean.
+// The same request has the same answer beside any other requests, and answers end by themselves around the profile's
+// mean.
 func TestNaturalLengths(t *testing.T) {
 	p := round()
 	p.OutputMean = 20
@@ -140,9 +142,12 @@ func TestRefusals(t *testing.T) {
 		status                   int
 		kind, param, message     string // of the error; message is a part of it
 	}{
-		{"unknown model", post, completions, `{"model":"x","prompt":"a"}`, 404, "NotFoundError", "model", "The model `x` does not exist."},
-		{"unknown model in a chat", post, chat, `{"model":"x","messages":[]}`, 404, "NotFoundError", "model", "The model `x` does not exist."},
-		{"unknown model for a tokenizer", post, "/tokenize", `{"model":"x","prompt":"a"}`, 404, "NotFoundError", "model", "does not exist"},
+		{"unknown model", post, completions, `{"model":"x","prompt":"a"}`, 404, "NotFoundError", "model",
+			"The model `x` does not exist."},
+		{"unknown model in a chat", post, chat, `{"model":"x","messages":[]}`, 404, "NotFoundError", "model",
+			"The model `x` does not exist."},
+		{"unknown model for a tokenizer", post, "/tokenize", `{"model":"x","prompt":"a"}`, 404, "NotFoundError",
+			"model", "does not exist"},
 		{"no JSON", post, completions, `{"model"`, 400, "Bad Request", "", "unexpected end"},
 		{"more than JSON", post, completions, `{} {}`, 400, "Bad Request", "", "after top-level value"},
 		{"wrong type", post, completions, `{"prompt":"a","max_tokens":"many"}`, 400, "Bad Request", "", "max_tokens"},
@@ -151,40 +156,63 @@ func TestRefusals(t *testing.T) {
 		{"empty list", post, completions, `{"prompt":[]}`, 400, "BadRequestError", "prompt", "cannot be empty"},
 		{"number as prompt", post, completions, `{"prompt":5}`, 400, "Bad Request", "", "text, a list"},
 		{"mixed prompt", post, completions, `{"prompt":[1,"a"]}`, 400, "Bad Request", "", "text, a list"},
-		{"a prompt of another kind in a list", post, completions, `{"prompt":["a",[1],{}]}`, 400, "Bad Request", "", "text, a list"},
-		{"an empty prompt in a list", post, completions, `{"prompt":["a",""]}`, 400, "BadRequestError", "prompt", "cannot be empty"},
-		{"unknown token", post, completions, `{"prompt":[1,1015040]}`, 400, "BadRequestError", "prompt", "Token id 1015040 is out of vocabulary"},
+		{"a prompt of another kind in a list", post, completions, `{"prompt":["a",[1],{}]}`, 400, "Bad Request", "",
+			"text, a list"},
+		{"an empty prompt in a list", post, completions, `{"prompt":["a",""]}`, 400, "BadRequestError", "prompt",
+			"cannot be empty"},
+		{"unknown token", post, completions, `{"prompt":[1,1015040]}`, 400, "BadRequestError", "prompt",
+			"Token id 1015040 is out of vocabulary"},
 		{"n", post, completions, `{"prompt":"a","n":0}`, 400, "BadRequestError", "n", "at least 1, got 0"},
-		{"too many answers", post, completions, `{"prompt":["a","b"],"n":9000}`, 400, "BadRequestError", "n", "at most 16384 answers"},
-		{"n in a chat", post, chat, `{"messages":[{"role":"user","content":"a"}],"n":2}`, 400, "BadRequestError", "n", "n=1"},
+		{"too many answers", post, completions, `{"prompt":["a","b"],"n":9000}`, 400, "BadRequestError", "n",
+			"at most 16384 answers"},
+		{"n in a chat", post, chat, `{"messages":[{"role":"user","content":"a"}],"n":2}`, 400, "BadRequestError", "n",
+			"n=1"},
 		{"echo", post, completions, `{"prompt":"a","echo":true}`, 400, "BadRequestError", "echo", "echo"},
 		{"suffix", post, completions, `{"prompt":"a","suffix":"b"}`, 400, "BadRequestError", "suffix", "suffix"},
-		{"beam search in a stream", post, completions, `{"prompt":"a","use_beam_search":true,"stream":true}`, 400, "BadRequestError", "stream", "beam"},
-		{"logprobs", post, completions, `{"prompt":"a","logprobs":21}`, 400, "BadRequestError", "logprobs", "greater than max allowed: 20"},
-		{"negative logprobs", post, completions, `{"prompt":"a","logprobs":-1}`, 400, "BadRequestError", "logprobs", "positive"},
-		{"no tokens", post, completions, `{"prompt":"a","max_tokens":0}`, 400, "BadRequestError", "max_tokens", "at least 1, got 0"},
-		{"min above max", post, completions, `{"prompt":"a","max_tokens":2,"min_tokens":3}`, 400, "BadRequestError", "min_tokens", "max_tokens=2, got 3"},
-		{"too long", post, completions, `{"prompt":"ab","max_tokens":1024}`, 400, "BadRequestError", "max_tokens", "(1024 > 1024 - 1)"},
-		{"prompt too long", post, completions, `{"prompt":` + ids(1024) + `}`, 400, "BadRequestError", "input_tokens", "maximum context length is 1024 tokens"},
-		{"stream options without a stream", post, completions, `{"prompt":"a","stream_options":{}}`, 400, "BadRequestError", "stream_options", "stream=True"},
+		{"beam search in a stream", post, completions, `{"prompt":"a","use_beam_search":true,"stream":true}`, 400,
+			"BadRequestError", "stream", "beam"},
+		{"logprobs", post, completions, `{"prompt":"a","logprobs":21}`, 400, "BadRequestError", "logprobs",
+			"greater than max allowed: 20"},
+		{"negative logprobs", post, completions, `{"prompt":"a","logprobs":-1}`, 400, "BadRequestError", "logprobs",
+			"positive"},
+		{"no tokens", post, completions, `{"prompt":"a","max_tokens":0}`, 400, "BadRequestError", "max_tokens",
+			"at least 1, got 0"},
+		{"min above max", post, completions, `{"prompt":"a","max_tokens":2,"min_tokens":3}`, 400, "BadRequestError",
+			"min_tokens", "max_tokens=2, got 3"},
+		{"too long", post, completions, `{"prompt":"ab","max_tokens":1024}`, 400, "BadRequestError", "max_tokens",
+			"(1024 > 1024 - 1)"},
+		{"prompt too long", post, completions, `{"prompt":` + ids(1024) + `}`, 400, "BadRequestError", "input_tokens",
+			"maximum context length is 1024 tokens"},
+		{"stream options without a stream", post, completions, `{"prompt":"a","stream_options":{}}`, 400,
+			"BadRequestError", "stream_options", "stream=True"},
 		{"no messages", post, chat, `{"messages":[]}`, 400, "BadRequestError", "messages", "empty"},
 		{"no role", post, chat, `{"messages":[{"content":"a"}]}`, 400, "BadRequestError", "messages", "no role"},
-		{"a part of another kind", post, chat, `{"messages":[{"role":"user","content":[{"type":"smell","smell":"x"}]}]}`, 400, "Bad Request", "", `got "smell"`},
-		{"content of another kind", post, chat, `{"messages":[{"role":"user","content":7}]}`, 400, "Bad Request", "", "list of parts"},
-		{"top logprobs without logprobs", post, chat, `{"messages":[{"role":"user","content":"a"}],"top_logprobs":2}`, 400, "BadRequestError", "top_logprobs", "must be set"},
-		{"too many top logprobs", post, chat, `{"messages":[{"role":"user","content":"a"}],"logprobs":true,"top_logprobs":21}`, 400, "BadRequestError", "top_logprobs", "20"},
-		{"empty salt", post, completions, `{"prompt":[1],"cache_salt":""}`, 400, "BadRequestError", "cache_salt", "non-empty"},
+		{"a part of another kind", post, chat,
+			`{"messages":[{"role":"user","content":[{"type":"smell","smell":"x"}]}]}`, 400, "Bad Request", "",
+			`got "smell"`},
+		{"content of another kind", post, chat, `{"messages":[{"role":"user","content":7}]}`, 400, "Bad Request", "",
+			"list of parts"},
+		{"top logprobs without logprobs", post, chat, `{"messages":[{"role":"user","content":"a"}],"top_logprobs":2}`,
+			400, "BadRequestError", "top_logprobs", "must be set"},
+		{"too many top logprobs", post, chat,
+			`{"messages":[{"role":"user","content":"a"}],"logprobs":true,"top_logprobs":21}`, 400, "BadRequestError",
+			"top_logprobs", "20"},
+		{"empty salt", post, completions, `{"prompt":[1],"cache_salt":""}`, 400, "BadRequestError", "cache_salt",
+			"non-empty"},
 		{"nothing to tokenize", post, "/tokenize", `{}`, 400, "BadRequestError", "messages", "empty"},
 		{"nothing to detokenize", post, "/detokenize", `{}`, 400, "BadRequestError", "tokens", "missing"},
-		{"unknown token to detokenize", post, "/detokenize", `{"tokens":[-1]}`, 400, "BadRequestError", "tokens", "Token id -1"},
+		{"unknown token to detokenize", post, "/detokenize", `{"tokens":[-1]}`, 400, "BadRequestError", "tokens",
+			"Token id -1"},
 	}
 	bubble(t, round(), func(c *client) {
 		for _, tt := range tests {
 			status, body := c.do(tt.method, tt.path, tt.body)
 			e, _ := field(c.parse(body), "error")
-			if status != tt.status || at(e, "code") != fmt.Sprint(tt.status) || textAt(e, "type") != tt.kind || textAt(e, "param") != tt.param ||
+			if status != tt.status || at(e, "code") != fmt.Sprint(tt.status) || textAt(e, "type") != tt.kind ||
+				textAt(e, "param") != tt.param ||
 				!strings.Contains(textAt(e, "message"), tt.message) {
-				t.Errorf("%s: status %d and %s, want %d, %s, %q, %q", tt.name, status, body, tt.status, tt.kind, tt.param, tt.message)
+				t.Errorf("%s: status %d and %s, want %d, %s, %q, %q", tt.name, status, body, tt.status, tt.kind,
+					tt.param, tt.message)
 			}
 		}
 		if s := c.server.engine.snapshot(); s.generationTokens != 0 {
@@ -193,7 +221,8 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// Some answers have no content of their own; a request that no endpoint takes is refused before vLLM's own errors, by its framework.
+// Some answers have no content of their own; a request that no endpoint takes is refused before vLLM's own errors, by
+// its framework.
 func TestPlainAnswers(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		for _, tt := range []struct {
@@ -220,7 +249,8 @@ func TestPlainAnswers(t *testing.T) {
 func TestClientThatLeaves(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		ctx, cancel := context.WithCancel(context.Background())
-		response := c.open(ctx, "POST", "/v1/completions", `{"prompt":`+ids(100)+`,"max_tokens":900,"ignore_eos":true,"stream":true}`)
+		response := c.open(ctx, "POST", "/v1/completions",
+			`{"prompt":`+ids(100)+`,"max_tokens":900,"ignore_eos":true,"stream":true}`)
 		time.Sleep(25 * time.Millisecond)
 		if s := c.server.engine.snapshot(); s.running != 1 || s.cacheUsage == 0 {
 			t.Errorf("while it is there: %d running, %v of the cache", s.running, s.cacheUsage)
@@ -228,7 +258,8 @@ func TestClientThatLeaves(t *testing.T) {
 		cancel()
 		response.Body.Close()
 		time.Sleep(10 * time.Millisecond) // the step in hand ends at 31.1 ms
-		if s := c.server.engine.snapshot(); s.running != 0 || s.cacheUsage != 0 || s.ends["abort"] != 1 || s.generationTokens != 2 {
+		if s := c.server.engine.snapshot(); s.running != 0 || s.cacheUsage != 0 || s.ends["abort"] != 1 ||
+			s.generationTokens != 2 {
 			t.Errorf("when it has left: %d running, %v of the cache, %d aborts, %d tokens",
 				s.running, s.cacheUsage, s.ends["abort"], s.generationTokens)
 		}
@@ -242,13 +273,15 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	bubble(t, p, func(c *client) {
 		ctx, cancel := context.WithCancel(context.Background())
 		// More bytes than the connection holds.
-		slow := c.open(ctx, "POST", "/v1/completions", `{"prompt":[1000],"max_tokens":3000,"ignore_eos":true,"stream":true,"logprobs":20}`)
+		slow := c.open(ctx, "POST", "/v1/completions",
+			`{"prompt":[1000],"max_tokens":3000,"ignore_eos":true,"stream":true,"logprobs":20}`)
 		time.Sleep(time.Minute)
 		if s := c.server.engine.snapshot(); s.ends["length"] != 1 {
 			t.Errorf("the engine has not finished the answer nobody reads: %+v", s.ends)
 		}
 		before := time.Since(c.start)
-		_, events := c.stream("/v1/completions", `{"prompt":`+ids(100)+`,"max_tokens":1,"ignore_eos":true,"stream":true}`)
+		_, events := c.stream("/v1/completions",
+			`{"prompt":`+ids(100)+`,"max_tokens":1,"ignore_eos":true,"stream":true}`)
 		if got, want := events[0].at-before, 20*time.Millisecond; got != want {
 			t.Errorf("another client's first token took %v, want %v", got, want)
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Each turn of a conversation finds the prompt and the answer of the one before in the cache, to within a block, whatever the API and
-// whether or not the answers are streamed.
+// Each turn of a conversation finds the prompt and the answer of the one before in the cache, to within a block,
+// whatever the API and whether or not the answers are streamed.
 func TestTurnsFindTheConversation(t *testing.T) {
 	const turns, output = 5, 70
 	for _, on := range []bool{true, false} {
@@ -23,7 +23,8 @@ func TestTurnsFindTheConversation(t *testing.T) {
 			}
 			before := 0 // tokens of the turn before that are computed
 			for i, line := range all {
-				prompt, hits, out := int(line["prompt_tokens"].(float64)), int(line["cached_tokens"].(float64)), int(line["output_tokens"].(float64))
+				prompt, hits, out := int(line["prompt_tokens"].(float64)), int(line["cached_tokens"].(float64)),
+					int(line["output_tokens"].(float64))
 				if want := before / p.BlockSize * p.BlockSize; on && hits != want || !on && hits != 0 {
 					t.Errorf("%s, cache %v, turn %d: %d of %d tokens cached, want %d", name, on, i, hits, prompt, want)
 				}
@@ -37,7 +38,8 @@ func TestTurnsFindTheConversation(t *testing.T) {
 func converse(c *client, how string, turns, output int) {
 	var messages []map[string]string
 	for turn := range turns {
-		messages = append(messages, map[string]string{"role": "user", "content": fmt.Sprintf("Question %d: %s?", turn, strings.Repeat("why ", 3*turn+1))})
+		messages = append(messages, map[string]string{"role": "user",
+			"content": fmt.Sprintf("Question %d: %s?", turn, strings.Repeat("why ", 3*turn+1))})
 		list, err := json.Marshal(messages)
 		if err != nil {
 			c.t.Fatal(err)
@@ -52,7 +54,8 @@ func converse(c *client, how string, turns, output int) {
 			}
 		default:
 			if how == "guided" {
-				body += `,"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"array","items":{"type":"integer"},"minItems":20}}}`
+				body += `,"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"array",` +
+					`"items":{"type":"integer"},"minItems":20}}}`
 			}
 			text = textAt(c.answer("/v1/chat/completions", body+`}`), "choices", 0, "message", "content")
 		}

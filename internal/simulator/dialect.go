@@ -2,9 +2,9 @@ package simulator
 
 import "net/http"
 
-// dialect is the form in which an endpoint writes an answer: the tokens of each step as events of a stream, or all of them as one body.
-// It belongs to one request, and keeps what an event has to know of earlier ones. An error of its methods means that the client is
-// gone.
+// dialect is the form in which an endpoint writes an answer: the tokens of each step as events of a stream, or all of
+// them as one body. It belongs to one request, and keeps what an event has to know of earlier ones. An error of its
+// methods means that the client is gone.
 type dialect interface {
 	// kind is the beginning of the answer's id.
 	kind() string
@@ -21,7 +21,8 @@ type dialect interface {
 }
 
 // respond generates an answer and writes it, as a stream if the request asks for one.
-func (s *Server) respond(w http.ResponseWriter, r *http.Request, a *arrival, prompt []int, maxTokens *int, p sampling, d dialect) *apiError {
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, a *arrival, prompt []int, maxTokens *int, p sampling,
+	d dialect) *apiError {
 	g, err := s.generate(r, a, d.kind(), prompt, maxTokens, p)
 	if err != nil {
 		return err

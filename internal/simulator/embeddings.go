@@ -12,13 +12,15 @@ import (
 // embeddingRequest is a request for a vector for each of its prompts.
 type embeddingRequest struct {
 	pooledRequest
-	Input          embeddingInput  `json:"input"`
-	Messages       conversations   `json:"messages"`        // in place of input
-	EncodingFormat string          `json:"encoding_format"` // "float", the default, "base64", "bytes" or "bytes_only"
-	Dimensions     *int            `json:"dimensions"`
-	Modality       string          `json:"modality"` // Infinity's: what the URLs of the input lead to, "text" if the input is text
-	Task           string          `json:"task"`     // of /pooling: "embed", the default, or "classify", which gives one number
-	Data           json.RawMessage `json:"data"`     // of /pooling: input for a plug-in
+	Input          embeddingInput `json:"input"`
+	Messages       conversations  `json:"messages"`        // in place of input
+	EncodingFormat string         `json:"encoding_format"` // "float", the default, "base64", "bytes" or "bytes_only"
+	Dimensions     *int           `json:"dimensions"`
+	// Infinity's: what the URLs of the input lead to, "text" if the input is text
+	Modality string `json:"modality"`
+	// of /pooling: "embed", the default, or "classify", which gives one number
+	Task string          `json:"task"`
+	Data json.RawMessage `json:"data"` // of /pooling: input for a plug-in
 }
 
 // embeddingInput is the "input" field: a text, a list of token ids, a list of either, or a conversation.

@@ -13,8 +13,8 @@ import (
 	"benchtop/internal/assert"
 )
 
-// endpoints are those that take requests for tokens, with a request whose model is MODEL. Of a stream, last is its last event and marks is
-// how many events follow the tokens.
+// endpoints are those that take requests for tokens, with a request whose model is MODEL. Of a stream, last is its last
+// event and marks is how many events follow the tokens.
 var endpoints = []struct {
 	path, body string
 	prompt     int // tokens
@@ -22,9 +22,13 @@ var endpoints = []struct {
 	usage      []any // the way to the usage of output tokens in the event that has it
 	marks      int
 }{
-	{"/v1/completions", `{"model":"MODEL","prompt":[1,2],"max_tokens":3,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`,
+	{"/v1/completions",
+		`{"model":"MODEL","prompt":[1,2],"max_tokens":3,"ignore_eos":true,"stream":true,` +
+			`"stream_options":{"include_usage":true}}`,
 		2, "[DONE]", []any{"usage", "completion_tokens"}, 2},
-	{"/v1/chat/completions", `{"model":"MODEL","messages":[{"role":"user","content":"a"}],"max_tokens":3,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`,
+	{"/v1/chat/completions",
+		`{"model":"MODEL","messages":[{"role":"user","content":"a"}],"max_tokens":3,"ignore_eos":true,"stream":true,` +
+			`"stream_options":{"include_usage":true}}`,
 		9, "[DONE]", []any{"usage", "completion_tokens"}, 2},
 	{"/v1/responses", `{"model":"MODEL","input":"a","max_output_tokens":3,"ignore_eos":true,"stream":true}`,
 		9, "response.completed", []any{"response", "usage", "output_tokens"}, 4},
@@ -33,7 +37,8 @@ var endpoints = []struct {
 	{"/v1/audio/transcriptions", "", 50, "[DONE]", []any{"usage", "completion_tokens"}, 2},
 	{"/v1/audio/translations", "", 50, "[DONE]", []any{"usage", "completion_tokens"}, 2},
 	{path: "/v1/embeddings", body: `{"model":"MODEL","input":[[1,2],[3]]}`, prompt: 3},
-	{path: "/embeddings", body: `{"model":"MODEL","input":"data:image/png;base64,AA","modality":"image"}`, prompt: mediaTokens},
+	{path: "/embeddings", body: `{"model":"MODEL","input":"data:image/png;base64,AA","modality":"image"}`,
+		prompt: mediaTokens},
 	{path: "/pooling", body: `{"model":"MODEL","input":[1,2],"truncate_prompt_tokens":-1}`, prompt: 2},
 	{path: "/rerank", body: `{"model":"MODEL","query":"a","documents":["b","c"]}`, prompt: 4},
 	{path: "/v1/rerank", body: `{"model":"MODEL","query":"a","documents":["b","c"]}`, prompt: 4},
@@ -50,7 +55,8 @@ func (c *client) sendTo(path, body, model, fault string) *http.Response {
 	c.t.Helper()
 	kind, text := "application/json", strings.Replace(body, "MODEL", model, 1)
 	if body == "" {
-		kind, text = form("file", string(wav(1e9)), "model", model, "stream", "true", "stream_include_usage", "true", "max_completion_tokens", "3")
+		kind, text = form("file", string(wav(1e9)), "model", model, "stream", "true", "stream_include_usage", "true",
+			"max_completion_tokens", "3")
 	}
 	r := c.request(context.Background(), "POST", path, text)
 	r.Header.Set("Content-Type", kind)
@@ -79,22 +85,26 @@ func TestEndpoints(t *testing.T) {
 				answers[model] = string(body)
 				switch {
 				case model == "other":
-					if want := "The model `other` does not exist."; response.StatusCode != 404 || !strings.Contains(string(body), want) {
+					if want := "The model `other` does not exist."; response.StatusCode != 404 ||
+						!strings.Contains(string(body), want) {
 						t.Errorf("%s: %d %s, want %s", e.path, response.StatusCode, body, want)
 					}
 				case response.StatusCode != 200 || !strings.Contains(string(body), `"model":"`+model+`"`):
 					t.Errorf("%s: %d %.300s, want the model %s", e.path, response.StatusCode, body, model)
 				}
 			}
-			if e.last != "" && slices.Equal(texts.FindAllString(answers["sql"], -1), texts.FindAllString(answers["sim-8b"], -1)) {
+			if e.last != "" &&
+				slices.Equal(texts.FindAllString(answers["sql"], -1), texts.FindAllString(answers["sim-8b"], -1)) {
 				t.Errorf("%s: the adapter answers as the model does: %s", e.path, answers["sql"])
 			}
 		}
 		_, models := c.do("GET", "/v1/models", "")
 		v := c.parse(models)
 		c.wants("models", models, [][2]string{
-			{at(v, "data", 0, "parent"), "null"}, {at(v, "data", 1, "id"), `"sql"`}, {at(v, "data", 1, "parent"), `"sim-8b"`},
-			{at(v, "data", 1, "root"), `"/adapters/sql"`}, {at(v, "data", 1, "max_model_len"), "null"}, {at(v, "data", 2), "absent"},
+			{at(v, "data", 0, "parent"), "null"}, {at(v, "data", 1, "id"), `"sql"`},
+			{at(v, "data", 1, "parent"), `"sim-8b"`},
+			{at(v, "data", 1, "root"), `"/adapters/sql"`}, {at(v, "data", 1, "max_model_len"), "null"},
+			{at(v, "data", 2), "absent"},
 		})
 	})
 	if len(log.calls) != 3*len(endpoints) {
@@ -108,7 +118,8 @@ func TestEndpoints(t *testing.T) {
 			First  *float64 `json:"first_token_s"`
 		}
 		assert.Succeeds(t, json.Unmarshal([]byte(log.calls[3*i]), &line))
-		if line.Path != e.path || line.Prompt != e.prompt || (line.First != nil) != (e.last != "") || (line.Output > 0) != (e.last != "") {
+		if line.Path != e.path || line.Prompt != e.prompt || (line.First != nil) != (e.last != "") ||
+			(line.Output > 0) != (e.last != "") {
 			t.Errorf("%s: the line is %s", e.path, log.calls[3*i])
 		}
 	}
@@ -138,7 +149,8 @@ func TestFaultsInEachDialect(t *testing.T) {
 			used := func(events []event) string {
 				for _, e2 := range events {
 					var v any
-					if json.Unmarshal([]byte(e2.data), &v) == nil && e2.name != "message_start" && at(v, e.usage...) != "absent" && at(v, e.usage...) != "null" {
+					if json.Unmarshal([]byte(e2.data), &v) == nil && e2.name != "message_start" &&
+						at(v, e.usage...) != "absent" && at(v, e.usage...) != "null" {
 						return at(v, e.usage...)
 					}
 				}
@@ -162,13 +174,15 @@ func TestFaultsInEachDialect(t *testing.T) {
 			if got := stream("truncate"); end(got) == e.last || len(got) >= len(plain)-e.marks {
 				t.Errorf("%s, cut: %v", e.path, got)
 			}
-			if got := stream("error-in-stream"); !slices.ContainsFunc(got, func(e event) bool { return strings.Contains(e.data, "the engine failed") }) || used(got) != "absent" {
+			if got := stream("error-in-stream"); !slices.ContainsFunc(got,
+				func(e event) bool { return strings.Contains(e.data, "the engine failed") }) || used(got) != "absent" {
 				t.Errorf("%s, with an error: %v", e.path, got)
 			}
 			response := c.sendTo(e.path, e.body, "sim-8b", "status=503")
 			body, err := io.ReadAll(response.Body)
 			response.Body.Close()
-			if err != nil || response.StatusCode != 503 || strings.Contains(string(body), `"type":"error"`) != (e.path == "/v1/messages") {
+			if err != nil || response.StatusCode != 503 ||
+				strings.Contains(string(body), `"type":"error"`) != (e.path == "/v1/messages") {
 				t.Errorf("%s: %d %s", e.path, response.StatusCode, body)
 			}
 		}

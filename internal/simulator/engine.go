@@ -18,12 +18,13 @@ const (
 )
 
 const (
-	// settle is the wait at the start of a step, inside of it, before the engine looks at arrivals. In virtual time a timer fires
-	// only when all goroutines are blocked, so a sequence that arrives or leaves at the start of a step is always part of it.
+	// settle is the wait at the start of a step, inside of it, before the engine looks at arrivals. In virtual time a
+	// timer fires only when all goroutines are blocked, so a sequence that arrives or leaves at the start of a step is
+	// always part of it.
 	settle = time.Nanosecond
 
-	// maxLag is the longest delay of steps that is made up for. A longer one means that the process was asleep or starved, and
-	// catching up would be an unrealistic burst.
+	// maxLag is the longest delay of steps that is made up for. A longer one means that the process was asleep or
+	// starved, and catching up would be an unrealistic burst.
 	maxLag = 250 * time.Millisecond
 )
 
@@ -137,8 +138,8 @@ func (e *engine) run() {
 	}
 }
 
-// await returns when the next step starts: where the last one ended while there is work, else when the first new sequence
-// arrived, or the engine was resumed. It returns false if the engine was stopped.
+// await returns when the next step starts: where the last one ended while there is work, else when the first new
+// sequence arrived, or the engine was resumed. It returns false if the engine was stopped.
 func (e *engine) await(last time.Time) (time.Time, bool) {
 	for {
 		e.mu.Lock()

@@ -137,8 +137,9 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 			want: [][]time.Duration{{10100 * µs, 31101 * µs, 47203 * µs}, {47203 * µs}},
 		},
 		{
-			name:     "no room in the cache makes others wait, in order",
-			arrivals: []newcomer{{prompt: 900, limit: 1}, {at: 1, prompt: 200, limit: 1}, {at: 2, prompt: 16, limit: 1}},
+			name: "no room in the cache makes others wait, in order",
+			arrivals: []newcomer{{prompt: 900, limit: 1}, {at: 1, prompt: 200, limit: 1},
+				{at: 2, prompt: 16, limit: 1}},
 			// The first needs 57 of 64 blocks and four steps; the second needs 13, and the third must not overtake it.
 			want: [][]time.Duration{
 				{(40000 + 90000 + 256 + 512 + 768) * µs},
@@ -158,16 +159,18 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 			},
 		},
 		{
-			name:     "an abort frees the batch at the next step",
-			change:   func(p *Profile) { p.MaxSequences = 1 },
-			arrivals: []newcomer{{prompt: 100, limit: 1000 - 100, abort: 25 * time.Millisecond}, {at: 1, prompt: 100, limit: 1}},
-			want:     [][]time.Duration{{20000 * µs, 31100 * µs}, {51100 * µs}},
+			name:   "an abort frees the batch at the next step",
+			change: func(p *Profile) { p.MaxSequences = 1 },
+			arrivals: []newcomer{{prompt: 100, limit: 1000 - 100, abort: 25 * time.Millisecond},
+				{at: 1, prompt: 100, limit: 1}},
+			want: [][]time.Duration{{20000 * µs, 31100 * µs}, {51100 * µs}},
 		},
 		{
-			name:     "an abort in the queue",
-			change:   func(p *Profile) { p.MaxSequences = 1 },
-			arrivals: []newcomer{{prompt: 100, limit: 1}, {at: 1, prompt: 100, limit: 1, abort: 2}, {at: 2, prompt: 100, limit: 1}},
-			want:     [][]time.Duration{{20000 * µs}, nil, {40000 * µs}},
+			name:   "an abort in the queue",
+			change: func(p *Profile) { p.MaxSequences = 1 },
+			arrivals: []newcomer{{prompt: 100, limit: 1}, {at: 1, prompt: 100, limit: 1, abort: 2},
+				{at: 2, prompt: 100, limit: 1}},
+			want: [][]time.Duration{{20000 * µs}, nil, {40000 * µs}},
 		},
 		{ // without the cache 33 tokens are computed again, here 17; being admitted again is no query
 			name:     "a preempted sequence finds the part of its cache that others have not taken",
@@ -177,16 +180,19 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 			queries:  64,
 		},
 		{ // 10+10 for the prompt; then 10+1+.1·3, and the context read so far
-			name:     "a step that accepts its whole draft brings that many tokens more at once, and costs their verification",
+			name: "a step that accepts its whole draft brings that many tokens more at once, and costs their " +
+				"verification",
 			change:   func(p *Profile) { p.SpecTokens, p.SpecAcceptance = 3, 1 },
 			arrivals: []newcomer{{prompt: 100, limit: 7}},
-			want:     [][]time.Duration{{20000 * µs, 31400 * µs, 31400 * µs, 31400 * µs, 31400 * µs, 42804 * µs, 42804 * µs}},
+			want: [][]time.Duration{{20000 * µs, 31400 * µs, 31400 * µs, 31400 * µs, 31400 * µs, 42804 * µs,
+				42804 * µs}},
 		},
 		{
 			name:     "no draft is accepted",
 			change:   func(p *Profile) { p.SpecTokens, p.SpecAcceptance = 3, 0 },
 			arrivals: []newcomer{{prompt: 100, limit: 7}},
-			want:     [][]time.Duration{{20000 * µs, 31400 * µs, 42801 * µs, 54203 * µs, 65606 * µs, 77010 * µs, 88415 * µs}},
+			want: [][]time.Duration{{20000 * µs, 31400 * µs, 42801 * µs, 54203 * µs, 65606 * µs, 77010 * µs,
+				88415 * µs}},
 		},
 		{
 			name:     "four times as fast",
@@ -215,8 +221,10 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 						t.Errorf("sequence %d: tokens at %v, want %v", i, got[i], tt.want[i])
 					}
 				}
-				if s := e.snapshot(); s.cacheUsage != 0 || s.running+s.waiting != 0 || s.prefixQueries != tt.queries || s.prefixHits != 0 {
-					t.Errorf("left behind: %v of the cache, %d running, %d waiting; %d queries, %d hits", s.cacheUsage, s.running, s.waiting,
+				if s := e.snapshot(); s.cacheUsage != 0 || s.running+s.waiting != 0 || s.prefixQueries != tt.queries ||
+					s.prefixHits != 0 {
+					t.Errorf("left behind: %v of the cache, %d running, %d waiting; %d queries, %d hits", s.cacheUsage,
+						s.running, s.waiting,
 						s.prefixQueries, s.prefixHits)
 				}
 			})
@@ -224,8 +232,8 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 	}
 }
 
-// Many sequences in a cache that holds a few, with and without drafts, up to the longest there may be: all finish, whole, and the same
-// again.
+// Many sequences in a cache that holds a few, with and without drafts, up to the longest there may be: all finish,
+// whole, and the same again.
 func TestCacheExhaustion(t *testing.T) {
 	drafting := speculative(5, 0.6)
 	drafting.MaxSequences, drafting.MaxModelLen, drafting.Blocks = 8, 256, 20
@@ -254,8 +262,10 @@ func TestCacheExhaustion(t *testing.T) {
 					}
 				}
 				s := e.snapshot()
-				if s.preemptions == 0 || s.cacheUsage != 0 || s.ends["length"] != len(arrivals) || s.generationTokens != sum {
-					t.Errorf("%d preemptions, %v of the cache left, %d ended by length, %d tokens", s.preemptions, s.cacheUsage, s.ends["length"], s.generationTokens)
+				if s.preemptions == 0 || s.cacheUsage != 0 || s.ends["length"] != len(arrivals) ||
+					s.generationTokens != sum {
+					t.Errorf("%d preemptions, %v of the cache left, %d ended by length, %d tokens", s.preemptions,
+						s.cacheUsage, s.ends["length"], s.generationTokens)
 				}
 				runs[run] = fmt.Sprint(s.preemptions, s.speculation, tokens)
 			})
@@ -271,7 +281,8 @@ func TestStopClosesWhatIsInFlight(t *testing.T) {
 		p := round()
 		p.MaxSequences = 1
 		e := newEngine(p)
-		running, waiting, pending := newSequence(10, 100, "length", 1), newSequence(10, 100, "length", 2), newSequence(10, 1, "length", 3)
+		running, waiting, pending := newSequence(10, 100, "length", 1), newSequence(10, 100, "length", 2),
+			newSequence(10, 1, "length", 3)
 		for _, seq := range []*sequence{running, waiting} {
 			assert.Succeeds(t, e.submit(seq))
 		}
@@ -364,7 +375,8 @@ func relative(p Profile, id uint64, longest int) *sequence {
 	return seq
 }
 
-// passedOver counts the sequences that wait without a search for their prefixes, and checks that they would not have been admitted with one.
+// passedOver counts the sequences that wait without a search for their prefixes, and checks that they would not have
+// been admitted with one.
 func passedOver(t *testing.T, s *scheduler) (n int) {
 	t.Helper()
 	for _, seq := range s.waiting {
@@ -406,7 +418,8 @@ func TestSchedulerInvariants(t *testing.T) {
 				if len(sh.seq.blocks)*p.BlockSize < sh.seq.computed+sh.tokens {
 					t.Fatalf("step %d: %d blocks for %d tokens", step, len(sh.seq.blocks), sh.seq.computed+sh.tokens)
 				}
-				if sh.seq.decoding() && prefilling && !shared { // with the cache, a sequence that comes back may have one token left
+				// with the cache, a sequence that comes back may have one token left
+				if sh.seq.decoding() && prefilling && !shared {
 					t.Fatalf("step %d: a decode after a prefill", step)
 				}
 				prefilling = !sh.seq.decoding()
@@ -432,7 +445,8 @@ func TestSchedulerInvariants(t *testing.T) {
 		if shared && skipped < 100 {
 			t.Errorf("only %d times a sequence was passed over without a search", skipped)
 		}
-		if len(s.running)+len(s.waiting) > 0 || s.pool.free != s.pool.total || s.preemptions == 0 || shared && hits == 0 {
+		if len(s.running)+len(s.waiting) > 0 || s.pool.free != s.pool.total || s.preemptions == 0 ||
+			shared && hits == 0 {
 			t.Errorf("at the end %d running, %d waiting, %d blocks free, %d preemptions, %d hits",
 				len(s.running), len(s.waiting), s.pool.free, s.preemptions, hits)
 		}

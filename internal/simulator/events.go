@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// events writes a stream of server-sent events. Each has one write and one flush, so that a client sees it whole and at its
-// time, unless a fault changes that.
+// events writes a stream of server-sent events. Each has one write and one flush, so that a client sees it whole and at
+// its time, unless a fault changes that.
 type events struct {
 	w     http.ResponseWriter
 	flush *http.ResponseController
@@ -105,8 +105,8 @@ func (e *events) out(data []byte) error {
 	return e.flush.Flush()
 }
 
-// insideRune returns the first place that lies between two bytes of one character, or the length of data. A character without its
-// first byte is skipped.
+// insideRune returns the first place that lies between two bytes of one character, or the length of data. A character
+// without its first byte is skipped.
 func insideRune(data []byte) int {
 	for i, b := range data {
 		if b >= utf8.RuneSelf && utf8.RuneStart(b) {

@@ -9,28 +9,29 @@ import (
 	"time"
 )
 
-// FaultHeader is the header by which a request asks for a fault of its own: its value has the form of ParseFault, without the choice
-// of requests.
+// FaultHeader is the header by which a request asks for a fault of its own: its value has the form of ParseFault,
+// without the choice of requests.
 const FaultHeader = "X-Simulate-Fault"
 
-// Fault is an injected failure, or an unusual but correct answer, and the choice of requests that have it. Requests for tokens are
-// numbered from 1 in order of arrival, failed ones included, so a test knows how many are hit. Other requests are never hit and do
-// not count. ParseFault makes one.
+// Fault is an injected failure, or an unusual but correct answer, and the choice of requests that have it. Requests for
+// tokens are numbered from 1 in order of arrival, failed ones included, so a test knows how many are hit. Other
+// requests are never hit and do not count. ParseFault makes one.
 type Fault struct {
 	Kind FaultKind
 	// Arg is the kind's own argument: an HTTP status, a number of events, or a time in nanoseconds. 0 if the kind
 	// has none; for some kinds, 0 means for ever.
 	Arg int64
-	// After is the number of tokens before it, for kinds in the middle of a stream. At most all tokens but the last come before it,
-	// so that short answers are hit, too.
+	// After is the number of tokens before it, for kinds in the middle of a stream. At most all tokens but the last
+	// come before it, so that short answers are hit, too.
 	After int
 
 	// From and To are the first and the last request that may be hit; 0 for no limit.
 	From, To int
-	// Every takes one of so many, the last of each group, counted from From: with 3 the third, the sixth and so on. 0 and 1
-	// take all.
+	// Every takes one of so many, the last of each group, counted from From: with 3 the third, the sixth and so on. 0
+	// and 1 take all.
 	Every int
-	// Share takes that share of the requests, above 0 and at most 1, by a draw that depends only on seed and number. 0 takes all.
+	// Share takes that share of the requests, above 0 and at most 1, by a draw that depends only on seed and number. 0
+	// takes all.
 	Share float64
 }
 
@@ -198,7 +199,8 @@ const longestTime = int64(24 * time.Hour)
 
 var (
 	noArgument = argument{wrong: "takes no value"}
-	mayTime    = argument{"[=TIME]", 0, longestTime, true, "takes a time up to a day, such as 500ms or 10s, or none for ever"}
+	mayTime    = argument{"[=TIME]", 0, longestTime, true,
+		"takes a time up to a day, such as 500ms or 10s, or none for ever"}
 	mustTime   = argument{"=TIME", 1, longestTime, true, "needs a time up to a day, such as 500ms or 10s"}
 	mustStatus = argument{"=CODE", 400, 599, false, "needs an HTTP status from 400 to 599"}
 	mustMany   = argument{"=N", 2, 1 << 20, false, "needs a number of events from 2 to 1048576"}
@@ -237,8 +239,10 @@ type faultRule struct {
 // faultRules are in the order of their places in an exchange.
 func faultRules() []faultRule {
 	return []faultRule{
-		{FaultRefuse, mayTime, false, "the port closes for TIME, or for good; open connections close after their answers"},
-		{FaultResetAccept, noArgument, false, "a connection is reset as it is accepted; counts connections, not requests"},
+		{FaultRefuse, mayTime, false,
+			"the port closes for TIME, or for good; open connections close after their answers"},
+		{FaultResetAccept, noArgument, false,
+			"a connection is reset as it is accepted; counts connections, not requests"},
 		{FaultResetHeader, noArgument, false, "the connection is reset before the first byte of an answer"},
 		{FaultCloseHeader, noArgument, false, "the connection is closed before the first byte of an answer"},
 		{FaultNotHTTP, noArgument, false, "the answer is not HTTP"},
@@ -252,7 +256,8 @@ func faultRules() []faultRule {
 		{FaultMalformed, noArgument, true, "the stream has an event of broken JSON and ends"},
 		{FaultStall, mayTime, true, "the stream stalls for TIME, or for good"},
 		{FaultSlowBody, mustTime, false, "each event is sent in two halves, TIME apart"},
-		{FaultSplitUTF8, noArgument, false, "vowels become characters of two to four bytes, each cut in two by a flush"},
+		{FaultSplitUTF8, noArgument, false,
+			"vowels become characters of two to four bytes, each cut in two by a flush"},
 		{FaultCRLF, noArgument, false, "lines end in CR LF"},
 		{FaultComments, noArgument, false, "each event is preceded by a comment, ': ping'"},
 		{FaultCoalesce, mustMany, false, "N events are sent in one write"},

@@ -59,7 +59,8 @@ func TestParseFault(t *testing.T) {
 // Each kind can be written as its usage says.
 func TestFaultKindsCanBeParsed(t *testing.T) {
 	for i, k := range FaultKinds() {
-		text := strings.NewReplacer("[", "", "]", "", "TIME", "1s", "CODE", "500", "TOKENS", "2", "=N", "=2").Replace(k.Usage)
+		text := strings.NewReplacer("[", "", "]", "", "TIME", "1s", "CODE", "500", "TOKENS", "2", "=N",
+			"=2").Replace(k.Usage)
 		f, err := ParseFault(text)
 		if err != nil || f.Kind != faultRules()[i].kind {
 			t.Errorf("%s: %+v, %v", text, f, err)

@@ -37,7 +37,8 @@ type token struct {
 }
 
 // generate checks the request, decides the answer's length and queues it.
-func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int, maxTokens *int, p sampling) (*generation, *apiError) {
+func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int, maxTokens *int,
+	p sampling) (*generation, *apiError) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -55,7 +56,8 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 		return nil, err
 	}
 	if p.MinTokens < 0 || p.MinTokens > room {
-		return nil, badRequest("min_tokens", "min_tokens must be between 0 and max_tokens=%d, got %d.", room, p.MinTokens)
+		return nil, badRequest("min_tokens", "min_tokens must be between 0 and max_tokens=%d, got %d.", room,
+			p.MinTokens)
 	}
 	model, adapter := s.profile.Model, ""
 	if p.Model != "" && p.Model != model {
@@ -224,8 +226,8 @@ func idsOf(tokens []token) []int {
 	return ids
 }
 
-// sampling has the fields that requests for completions and for chats have in common. Parameters of the distribution of tokens
-// (temperature, penalties, stop strings and the like) are accepted and ignored, since the text is invented.
+// sampling has the fields that requests for completions and for chats have in common. Parameters of the distribution of
+// tokens (temperature, penalties, stop strings and the like) are accepted and ignored, since the text is invented.
 type sampling struct {
 	modelName
 	constraints
@@ -280,27 +282,30 @@ func (p sampling) check() *apiError {
 	return nil
 }
 
-// outputLimit returns the largest number of tokens behind a prompt of that length: the request's, or the rest of the context.
+// outputLimit returns the largest number of tokens behind a prompt of that length: the request's, or the rest of the
+// context.
 func (s *Server) outputLimit(prompt int, maxTokens *int) (int, *apiError) {
 	left := s.profile.MaxModelLen - prompt
 	switch {
 	case left < 1:
-		return 0, badRequest("input_tokens", "This model's maximum context length is %d tokens. However, your request has %d "+
-			"input tokens. Please reduce the length of the input messages.", s.profile.MaxModelLen, prompt)
+		return 0, badRequest("input_tokens",
+			"This model's maximum context length is %d tokens. However, your request has %d "+
+				"input tokens. Please reduce the length of the input messages.", s.profile.MaxModelLen, prompt)
 	case maxTokens == nil:
 		return left, nil
 	case *maxTokens < 1:
 		return 0, badRequest("max_tokens", "max_tokens must be at least 1, got %d.", *maxTokens)
 	case *maxTokens > left:
-		return 0, badRequest("max_tokens", "'max_tokens' or 'max_completion_tokens' is too large: %d. This model's maximum "+
-			"context length is %d tokens and your request has %d input tokens (%d > %d - %d).",
+		return 0, badRequest("max_tokens",
+			"'max_tokens' or 'max_completion_tokens' is too large: %d. This model's maximum "+
+				"context length is %d tokens and your request has %d input tokens (%d > %d - %d).",
 			*maxTokens, s.profile.MaxModelLen, prompt, *maxTokens, s.profile.MaxModelLen, prompt)
 	}
 	return *maxTokens, nil
 }
 
-// length draws the length of an answer and its finish reason. An answer that may end by itself does so after each token with
-// the same probability, which gives the many short and few long ones of real traffic.
+// length draws the length of an answer and its finish reason. An answer that may end by itself does so after each token
+// with the same probability, which gives the many short and few long ones of real traffic.
 func (p sampling) length(room, mean int, draws *rand.Rand) (tokens int, reason string) {
 	if p.IgnoreEOS {
 		return room, "length"
@@ -312,8 +317,8 @@ func (p sampling) length(room, mean int, draws *rand.Rand) (tokens int, reason s
 	return natural, "stop"
 }
 
-// fingerprint mixes the prompt, the adapter ("" for none) and the request's own seed into the key that its draws start from (FNV-1a
-// over the ids).
+// fingerprint mixes the prompt, the adapter ("" for none) and the request's own seed into the key that its draws start
+// from (FNV-1a over the ids).
 func fingerprint(prompt []int, adapter string, seed int64) uint64 {
 	h := mixText(mix(fnvOffset, uint64(seed)), adapter)
 	for _, id := range prompt {

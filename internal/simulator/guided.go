@@ -169,7 +169,8 @@ func (s *sampler) valueOf(root any, members map[string]any, depth int) any {
 		}
 		return text[:min(len(text), int(max(0, number("maxLength", mostSampled))))]
 	case "integer":
-		return int(number("minimum", 0)) + s.draws.IntN(max(1, int(min(number("maximum", 99)-number("minimum", 0)+1, 1000))))
+		return int(number("minimum", 0)) + s.draws.IntN(
+			max(1, int(min(number("maximum", 99)-number("minimum", 0)+1, 1000))))
 	case "number":
 		return number("minimum", 0)
 	case "boolean":

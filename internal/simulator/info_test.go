@@ -33,9 +33,11 @@ func TestInfo(t *testing.T) {
 
 func TestTokenizeRoundTrip(t *testing.T) {
 	bubble(t, round(), func(c *client) {
-		e := c.answer("/tokenize", `{"model":"sim-8b","prompt":"hello wörld","add_special_tokens":false,"return_token_strs":true}`)
+		e := c.answer("/tokenize",
+			`{"model":"sim-8b","prompt":"hello wörld","add_special_tokens":false,"return_token_strs":true}`)
 		back := c.answer("/detokenize", `{"model":"sim-8b","tokens":`+at(e, "tokens")+`}`)
-		c.wants("tokens", e, [][2]string{{at(e, "max_model_len"), "1024"}, {at(e, "token_strs", 0), `"hel"`}, {textAt(back, "prompt"), "hello wörld"}})
+		c.wants("tokens", e, [][2]string{{at(e, "max_model_len"), "1024"}, {at(e, "token_strs", 0), `"hel"`},
+			{textAt(back, "prompt"), "hello wörld"}})
 		_, body := c.do("POST", "/tokenize", `{"prompt":""}`)
 		if want := `{"count":0,"max_model_len":1024,"tokens":[],"token_strs":null}` + "\n"; body != want {
 			t.Errorf("empty prompt: %s, want %s", body, want)
@@ -97,7 +99,8 @@ func TestValidateReportsAll(t *testing.T) {
 	if err := Defaults().Validate(); err != nil {
 		t.Error(err)
 	}
-	err := Profile{StepBase: -1, PrefillToken: -1, DecodeSequence: -1, ContextToken: -1, MaxBatchedTokens: -1}.Validate()
+	err := Profile{StepBase: -1, PrefillToken: -1, DecodeSequence: -1, ContextToken: -1,
+		MaxBatchedTokens: -1}.Validate()
 	if err == nil {
 		t.Fatal("the zero profile is valid")
 	}
@@ -158,9 +161,12 @@ func TestMediaParts(t *testing.T) {
 func TestMediaPrefix(t *testing.T) {
 	bubble(t, cached(), func(c *client) {
 		hits := func(url string) string {
-			return at(c.answer("/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+url+`"}}]}],"max_tokens":1}`), "usage", "prompt_tokens_details", "cached_tokens")
+			return at(c.answer("/v1/chat/completions",
+				`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+url+
+					`"}}]}],"max_tokens":1}`), "usage", "prompt_tokens_details", "cached_tokens")
 		}
-		if first, other, again := hits("data:a"), hits("data:b"), hits("data:a"); first != "0" || other != "0" || again != "256" {
+		if first, other, again := hits("data:a"), hits("data:b"), hits("data:a"); first != "0" || other != "0" ||
+			again != "256" {
 			t.Errorf("an image has %s tokens in the cache, another %s, the first again %s", first, other, again)
 		}
 	})

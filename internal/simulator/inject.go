@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// faultFor returns the fault of the request with that number: the one in its header, else the first of the profile that hits it,
-// else the zero value.
+// faultFor returns the fault of the request with that number: the one in its header, else the first of the profile that
+// hits it, else the zero value.
 func (s *Server) faultFor(r *http.Request, number int) (Fault, *apiError) {
 	if asked := r.Header.Get(FaultHeader); asked != "" {
 		f, err := ParseFault(asked)
@@ -76,8 +76,8 @@ func refusal(w http.ResponseWriter, status int) *apiError {
 	return &apiError{status: status, message: "simulated fault: " + statusText(status)}
 }
 
-// disconnect takes the connection from the HTTP library, writes some last bytes, and closes it: with a reset if abrupt, so that the
-// client's next read fails, else in order. If the connection cannot be hijacked, the library cuts it.
+// disconnect takes the connection from the HTTP library, writes some last bytes, and closes it: with a reset if abrupt,
+// so that the client's next read fails, else in order. If the connection cannot be hijacked, the library cuts it.
 func disconnect(w http.ResponseWriter, last string, abrupt bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -60,13 +60,16 @@ var creation = regexp.MustCompile(`"created":\d+`)
 func ask(t *testing.T, conn net.Conn, path, fault string) (r reply) {
 	t.Helper()
 	defer conn.Close()
-	body := `{"prompt":` + ids(100) + `,"max_tokens":4,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`
+	body := `{"prompt":` + ids(100) + `,"max_tokens":4,"ignore_eos":true,"stream":true,` +
+		`"stream_options":{"include_usage":true}}`
 	if path == "/v1/chat/completions" {
-		body = `{"messages":[{"role":"user","content":"hello"}],"max_tokens":4,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`
+		body = `{"messages":[{"role":"user","content":"hello"}],"max_tokens":4,"ignore_eos":true,"stream":true,` +
+			`"stream_options":{"include_usage":true}}`
 	}
 	start := time.Now()
 	// The kernel reports an immediate reset once: to the write, if it is late, or else to the read.
-	_, unwritten := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: h\r\nX-Request-Id: q\r\n%s: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+	_, unwritten := fmt.Fprintf(conn,
+		"POST %s HTTP/1.1\r\nHost: h\r\nX-Request-Id: q\r\n%s: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
 		path, FaultHeader, fault, len(body), body)
 	var raw strings.Builder
 	buffer := make([]byte, 4096)
@@ -140,17 +143,21 @@ func TestFaultsOnTheWire(t *testing.T) {
 		events func(plain []string) []string // nil if there is no stream
 		also   func(r reply) string          // a further problem
 		longer time.Duration                 // than without a fault
-		pauses []time.Duration               // in the answer, in virtual time: a busy machine makes some and hides others
+		// in the answer, in virtual time: a busy machine makes some and hides others
+		pauses []time.Duration
 	}{
 		{fault: "reset-header", ends: "reset"},
 		{fault: "close-header", ends: "nothing"},
 		{fault: "not-http", ends: "cut", also: expectRaw("SSH-2.0-not_a_web_server\r\n")},
 		{fault: "status=429", ends: "whole", status: 429, also: expectIn("\r\nRetry-After: 1\r\n",
-			`{"error":{"message":"simulated fault: Too Many Requests","type":"TooManyRequestsError","param":null,"code":429}}`)},
+			`{"error":{"message":"simulated fault: Too Many `+
+				`Requests","type":"TooManyRequestsError","param":null,"code":429}}`)},
 		{fault: "status=500", ends: "whole", status: 500, also: expectIn(`"type":"InternalServerError"`)},
-		{fault: "status=503", ends: "whole", status: 503, also: expectIn("\r\nRetry-After: 1\r\n", `"type":"ServiceUnavailableError"`)},
+		{fault: "status=503", ends: "whole", status: 503,
+			also: expectIn("\r\nRetry-After: 1\r\n", `"type":"ServiceUnavailableError"`)},
 		{fault: "status=599", ends: "whole", status: 599, also: expectIn(`"type":"UnknownError"`)},
-		{fault: "slow-headers=300ms", ends: "whole", status: 200, events: same, longer: wait, pauses: []time.Duration{wait}},
+		{fault: "slow-headers=300ms", ends: "whole", status: 200, events: same, longer: wait,
+			pauses: []time.Duration{wait}},
 		{fault: "empty", ends: "whole", status: 200, events: func([]string) []string { return []string{"[DONE]"} }},
 		{fault: "reset", ends: "reset", status: 200, events: first(1)},
 		{fault: "reset,after=0", ends: "reset", status: 200, events: first(0)},
@@ -160,18 +167,20 @@ func TestFaultsOnTheWire(t *testing.T) {
 		{fault: "truncate,after=2", ends: "whole", status: 200, events: first(2)},
 		{fault: "error-in-stream,after=2", ends: "whole", status: 200, events: func(plain []string) []string {
 			return append(slices.Clone(plain[:2]),
-				`{"error":{"message":"simulated fault: the engine failed","type":"InternalServerError","param":null,"code":500}}`, "[DONE]")
+				`{"error":{"message":"simulated fault: the engine `+
+					`failed","type":"InternalServerError","param":null,"code":500}}`, "[DONE]")
 		}},
 		{fault: "malformed", ends: "whole", status: 200, events: func(plain []string) []string {
 			return append(slices.Clone(plain[:1]), `{"id":"simulated fault","choices":[{"index":0,`, "[DONE]")
 		}},
 		{fault: "stall=300ms,after=3", ends: "whole", status: 200, events: same, pauses: []time.Duration{wait}},
-		{fault: "slow-body=100ms", ends: "whole", status: 200, events: same, pauses: slices.Repeat([]time.Duration{100 * time.Millisecond}, 6), also: func(r reply) string {
-			if len(r.pieces) != 12 {
-				return fmt.Sprintf("%d pieces, want 12", len(r.pieces))
-			}
-			return ""
-		}},
+		{fault: "slow-body=100ms", ends: "whole", status: 200, events: same,
+			pauses: slices.Repeat([]time.Duration{100 * time.Millisecond}, 6), also: func(r reply) string {
+				if len(r.pieces) != 12 {
+					return fmt.Sprintf("%d pieces, want 12", len(r.pieces))
+				}
+				return ""
+			}},
 		{fault: "split-utf8", ends: "whole", status: 200,
 			events: func(plain []string) []string {
 				var wider []string
@@ -205,13 +214,15 @@ func TestFaultsOnTheWire(t *testing.T) {
 			}
 			return ""
 		}},
-		{fault: "coalesce=4", ends: "whole", status: 200, events: same, pauses: []time.Duration{53303 * time.Microsecond}, also: func(r reply) string {
-			if len(r.pieces) != 2 || strings.Count(r.pieces[0], "data: ") != 4 {
-				return fmt.Sprintf("pieces %q, want four events and two", r.pieces)
-			}
-			return ""
-		}},
-		{fault: "no-usage", ends: "whole", status: 200, events: func(plain []string) []string { return slices.Delete(slices.Clone(plain), 4, 5) }},
+		{fault: "coalesce=4", ends: "whole", status: 200, events: same,
+			pauses: []time.Duration{53303 * time.Microsecond}, also: func(r reply) string {
+				if len(r.pieces) != 2 || strings.Count(r.pieces[0], "data: ") != 4 {
+					return fmt.Sprintf("pieces %q, want four events and two", r.pieces)
+				}
+				return ""
+			}},
+		{fault: "no-usage", ends: "whole", status: 200,
+			events: func(plain []string) []string { return slices.Delete(slices.Clone(plain), 4, 5) }},
 		{fault: "no-done", ends: "whole", status: 200, events: first(5)},
 	}
 	p := round()
@@ -227,7 +238,8 @@ func TestFaultsOnTheWire(t *testing.T) {
 				want = tt.events(plain.events)
 			}
 			if r.ends() != tt.ends || r.status != tt.status || !slices.Equal(r.events, want) {
-				t.Errorf("%s: ends %s, want %s; status %d, want %d; events\n%s\nwant\n%s", tt.fault, r.ends(), tt.ends, r.status, tt.status,
+				t.Errorf("%s: ends %s, want %s; status %d, want %d; events\n%s\nwant\n%s", tt.fault, r.ends(), tt.ends,
+					r.status, tt.status,
 					strings.Join(r.events, "\n"), strings.Join(want, "\n"))
 			}
 			if longer := r.took - plain.took; exact && tt.longer > 0 && longer != tt.longer {
@@ -289,7 +301,8 @@ func widenedText(event string) string {
 		return event
 	}
 	text, tail, _ := strings.Cut(tail, `"`)
-	return head + `"text":"` + strings.NewReplacer("a", "ä", "e", "€", "i", "語", "o", "😀", "u", "ß").Replace(text) + `"` + tail
+	return head + `"text":"` + strings.NewReplacer("a", "ä", "e", "€", "i", "語", "o", "😀", "u", "ß").Replace(text) +
+		`"` + tail
 }
 
 // onSockets serves s on a free port until the test ends.
@@ -313,7 +326,8 @@ func mustDial(t *testing.T, dial func(context.Context) (net.Conn, error)) net.Co
 // A chat has one event more: the role, which comes with the first token.
 func TestFaultInChat(t *testing.T) {
 	bubble(t, round(), func(c *client) {
-		for fault, want := range map[string]int{"truncate,after=0": 0, "truncate": 2, "truncate,after=3": 4, "no-done": 6} {
+		for fault, want := range map[string]int{"truncate,after=0": 0, "truncate": 2, "truncate,after=3": 4,
+			"no-done": 6} {
 			if r := ask(t, mustDial(t, c.dial), "/v1/chat/completions", fault); len(r.events) != want {
 				t.Errorf("%s: %d events, want %d: %q", fault, len(r.events), want, r.events)
 			}
@@ -412,7 +426,8 @@ func TestFaultHeaderIsChecked(t *testing.T) {
 			"stall=tomorrow": "takes a time",
 		} {
 			r := ask(t, mustDial(t, c.dial), "/v1/completions", fault)
-			if want := map[bool]int{true: 500, false: 400}[fault == "refuse"]; r.status != want || !strings.Contains(r.raw, word) {
+			if want := map[bool]int{true: 500, false: 400}[fault == "refuse"]; r.status != want ||
+				!strings.Contains(r.raw, word) {
 				t.Errorf("%s: status %d, want %d, and %q in %s", fault, r.status, want, word, r.raw)
 			}
 		}

@@ -20,7 +20,8 @@ type list struct {
 }
 
 // respondList generates n answers to each prompt and writes them, as one stream if the request asks for one.
-func (s *Server) respondList(w http.ResponseWriter, r *http.Request, a *arrival, request completionRequest, n int) *apiError {
+func (s *Server) respondList(w http.ResponseWriter, r *http.Request, a *arrival, request completionRequest,
+	n int) *apiError {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	l := &list{arrival: a, request: request}
@@ -73,7 +74,8 @@ func (s *Server) respondList(w http.ResponseWriter, r *http.Request, a *arrival,
 	return nil
 }
 
-// stream writes the tokens of all answers as they come. An answer that the engine gives up ends the stream with an error.
+// stream writes the tokens of all answers as they come. An answer that the engine gives up ends the stream with an
+// error.
 func (l *list) stream(ctx context.Context, cancel context.CancelFunc, w http.ResponseWriter) {
 	first := l.all[0]
 	d := &chunks{object: "text_completion", chunk: "text_completion", options: l.request.streamOptions()}
@@ -105,8 +107,8 @@ type listStep struct {
 	err    error
 }
 
-// write writes the steps of all answers, and injects the fault of the request once so many tokens of all were sent. It returns when no
-// answer is under way any more.
+// write writes the steps of all answers, and injects the fault of the request once so many tokens of all were sent. It
+// returns when no answer is under way any more.
 func (l *list) write(ctx context.Context, cancel context.CancelFunc, d *chunks, out *events) error {
 	steps := l.steps(ctx)
 	defer func() {

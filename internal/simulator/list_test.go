@@ -19,14 +19,18 @@ func TestListOfPrompts(t *testing.T) {
 			texts[at(whole, "choices", i, "text")] = true
 		}
 		if got := at(whole, "choices", 2, "text"); got != alone || len(texts) != 4 {
-			t.Errorf("the first answer to the second prompt is %s, by itself %s; %d of 4 answers differ", got, alone, len(texts))
+			t.Errorf("the first answer to the second prompt is %s, by itself %s; %d of 4 answers differ", got, alone,
+				len(texts))
 		}
 		prompt := len(encode("hello")) + 2
-		if got, want := at(whole, "usage"), fmt.Sprintf(`{"completion_tokens":12,"completion_tokens_details":null,"prompt_tokens":%d,"total_tokens":%d}`, prompt, prompt+12); got != want {
+		if got, want := at(whole, "usage"),
+			fmt.Sprintf(`{"completion_tokens":12,"completion_tokens_details":null,"prompt_tokens":%d,`+
+				`"total_tokens":%d}`, prompt, prompt+12); got != want {
 			t.Errorf("usage is %s, want %s", got, want)
 		}
 
-		_, events := c.stream("/v1/completions", `{"prompt":["hello",[2000,2001]],"stream":true,"stream_options":{"include_usage":true},`+fields+`}`)
+		_, events := c.stream("/v1/completions",
+			`{"prompt":["hello",[2000,2001]],"stream":true,"stream_options":{"include_usage":true},`+fields+`}`)
 		if len(events) != 2*3+2 {
 			t.Fatalf("%d events, want 3 tokens of two answers, usage and the end", len(events))
 		}

@@ -2,8 +2,8 @@ package simulator
 
 import "net/http"
 
-// messagesRequest has the fields of Anthropic's Messages API. As in vLLM, sampling fields of its own, such as ignore_eos, are not among
-// them.
+// messagesRequest has the fields of Anthropic's Messages API. As in vLLM, sampling fields of its own, such as
+// ignore_eos, are not among them.
 type messagesRequest struct {
 	modelName
 	MaxTokens *int         `json:"max_tokens"`
@@ -30,7 +30,8 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, a *arrival) *a
 		return badRequest("model", "Model is required")
 	case request.MaxTokens == nil:
 		return badRequest("max_tokens", "max_tokens is missing")
-	case request.Thinking.Type == "enabled" && (request.Thinking.Budget < 1024 || request.Thinking.Budget >= *request.MaxTokens):
+	case request.Thinking.Type == "enabled" &&
+		(request.Thinking.Budget < 1024 || request.Thinking.Budget >= *request.MaxTokens):
 		return badRequest("thinking", "thinking.budget_tokens must be at least 1024 and less than max_tokens")
 	}
 	var messages []message
@@ -50,12 +51,14 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, a *arrival) *a
 	if err != nil {
 		return err
 	}
-	p := sampling{modelName: request.modelName, Stream: request.Stream, CacheSalt: request.CacheSalt, thinks: request.Thinking.Type == "enabled"}
+	p := sampling{modelName: request.modelName, Stream: request.Stream, CacheSalt: request.CacheSalt,
+		thinks: request.Thinking.Type == "enabled"}
 	return s.respond(w, r, a, ids, request.MaxTokens, p, new(messageEvents))
 }
 
-// messageEvents is the dialect of Anthropic's Messages API: named events of one message, whose blocks begin, grow and end. As in vLLM,
-// the message begins with the first token. As at Anthropic, a ping follows the begin of the first block.
+// messageEvents is the dialect of Anthropic's Messages API: named events of one message, whose blocks begin, grow and
+// end. As in vLLM, the message begins with the first token. As at Anthropic, a ping follows the begin of the first
+// block.
 type messageEvents struct {
 	begun  bool
 	block  string // type of the one that grows, "" for none
@@ -126,7 +129,8 @@ func (d *messageEvents) start(g *generation, out *events) error {
 	}
 	d.begun = true
 	return out.send("message_start", messageStart{"message_start", messageBody{
-		ID: g.id, Type: "message", Role: "assistant", Content: []any{}, Model: g.model, Usage: &messageUsage{InputTokens: g.seq.prompt},
+		ID: g.id, Type: "message", Role: "assistant", Content: []any{}, Model: g.model,
+		Usage: &messageUsage{InputTokens: g.seq.prompt},
 	}})
 }
 
@@ -151,7 +155,8 @@ func (d *messageEvents) grow(out *events, block string, tokens []token) error {
 			return err
 		}
 		d.block = block
-		if err := out.send("content_block_start", blockStart{"content_block_start", d.blocks, map[string]string{"type": block, block: ""}}); err != nil {
+		if err := out.send("content_block_start",
+			blockStart{"content_block_start", d.blocks, map[string]string{"type": block, block: ""}}); err != nil {
 			return err
 		}
 		if d.blocks == 0 {
@@ -164,7 +169,8 @@ func (d *messageEvents) grow(out *events, block string, tokens []token) error {
 }
 
 func (d *messageEvents) delta(out *events, field, text string) error {
-	return out.send("content_block_delta", blockDelta{"content_block_delta", d.blocks, map[string]string{"type": field + "_delta", field: text}})
+	return out.send("content_block_delta",
+		blockDelta{"content_block_delta", d.blocks, map[string]string{"type": field + "_delta", field: text}})
 }
 
 func (d *messageEvents) endBlock(out *events) error {
@@ -207,10 +213,12 @@ func (*messageEvents) fail(_ *generation, out *events, problem *apiError) error 
 }
 
 func (d *messageEvents) whole(g *generation, tokens []token) any {
-	whole := messageBody{ID: g.id, Type: "message", Role: "assistant", Model: g.model, StopReason: new(stopReason(g)), Usage: d.usage(g)}
+	whole := messageBody{ID: g.id, Type: "message", Role: "assistant", Model: g.model, StopReason: new(stopReason(g)),
+		Usage: d.usage(g)}
 	thought, said := g.split(tokens)
 	if len(thought) > 0 {
-		whole.Content = append(whole.Content, map[string]string{"type": "thinking", "thinking": textOf(thought), "signature": thinkingSignature})
+		whole.Content = append(whole.Content,
+			map[string]string{"type": "thinking", "thinking": textOf(thought), "signature": thinkingSignature})
 	}
 	if len(said) > 0 {
 		whole.Content = append(whole.Content, map[string]string{"type": "text", "text": textOf(said)})

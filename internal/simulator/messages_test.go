@@ -13,7 +13,8 @@ func TestMessagesStream(t *testing.T) {
 	p.MaxModelLen = 4096
 	p.Blocks = 256
 	bubble(t, p, func(c *client) {
-		const body = `"model":"sim-8b","max_tokens":1030,"messages":[{"role":"user","content":"one two three four five six seven"}],"thinking":{"type":"enabled","budget_tokens":1024}`
+		const body = `"model":"sim-8b","max_tokens":1030,"messages":[{"role":"user","content":"one two three four ` +
+			`five six seven"}],"thinking":{"type":"enabled","budget_tokens":1024}`
 		headers, events := c.stream("/v1/messages", `{`+body+`,"stream":true}`)
 		want := []string{
 			"message_start", "content_block_start", "ping", "content_block_delta", "content_block_stop",
@@ -41,7 +42,8 @@ func TestMessagesStream(t *testing.T) {
 				t.Errorf("%s is %s", e.name, e.data)
 			}
 		}
-		if want := []string{"thinking_delta", "signature_delta", "text_delta"}; !slices.Equal(kinds, want) || said[0] != "0" || said[len(said)-1] != "1" {
+		if want := []string{"thinking_delta", "signature_delta", "text_delta"}; !slices.Equal(kinds, want) ||
+			said[0] != "0" || said[len(said)-1] != "1" {
 			t.Errorf("deltas %v of blocks %s to %s", kinds, said[0], said[len(said)-1])
 		}
 		prompt := len(encode("user: one two three four five six seven\nassistant:"))
@@ -77,18 +79,22 @@ func TestMessagesRequests(t *testing.T) {
 			return at(v, "usage", "input_tokens")
 		}
 		plain := tokens(`{` + model + `,` + hello + `}`)
-		if got := tokens(`{` + model + `,"messages":[{"role":"user","content":[{"type":"text","text":"hello"}]}]}`); got != plain {
+		if got := tokens(
+			`{` + model + `,"messages":[{"role":"user","content":[{"type":"text","text":"hello"}]}]}`); got != plain {
 			t.Errorf("a list of blocks has %s tokens, its text %s", got, plain)
 		}
 		system := tokens(`{` + model + `,"system":"be brief",` + hello + `}`)
-		if got := tokens(`{` + model + `,"system":[{"type":"text","text":"be brief"}],` + hello + `}`); got != system || got <= plain {
+		if got := tokens(`{` + model + `,"system":[{"type":"text","text":"be brief"}],` + hello + `}`); got != system ||
+			got <= plain {
 			t.Errorf("a system of blocks has %s tokens, as a text %s, without %s", got, system, plain)
 		}
 		for body, words := range map[string]string{
-			`{"max_tokens":2,` + hello + `}`:                                                   "Model is required",
-			`{"model":"sim-8b",` + hello + `}`:                                                 "max_tokens is missing",
-			`{` + model + `}`:                                                                  "messages must not be empty",
-			`{` + model + `,"system":"a","messages":[]}`:                                       "messages must not be empty",
+			`{"max_tokens":2,` + hello + `}`:   "Model is required",
+			`{"model":"sim-8b",` + hello + `}`: "max_tokens is missing",
+			`{` + model + `}`: "messages must not be " +
+				"empty",
+			`{` + model + `,"system":"a","messages":[]}`: "messages must not be " +
+				"empty",
 			`{"model":"sim-8b","max_tokens":0,` + hello + `}`:                                  "at least 1",
 			`{` + model + `,"messages":[{"role":"tool"}]}`:                                     "user or assistant",
 			`{` + model + `,"messages":[{"content":"a"}]}`:                                     "user or assistant",
@@ -96,7 +102,8 @@ func TestMessagesRequests(t *testing.T) {
 			`{` + model + `,"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`:    "text, image, document",
 		} {
 			status, text := c.do("POST", "/v1/messages", body)
-			if v := c.parse(text); status != 400 || at(v, "type") != `"error"` || !strings.Contains(at(v, "error", "message"), words) {
+			if v := c.parse(text); status != 400 || at(v, "type") != `"error"` ||
+				!strings.Contains(at(v, "error", "message"), words) {
 				t.Errorf("%s: %d %s, want %q", body, status, text, words)
 			}
 		}

@@ -32,13 +32,17 @@ func (p *metricsPage) write(s snapshot) {
 	p.single("gauge", "vllm:num_requests_running", "Number of requests in model execution batches.", float64(s.running))
 	p.single("gauge", "vllm:num_requests_waiting", "Number of requests waiting to be processed.", float64(s.waiting))
 	p.single("gauge", "vllm:kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", s.cacheUsage)
-	p.single("counter", "vllm:num_preemptions_total", "Cumulative number of preemption from the engine.", float64(s.preemptions))
+	p.single("counter", "vllm:num_preemptions_total", "Cumulative number of preemption from the engine.",
+		float64(s.preemptions))
 	p.single("counter", "vllm:prompt_tokens_total", "Number of prefill tokens processed.", float64(s.promptTokens))
-	p.single("counter", "vllm:generation_tokens_total", "Number of generation tokens processed.", float64(s.generationTokens))
+	p.single("counter", "vllm:generation_tokens_total", "Number of generation tokens processed.",
+		float64(s.generationTokens))
 
-	p.single("counter", "vllm:prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens.",
+	p.single("counter", "vllm:prefix_cache_queries_total",
+		"Prefix cache queries, in terms of number of queried tokens.",
 		float64(s.prefixQueries))
-	p.single("counter", "vllm:prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens.", float64(s.prefixHits))
+	p.single("counter", "vllm:prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens.",
+		float64(s.prefixHits))
 
 	p.speculation(s.speculation)
 
@@ -59,7 +63,8 @@ func (p *metricsPage) speculation(s speculation) {
 	}
 	p.single("counter", "vllm:spec_decode_num_drafts_total", "Number of spec decoding drafts.", float64(s.drafts))
 	p.single("counter", "vllm:spec_decode_num_draft_tokens_total", "Number of draft tokens.", float64(s.draftTokens))
-	p.single("counter", "vllm:spec_decode_num_accepted_tokens_total", "Number of accepted tokens.", float64(s.acceptedTokens()))
+	p.single("counter", "vllm:spec_decode_num_accepted_tokens_total", "Number of accepted tokens.",
+		float64(s.acceptedTokens()))
 	const perPosition = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
 	p.head("counter", perPosition, "Accepted tokens per draft position.")
 	for position, n := range s.accepted {
@@ -145,12 +150,16 @@ func newObservations(specTokens int) observations {
 		speculation: speculation{accepted: make([]int, specTokens)},
 		times: [numTimes]histogram{
 			firstToken: newHistogram("vllm:time_to_first_token_seconds", "Histogram of time to first token in seconds.",
-				0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560),
+				0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160,
+				640, 2560),
 			interToken: newHistogram("vllm:inter_token_latency_seconds", "Histogram of inter-token latency in seconds.",
 				0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80),
-			endToEnd:    newHistogram("vllm:e2e_request_latency_seconds", "Histogram of e2e request latency in seconds.", request...),
-			queueTime:   newHistogram("vllm:request_queue_time_seconds", "Histogram of time spent in WAITING phase for request.", request...),
-			prefillTime: newHistogram("vllm:request_prefill_time_seconds", "Histogram of time spent in PREFILL phase for request.", request...),
+			endToEnd: newHistogram("vllm:e2e_request_latency_seconds",
+				"Histogram of e2e request latency in seconds.", request...),
+			queueTime: newHistogram("vllm:request_queue_time_seconds",
+				"Histogram of time spent in WAITING phase for request.", request...),
+			prefillTime: newHistogram("vllm:request_prefill_time_seconds",
+				"Histogram of time spent in PREFILL phase for request.", request...),
 		},
 	}
 }

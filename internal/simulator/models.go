@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// Adapter is a LoRA adapter of the model: a name under which requests reach it. Its answers differ from the model's, and it shares no
-// prefix with others; it costs nothing.
+// Adapter is a LoRA adapter of the model: a name under which requests reach it. Its answers differ from the model's,
+// and it shares no prefix with others; it costs nothing.
 type Adapter struct {
 	Name string
 	Path string // of its weights, as /v1/models shows it
@@ -70,11 +70,14 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) *apiError {
 	created := s.created.Unix()
 	card := func(id, root string, parent, longest any) object {
 		return object{
-			"id": id, "object": "model", "created": created, "owned_by": "benchtop", "root": root, "parent": parent, "max_model_len": longest,
+			"id": id, "object": "model", "created": created, "owned_by": "benchtop", "root": root, "parent": parent,
+			"max_model_len": longest,
 			"permission": []object{{
-				"id": "modelperm-" + id, "object": "model_permission", "created": created, "organization": "*", "group": nil,
-				"allow_create_engine": false, "allow_sampling": true, "allow_logprobs": true, "allow_search_indices": false,
-				"allow_view": true, "allow_fine_tuning": false, "is_blocking": false,
+				"id": "modelperm-" + id, "object": "model_permission", "created": created, "organization": "*",
+				"group":               nil,
+				"allow_create_engine": false, "allow_sampling": true, "allow_logprobs": true,
+				"allow_search_indices": false,
+				"allow_view":           true, "allow_fine_tuning": false, "is_blocking": false,
 			}},
 		}
 	}

@@ -29,7 +29,8 @@ func (s *Server) pause(w http.ResponseWriter, r *http.Request) *apiError {
 	query := r.URL.Query()
 	mode := pauseMode(cmp.Or(query.Get("mode"), string(pauseAbort)))
 	if mode != pauseAbort && mode != pauseWait && mode != pauseKeep {
-		return &apiError{status: http.StatusBadRequest, param: "query.mode", framework: true, message: "mode must be 'abort', 'wait' or 'keep'"}
+		return &apiError{status: http.StatusBadRequest, param: "query.mode", framework: true,
+			message: "mode must be 'abort', 'wait' or 'keep'"}
 	}
 	p := s.engine.pause(mode, query.Get("clear_cache") != "false")
 	select {
@@ -58,11 +59,12 @@ func (s *Server) isPaused(w http.ResponseWriter, _ *http.Request) *apiError {
 	return nil
 }
 
-// sleep is a pause by another name: level 0 frees no memory, and no other is simulated. A partial waking wakes the scheduler, since nothing
-// else sleeps.
+// sleep is a pause by another name: level 0 frees no memory, and no other is simulated. A partial waking wakes the
+// scheduler, since nothing else sleeps.
 func (s *Server) sleep(w http.ResponseWriter, r *http.Request) *apiError {
 	if level := r.URL.Query().Get("level"); level != "0" {
-		return &apiError{status: http.StatusBadRequest, param: "query.level", framework: true, message: "only level 0 is simulated"}
+		return &apiError{status: http.StatusBadRequest, param: "query.level", framework: true,
+			message: "only level 0 is simulated"}
 	}
 	return s.pause(w, r)
 }

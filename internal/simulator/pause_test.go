@@ -16,7 +16,8 @@ func (c *client) mustDo(method, path, want string) {
 
 const tenTokens = `{"prompt":[1],"max_tokens":10,"ignore_eos":true,"stream":true}`
 
-// A pause that waits lets requests in flight end. New ones wait until the engine is resumed, and then take as long as ever.
+// A pause that waits lets requests in flight end. New ones wait until the engine is resumed, and then take as long as
+// ever.
 func TestPauseWaits(t *testing.T) {
 	bubble(t, cached(), func(c *client) {
 		c.completion(run(0, 100), "")
@@ -40,7 +41,9 @@ func TestPauseWaits(t *testing.T) {
 			c.mustDo("POST", "/resume", `{"status":"resumed"}`)
 		}()
 		begun := time.Since(c.start)
-		if got, want := c.completion(run(0, 100), ""), (completionResult{time.Minute + prefill(100, 0), "0"}); got != want { // the cache is empty
+		// the cache is empty
+		if got, want := c.completion(run(0, 100), ""), (completionResult{time.Minute + prefill(100, 0), "0"}); got !=
+			want {
 			t.Errorf("a request from %v: %+v, want %+v", begun, got, want)
 		}
 		c.mustDo("GET", "/is_paused", `{"is_paused":false}`)
@@ -85,7 +88,8 @@ func TestPauseAborts(t *testing.T) {
 		c.mustDo("POST", "/pause", `{"status":"paused"}`)
 		for range 2 {
 			events := <-answers
-			if n := len(events); n < 2 || n > 5 || !strings.Contains(events[n-2].data, "aborted by a pause") || events[n-1].data != "[DONE]" {
+			if n := len(events); n < 2 || n > 5 || !strings.Contains(events[n-2].data, "aborted by a pause") ||
+				events[n-1].data != "[DONE]" {
 				t.Errorf("an aborted answer: %v", events)
 			}
 		}
@@ -97,7 +101,8 @@ func TestPauseAborts(t *testing.T) {
 		if _, events := c.stream("/v1/completions", tenTokens); len(events) != 11 {
 			t.Errorf("after it: %v", events)
 		}
-		if status, body := c.do("POST", "/pause?mode=sleep", ""); status != 400 || !strings.Contains(body, "mode must be") {
+		if status, body := c.do("POST", "/pause?mode=sleep", ""); status != 400 ||
+			!strings.Contains(body, "mode must be") {
 			t.Errorf("an unknown mode: %d %s", status, body)
 		}
 	})

@@ -14,7 +14,8 @@ import (
 // pooledRequest has the fields that all requests have in common that only read prompts.
 type pooledRequest struct {
 	modelName
-	// Truncate is the number of tokens of a prompt that are read: -1 for as many as the model takes, null to refuse longer prompts.
+	// Truncate is the number of tokens of a prompt that are read: -1 for as many as the model takes, null to refuse
+	// longer prompts.
 	Truncate  *int    `json:"truncate_prompt_tokens"`
 	CacheSalt *string `json:"cache_salt"`
 }
@@ -36,7 +37,8 @@ func (s *Server) readPooled(w http.ResponseWriter, r *http.Request, v interface{
 }
 
 // pool has the engine compute every prompt, as before a first token, and returns when all are computed.
-func (s *Server) pool(r *http.Request, a *arrival, kind string, request pooledRequest, prompts []prompt) (*poolingInput, *apiError) {
+func (s *Server) pool(r *http.Request, a *arrival, kind string, request pooledRequest,
+	prompts []prompt) (*poolingInput, *apiError) {
 	prompts, err := s.truncate(request.Truncate, prompts)
 	if err != nil {
 		return nil, err
@@ -75,7 +77,8 @@ func (s *Server) pool(r *http.Request, a *arrival, kind string, request pooledRe
 func (s *Server) truncate(limit *int, prompts []prompt) ([]prompt, *apiError) {
 	most := s.profile.MaxModelLen - 1 // the engine needs room for a token
 	if limit != nil && (*limit < -1 || *limit > most) {
-		return nil, badRequest("truncate_prompt_tokens", "truncate_prompt_tokens must be between -1 and %d, got %d.", most, *limit)
+		return nil, badRequest("truncate_prompt_tokens", "truncate_prompt_tokens must be between -1 and %d, got %d.",
+			most, *limit)
 	}
 	cut := slices.Clone(prompts)
 	for i, ids := range prompts {
@@ -109,7 +112,8 @@ func (p *poolingInput) writeBytes(w http.ResponseWriter, vectors [][]float32, de
 		start := len(body)
 		body = append(body, bytesOf(v)...)
 		items = append(items, map[string]any{
-			"index": i, "embed_dtype": "float32", "endianness": "native", "start": start, "end": len(body), "shape": []int{len(v)},
+			"index": i, "embed_dtype": "float32", "endianness": "native", "start": start, "end": len(body),
+			"shape": []int{len(v)},
 		})
 	}
 	if described {

@@ -48,7 +48,8 @@ func (c *client) completion(prompt, more string) completionResult {
 	return completionResult{events[0].at - start, at(details, "cached_tokens")}
 }
 
-// prefill is the time of a prompt of which so many tokens were in the cache: a step, the rest, and the reading of the cached part.
+// prefill is the time of a prompt of which so many tokens were in the cache: a step, the rest, and the reading of the
+// cached part.
 func prefill(tokens, hits int) time.Duration {
 	return 10*time.Millisecond + time.Duration(tokens-hits)*100*time.Microsecond + time.Duration(hits)*time.Microsecond
 }
@@ -72,22 +73,29 @@ func TestPrefixCache(t *testing.T) {
 			{run(0, 100), "", 100, 0}, {run(0, 50) + "," + run(500, 50), "", 100, 48}, {run(0, 200), "", 200, 96}}},
 		{name: "the same tokens behind another beginning are others", asks: []ask{
 			{run(0, 64), "", 64, 0}, {run(900, 16) + "," + run(16, 48), "", 64, 0}}},
-		{name: "less than a block is never found", asks: []ask{{run(0, 15), "", 15, 0}, {run(0, 16), "", 16, 0}, {run(0, 16), "", 16, 0}}},
+		{name: "less than a block is never found",
+			asks: []ask{{run(0, 15), "", 15, 0}, {run(0, 16), "", 16, 0}, {run(0, 16), "", 16, 0}}},
 		{name: "salt isolates", asks: []ask{
 			{run(0, 100), "", 100, 0}, {run(0, 100), salted, 100, 0}, {run(0, 100), other, 100, 0},
 			{run(0, 100), salted, 100, 96}, {run(0, 100), "", 100, 96}}},
-		{name: "an adapter isolates", change: func(p *Profile) { p.Adapters = []Adapter{{"a", "a"}, {"b", "b"}} }, asks: []ask{
-			{run(0, 100), "", 100, 0}, {run(0, 100), `,"model":"a"`, 100, 0}, {run(0, 100), `,"model":"b"`, 100, 0},
-			{run(0, 100), `,"model":"a"`, 100, 96}, {run(0, 100), `,"model":"a"` + salted, 100, 0}, {run(0, 100), `,"model":"sim-8b"`, 100, 96}}},
-		{name: "off", change: func(p *Profile) { p.PrefixCache = false }, asks: []ask{{run(0, 100), "", 100, 0}, {run(0, 100), "", 100, 0}}},
-		// 64 blocks: the first two prompts leave 25 each, the third takes the 14 that were never used and then the end of the
-		// first, which is the oldest. Its 14 other blocks can still be found; they and the third prompt leave none of the second.
-		{name: "the oldest is evicted, its end first", change: func(p *Profile) { p.MaxBatchedTokens = 1024 }, asks: []ask{
-			{run(0, 400), "", 400, 0}, {run(1000, 400), "", 400, 0}, {run(2000, 400), "", 400, 0},
-			{run(0, 400), "", 400, 224}, {run(2000, 400), "", 400, 384}}},
-		{name: "what was used again is young again", change: func(p *Profile) { p.MaxBatchedTokens = 1024 }, asks: []ask{
-			{run(0, 400), "", 400, 0}, {run(1000, 400), "", 400, 0}, {run(0, 400), "", 400, 384},
-			{run(2000, 400), "", 400, 0}, {run(0, 400), "", 400, 384}, {run(1000, 400), "", 400, 208}}},
+		{name: "an adapter isolates", change: func(p *Profile) { p.Adapters = []Adapter{{"a", "a"}, {"b", "b"}} },
+			asks: []ask{
+				{run(0, 100), "", 100, 0}, {run(0, 100), `,"model":"a"`, 100, 0}, {run(0, 100), `,"model":"b"`, 100, 0},
+				{run(0, 100), `,"model":"a"`, 100, 96}, {run(0, 100), `,"model":"a"` + salted, 100, 0},
+				{run(0, 100), `,"model":"sim-8b"`, 100, 96}}},
+		{name: "off", change: func(p *Profile) { p.PrefixCache = false },
+			asks: []ask{{run(0, 100), "", 100, 0}, {run(0, 100), "", 100, 0}}},
+		// 64 blocks: the first two prompts leave 25 each, the third takes the 14 that were never used and then the end
+		// of the first, which is the oldest. Its 14 other blocks can still be found; they and the third prompt leave
+		// none of the second.
+		{name: "the oldest is evicted, its end first", change: func(p *Profile) { p.MaxBatchedTokens = 1024 },
+			asks: []ask{
+				{run(0, 400), "", 400, 0}, {run(1000, 400), "", 400, 0}, {run(2000, 400), "", 400, 0},
+				{run(0, 400), "", 400, 224}, {run(2000, 400), "", 400, 384}}},
+		{name: "what was used again is young again", change: func(p *Profile) { p.MaxBatchedTokens = 1024 },
+			asks: []ask{
+				{run(0, 400), "", 400, 0}, {run(1000, 400), "", 400, 0}, {run(0, 400), "", 400, 384},
+				{run(2000, 400), "", 400, 0}, {run(0, 400), "", 400, 384}, {run(1000, 400), "", 400, 208}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -130,7 +138,8 @@ func TestPrefixSharedWhileRunning(t *testing.T) {
 			assert.Succeeds(t, e.submit(seq))
 			if i == 1 {
 				<-seq.out
-				if got, want := time.Since(start), 10*time.Millisecond+104*100*time.Microsecond+96*time.Microsecond; got != want {
+				if got, want := time.Since(start),
+					10*time.Millisecond+104*100*time.Microsecond+96*time.Microsecond; got != want {
 					t.Errorf("first token after %v, want %v", got, want)
 				}
 				// Six blocks together, and one for the end of each.
@@ -170,7 +179,8 @@ func TestRequestMetrics(t *testing.T) {
 	p := round()
 	p.MaxSequences, p.RequestMetrics = 1, true
 	// Twenty ms of prefill; then steps of 11.1 and 11.101 ms. The second request waits for the first.
-	const want = `{"generation_time_ms":22.201,"mean_itl_ms":11.1005,"queue_time_ms":%s,"time_to_first_token_ms":20,"tokens_per_second":71.09}`
+	const want = `{"generation_time_ms":22.201,"mean_itl_ms":11.1005,"queue_time_ms":%s,"time_to_first_token_ms":20,` +
+		`"tokens_per_second":71.09}`
 	body := `{"prompt":` + ids(100) + `,"max_tokens":3,"ignore_eos":true`
 	short := func(v any) string {
 		m, _ := v.(map[string]any)
@@ -196,9 +206,12 @@ func TestRequestMetrics(t *testing.T) {
 			t.Errorf("in a whole answer: %s, want %s", got, want)
 		}
 		for _, stream := range []string{"true", "false"} {
-			_, chat := c.do("POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":"a"}],"max_tokens":1,"stream":`+
-				stream+strings.Repeat(`,"stream_options":{"include_usage":true}`, strings.Count(stream, "true"))+`}`)
-			if !strings.Contains(chat, `"metrics":{"time_to_first_token_ms":`) || !strings.Contains(chat, `"mean_itl_ms":null`) {
+			_, chat := c.do("POST", "/v1/chat/completions",
+				`{"messages":[{"role":"user","content":"a"}],"max_tokens":1,"stream":`+
+					stream+strings.Repeat(`,"stream_options":{"include_usage":true}`,
+					strings.Count(stream, "true"))+`}`)
+			if !strings.Contains(chat, `"metrics":{"time_to_first_token_ms":`) ||
+				!strings.Contains(chat, `"mean_itl_ms":null`) {
 				t.Errorf("a chat, stream %s: %s", stream, chat)
 			}
 		}

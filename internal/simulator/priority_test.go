@@ -12,14 +12,16 @@ import (
 	"time"
 )
 
-// A server that heeds priorities begins with the lowest, in the order of arrival within one; the header wins over the body.
+// A server that heeds priorities begins with the lowest, in the order of arrival within one; the header wins over the
+// body.
 func TestPriority(t *testing.T) {
 	for _, prioritized := range []bool{true, false} {
 		p := round()
 		p.MaxSequences, p.Prioritized = 1, prioritized
 		bubble(t, p, func(c *client) {
 			ask := func(priority, header string) (status int) {
-				r := c.request(context.Background(), "POST", "/v1/completions", `{"prompt":[5,6,7],"max_tokens":20,"ignore_eos":true,"priority":`+priority+`}`)
+				r := c.request(context.Background(), "POST", "/v1/completions",
+					`{"prompt":[5,6,7],"max_tokens":20,"ignore_eos":true,"priority":`+priority+`}`)
 				r.Header.Set("Content-Type", "application/json")
 				if header != "" {
 					r.Header.Set("X-Vllm-Priority", header)

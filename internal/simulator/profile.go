@@ -12,8 +12,8 @@ import (
 type Profile struct {
 	// Name is the key for Named.
 	Name string
-	// About is a short description, and Capacity the measured number of requests per second with prompts of 256 and answers of 64
-	// tokens. Both are for people; the engine ignores them.
+	// About is a short description, and Capacity the measured number of requests per second with prompts of 256 and
+	// answers of 64 tokens. Both are for people; the engine ignores them.
 	About    string
 	Capacity float64
 	// Model is the id under which the model is served; it is also its root.
@@ -23,8 +23,8 @@ type Profile struct {
 
 	// BlockSize is the number of tokens in one block of the key-value cache.
 	BlockSize int
-	// Blocks is the number of such blocks. Together they must hold at least one sequence of MaxModelLen. 0 stands for a cache that grows
-	// as it is used: it keeps the blocks of all prompts and answers, and no sequence is preempted.
+	// Blocks is the number of such blocks. Together they must hold at least one sequence of MaxModelLen. 0 stands for a
+	// cache that grows as it is used: it keeps the blocks of all prompts and answers, and no sequence is preempted.
 	Blocks int
 	// MaxSequences is the largest batch: sequences running at the same time.
 	MaxSequences int
@@ -41,8 +41,8 @@ type Profile struct {
 	DecodeSequence time.Duration
 	// ContextToken is added for each token whose keys and values are read, that is those of earlier steps.
 	ContextToken time.Duration
-	// Speed divides all these costs, and the time for the compilation of a constraint. 1 is the speed of the profile; it must not make a
-	// step shorter than a microsecond.
+	// Speed divides all these costs, and the time for the compilation of a constraint. 1 is the speed of the profile;
+	// it must not make a step shorter than a microsecond.
 	Speed float64
 
 	// OutputMean is the mean number of tokens after which an answer ends by itself, where the request lets it.
@@ -51,8 +51,8 @@ type Profile struct {
 	// time, so requests that arrive at the same moment cannot exchange their answers.
 	Seed uint64
 
-	// PrefixCache lets sequences share the blocks of equal prefixes with running and finished ones, and skip their computation. Free
-	// blocks stay until their place is needed.
+	// PrefixCache lets sequences share the blocks of equal prefixes with running and finished ones, and skip their
+	// computation. Free blocks stay until their place is needed.
 	PrefixCache bool
 	// RequestMetrics adds the server's own times to every answer, like vLLM's --enable-per-request-metrics.
 	RequestMetrics bool
@@ -60,8 +60,8 @@ type Profile struct {
 	// SpecTokens is how many tokens speculative decoding drafts for each sequence and step; 0 turns it off. Verifying a
 	// draft costs PrefillToken for each token of it, drafting is free.
 	SpecTokens int
-	// SpecAcceptance is the probability that a drafted token is accepted if all before it were, so that position k, counted
-	// from 1, is accepted with the k-th power. Draws depend on Seed and on the request.
+	// SpecAcceptance is the probability that a drafted token is accepted if all before it were, so that position k,
+	// counted from 1, is accepted with the k-th power. Draws depend on Seed and on the request.
 	SpecAcceptance float64
 
 	// Adapters are the LoRA adapters that are served beside the model.
@@ -80,16 +80,19 @@ func (p Profile) Validate() error {
 		}
 	}
 	require(p.Model != "", "the model needs a name")
-	require(p.MaxModelLen >= 2, "max model len is %d, must be at least 2: a prompt token and an output token", p.MaxModelLen)
+	require(p.MaxModelLen >= 2, "max model len is %d, must be at least 2: a prompt token and an output token",
+		p.MaxModelLen)
 	require(p.BlockSize >= 1, "block size is %d, must be at least 1", p.BlockSize)
-	require(p.Blocks >= 0 && p.Blocks <= maxBlocks, "the number of blocks is %d, must be from 0 to %d", p.Blocks, maxBlocks)
+	require(p.Blocks >= 0 && p.Blocks <= maxBlocks, "the number of blocks is %d, must be from 0 to %d", p.Blocks,
+		maxBlocks)
 	// A single sequence must fit, else it would preempt itself for ever. A product might overflow.
 	require(p.BlockSize < 1 || p.Blocks < 1 || p.Blocks >= blocksFor(p.MaxModelLen, p.BlockSize),
 		"%d blocks of %d tokens cannot hold one sequence of %d tokens", p.Blocks, p.BlockSize, p.MaxModelLen)
 	require(p.MaxSequences >= 1, "max sequences is %d, must be at least 1", p.MaxSequences)
 	drafts := p.SpecTokens >= 0 && p.SpecTokens <= maxSpecTokens
 	require(drafts, "spec tokens is %d, must be from 0 to %d", p.SpecTokens, maxSpecTokens)
-	require(p.SpecAcceptance >= 0 && p.SpecAcceptance <= 1, "spec acceptance is %v, must be from 0 to 1", p.SpecAcceptance)
+	require(p.SpecAcceptance >= 0 && p.SpecAcceptance <= 1, "spec acceptance is %v, must be from 0 to 1",
+		p.SpecAcceptance)
 	require(!drafts || p.MaxBatchedTokens/(1+p.SpecTokens) >= p.MaxSequences,
 		"max batched tokens is %d, too few for max sequences %d with %d tokens each: not all could decode in one step",
 		p.MaxBatchedTokens, p.MaxSequences, 1+p.SpecTokens)
@@ -98,9 +101,11 @@ func (p Profile) Validate() error {
 	require(p.PrefillToken >= 0, "prefill token is %v, must not be negative", p.PrefillToken)
 	require(p.DecodeSequence >= 0, "decode sequence is %v, must not be negative", p.DecodeSequence)
 	require(p.ContextToken >= 0, "context token is %v, must not be negative", p.ContextToken)
-	require(p.Speed > 0 && p.Speed <= fastest, "speed is %v, must be above 0 and at most %.0f", p.Speed, float64(fastest))
+	require(p.Speed > 0 && p.Speed <= fastest, "speed is %v, must be above 0 and at most %.0f", p.Speed,
+		float64(fastest))
 	require(!(p.Speed > 0) || p.StepBase < time.Microsecond || float64(p.StepBase)/p.Speed >= float64(time.Microsecond),
-		"speed is %v, which makes a step of %v shorter than 1µs; use at most %.0f", p.Speed, p.StepBase, float64(p.StepBase/time.Microsecond))
+		"speed is %v, which makes a step of %v shorter than 1µs; use at most %.0f", p.Speed, p.StepBase,
+		float64(p.StepBase/time.Microsecond))
 	require(p.OutputMean >= 1, "output mean is %d, must be at least 1", p.OutputMean)
 	if err := p.checkAdapters(); err != nil {
 		problems = append(problems, fmt.Errorf("profile: %w", err))
@@ -137,14 +142,15 @@ func (p Profile) sped(cost time.Duration) time.Duration {
 	return time.Duration(float64(cost) / p.Speed)
 }
 
-// Defaults returns the profile named "l40s-8b": a card of the 48 GB class that serves a model of 8 billion 8-bit weights.
-// Reading the weights takes 11.5 ms, a prompt token 45 µs (about 20,000 tokens/s in full steps) and a token of context 150 ns,
-// so that the mean inter-token latency is 12 ms alone and 30 ms in a full batch of 64 with the prefill that comes with it.
+// Defaults returns the profile named "l40s-8b": a card of the 48 GB class that serves a model of 8 billion 8-bit
+// weights. Reading the weights takes 11.5 ms, a prompt token 45 µs (about 20,000 tokens/s in full steps) and a token of
+// context 150 ns, so that the mean inter-token latency is 12 ms alone and 30 ms in a full batch of 64 with the prefill
+// that comes with it.
 //
-// Capacity, measured by TestRampSaturates with Poisson arrivals: 21 requests/s with prompts of 384 and answers of 96 tokens (31
-// with 256 and 64, 14 with 512 and 128). At half of it the median time to first token is about 40 ms; at twice it, the queue
-// grows by as many requests per second as are served. The cache holds 65,536 tokens: 64 sequences of a thousand tokens fill
-// it, longer ones preempt each other.
+// Capacity, measured by TestRampSaturates with Poisson arrivals: 21 requests/s with prompts of 384 and answers of 96
+// tokens (31 with 256 and 64, 14 with 512 and 128). At half of it the median time to first token is about 40 ms; at
+// twice it, the queue grows by as many requests per second as are served. The cache holds 65,536 tokens: 64 sequences
+// of a thousand tokens fill it, longer ones preempt each other.
 func Defaults() Profile {
 	return Profile{
 		Name:             "l40s-8b",
@@ -168,12 +174,12 @@ func Defaults() Profile {
 	}
 }
 
-// tight returns "a10-8b-tight": a card of the 24 GB class whose memory the 16-bit weights of a model of 8 billion nearly fill.
-// Its cache holds 10,240 tokens, not enough for the batch of 64: under load sequences preempt each other.
+// tight returns "a10-8b-tight": a card of the 24 GB class whose memory the 16-bit weights of a model of 8 billion
+// nearly fill. Its cache holds 10,240 tokens, not enough for the batch of 64: under load sequences preempt each other.
 //
-// Capacity, measured by TestProfilesHoldTheirWord: 4.2 requests/s with prompts of 384 and answers of 96 tokens (7.7 with 256 and
-// 64, 2.6 with 512 and 128). There, every fifth sequence or more is preempted, below half of it hardly any. The mean inter-token
-// latency is 30 ms alone and 53 ms at capacity.
+// Capacity, measured by TestProfilesHoldTheirWord: 4.2 requests/s with prompts of 384 and answers of 96 tokens (7.7
+// with 256 and 64, 2.6 with 512 and 128). There, every fifth sequence or more is preempted, below half of it hardly
+// any. The mean inter-token latency is 30 ms alone and 53 ms at capacity.
 func tight() Profile {
 	p := Defaults()
 	p.Name, p.Model = "a10-8b-tight", "sim-8b-fp16"
@@ -184,12 +190,14 @@ func tight() Profile {
 	return p
 }
 
-// speculating returns "h100-70b-spec": four cards of the 80 GB class that serve a model of 70 billion 8-bit weights, with a
-// small model that drafts three tokens a step, of which each is accepted with 0.7 if those before it were: 2.5 tokens a step.
+// speculating returns "h100-70b-spec": four cards of the 80 GB class that serve a model of 70 billion 8-bit weights,
+// with a small model that drafts three tokens a step, of which each is accepted with 0.7 if those before it were: 2.5
+// tokens a step.
 //
-// Capacity, measured by TestProfilesHoldTheirWord: 26 requests/s with prompts of 384 and answers of 96 tokens (39 with 256 and
-// 64, 20 with 512 and 128). The mean inter-token latency is 6 ms alone and 42 ms at capacity, where verifying drafts no longer
-// pays. The cache holds 524,288 tokens: sequences are not preempted, and shared prefixes stay for long.
+// Capacity, measured by TestProfilesHoldTheirWord: 26 requests/s with prompts of 384 and answers of 96 tokens (39 with
+// 256 and 64, 20 with 512 and 128). The mean inter-token latency is 6 ms alone and 42 ms at capacity, where verifying
+// drafts no longer pays. The cache holds 524,288 tokens: sequences are not preempted, and shared prefixes stay for
+// long.
 func speculating() Profile {
 	p := Defaults()
 	p.Name, p.Model = "h100-70b-spec", "sim-70b"

@@ -78,14 +78,14 @@ type message struct {
 	Content content `json:"content"`
 }
 
-// content is a message's text: a text, a list of parts, which are joined, or null. A part that is an image, a video or sound costs
-// mediaTokens, as an image does in a multimodal model.
+// content is a message's text: a text, a list of parts, which are joined, or null. A part that is an image, a video or
+// sound costs mediaTokens, as an image does in a multimodal model.
 type content string
 
 const mediaTokens = 256
 
-// mediaIDs are the tokens of an item that is not text. They are drawn from its bytes, so that equal items share a prefix and others do
-// not, and come back from their text unchanged.
+// mediaIDs are the tokens of an item that is not text. They are drawn from its bytes, so that equal items share a
+// prefix and others do not, and come back from their text unchanged.
 func mediaIDs(item string, n int) prompt {
 	draws := rand.New(rand.NewPCG(1, mixText(fnvOffset, item)))
 	ids := make(prompt, n)
@@ -138,15 +138,17 @@ func (c *content) parse(raw []byte, text, media []string) error {
 		case slices.Contains(media, part.Type):
 			texts = append(texts, decode(mediaIDs(string(raw), mediaTokens)))
 		default:
-			return fmt.Errorf("content: expected parts of type %s, got %q", strings.Join(slices.Concat(text, media), ", "), part.Type)
+			return fmt.Errorf("content: expected parts of type %s, got %q",
+				strings.Join(slices.Concat(text, media), ", "), part.Type)
 		}
 	}
 	*c = content(strings.Join(texts, "\n"))
 	return nil
 }
 
-// chatTokens applies the chat template to a list of messages. An answer that becomes a message keeps its tokens, so that the next
-// turn finds it in the prefix cache, also where the client has cut the blank at its beginning. A list without messages, or a message without a role, is an error.
+// chatTokens applies the chat template to a list of messages. An answer that becomes a message keeps its tokens, so
+// that the next turn finds it in the prefix cache, also where the client has cut the blank at its beginning. A list
+// without messages, or a message without a role, is an error.
 func chatTokens(messages []message, addGenerationPrompt bool) ([]int, *apiError) {
 	if len(messages) == 0 {
 		return nil, badRequest("messages", "messages must not be empty")
@@ -168,7 +170,8 @@ func chatTokens(messages []message, addGenerationPrompt bool) ([]int, *apiError)
 	return encode(text.String()), nil
 }
 
-// structured reports whether a message is an answer with a constraint, such as JSON, which has no blank at its beginning.
+// structured reports whether a message is an answer with a constraint, such as JSON, which has no blank at its
+// beginning.
 func structured(m message) bool {
 	return m.Role == "assistant" && m.Content != "" && letterDigits[m.Content[0]] < 0
 }

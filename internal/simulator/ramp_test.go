@@ -26,7 +26,8 @@ func measure(t *testing.T, p Profile, rate float64, requests, prompt, output int
 		for i := range arrivals {
 			at += draws.ExpFloat64() / rate
 			spread := func(mean int) int { return mean/2 + draws.IntN(mean+1) }
-			arrivals[i] = newcomer{at: time.Duration(at * float64(time.Second)), prompt: spread(prompt), limit: spread(output)}
+			arrivals[i] = newcomer{at: time.Duration(at * float64(time.Second)), prompt: spread(prompt),
+				limit: spread(output)}
 		}
 		tokens, e := play(t, p, arrivals)
 		var ttfts []time.Duration
@@ -59,7 +60,8 @@ func TestProfilesHoldTheirWord(t *testing.T) {
 	ms := func(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 	for _, p := range Profiles() {
-		within(p.Name+": what Capacity says over what is measured", p.Capacity/measure(t, p, 1000, 400, 256, 64).perSecond, 0.95, 1.05)
+		within(p.Name+": what Capacity says over what is measured",
+			p.Capacity/measure(t, p, 1000, 400, 256, 64).perSecond, 0.95, 1.05)
 	}
 	p := Defaults()
 	full := measure(t, p, 1000, 600, 384, 96)
@@ -72,7 +74,8 @@ func TestProfilesHoldTheirWord(t *testing.T) {
 	within("default: median TTFT at twice the capacity over that", ms(twice.ttft)/ms(half.ttft), 20, 1000)
 
 	p = tight()
-	full, half, light = measure(t, p, 1000, 400, 384, 96), measure(t, p, 2.1, 200, 384, 96), measure(t, p, 0.2, 20, 384, 96)
+	full, half, light = measure(t, p, 1000, 400, 384, 96), measure(t, p, 2.1, 200, 384, 96),
+		measure(t, p, 0.2, 20, 384, 96)
 	within("tight: capacity", full.perSecond, 3.9, 4.5)
 	within("tight: preemptions at capacity", float64(full.state.preemptions)/400, 0.15, 0.5)
 	within("tight: preemptions at half of it", float64(half.state.preemptions)/200, 0, 0.02)

@@ -29,7 +29,8 @@ type recording struct {
 	}
 }
 
-// forms is the order of the events of an answer, each by its name and the form of its JSON; equal ones in a row count as one.
+// forms is the order of the events of an answer, each by its name and the form of its JSON; equal ones in a row count
+// as one.
 func forms(header http.Header, body string) (all []string) {
 	add := func(name, data string) {
 		form := name + " " + data

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Sixteen users who each ask again the moment they have their answer, on a cache too small for them: two runs give the same
-// texts at the same virtual times, although goroutines take turns as they like; another seed gives another run.
+// Sixteen users who each ask again the moment they have their answer, on a cache too small for them: two runs give the
+// same texts at the same virtual times, although goroutines take turns as they like; another seed gives another run.
 func TestSameSeedSameRun(t *testing.T) {
 	run := func(seed uint64) (transcript string) {
 		p := round()
@@ -22,7 +22,8 @@ func TestSameSeedSameRun(t *testing.T) {
 				users.Go(func() {
 					for turn := range 3 {
 						_, events := c.stream("/v1/completions", fmt.Sprintf(
-							`{"prompt":"user %d in turn %d %s","max_tokens":150,"stream":true}`, user, turn, strings.Repeat("bla ", user*3)))
+							`{"prompt":"user %d in turn %d %s","max_tokens":150,"stream":true}`, user, turn,
+							strings.Repeat("bla ", user*3)))
 						mu.Lock()
 						for _, e := range events {
 							_, text, _ := strings.Cut(e.data, `"choices"`) // ids count requests, whose order is free

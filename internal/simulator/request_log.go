@@ -23,8 +23,8 @@ func (m moment) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%d.%09d", m/1e9, m%1e9), nil
 }
 
-// requestLog numbers the requests for tokens in the order in which their headers are read, and writes a line for each in this order:
-// the line of a request waits for earlier ones. Without a writer it only counts.
+// requestLog numbers the requests for tokens in the order in which their headers are read, and writes a line for each
+// in this order: the line of a request waits for earlier ones. Without a writer it only counts.
 type requestLog struct {
 	w      io.Writer    // nil for no log; set before the first request, as is bodies
 	bodies LoggedBodies // how much of them
@@ -39,8 +39,9 @@ type requestLog struct {
 	err   error         // the first of the writer
 }
 
-// LogTo makes the server write one line of JSON for each request for tokens to w, in order of arrival, each with one call
-// when the request and all before it are over. Call it before the first request; w is the caller's to close after Close.
+// LogTo makes the server write one line of JSON for each request for tokens to w, in order of arrival, each with one
+// call when the request and all before it are over. Call it before the first request; w is the caller's to close after
+// Close.
 func (s *Server) LogTo(w io.Writer) { s.log.w, s.log.next, s.log.ready = w, 1, map[int][]byte{} }
 
 // end files a request that is over.
@@ -70,7 +71,8 @@ func (l *requestLog) write(number int) {
 	delete(l.ready, number)
 }
 
-// close waits at most a second for open requests, writes the remaining lines, and returns the first error of the writer.
+// close waits at most a second for open requests, writes the remaining lines, and returns the first error of the
+// writer.
 func (l *requestLog) close() error {
 	if l.w == nil {
 		return nil

@@ -8,8 +8,8 @@ type LoggedBodies string
 const (
 	FullBodies LoggedBodies = "full" // as received, the default
 	NoBodies   LoggedBodies = "none"
-	// PrefixBodies are prompts as numbers of blocks: in prompts of two lines the same number stands for the same tokens behind the same
-	// beginning, and other numbers for others.
+	// PrefixBodies are prompts as numbers of blocks: in prompts of two lines the same number stands for the same tokens
+	// behind the same beginning, and other numbers for others.
 	PrefixBodies LoggedBodies = "prefix"
 )
 
@@ -22,8 +22,8 @@ type blockNumbers struct {
 	numbers map[uint64]int
 }
 
-// of returns the numbers of names as rows of a first number and how many follow each other. New names have numbers that follow each other,
-// and share their beginning with others, so there are few rows.
+// of returns the numbers of names as rows of a first number and how many follow each other. New names have numbers that
+// follow each other, and share their beginning with others, so there are few rows.
 func (b *blockNumbers) of(names []uint64) [][2]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

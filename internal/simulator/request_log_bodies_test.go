@@ -48,7 +48,8 @@ func TestLoggedBlocks(t *testing.T) {
 				c.do("POST", "/v1/completions", body)
 			}
 		})
-		want := []string{"[[0,6]]", "[[0,6]]", "[[0,3],[6,3]]", "[[0,6],[9,1]]", "[[10,3]]", "[[13,6]]", "absent", "absent", "[[19,1]]"}
+		want := []string{"[[0,6]]", "[[0,6]]", "[[0,3],[6,3]]", "[[0,6],[9,1]]", "[[10,3]]", "[[13,6]]", "absent",
+			"absent", "[[19,1]]"}
 		for i, line := range all {
 			if got := at(line, "prompt_blocks"); got != want[i] || line["body"] != "" {
 				t.Errorf("cache %v, line %d: %s, want %s; body %q", on, i, got, want[i], line["body"])
@@ -60,16 +61,18 @@ func TestLoggedBlocks(t *testing.T) {
 	}
 	for _, bodies := range []LoggedBodies{FullBodies, NoBodies} {
 		line := logged(t, cached(), bodies, func(c *client) { c.do("POST", "/v1/completions", ask("1", "")) })[0]
-		if at(line, "prompt_blocks") != "absent" || at(line, "block_size") != "absent" || (line["body"] == "") != (bodies == NoBodies) {
+		if at(line, "prompt_blocks") != "absent" || at(line, "block_size") != "absent" ||
+			(line["body"] == "") != (bodies == NoBodies) {
 			t.Errorf("%s: %v", bodies, line)
 		}
 	}
 }
 
-// The answer in the log is the text that the client gets, whole and as a stream, without reasoning. What came from the cache is null
-// where nothing was computed, and 0 without a cache.
+// The answer in the log is the text that the client gets, whole and as a stream, without reasoning. What came from the
+// cache is null where nothing was computed, and 0 without a cache.
 func TestLoggedAnswers(t *testing.T) {
-	const messages = `{"messages":[{"role":"user","content":"what is it that lies there in the long grass and does not move"}],"max_tokens":20,"ignore_eos":true`
+	const messages = `{"messages":[{"role":"user","content":"what is it that lies there in the long grass and does ` +
+		`not move"}],"max_tokens":20,"ignore_eos":true`
 	for _, on := range []bool{true, false} {
 		p := cached()
 		p.PrefixCache = on
@@ -79,7 +82,8 @@ func TestLoggedAnswers(t *testing.T) {
 				texts = append(texts, textAt(c.answer(path, body), keys...))
 			}
 			text("/v1/chat/completions", messages+`}`, "choices", 0, "message", "content")
-			text("/v1/chat/completions", messages+`,"chat_template_kwargs":{"enable_thinking":true}}`, "choices", 0, "message", "content")
+			text("/v1/chat/completions", messages+`,"chat_template_kwargs":{"enable_thinking":true}}`, "choices", 0,
+				"message", "content")
 			_, events := c.stream("/v1/chat/completions", messages+`,"stream":true}`)
 			texts = append(texts, c.text(events[1:len(events)-1], "", "choices", 0, "delta", "content"))
 			text("/v1/completions", `{"prompt":["a","b"],"n":2,"max_tokens":3}`, "choices", 0, "text")

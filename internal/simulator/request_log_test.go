@@ -66,7 +66,8 @@ func TestRequestLog(t *testing.T) {
 		// The first takes the longest, so the others have to wait for it in the log.
 		clients.Go(func() {
 			send("slow-headers=10s", `{"prompt":"héllo <b>","max_tokens":3,"ignore_eos":true,"stream":true}`,
-				"X-Request-Id", "bench-1", "X-Session-ID", "s-1", "Authorization", "Bearer s3cret", "X-Api-Key", "s3cret", "Cookie", "s3cret")
+				"X-Request-Id", "bench-1", "X-Session-ID", "s-1", "Authorization", "Bearer s3cret", "X-Api-Key",
+				"s3cret", "Cookie", "s3cret")
 		})
 		time.Sleep(time.Second)
 		send("", fast)
@@ -84,10 +85,14 @@ func TestRequestLog(t *testing.T) {
 		}
 	})
 	want := []string{
-		`{"arrival":1,"at_s":1.234567890,"client":"client-1","method":"POST","path":"/v1/completions?q=1","request_id":"bench-1","session":"s-1",` +
-			`"headers":{"Accept-Encoding":"gzip","Content-Length":"70","Host":"simulator","User-Agent":"Go-http-client/1.1","X-Request-Id":"bench-1","X-Session-Id":"s-1","X-Simulate-Fault":"slow-headers=10s"},` +
+		`{"arrival":1,"at_s":1.234567890,"client":"client-1","method":"POST","path":"/v1/completions?q=1",` +
+			`"request_id":"bench-1","session":"s-1",` +
+			`"headers":{"Accept-Encoding":"gzip","Content-Length":"70","Host":"simulator",` +
+			`"User-Agent":"Go-http-client/1.1","X-Request-Id":"bench-1","X-Session-Id":"s-1",` +
+			`"X-Simulate-Fault":"slow-headers=10s"},` +
 			`"body":"{\"prompt\":\"héllo <b>\",\"max_tokens\":3,\"ignore_eos\":true,\"stream\":true}",` +
-			`"status":200,"first_byte_s":11.234567890,"first_token_s":11.245367890,"last_byte_s":11.267384890,"prompt_tokens":8,"cached_tokens":0,"output_tokens":3,"answer":" gov tap few","fault":"slow-headers=10s"}`,
+			`"status":200,"first_byte_s":11.234567890,"first_token_s":11.245367890,"last_byte_s":11.267384890,` +
+			`"prompt_tokens":8,"cached_tokens":0,"output_tokens":3,"answer":" gov tap few","fault":"slow-headers=10s"}`,
 		`{"arrival":2,"at_s":2.234567890,"client":"client-2",`,
 		`{"arrival":3,`, `{"arrival":4,`, `{"arrival":5,`,
 	}
@@ -110,7 +115,8 @@ func TestRequestLog(t *testing.T) {
 		RequestID string   `json:"request_id"`
 	}
 	for i, want := range []string{
-		"200 slow-headers=10s 3 tokens for 8", "200  1 tokens for 1", "none reset-header 0 tokens for 0", "400  0 tokens for 0", "200  2 tokens for 3",
+		"200 slow-headers=10s 3 tokens for 8", "200  1 tokens for 1", "none reset-header 0 tokens for 0",
+		"400  0 tokens for 0", "200  2 tokens for 3",
 	} {
 		var v line
 		assert.Succeeds(t, json.Unmarshal([]byte(log.calls[i]), &v))
@@ -121,7 +127,8 @@ func TestRequestLog(t *testing.T) {
 		if got := fmt.Sprintf("%s %s %d tokens for %d", status, v.Fault, v.Output, v.Prompt); got != want {
 			t.Errorf("line %d: %s, want %s", i+1, got, want)
 		}
-		if (v.First == nil) != (v.Status == nil) || (v.Token == nil) != (v.Output == 0 || i == 4) || (v.Last == nil) != (v.Status == nil) {
+		if (v.First == nil) != (v.Status == nil) || (v.Token == nil) != (v.Output == 0 || i == 4) ||
+			(v.Last == nil) != (v.Status == nil) {
 			t.Errorf("line %d: moments do not fit: %s", i+1, log.calls[i])
 		}
 		if v.Token != nil && !(*v.First <= *v.Token && *v.Token <= *v.Last+1e-3) {
@@ -144,7 +151,8 @@ func TestRequestLogAtTheEnd(t *testing.T) {
 		if err := c.server.Close(); err != nil {
 			t.Error(err)
 		}
-		if all := strings.Join(log.calls, ""); len(log.calls) != 3 || !regexp.MustCompile(`(?s)^{"arrival":1,.*\n{"arrival":2,.*\n{"arrival":3,.*\n$`).MatchString(all) {
+		if all := strings.Join(log.calls, ""); len(log.calls) != 3 ||
+			!regexp.MustCompile(`(?s)^{"arrival":1,.*\n{"arrival":2,.*\n{"arrival":3,.*\n$`).MatchString(all) {
 			t.Errorf("%d lines:\n%s", len(log.calls), all)
 		}
 	})
@@ -168,7 +176,8 @@ func TestRequestLogFails(t *testing.T) {
 		}
 		_ = web.Close()
 		<-served
-		if err := s.Close(); !errors.Is(err, full) || !strings.Contains(err.Error(), "request log") || len(log.calls) != 2 {
+		if err := s.Close(); !errors.Is(err, full) || !strings.Contains(err.Error(), "request log") ||
+			len(log.calls) != 2 {
 			t.Errorf("close: %v after %d lines", err, len(log.calls))
 		}
 	})

@@ -59,7 +59,8 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request, a *arrival) *
 		return badRequest("input", "input is missing")
 	}
 	if request.TopLogprobs < 0 || request.TopLogprobs > maxLogprobs {
-		return badRequest("top_logprobs", "top_logprobs must be between 0 and %d, got %d", maxLogprobs, request.TopLogprobs)
+		return badRequest("top_logprobs", "top_logprobs must be between 0 and %d, got %d", maxLogprobs,
+			request.TopLogprobs)
 	}
 	messages := []message(*request.Input)
 	if request.Instructions != nil {
@@ -71,11 +72,13 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request, a *arrival) *
 	}
 	request.Input = nil
 	request.thinks = request.ChatTemplateKwargs.EnableThinking
-	return s.respond(w, r, a, ids, request.MaxOutputTokens, request.sampling, &responseEvents{request: request, output: []any{}})
+	return s.respond(w, r, a, ids, request.MaxOutputTokens, request.sampling,
+		&responseEvents{request: request, output: []any{}})
 }
 
-// responseEvents is the dialect of OpenAI's Responses API: named events, numbered from 0, about items of output that begin, grow and end. As in
-// vLLM, the last event is response.completed, even where the answer was cut at its limit and its status is incomplete.
+// responseEvents is the dialect of OpenAI's Responses API: named events, numbered from 0, about items of output that
+// begin, grow and end. As in vLLM, the last event is response.completed, even where the answer was cut at its limit and
+// its status is incomplete.
 type responseEvents struct {
 	request responsesRequest
 	sent    int           // events
@@ -126,7 +129,8 @@ func (d *responseEvents) grow(g *generation, out *events, kind string, tokens []
 			return err
 		}
 		d.item = d.newItem(g, kind)
-		if err := d.send(out, "response.output_item.added", fields{"item": d.item.state("in_progress"), "output_index": len(d.output)}); err != nil {
+		if err := d.send(out, "response.output_item.added",
+			fields{"item": d.item.state("in_progress"), "output_index": len(d.output)}); err != nil {
 			return err
 		}
 		if err := d.sendPart(out, "response.content_part.added", fields{"part": d.item.content()}); err != nil {
@@ -171,7 +175,8 @@ func (d *responseEvents) endItem(out *events) error {
 		return err
 	}
 	whole := d.item.state("completed")
-	if err := d.send(out, "response.output_item.done", fields{"item": whole, "output_index": len(d.output)}); err != nil {
+	if err := d.send(out, "response.output_item.done", fields{"item": whole, "output_index": len(d.output)}); err !=
+		nil {
 		return err
 	}
 	d.output, d.item = append(d.output, whole), nil
@@ -232,8 +237,8 @@ func (i *responseItem) event() string {
 	return "response.output_text"
 }
 
-// content is what the item has so far. As in vLLM, it begins with an empty list of log probabilities, and ends with null where there are
-// none.
+// content is what the item has so far. As in vLLM, it begins with an empty list of log probabilities, and ends with
+// null where there are none.
 func (i *responseItem) content() fields {
 	text := i.text.String()
 	if i.kind == "reasoning" {
@@ -266,10 +271,12 @@ func (d *responseEvents) usage(g *generation) fields {
 	return fields{
 		"input_tokens": g.seq.prompt, "output_tokens": n, "total_tokens": g.seq.prompt + n,
 		"input_tokens_details": fields{
-			"cached_tokens": g.cached(), "cache_write_tokens": 0, "input_tokens_per_turn": turns, "cached_tokens_per_turn": turns,
+			"cached_tokens": g.cached(), "cache_write_tokens": 0, "input_tokens_per_turn": turns,
+			"cached_tokens_per_turn": turns,
 		},
 		"output_tokens_details": fields{
-			"reasoning_tokens": min(n, g.thoughts), "tool_output_tokens": 0, "output_tokens_per_turn": turns, "tool_output_tokens_per_turn": turns,
+			"reasoning_tokens": min(n, g.thoughts), "tool_output_tokens": 0, "output_tokens_per_turn": turns,
+			"tool_output_tokens_per_turn": turns,
 		},
 	}
 }
@@ -277,10 +284,14 @@ func (d *responseEvents) usage(g *generation) fields {
 // response is the object that is the answer, and that the first and the last event carry.
 func (d *responseEvents) response(g *generation, status string, usage fields) fields {
 	r := fields{
-		"id": g.id, "object": "response", "created_at": g.created, "model": g.model, "status": status, "output": slices.Clone(d.output), "usage": usage,
-		"instructions": d.request.Instructions, "max_output_tokens": g.room, "temperature": 1.0, "top_p": 1.0, "presence_penalty": 0.0,
-		"frequency_penalty": 0.0, "parallel_tool_calls": true, "tool_choice": "none", "tools": []any{}, "background": false,
-		"service_tier": "auto", "truncation": "disabled", "incomplete_details": nil, "metadata": nil, "max_tool_calls": nil,
+		"id": g.id, "object": "response", "created_at": g.created, "model": g.model, "status": status,
+		"output": slices.Clone(d.output), "usage": usage,
+		"instructions": d.request.Instructions, "max_output_tokens": g.room, "temperature": 1.0, "top_p": 1.0,
+		"presence_penalty":  0.0,
+		"frequency_penalty": 0.0, "parallel_tool_calls": true, "tool_choice": "none", "tools": []any{},
+		"background":   false,
+		"service_tier": "auto", "truncation": "disabled", "incomplete_details": nil, "metadata": nil,
+		"max_tool_calls":       nil,
 		"previous_response_id": nil, "prompt": nil, "reasoning": nil, "text": nil, "top_logprobs": nil, "user": nil,
 		"input_messages": nil, "output_messages": nil, "kv_transfer_params": nil, "ec_transfer_params": nil,
 	}

@@ -40,7 +40,8 @@ func (c *client) wants(what string, v any, pairs [][2]string) {
 
 func TestResponsesStream(t *testing.T) {
 	bubble(t, round(), func(c *client) {
-		const body = `"model":"sim-8b","input":"one two three","max_output_tokens":6,"store":false,"ignore_eos":true,"chat_template_kwargs":{"enable_thinking":true}`
+		const body = `"model":"sim-8b","input":"one two three","max_output_tokens":6,"store":false,"ignore_eos":true,` +
+			`"chat_template_kwargs":{"enable_thinking":true}`
 		headers, events := c.stream("/v1/responses", `{`+body+`,"stream":true}`)
 		want := []string{
 			"response.created", "response.in_progress",
@@ -54,7 +55,8 @@ func TestResponsesStream(t *testing.T) {
 			t.Fatalf("events\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		if headers != 0 || events[1].at != 0 || events[4].at == 0 {
-			t.Errorf("headers at %v, in_progress at %v, the first token at %v: want the first two at once", headers, events[1].at, events[4].at)
+			t.Errorf("headers at %v, in_progress at %v, the first token at %v: want the first two at once", headers,
+				events[1].at, events[4].at)
 		}
 		var deltas []time.Duration
 		for i, e := range events {
@@ -69,7 +71,8 @@ func TestResponsesStream(t *testing.T) {
 		if len(deltas) != 6 || deltas[5]-deltas[4] < 11*time.Millisecond {
 			t.Errorf("6 tokens at %v, want steps between them", deltas)
 		}
-		thought, said := c.text(events, "response.reasoning_text.delta", "delta"), c.text(events, "response.output_text.delta", "delta")
+		thought, said := c.text(events, "response.reasoning_text.delta", "delta"),
+			c.text(events, "response.output_text.delta", "delta")
 		last := c.parse(events[len(events)-1].data)["response"]
 		prompt := len(encode("user: one two three\nassistant:"))
 		c.wants("the end", last, [][2]string{
@@ -102,22 +105,29 @@ func TestResponsesRequests(t *testing.T) {
 		if got := tokens(`{"input":[{"role":"user","content":"hello world"}]}`); got != plain {
 			t.Errorf("a list of one message has %s tokens, its text %s", got, plain)
 		}
-		if got := tokens(`{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hello world"}]}]}`); got != plain {
+		if got := tokens(`{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hello ` +
+			`world"}]}]}`); got != plain {
 			t.Errorf("a list of parts has %s tokens, its text %s", got, plain)
 		}
 		if got := tokens(`{"input":"hello world","instructions":"be brief"}`); got <= plain {
 			t.Errorf("with instructions %s tokens, without %s", got, plain)
 		}
 		whole := c.answer("/v1/responses", `{"input":"how many","max_output_tokens":500}`)
-		c.wants("an answer that ends by itself", whole, [][2]string{{at(whole, "status"), `"completed"`}, {at(whole, "incomplete_details"), "null"}})
-		_, events := c.stream("/v1/responses", `{"input":"a","max_output_tokens":2,"ignore_eos":true,"stream":true,"include":["message.output_text.logprobs"],"top_logprobs":3}`)
+		c.wants("an answer that ends by itself", whole,
+			[][2]string{{at(whole, "status"), `"completed"`}, {at(whole, "incomplete_details"), "null"}})
+		_, events := c.stream("/v1/responses",
+			`{"input":"a","max_output_tokens":2,"ignore_eos":true,"stream":true,`+
+				`"include":["message.output_text.logprobs"],"top_logprobs":3}`)
 		delta := c.parse(events[4].data)
 		c.wants("log probabilities", delta, [][2]string{
-			{at(delta, "logprobs", 0, "token"), at(delta, "delta")}, {at(delta, "logprobs", 1), "absent"}, {at(delta, "logprobs", 0, "top_logprobs", 3), "absent"},
+			{at(delta, "logprobs", 0, "token"), at(delta, "delta")}, {at(delta, "logprobs", 1), "absent"},
+			{at(delta, "logprobs", 0, "top_logprobs", 3), "absent"},
 		})
 		c.refuses("/v1/responses", map[string]string{
-			`{}`: "input is missing", `{"input":7}`: "a text or a list", `{"input":[{"type":"item_reference"}]}`: "item_reference",
-			`{"input":[{"role":"user","content":[{"type":"text","text":"a"}]}]}`: "input_text", `{"input":[]}`: "must not be empty",
+			`{}`: "input is missing", `{"input":7}`: "a text or a list",
+			`{"input":[{"type":"item_reference"}]}`:                              "item_reference",
+			`{"input":[{"role":"user","content":[{"type":"text","text":"a"}]}]}`: "input_text",
+			`{"input":[]}`:                    "must not be empty",
 			`{"input":"a","top_logprobs":21}`: "between 0 and 20", `{"input":"a","max_output_tokens":0}`: "at least 1",
 		})
 	})

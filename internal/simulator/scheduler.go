@@ -52,8 +52,8 @@ func (s *scheduler) queue(arrived []*sequence) {
 	}
 }
 
-// plan hands out the tokens of the next step: first one to each sequence that decodes, then what is left to prefills under
-// way, then to new ones. An empty plan means that there is nothing to do.
+// plan hands out the tokens of the next step: first one to each sequence that decodes, then what is left to prefills
+// under way, then to new ones. An empty plan means that there is nothing to do.
 func (s *scheduler) plan() plan {
 	p := plan{shares: s.shares[:0]}
 	budget := s.profile.MaxBatchedTokens
@@ -90,15 +90,16 @@ func (s *scheduler) prefill(p *plan, seq *sequence, budget int) int {
 	return n
 }
 
-// drafts returns how many tokens speculative decoding drafts for seq: not beyond the longest sequence, so that a single one
-// always fits.
+// drafts returns how many tokens speculative decoding drafts for seq: not beyond the longest sequence, so that a single
+// one always fits.
 func (s *scheduler) drafts(seq *sequence) int {
 	return min(s.profile.SpecTokens, s.profile.MaxModelLen-seq.known)
 }
 
-// grow makes sure that seq has blocks for its next tokens, at the expense of the youngest, which goes back to the front of the queue.
-// It keeps its tokens, and computes again the part of its cache that others have taken by then. It returns false if the youngest was
-// seq itself. A single sequence always fits, so the oldest always proceeds and there is no deadlock.
+// grow makes sure that seq has blocks for its next tokens, at the expense of the youngest, which goes back to the front
+// of the queue. It keeps its tokens, and computes again the part of its cache that others have taken by then. It
+// returns false if the youngest was seq itself. A single sequence always fits, so the oldest always proceeds and there
+// is no deadlock.
 func (s *scheduler) grow(seq *sequence) bool {
 	for !s.pool.hold(seq, seq.known+s.drafts(seq)) {
 		youngest := s.running[len(s.running)-1]
@@ -114,7 +115,8 @@ func (s *scheduler) grow(seq *sequence) bool {
 	return true
 }
 
-// admit moves the first waiting sequence to running if the batch and the cache have room for it. Later ones do not overtake.
+// admit moves the first waiting sequence to running if the batch and the cache have room for it. Later ones do not
+// overtake.
 func (s *scheduler) admit() bool {
 	if len(s.waiting) == 0 || len(s.running) == s.profile.MaxSequences || !s.pool.enter(s.waiting[0]) {
 		return false
@@ -144,8 +146,9 @@ func (s *scheduler) drop(gone func(*sequence) bool) {
 //	|<-- computed -->|<------ pending ------>|
 //	|<--------------- known ---------------->|
 //
-// A step computes some of the pending tokens; when none is left, it has produced one more. Prefill, decode and the second
-// prefill after a preemption are therefore one rule. The submitter reads prompt, limit and out only; all else is the engine's.
+// A step computes some of the pending tokens; when none is left, it has produced one more. Prefill, decode and the
+// second prefill after a preemption are therefore one rule. The submitter reads prompt, limit and out only; all else is
+// the engine's.
 type sequence struct {
 	prompt   int    // tokens, at least 1
 	limit    int    // tokens to generate, at least 1
@@ -187,7 +190,8 @@ func (s *sequence) done() bool     { return s.generated() == s.limit }
 // decoding reports whether all but the last token is in the cache.
 func (s *sequence) decoding() bool { return s.generated() > 0 && s.pending() == 1 }
 
-// advance marks n pending tokens as computed and returns the number of new ones: one and the accepted drafts, up to the limit.
+// advance marks n pending tokens as computed and returns the number of new ones: one and the accepted drafts, up to the
+// limit.
 func (s *sequence) advance(n, accepted int) int {
 	s.computed += n
 	if s.pending() > 0 {
@@ -221,8 +225,8 @@ func (s *speculation) acceptedTokens() (sum int) {
 	return sum
 }
 
-// verify returns how many drafted tokens of a share the model accepts: those before the first rejected one. As in vLLM, tokens beyond
-// the end of the answer are counted and then dropped.
+// verify returns how many drafted tokens of a share the model accepts: those before the first rejected one. As in vLLM,
+// tokens beyond the end of the answer are counted and then dropped.
 func (p Profile) verify(s share) (accepted int) {
 	if s.drafts == 0 {
 		return 0

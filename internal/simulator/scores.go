@@ -44,7 +44,8 @@ func (l *scorables) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]scoreInput)(l))
 }
 
-// rerank orders documents by their relevance to a query. The engine reads each with the query before it, as a cross-encoder does.
+// rerank orders documents by their relevance to a query. The engine reads each with the query before it, as a
+// cross-encoder does.
 func (s *Server) rerank(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
 	var request struct {
 		pooledRequest

@@ -1,19 +1,20 @@
-// Package simulator is an OpenAI-compatible server that behaves like a continuous-batching engine, so that the tool can be
-// shown and tested without a GPU. Requests queue, are admitted as key-value blocks and the batch allow, share the tokens of each
-// step and the blocks of common prefixes, slow each other down and preempt each other, all from one Profile and one seed. So a
-// ramp saturates it like a real server: time to first token rises when the queue grows, inter-token latency when the batch fills.
+// Package simulator is an OpenAI-compatible server that behaves like a continuous-batching engine, so that the tool can
+// be shown and tested without a GPU. Requests queue, are admitted as key-value blocks and the batch allow, share the
+// tokens of each step and the blocks of common prefixes, slow each other down and preempt each other, all from one
+// Profile and one seed. So a ramp saturates it like a real server: time to first token rises when the queue grows,
+// inter-token latency when the batch fills.
 //
 //	handler ──submit──▶ pending ──▶ waiting ──admit──▶ running ──step──▶ token channel ──▶ handler
 //	                                   ▲                  │
 //	                                   └────preempted─────┘
 //
-// It has vLLM's endpoints: each kind of generation writes an answer in its dialect, each kind of pooling has the engine read prompts
-// and no more. There is no model, and the text is invented. It shares no wire types with the client, on purpose: with one struct on
-// both sides a wrong field name would pass every test. It uses only Go's timers, so that under testing/synctest, with Pipe as the
-// network, a step lasts exactly as long as its profile says.
+// It has vLLM's endpoints: each kind of generation writes an answer in its dialect, each kind of pooling has the engine
+// read prompts and no more. There is no model, and the text is invented. It shares no wire types with the client, on
+// purpose: with one struct on both sides a wrong field name would pass every test. It uses only Go's timers, so that
+// under testing/synctest, with Pipe as the network, a step lasts exactly as long as its profile says.
 //
-// A Fault injects a failure between client and server into requests chosen by number, so that a test knows the counts. LogTo
-// logs the requests of clients with their times.
+// A Fault injects a failure between client and server into requests chosen by number, so that a test knows the counts.
+// LogTo logs the requests of clients with their times.
 package simulator
 
 import (
@@ -48,7 +49,8 @@ func New(p Profile) *Server {
 	if err := p.Validate(); err != nil {
 		panic(fmt.Sprintf("simulator: %v", err))
 	}
-	s := &Server{profile: p, engine: newEngine(p), mux: http.NewServeMux(), created: time.Now(), grammars: map[string]bool{}}
+	s := &Server{profile: p, engine: newEngine(p), mux: http.NewServeMux(), created: time.Now(),
+		grammars: map[string]bool{}}
 	s.log.bodies = FullBodies
 	for _, e := range []struct {
 		method, path string
@@ -102,8 +104,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// HTTPServer returns a server for Handler that is ready to Serve on a listener, and that the caller shuts down. It keeps
-// idle connections open, sets no limit to an answer's length, and logs nothing.
+// HTTPServer returns a server for Handler that is ready to Serve on a listener, and that the caller shuts down. It
+// keeps idle connections open, sets no limit to an answer's length, and logs nothing.
 func (s *Server) HTTPServer() *http.Server {
 	return &http.Server{
 		Handler:           s.Handler(),
@@ -112,8 +114,8 @@ func (s *Server) HTTPServer() *http.Server {
 	}
 }
 
-// Close stops the engine and waits for it. Answers under way end with an error, later requests for tokens get status 503.
-// It returns the first error of the writer given to LogTo, and may be called again.
+// Close stops the engine and waits for it. Answers under way end with an error, later requests for tokens get status
+// 503. It returns the first error of the writer given to LogTo, and may be called again.
 func (s *Server) Close() error {
 	s.engine.stop()
 	return s.log.close()

@@ -25,7 +25,8 @@ func TestAcceptanceOdds(t *testing.T) {
 			t.Fatalf("%d draft tokens in %d drafts", s.draftTokens, s.drafts)
 		}
 		for position, n := range s.accepted {
-			if got, want := float64(n)/float64(s.drafts), math.Pow(0.7, float64(position+1)); math.Abs(got-want) > 0.03 {
+			if got, want := float64(n)/float64(s.drafts), math.Pow(0.7, float64(position+1)); math.Abs(got-want) >
+				0.03 {
 				t.Errorf("position %d: %.3f accepted, want about %.3f", position, got, want)
 			}
 		}
@@ -34,7 +35,8 @@ func TestAcceptanceOdds(t *testing.T) {
 
 // The text is the same with and without, in fewer events, and the metrics page counts it.
 func TestSpeculationOverHTTP(t *testing.T) {
-	const body = `{"prompt":[1,2,3],"max_tokens":41,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`
+	const body = `{"prompt":[1,2,3],"max_tokens":41,"ignore_eos":true,"stream":true,` +
+		`"stream_options":{"include_usage":true}}`
 	read := func(p Profile) (text, usage string, events int, page string) {
 		bubble(t, p, func(c *client) {
 			_, got := c.stream("/v1/completions", body)
@@ -48,7 +50,8 @@ func TestSpeculationOverHTTP(t *testing.T) {
 	}
 	plain, usage, events, page := read(round())
 	if usage != "41" || events != 43 || strings.Contains(page, "spec_decode") {
-		t.Errorf("without: usage %s, %d events, spec_decode in the page: %v", usage, events, strings.Contains(page, "spec_decode"))
+		t.Errorf("without: usage %s, %d events, spec_decode in the page: %v", usage, events,
+			strings.Contains(page, "spec_decode"))
 	}
 	text, usage, events, page := read(speculative(3, 1))
 	if text != plain || usage != "41" || events != 1+10+2 {

@@ -9,8 +9,9 @@ import (
 // errInjected is the error of a stream that a fault has ended, and that has nothing left to write.
 var errInjected = errors.New("ended by a fault")
 
-// stream writes the answer as events: the headers and the first events now, then those of each step, then the end. A request that the
-// engine gives up ends with an error event; a client that is gone, or a fault, ends the stream at once.
+// stream writes the answer as events: the headers and the first events now, then those of each step, then the end. A
+// request that the engine gives up ends with an error event; a client that is gone, or a fault, ends the stream at
+// once.
 func (g *generation) stream(ctx context.Context, w http.ResponseWriter, d dialect) {
 	out, err := g.openEvents(ctx, w)
 	if err == nil {
@@ -71,8 +72,8 @@ func (g *generation) streamTokens(ctx context.Context, out *events, d dialect) e
 	})
 }
 
-// beforeFault returns the number of tokens before a fault in the middle of the stream, -1 for no such fault. The last token always
-// comes after it, or the answer would be complete.
+// beforeFault returns the number of tokens before a fault in the middle of the stream, -1 for no such fault. The last
+// token always comes after it, or the answer would be complete.
 func (g *generation) beforeFault() int {
 	f := g.arrival.fault
 	if f.Kind == FaultEmpty {
@@ -99,7 +100,8 @@ func (g *generation) inject(ctx context.Context, out *events, d dialect) error {
 	case FaultErrorInStream:
 		err = d.fail(g, out, broken(errors.New("simulated fault: the engine failed")))
 	case FaultMalformed:
-		err = errors.Join(out.write("data: {\"id\":\"simulated fault\",\"choices\":[{\"index\":0,\n\n"), d.close(g, out))
+		err = errors.Join(out.write("data: {\"id\":\"simulated fault\",\"choices\":[{\"index\":0,\n\n"),
+			d.close(g, out))
 	}
 	if err != nil {
 		return err

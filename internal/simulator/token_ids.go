@@ -2,11 +2,11 @@ package simulator
 
 import "bytes"
 
-// Prompts as token ids are long: a general decoder of JSON takes half a second for a million of them. These functions read what is
-// usual, plain lists of whole numbers, and leave all else to that decoder, errors included.
+// Prompts as token ids are long: a general decoder of JSON takes half a second for a million of them. These functions
+// read what is usual, plain lists of whole numbers, and leave all else to that decoder, errors included.
 
-// cutPrompt returns the token ids of the member "prompt" of a request, and the request with an empty list in their place. It returns
-// nil where the prompt is something else, and where body is not plainly an object.
+// cutPrompt returns the token ids of the member "prompt" of a request, and the request with an empty list in their
+// place. It returns nil where the prompt is something else, and where body is not plainly an object.
 func cutPrompt(body []byte) (rest []byte, all []prompt) {
 	i := skipSpace(body, 0)
 	if i == len(body) || body[i] != '{' {
@@ -26,7 +26,8 @@ func cutPrompt(body []byte) (rest []byte, all []prompt) {
 			if all, to = readPrompts(body, value); all == nil {
 				return nil, nil
 			}
-			rest = append(append(append(make([]byte, 0, len(body)-(to-value)+2), body[:value]...), "[]"...), body[to:]...)
+			rest = append(append(append(make([]byte, 0, len(body)-(to-value)+2), body[:value]...), "[]"...),
+				body[to:]...)
 			i = to
 		case bytes.EqualFold(key, []byte(`"prompt"`)), bytes.IndexByte(key, '\\') >= 0:
 			return nil, nil // of several, the decoder knows which one counts
@@ -106,7 +107,8 @@ func skipSpace(text []byte, i int) int {
 	return i
 }
 
-// skipValue returns the end of the value that begins at i. Of what is not JSON it returns any place behind i, or the end.
+// skipValue returns the end of the value that begins at i. Of what is not JSON it returns any place behind i, or the
+// end.
 func skipValue(text []byte, i int) int {
 	for depth := 0; i < len(text); i++ {
 		switch text[i] {

@@ -18,15 +18,22 @@ var promptBodies = []string{
 	300 ] , "stream" : true } `,
 	`{"model":"a\"prompt\":[1]","prompt":[[1,2],[3]],"n":2}`,
 	`{"stop":["]","{"],"extra":{"prompt":[9],"deep":[[{"a":"\\"}]]},"prompt":[0,10],"min_tokens":null}`,
-	`{"prompt":"a text"}`, `{"prompt":["a","b"]}`, `{"prompt":[]}`, `{"prompt":[[]]}`, `{"prompt":[[1],[]]}`, `{"prompt":null}`, `{}`, `{"n":1}`,
-	`{"prompt":[1,2],"prompt":[3]}`, `{"prompt":[1,2],"Prompt":[3]}`, `{"\u0070rompt":[3],"prompt":[1]}`, `{"prompt":[1],"\u0070rompt":[3]}`,
-	`{"prompt":[1.5]}`, `{"prompt":[1.0]}`, `{"prompt":[1e2]}`, `{"prompt":[-1]}`, `{"prompt":[1,-2]}`, `{"prompt":[012]}`, `{"prompt":[00]}`,
-	`{"prompt":[999999999,1234567890123,99999999999999999999]}`, `{"prompt":[1,]}`, `{"prompt":[,1]}`, `{"prompt":[1 2]}`, `{"prompt":[1`, `{"prompt":[`,
-	`{"prompt":[1],}`, `{"prompt":[1]`, `{"prompt":[1]}}`, `{"prompt":[1]} x`, `{"prompt" [1]}`, `{prompt:[1]}`, `["prompt",[1]]`, `"prompt"`, ``, ` `, `{`, `{"`,
-	`{"prompt":[[1],[2]`, `{"prompt":[[1][2]]}`, `{"prompt":[[1],2]}`, `{"prompt":[1,[2]]}`, `{"a":"\`, `{"a":]}`, `}`, `{"prompt":[1],"max_tokens":"x"}`,
+	`{"prompt":"a text"}`, `{"prompt":["a","b"]}`, `{"prompt":[]}`, `{"prompt":[[]]}`, `{"prompt":[[1],[]]}`,
+	`{"prompt":null}`, `{}`, `{"n":1}`,
+	`{"prompt":[1,2],"prompt":[3]}`, `{"prompt":[1,2],"Prompt":[3]}`, `{"\u0070rompt":[3],"prompt":[1]}`,
+	`{"prompt":[1],"\u0070rompt":[3]}`,
+	`{"prompt":[1.5]}`, `{"prompt":[1.0]}`, `{"prompt":[1e2]}`, `{"prompt":[-1]}`, `{"prompt":[1,-2]}`,
+	`{"prompt":[012]}`, `{"prompt":[00]}`,
+	`{"prompt":[999999999,1234567890123,99999999999999999999]}`, `{"prompt":[1,]}`, `{"prompt":[,1]}`,
+	`{"prompt":[1 2]}`, `{"prompt":[1`, `{"prompt":[`,
+	`{"prompt":[1],}`, `{"prompt":[1]`, `{"prompt":[1]}}`, `{"prompt":[1]} x`, `{"prompt" [1]}`, `{prompt:[1]}`,
+	`["prompt",[1]]`, `"prompt"`, ``, ` `, `{`, `{"`,
+	`{"prompt":[[1],[2]`, `{"prompt":[[1][2]]}`, `{"prompt":[[1],2]}`, `{"prompt":[1,[2]]}`, `{"a":"\`, `{"a":]}`, `}`,
+	`{"prompt":[1],"max_tokens":"x"}`,
 }
 
-// Prompts of ids that are read before the rest of the request give the same request, and the same errors, as the general decoder.
+// Prompts of ids that are read before the rest of the request give the same request, and the same errors, as the
+// general decoder.
 func TestCutPrompt(t *testing.T) {
 	for _, body := range promptBodies {
 		sameAsDecoded(t, body)
@@ -94,8 +101,8 @@ func long() Profile {
 	return p
 }
 
-// BenchmarkLongPrompt is the whole cost of a request with a long prompt, from its body to the end of its answer. The bytes are those of
-// the body.
+// BenchmarkLongPrompt is the whole cost of a request with a long prompt, from its body to the end of its answer. The
+// bytes are those of the body.
 func BenchmarkLongPrompt(b *testing.B) {
 	for _, tokens := range []int{1_000, 100_000, 900_000} {
 		for _, bodies := range []LoggedBodies{"", PrefixBodies, FullBodies} {
@@ -115,8 +122,10 @@ func BenchmarkLongPrompt(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					w := httptest.NewRecorder()
-					s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/completions", strings.NewReader(body)))
-					if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"prompt_tokens":`+strconv.Itoa(tokens)) {
+					s.Handler().ServeHTTP(w,
+						httptest.NewRequest(http.MethodPost, "/v1/completions", strings.NewReader(body)))
+					if w.Code != http.StatusOK ||
+						!strings.Contains(w.Body.String(), `"prompt_tokens":`+strconv.Itoa(tokens)) {
 						b.Fatal(w.Code, w.Body)
 					}
 				}
@@ -130,8 +139,8 @@ type discardLog struct{}
 
 func (*discardLog) Write(b []byte) (int, error) { return len(b), nil }
 
-// BenchmarkWaitingLongPrompt is a step of a server with a large, full cache while a prompt of 900,000 tokens, of which it has all but the
-// end, waits for room.
+// BenchmarkWaitingLongPrompt is a step of a server with a large, full cache while a prompt of 900,000 tokens, of which
+// it has all but the end, waits for room.
 func BenchmarkWaitingLongPrompt(b *testing.B) {
 	p := Defaults()
 	p.MaxModelLen, p.Blocks, p.MaxBatchedTokens = 1_000_000, 62_600, 1_000_000

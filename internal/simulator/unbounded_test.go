@@ -7,7 +7,8 @@ import (
 	"benchtop/internal/assert"
 )
 
-// A cache without bounds keeps every prefix, preempts nobody, and has no more blocks than were cached or in use at once.
+// A cache without bounds keeps every prefix, preempts nobody, and has no more blocks than were cached or in use at
+// once.
 func TestUnboundedCache(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		p := round()

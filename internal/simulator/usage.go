@@ -11,8 +11,8 @@ type usage struct {
 	CompletionDetails any `json:"completion_tokens_details,omitempty"`
 }
 
-// requestMetrics are the server's own times of a request, in milliseconds. The time to first token counts from the admission, so that
-// it is the prefill, and the generation from the first token.
+// requestMetrics are the server's own times of a request, in milliseconds. The time to first token counts from the
+// admission, so that it is the prefill, and the generation from the first token.
 type requestMetrics struct {
 	TimeToFirstToken float64  `json:"time_to_first_token_ms"`
 	GenerationTime   float64  `json:"generation_time_ms"`

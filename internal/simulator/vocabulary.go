@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// vocabulary is the number of token ids: 0 to vocabulary-1. It is larger than that of any model, so that prompts made of a model's
-// ids are always valid.
+// vocabulary is the number of token ids: 0 to vocabulary-1. It is larger than that of any model, so that prompts made
+// of a model's ids are always valid.
 const vocabulary = firstRune + lastRune - leastRune + 1
 
 // The vocabulary follows a rule, without a table or file. Letters are the 25 lower-case ones without q.
@@ -19,9 +19,9 @@ const vocabulary = firstRune + lastRune - leastRune + 1
 //	  16453   " xyz"     15547   the same, with a blank
 //	  32000   "𠀀"       983040   characters from U+20000 on, which are rare in texts
 //
-// Encoding takes the longest piece from the left. From 906 on all pieces have three letters or are such a character, so any
-// sequence of those ids comes back from its text unchanged, and random prompts keep their length. English takes a token for about
-// three letters.
+// Encoding takes the longest piece from the left. From 906 on all pieces have three letters or are such a character, so
+// any sequence of those ids comes back from its text unchanged, and random prompts keep their length. English takes a
+// token for about three letters.
 const (
 	letters = "etaoinshrdlucmfwypvbgkjxz" // by frequency: the pieces left out are rare
 
@@ -77,8 +77,8 @@ var letterDigits = func() (digits [256]int8) {
 	return digits
 }()
 
-// letterIndex reads the first n bytes of text as a number with letters for digits. It fails if they are not all letters, or
-// spell a triple that the vocabulary lacks.
+// letterIndex reads the first n bytes of text as a number with letters for digits. It fails if they are not all
+// letters, or spell a triple that the vocabulary lacks.
 func letterIndex(text string, n int) (int, bool) {
 	if len(text) < n {
 		return 0, false

@@ -32,8 +32,10 @@ type Client struct {
 const asNeeded = math.MinInt32
 
 func (o *Client) Define(f *pflag.FlagSet) {
-	f.StringVar(&o.timestamps, "timestamps", "", "source of chunk arrival times: kernel (packet time stamps) or user (time of the read) (default: kernel where supported)")
-	f.IntVar(&o.preconnect, "preconnect", asNeeded, "connections to open before the first request (default: one per user of a closed loop)")
+	f.StringVar(&o.timestamps, "timestamps", "", "source of chunk arrival times: kernel (packet time stamps) or user "+
+		"(time of the read) (default: kernel where supported)")
+	f.IntVar(&o.preconnect, "preconnect", asNeeded,
+		"connections to open before the first request (default: one per user of a closed loop)")
 	f.Lookup("preconnect").DefValue = "0" // the help would show asNeeded
 	f.StringVar(&o.pacer, "pacer", "", "timer that waits for arrivals: "+strings.Join(pace.Kinds(), " or "))
 }
@@ -43,9 +45,12 @@ func (o *Client) Check() error {
 	if o.timestamps != "" {
 		p.OneOf("timestamps", o.timestamps, metrics.KernelStamps, metrics.UserStamps)
 	}
-	p.BadIf(o.timestamps == metrics.KernelStamps && !conn.KernelStamps(), "--timestamps kernel: this system's kernel does not stamp packets; use user")
-	p.BadIf(o.timestamps == metrics.KernelStamps && o.unstamped, "--timestamps kernel: the kernel does not stamp the packets of a unix socket; use user")
-	p.BadIf(o.pacer != "" && !slices.Contains(pace.Kinds(), o.pacer), "--pacer %s: this system has %s", usage.Quote(o.pacer), strings.Join(pace.Kinds(), " and "))
+	p.BadIf(o.timestamps == metrics.KernelStamps && !conn.KernelStamps(),
+		"--timestamps kernel: this system's kernel does not stamp packets; use user")
+	p.BadIf(o.timestamps == metrics.KernelStamps && o.unstamped,
+		"--timestamps kernel: the kernel does not stamp the packets of a unix socket; use user")
+	p.BadIf(o.pacer != "" && !slices.Contains(pace.Kinds(), o.pacer), "--pacer %s: this system has %s",
+		usage.Quote(o.pacer), strings.Join(pace.Kinds(), " and "))
 	p.BadIf(o.preconnect < 0 && o.preconnect != asNeeded, "--preconnect %d: must be 0 or more", o.preconnect)
 	if o.preconnect > 0 {
 		p.Flag(fmt.Sprint("preconnect ", o.preconnect), telemetry.CheckSockets(o.preconnect))
@@ -72,7 +77,8 @@ func (o *Client) Plan(p *metrics.Plan, of protocol.Protocol) {
 // describeStamps is the definition of a time stamp in the result.
 func describeStamps(source string) string {
 	if source == metrics.KernelStamps {
-		return "kernel: arrival of the packet that completed the chunk, by the kernel's time stamp; chunks read together share the newest"
+		return "kernel: arrival of the packet that completed the chunk, by the kernel's time stamp; chunks read " +
+			"together share the newest"
 	}
 	return "user: return of the read from the socket"
 }

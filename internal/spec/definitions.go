@@ -16,8 +16,9 @@ func definitions(of protocol.Protocol, stamps string) map[string]string {
 		}
 	}
 	return map[string]string{
-		"rule":    metrics.TimingRule,
-		"ttft":    "from the first byte of the request on an open connection to the first chunk. A chunk is " + of.Traits().Chunk,
+		"rule": metrics.TimingRule,
+		"ttft": "from the first byte of the request on an open connection to the first chunk. A chunk " +
+			"is " + of.Traits().Chunk,
 		"itl":     "gap between two chunks, regardless of how many tokens each holds",
 		"e2el":    "from the first byte of the request to the last chunk",
 		"tpot":    "(e2el - ttft) / (output tokens - 1)",

@@ -31,8 +31,10 @@ const (
 )
 
 func (o *GPUs) Define(f *pflag.FlagSet) {
-	f.StringVar(&o.Which, "gpu", GpuAuto, "which GPUs of this machine to monitor: auto (all, if the server is on this machine), all, none, or indices as 0,1")
-	f.Float64Var(&o.Price, "gpu-price", 0, "price of one GPU per hour, in any currency, for the cost per token; 0 for unknown")
+	f.StringVar(&o.Which, "gpu", GpuAuto, "which GPUs of this machine to monitor: auto (all, if the server is on this "+
+		"machine), all, none, or indices as 0,1")
+	f.Float64Var(&o.Price, "gpu-price", 0,
+		"price of one GPU per hour, in any currency, for the cost per token; 0 for unknown")
 }
 
 // Plan writes into a plan which GPUs were asked for, and what one costs.
@@ -51,7 +53,8 @@ func (o *GPUs) Check() error {
 		for _, word := range strings.Split(o.Which, ",") {
 			i, err := strconv.Atoi(word)
 			if err != nil || i < 0 {
-				problems = append(problems, fmt.Errorf("--gpu %s: use auto, all, none, or indices as 0,1", usage.Quote(o.Which)))
+				problems = append(problems,
+					fmt.Errorf("--gpu %s: use auto, all, none, or indices as 0,1", usage.Quote(o.Which)))
 				break
 			}
 			o.Only = append(o.Only, i)

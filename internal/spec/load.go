@@ -59,12 +59,16 @@ func (o *Load) define(f *pflag.FlagSet) {
 	f.Var(&o.Rate, "request-rate", "requests per second; inf sends all at once")
 	f.Var(&o.Burstiness, "burstiness", "burstiness of arrivals: 1 is Poisson, lower is burstier, inf is constant")
 	f.IntVar(&o.concurrency, "max-concurrency", 0, "maximum requests in flight; 0 for no limit")
-	f.IntVar(&o.turnConcurrency, "multi-turn-concurrency", 0, "conversations: maximum requests in flight; none is counted between two turns (default: --max-concurrency)")
-	f.IntVar(&o.Active, "max-active-conversations", 0, "maximum conversations under way, those between two turns among them; 0 for no limit")
-	f.StringVar(&o.ramp.Strategy, "ramp-up-strategy", "", "ramp up the rate: linear or exponential; over the requests unless --ramp-over is given")
+	f.IntVar(&o.turnConcurrency, "multi-turn-concurrency", 0,
+		"conversations: maximum requests in flight; none is counted between two turns (default: --max-concurrency)")
+	f.IntVar(&o.Active, "max-active-conversations", 0,
+		"maximum conversations under way, those between two turns among them; 0 for no limit")
+	f.StringVar(&o.ramp.Strategy, "ramp-up-strategy", "",
+		"ramp up the rate: linear or exponential; over the requests unless --ramp-over is given")
 	f.Float64Var(&o.ramp.From, "ramp-up-start-rps", math.NaN(), "requests per second at the start of the ramp")
 	f.Float64Var(&o.ramp.To, "ramp-up-end-rps", math.NaN(), "requests per second at the end of the ramp")
-	f.DurationVar(&o.ramp.Over, "ramp-over", 0, "ramp over this time; the run ends with the ramp unless --duration or --num-prompts is given")
+	f.DurationVar(&o.ramp.Over, "ramp-over", 0,
+		"ramp over this time; the run ends with the ramp unless --duration or --num-prompts is given")
 	for _, name := range []string{"ramp-up-start-rps", "ramp-up-end-rps"} {
 		f.Lookup(name).DefValue = "0" // NaN would be shown
 	}
@@ -74,19 +78,26 @@ func (o *Load) define(f *pflag.FlagSet) {
 	f.DurationVar(&o.warmup, "warmup", 0, "exclude this time at the start of the run from all figures")
 	f.IntVar(&o.Warmups, "num-warmups", 0, "warm-up requests before the run, excluded from all figures")
 	f.Float64Var(&o.probeRate, "probe-request-rate", 0, "tiny probe requests per second beside the load, one at a time")
-	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "fail a request when no chunk arrives for this long after its first")
+	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout,
+		"fail a request when no chunk arrives for this long after its first")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "fail a request after this time")
 	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may continue after you quit")
 	f.BoolVar(&o.KeepGoing, "keep-going", false,
 		"go on when the server refuses the first 20 requests alike, with status 400, 401, 403, 404, 405 or 422")
-	f.BoolVar(&o.findRate, "find", false, "search for the highest request rate within --goodput or each --tier: raise the rate until objectives are missed, estimate where the border is by longer and longer steps, hold a load below it until it is proven")
+	f.BoolVar(&o.findRate, "find", false,
+		"search for the highest request rate within --goodput or each --tier: raise the rate until objectives are "+
+			"missed, estimate where the border is by longer and longer steps, hold a load below it until it is proven")
 	f.BoolVar(&o.findUsers, "find-users", false, "search for the highest number of closed-loop users instead")
 	f.Float64Var(&o.find.From, "find-from", 1, "load at which the search starts, in requests per second or users")
 	f.Float64Var(&o.find.Most, "find-most", 1000, "highest load the search tests")
-	f.DurationVar(&o.find.Step, "find-step", 10*time.Second, "time spent on a load of the search; up to five times as long near the border")
-	f.DurationVar(&o.find.Hold, "find-hold", 2*time.Minute, "longest time for which a load is held for a proof, which takes a minute or more")
-	f.Var(&o.Confirm, "confirm", "after a ramp, stages or a search, hold loads for up to this time in all (2m unless given) to prove the highest "+
-		"within the objectives, first three quarters of the estimate; comes after --duration and --num-prompts")
+	f.DurationVar(&o.find.Step, "find-step", 10*time.Second,
+		"time spent on a load of the search; up to five times as long near the border")
+	f.DurationVar(&o.find.Hold, "find-hold", 2*time.Minute,
+		"longest time for which a load is held for a proof, which takes a minute or more")
+	f.Var(&o.Confirm, "confirm",
+		"after a ramp, stages or a search, hold loads for up to this time in all (2m unless given) to prove the "+
+			"highest "+
+			"within the objectives, first three quarters of the estimate; comes after --duration and --num-prompts")
 	_ = f.SetAnnotation("confirm", argv.Variadic, []string{"0"})
 }
 
@@ -99,7 +110,8 @@ func (o *Load) hasRate() bool { return !math.IsInf(float64(o.Rate), 1) }
 // Shape is the load of the flags.
 func (o *Load) Shape() shape.Shape { return o.shapes()[0] }
 
-// limit is the most requests in flight. Users who each have one conversation under way have at most one request in flight each.
+// limit is the most requests in flight. Users who each have one conversation under way have at most one request in
+// flight each.
 func (o *Load) limit() int { return cmp.Or(o.concurrency, o.turnConcurrency, o.Active) }
 
 // onlyActive reports whether conversations are limited and requests are not.
@@ -151,12 +163,15 @@ func (o *Load) check(given *pflag.FlagSet, within string) (p usage.Problems) {
 	p.BadIf(!(o.Rate > 0), "--request-rate %s: must be more than 0", &o.Rate)
 	p.BadIf(!(o.Burstiness > 0), "--burstiness %s: must be more than 0", &o.Burstiness)
 	p.BadIf(o.concurrency < 0, "--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
-	p.BadIf(o.turnConcurrency < 0, "--multi-turn-concurrency %d: must be more than 0, or 0 for that of --max-concurrency", o.turnConcurrency)
-	p.BadIf(o.turnConcurrency > 0 && o.concurrency > 0, "--multi-turn-concurrency and --max-concurrency: choose one; both limit the requests in flight")
+	p.BadIf(o.turnConcurrency < 0,
+		"--multi-turn-concurrency %d: must be more than 0, or 0 for that of --max-concurrency", o.turnConcurrency)
+	p.BadIf(o.turnConcurrency > 0 && o.concurrency > 0,
+		"--multi-turn-concurrency and --max-concurrency: choose one; both limit the requests in flight")
 	p.BadIf(o.Active < 0, "--max-active-conversations %d: must be more than 0, or 0 for no limit", o.Active)
 	o.CheckDraws(&p)
 	p.BadIf(o.Warmups < 0, "--num-warmups %d: must not be negative", o.Warmups)
-	p.BadIf(!(o.probeRate >= 0) || math.IsInf(o.probeRate, 0), "--probe-request-rate %g: must be a number of 0 or more", o.probeRate)
+	p.BadIf(!(o.probeRate >= 0) || math.IsInf(o.probeRate, 0), "--probe-request-rate %g: must be a number of 0 or more",
+		o.probeRate)
 	checkTime(&p, "duration", o.duration, 0)
 	checkTime(&p, "warmup", o.warmup, 0)
 	checkTime(&p, "drain-timeout", o.drain, 0)
@@ -171,7 +186,8 @@ func (o *Load) check(given *pflag.FlagSet, within string) (p usage.Problems) {
 		p = append(p, s.Validate()...)
 	}
 	end := o.Shape().End()
-	p.BadIf(o.warmup > 0 && end > 0 && o.warmup >= end, "--warmup %s: the run ends after %s", metrics.Duration(o.warmup), metrics.Duration(end))
+	p.BadIf(o.warmup > 0 && end > 0 && o.warmup >= end, "--warmup %s: the run ends after %s",
+		metrics.Duration(o.warmup), metrics.Duration(end))
 	return p
 }
 
@@ -215,7 +231,8 @@ func (o *Load) checkStages(p *usage.Problems) {
 	p.BadIf(o.ramp.Strategy != "", "%s and --ramp-up-strategy: choose one", name)
 	p.BadIf(o.hasRate(), "%s and --request-rate: choose one; stages set their own load", name)
 	p.BadIf(users && o.concurrency > 0, "--concurrency-stages and --max-concurrency: choose one")
-	p.BadIf(rates && !slices.ContainsFunc(o.rates.stages, func(s metrics.Stage) bool { return s.Value > 0 }), "--stages %s: nothing would be sent", &o.rates)
+	p.BadIf(rates && !slices.ContainsFunc(o.rates.stages, func(s metrics.Stage) bool { return s.Value > 0 }),
+		"--stages %s: nothing would be sent", &o.rates)
 }
 
 // checkTrace refuses loads beside the times of a trace. A rate is ignored, as with vLLM.
@@ -237,11 +254,14 @@ func (o *Load) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 	}
 	p.BadIf(o.findRate && o.findUsers && given.Changed("find"), "--find and --find-users: choose one, a rate or users")
 	p.BadIf(o.within == "", "--find: give the objectives with --goodput, as --goodput ttft:500 tpot:50, or with --tier")
-	for _, name := range []string{"num-prompts", "request-rate", "ramp-up-strategy", "ramp-over", "stages", "concurrency-stages"} {
+	for _, name := range []string{"num-prompts", "request-rate", "ramp-up-strategy", "ramp-over", "stages",
+		"concurrency-stages"} {
 		p.BadIf(given.Changed(name),
-			"--find and --%s: the search sets the load and ends the run; start it with --find-from, limit it with --find-most or --duration", name)
+			"--find and --%s: the search sets the load and ends the run; start it with --find-from, limit it with "+
+				"--find-most or --duration", name)
 	}
-	p.BadIf(o.findUsers && o.concurrency > 0, "--find-users and --max-concurrency: the search sets the number of users; limit it with --find-most")
+	p.BadIf(o.findUsers && o.concurrency > 0,
+		"--find-users and --max-concurrency: the search sets the number of users; limit it with --find-most")
 	if o.findUsers && o.find.Most > 0 && o.find.Most <= shape.HighestRate {
 		p.Flag(fmt.Sprintf("find-most %g", o.find.Most), CheckLimits(int(o.find.Most)))
 	}
@@ -263,7 +283,8 @@ func (o *Load) checkConfirm(p *usage.Problems, given *pflag.FlagSet) {
 	default:
 		p.Bad("--confirm: a single load gives no estimate to hold; " + remedy)
 	}
-	p.BadIf(o.within == "" && !o.Searching(), "--confirm: give the objectives with --goodput, as --goodput ttft:500 tpot:50, or with --tier")
+	p.BadIf(o.within == "" && !o.Searching(),
+		"--confirm: give the objectives with --goodput, as --goodput ttft:500 tpot:50, or with --tier")
 	switch {
 	case o.Confirm.Time > shape.LongestRun:
 		p.Bad("--confirm %s: more than a year", metrics.Duration(o.Confirm.Time))
@@ -369,7 +390,8 @@ func (v *Stages) stage(item string) (metrics.Stage, error) {
 	load, length, _ := strings.Cut(item, ":")
 	d, err := time.ParseDuration(length)
 	if err != nil || d <= 0 {
-		return metrics.Stage{}, fmt.Errorf("%q: expected %s, such as %s", item, map[bool]string{true: "USERS:TIME", false: "RATE:TIME"}[v.users],
+		return metrics.Stage{}, fmt.Errorf("%q: expected %s, such as %s", item,
+			map[bool]string{true: "USERS:TIME", false: "RATE:TIME"}[v.users],
 			map[bool]string{true: "8:20s", false: "16:30s"}[v.users])
 	}
 	if v.users {

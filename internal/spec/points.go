@@ -36,10 +36,14 @@ type Point struct {
 const MostPoints = 1000
 
 func (o *Series) define(f *pflag.FlagSet) {
-	f.StringVar(&o.users, "sweep-max-concurrency", "", "one run for each of these values of --max-concurrency, as 1,10,50, and a summary of all")
-	f.IntVar(&o.factor, "sweep-num-prompts-factor", 0, "with --sweep-max-concurrency: requests of a run, as a multiple of its concurrency")
-	f.StringVar(&o.rates, "sweep-request-rate", "", "one run for each of these values of --request-rate, as 1,10,inf, and a summary of all")
-	f.StringVar(&o.percentiles, "sweep-summary-percentiles", "", "further percentiles of the summary, which has 50 and 90")
+	f.StringVar(&o.users, "sweep-max-concurrency", "",
+		"one run for each of these values of --max-concurrency, as 1,10,50, and a summary of all")
+	f.IntVar(&o.factor, "sweep-num-prompts-factor", 0,
+		"with --sweep-max-concurrency: requests of a run, as a multiple of its concurrency")
+	f.StringVar(&o.rates, "sweep-request-rate", "",
+		"one run for each of these values of --request-rate, as 1,10,inf, and a summary of all")
+	f.StringVar(&o.percentiles, "sweep-summary-percentiles", "",
+		"further percentiles of the summary, which has 50 and 90")
 	f.IntVar(&o.Runs, "num-runs", 1, "repeat each run so often, and show how much the figures vary")
 }
 
@@ -60,10 +64,12 @@ func (o *Series) Swept() string {
 }
 
 func (o *Series) check() (p usage.Problems) {
-	p.BadIf(o.users != "" && o.rates != "", "--sweep-max-concurrency and --sweep-request-rate: choose one; 'benchtop sweep serve' combines parameters")
+	p.BadIf(o.users != "" && o.rates != "",
+		"--sweep-max-concurrency and --sweep-request-rate: choose one; 'benchtop sweep serve' combines parameters")
 	p.BadIf(o.factor != 0 && o.users == "", "--sweep-num-prompts-factor: needs --sweep-max-concurrency")
 	p.BadIf(o.factor < 0, "--sweep-num-prompts-factor %d: must be at least 1", o.factor)
-	p.BadIf(o.percentiles != "" && o.Swept() == "", "--sweep-summary-percentiles: needs --sweep-max-concurrency or --sweep-request-rate")
+	p.BadIf(o.percentiles != "" && o.Swept() == "",
+		"--sweep-summary-percentiles: needs --sweep-max-concurrency or --sweep-request-rate")
 	p.BadIf(o.Runs < 1 || o.Runs > MostPoints, "--num-runs %d: must be from 1 to %d", o.Runs, MostPoints)
 	if o.percentiles != "" {
 		o.Extra = parsePercentiles(&p, "sweep-summary-percentiles", o.percentiles)
@@ -76,7 +82,8 @@ func (o *Series) check() (p usage.Problems) {
 	case o.Points == nil:
 		o.Points = []Point{{}}
 	}
-	p.BadIf(len(o.Points)*max(o.Runs, 1) > MostPoints, "--%s and --num-runs: %d runs in all; at most %d", o.Swept(), len(o.Points)*o.Runs, MostPoints)
+	p.BadIf(len(o.Points)*max(o.Runs, 1) > MostPoints, "--%s and --num-runs: %d runs in all; at most %d", o.Swept(),
+		len(o.Points)*o.Runs, MostPoints)
 	return p
 }
 
@@ -105,7 +112,8 @@ func (o *Series) addRates(p *usage.Problems) {
 			p.Bad("--sweep-request-rate: %s: rate must be positive or inf; write 1,10,inf", usage.Quote(item))
 			continue
 		}
-		o.Points = append(o.Points, Point{Label: "rate=" + rate.String(), set: []argv.Value{argv.To("request-rate", &rate)}})
+		o.Points = append(o.Points,
+			Point{Label: "rate=" + rate.String(), set: []argv.Value{argv.To("request-rate", &rate)}})
 	}
 }
 

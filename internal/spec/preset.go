@@ -11,7 +11,8 @@ import (
 	"benchtop/internal/usage"
 )
 
-// workload is a workload with a name: flags, which the user's own replace, and a control run that shows by the difference what is measured.
+// workload is a workload with a name: flags, which the user's own replace, and a control run that shows by the
+// difference what is measured.
 type workload struct {
 	name, about string
 	set         []setting
@@ -31,7 +32,8 @@ var workloads = []workload{
 		name: "prefix-caching", about: "prompts that come again, with the server's prefix cache and without",
 		set: []setting{
 			{"num-prompts", "100", nil}, {"repeat-count", "5", nil}, {"cache", "cold", nil}, {"temperature", "0", nil},
-			{"random-isl-dist", "uniform min=128 max=256", []string{"dataset-name", "random-input-len", "input-len", "random-range-ratio", "random-mix"}},
+			{"random-isl-dist", "uniform min=128 max=256",
+				[]string{"dataset-name", "random-input-len", "input-len", "random-range-ratio", "random-mix"}},
 			{"output-len", "10", []string{"random-output-len", "random-osl-dist", "random-mix"}},
 		},
 		label: "prefix cache", Control: "no prefix cache", change: argv.To("cache", "none"),
@@ -39,21 +41,25 @@ var workloads = []workload{
 	{
 		name: "long-document-qa", about: "long documents, each asked about twice",
 		set: []setting{
-			{"dataset-name", "long_document_qa", nil}, {"num-prompts", "16", nil}, {"repeat-count", "2", nil}, {"num-warmups", "8", nil},
+			{"dataset-name", "long_document_qa", nil}, {"num-prompts", "16", nil}, {"repeat-count", "2", nil},
+			{"num-warmups", "8", nil},
 			{"cache", "cold", nil}, {"temperature", "0", nil},
 		},
 	},
 	{
-		name: "structured-output", about: "answers in a form such as a JSON schema, with how many are correct, with the constraint and without",
+		name:  "structured-output",
+		about: "answers in a form such as a JSON schema, with how many are correct, with the constraint and without",
 		set: []setting{
-			{"dataset-name", "structured_output", nil}, {"num-prompts", "1000", nil}, {"cache", "cold", nil}, {"temperature", "0", nil},
+			{"dataset-name", "structured_output", nil}, {"num-prompts", "1000", nil}, {"cache", "cold", nil},
+			{"temperature", "0", nil},
 		},
 		label: "constraint", Control: "no constraint", change: argv.To("no-structured-output", "true"),
 	},
 	{
 		name: "mm", about: "random images in chat messages, each twice, with images and without",
 		set: []setting{
-			{"dataset-name", "random-mm", nil}, {"backend", "openai-chat", nil}, {"num-prompts", "20", nil}, {"repeat-count", "2", nil}, {"num-warmups", "1", nil},
+			{"dataset-name", "random-mm", nil}, {"backend", "openai-chat", nil}, {"num-prompts", "20", nil},
+			{"repeat-count", "2", nil}, {"num-warmups", "1", nil},
 			{"max-concurrency", "1", []string{"request-rate"}}, {"temperature", "0", nil}, {"cache", "cold", nil},
 		},
 		label: "images", Control: "no images", change: argv.To("random-mm-base-items-per-request", "0"),
@@ -61,7 +67,8 @@ var workloads = []workload{
 	{
 		name: "priority", about: "two priorities, for a server with --scheduling-policy priority",
 		set: []setting{
-			{"priorities", "0=0.5,1=0.5", nil}, {"num-prompts", "200", nil}, {"temperature", "1", nil}, {"ignore-eos", "true", nil},
+			{"priorities", "0=0.5,1=0.5", nil}, {"num-prompts", "200", nil}, {"temperature", "1", nil},
+			{"ignore-eos", "true", nil},
 		},
 	},
 }
@@ -95,12 +102,14 @@ func (o *Preset) apply(flags *argv.Flags, points *Series) (p usage.Problems) {
 		return p
 	}
 	if o.Chosen == nil {
-		p.Bad("--preset %s: use one of %s%s", usage.Quote(o.name), strings.Join(names, ", "), usage.DidYouMean(o.name, names))
+		p.Bad("--preset %s: use one of %s%s", usage.Quote(o.name), strings.Join(names, ", "),
+			usage.DidYouMean(o.name, names))
 		return p
 	}
 	given, change := flags.All().Changed, o.Chosen.change
 	controlled := o.Chosen.Control != "" && !o.noControl && points.Swept() == "" && points.at == nil
-	p.BadIf(controlled && given(change.Name), "--%s: the control run of --preset %s sets it; add --no-control", change.Name, o.name)
+	p.BadIf(controlled && given(change.Name), "--%s: the control run of --preset %s sets it; add --no-control",
+		change.Name, o.name)
 	var set []argv.Value
 	for _, s := range o.Chosen.set {
 		if !slices.ContainsFunc(s.unless, given) {

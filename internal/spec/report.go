@@ -43,20 +43,25 @@ type Report struct {
 const defaultMetrics = "ttft,tpot,itl"
 
 func (o *Report) define(f *pflag.FlagSet) {
-	f.StringVar(&o.metrics, "percentile-metrics", defaultMetrics, "latencies to report: "+strings.Join(metrics.LatencyKeys(), ", "))
+	f.StringVar(&o.metrics, "percentile-metrics", defaultMetrics,
+		"latencies to report: "+strings.Join(metrics.LatencyKeys(), ", "))
 	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
 	f.Var(&o.Goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
 	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
 	o.tiers.Define(f)
-	f.Var(argv.List(&o.gates, "condition", metrics.ParseGate), "fail-on", "exit with code 3 if this condition is met, as 'p99_ttft_ms>500' or 'goodput<90%'; repeatable")
+	f.Var(argv.List(&o.gates, "condition", metrics.ParseGate), "fail-on",
+		"exit with code 3 if this condition is met, as 'p99_ttft_ms>500' or 'goodput<90%'; repeatable")
 	_ = f.SetAnnotation("fail-on", argv.Variadic, nil)
 	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
-	f.Float64Var(&o.steadyThreshold, "steady-state-threshold", 0.95, "share of --max-concurrency above which a closed loop counts as fully loaded")
-	f.Var((*argv.Seconds)(&o.steadyMinWindow), "steady-state-min-window", "shortest time at full load without a warning (default: 10s or a tenth of the run)")
+	f.Float64Var(&o.steadyThreshold, "steady-state-threshold", 0.95,
+		"share of --max-concurrency above which a closed loop counts as fully loaded")
+	f.Var((*argv.Seconds)(&o.steadyMinWindow), "steady-state-min-window",
+		"shortest time at full load without a warning (default: 10s or a tenth of the run)")
 	f.Lookup("steady-state-min-window").DefValue = "0" // pflag would show 0s
 	f.BoolVar(&o.steadyOff, "no-steady-state", false, "omit the figures at full load")
 	f.BoolVar(&o.Timeline, "plot-timeline", false, "write an HTML timeline of all requests beside the result")
-	f.StringVar(&o.timelineThresholds, "timeline-itl-thresholds", "25,50", "two latencies in milliseconds at which the timeline changes colour")
+	f.StringVar(&o.timelineThresholds, "timeline-itl-thresholds", "25,50",
+		"two latencies in milliseconds at which the timeline changes colour")
 	f.BoolVar(&o.DatasetStats, "plot-dataset-stats", false, "write a plot of the token counts beside the result")
 	f.BoolVar(&o.NoPlots, "no-plots", false, "no text plots below the report")
 	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
@@ -78,15 +83,19 @@ func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Prob
 	}
 	for name := range strings.SplitSeq(o.metrics, ",") {
 		l, known := metrics.LatencyOf(strings.TrimSpace(name))
-		p.BadIf(!known, "--percentile-metrics %s: unknown; use %s", usage.Quote(strings.TrimSpace(name)), strings.Join(metrics.LatencyKeys(), ", "))
+		p.BadIf(!known, "--percentile-metrics %s: unknown; use %s", usage.Quote(strings.TrimSpace(name)),
+			strings.Join(metrics.LatencyKeys(), ", "))
 		o.parsedMetrics = append(o.parsedMetrics, l)
 	}
 	o.add(parsePercentiles(&p, "metric-percentiles", o.percentiles))
 	o.tiers.Check(&p)
-	p.BadIf(len(o.tiers) > 0 && o.workloadsJudged(), "--tier and a workload with goodput of its own: choose one; tiers judge all requests alike")
-	p.BadIf(len(o.tiers) > 0 && len(o.Goodput) > 0, "--goodput and --tier: choose one; the first tier stands for --goodput")
+	p.BadIf(len(o.tiers) > 0 && o.workloadsJudged(),
+		"--tier and a workload with goodput of its own: choose one; tiers judge all requests alike")
+	p.BadIf(len(o.tiers) > 0 && len(o.Goodput) > 0,
+		"--goodput and --tier: choose one; the first tier stands for --goodput")
 	for _, g := range o.gates {
-		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0 && !o.workloadsJudged(), "--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
+		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0 && !o.workloadsJudged(),
+			"--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
 	}
 	var err error
 	if o.parsedMetadata, err = o.metadata.Split("metadata"); err != nil {
@@ -96,9 +105,11 @@ func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Prob
 		if secret.Name.MatchString(m.Key) {
 			o.parsedMetadata[i].Value = secret.Mask
 		}
-		p.BadIf(m.Key == "benchtop", "--metadata benchtop=...: the result already has a key of that name; choose another")
+		p.BadIf(m.Key == "benchtop",
+			"--metadata benchtop=...: the result already has a key of that name; choose another")
 	}
-	p.BadIf(!(o.steadyThreshold > 0 && o.steadyThreshold <= 1), "--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
+	p.BadIf(!(o.steadyThreshold > 0 && o.steadyThreshold <= 1),
+		"--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
 	p.BadIf(o.steadyMinWindow < 0, "--steady-state-min-window %s: must not be negative", o.steadyMinWindow)
 	if o.Thresholds, err = parseThresholds(o.timelineThresholds); err != nil {
 		p = append(p, err)
@@ -110,7 +121,8 @@ func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Prob
 func parsePercentiles(p *usage.Problems, flag, list string) (all []float64) {
 	for text := range strings.SplitSeq(list, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		p.BadIf(err != nil || !(v >= 0 && v <= 100), "--%s %s: expected numbers from 0 to 100, as 50,90,99.9", flag, usage.Quote(text))
+		p.BadIf(err != nil || !(v >= 0 && v <= 100), "--%s %s: expected numbers from 0 to 100, as 50,90,99.9", flag,
+			usage.Quote(text))
 		all = append(all, v)
 	}
 	return all
@@ -132,7 +144,8 @@ func (o *Report) checkPooling(given *pflag.FlagSet, backend string) (p usage.Pro
 	}
 	for name, all := range map[string]metrics.SLO{"goodput": metrics.SLO(o.Goodput), "tier": o.tiers.limits()} {
 		for _, x := range all {
-			p.BadIf(x.Metric.Streams(), "--%s %s: backend %s does not stream, so only e2el exists", name, x.Metric, backend)
+			p.BadIf(x.Metric.Streams(), "--%s %s: backend %s does not stream, so only e2el exists", name, x.Metric,
+				backend)
 		}
 	}
 	for _, g := range o.gates {
@@ -166,7 +179,8 @@ func (o *Report) within() string {
 func (o *Report) Plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
 	p.Goodput, p.Tiers, p.Gates, p.Workloads = o.slo(), o.tiers, o.gates, o.workloads
-	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold, MinWindow: o.steadyMinWindow}
+	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold,
+		MinWindow: o.steadyMinWindow}
 }
 
 // parseThresholds reads the two limits that colour the gaps of a time line.
@@ -175,7 +189,9 @@ func parseThresholds(text string) ([2]float64, error) {
 	a, err1 := strconv.ParseFloat(strings.TrimSpace(low), 64)
 	b, err2 := strconv.ParseFloat(strings.TrimSpace(high), 64)
 	if err1 != nil || err2 != nil || !(a < b) || math.IsInf(a, 0) || math.IsInf(b, 0) {
-		return [2]float64{}, fmt.Errorf("--timeline-itl-thresholds %s: expected two numbers of milliseconds, the smaller first, as 25,50", usage.Quote(text))
+		return [2]float64{},
+			fmt.Errorf("--timeline-itl-thresholds %s: expected two numbers of milliseconds, the smaller first, as "+
+				"25,50", usage.Quote(text))
 	}
 	return [2]float64{a, b}, nil
 }
@@ -249,4 +265,5 @@ func (o *Spec) argument(f *pflag.Flag) any {
 }
 
 // zeroByDefault are vLLM's flags that are 0 and not nothing when they are not given.
-var zeroByDefault = []string{"seed", "num-warmups", "ready-check-timeout-sec", "probe-request-rate", "random-prefix-len"}
+var zeroByDefault = []string{"seed", "num-warmups", "ready-check-timeout-sec", "probe-request-rate",
+	"random-prefix-len"}

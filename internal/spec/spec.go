@@ -79,10 +79,12 @@ func New() *Spec {
 	o := &Spec{Flags: argv.Flags{Synopsis: "serve [flags]", Text: serveHelp}}
 	f := o.Flags.Group("Workload")
 	o.Preset.define(f)
-	f.StringVar(&o.config, configFlag, "", "read flags from this YAML file, as FILE, or FILE#NAME for one of its profiles; "+
-		"those of the command line count first")
-	f.BoolVar(&o.DryRun, dryRunFlag, false, "print what is asked for, as a file for --config, and the first request that would be sent; "+
-		"no server is asked")
+	f.StringVar(&o.config, configFlag, "",
+		"read flags from this YAML file, as FILE, or FILE#NAME for one of its profiles; "+
+			"those of the command line count first")
+	f.BoolVar(&o.DryRun, dryRunFlag, false,
+		"print what is asked for, as a file for --config, and the first request that would be sent; "+
+			"no server is asked")
 	o.Define()
 	o.Fixed = func() usage.Problems { return o.Preset.apply(&o.Flags, &o.Series) }
 	return o
@@ -106,7 +108,8 @@ func (o *Spec) Define() {
 	argv.DefineInert(o.Flags.Group("Accepted without effect"), o.Flags.All())
 }
 
-// Parse reads a command line, and the file that it may name, and checks everything that can be checked without the server.
+// Parse reads a command line, and the file that it may name, and checks everything that can be checked without the
+// server.
 func (o *Spec) Parse(args []string) error {
 	rest, warnings, err := o.Flags.Parse(args)
 	if errors.As(err, new(argv.Help)) {
@@ -162,9 +165,11 @@ func (o *Spec) readConfig() (p usage.Problems) {
 	return argv.ByLine(append(p, o.Flags.Default(values)...))
 }
 
-// Values are what was asked for, by command line and file: as many flags as make the same run again. They may hold secrets.
+// Values are what was asked for, by command line and file: as many flags as make the same run again. They may hold
+// secrets.
 func (o *Spec) Values() []argv.Value {
-	return slices.DeleteFunc(o.Flags.Values(), func(v argv.Value) bool { return v.Name == configFlag || v.Name == dryRunFlag })
+	return slices.DeleteFunc(o.Flags.Values(),
+		func(v argv.Value) bool { return v.Name == configFlag || v.Name == dryRunFlag })
 }
 
 // Settings are the Values without secrets.
@@ -188,12 +193,14 @@ func (o *Spec) check() (problems usage.Problems) {
 	problems = append(problems, o.Request.Check(all, o.Server.Protocol)...)
 	o.Server.Hide(o.Request.Secrets())
 	o.Warnings = append(o.Warnings, o.Server.Warnings...)
-	problems = append(problems, o.Prompts.Check(all, o.Load.Shape(), o.Load.Seed, o.Load.Searching(), o.Server.Protocol)...)
+	problems = append(problems,
+		o.Prompts.Check(all, o.Load.Shape(), o.Load.Seed, o.Load.Searching(), o.Server.Protocol)...)
 	o.Report.workloads = o.Prompts.Workloads()
 	problems = append(problems, o.Report.check(all, o.Server.Protocol)...)
 	o.Report.add(o.Series.Extra)
 	problems = append(problems, o.Client.Check(), o.Save.Check(), o.Screen.Check(), o.GPUs.Check())
-	problems.BadIf(o.Screen.OnHangup == HangupContinue && o.Save.Never, "--on-hangup continue with --no-save: the result would be lost")
+	problems.BadIf(o.Screen.OnHangup == HangupContinue && o.Save.Never,
+		"--on-hangup continue with --no-save: the result would be lost")
 	o.Notes = slices.Concat(argv.InertNotes(all), o.Prompts.LengthNotes(all), o.Request.Notes)
 	return problems
 }

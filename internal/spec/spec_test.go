@@ -66,8 +66,10 @@ request-rate: [1, 2]
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"run.yaml:2: num-promts: unknown flag", "run.yaml:3: --max-concurrency many: expected a whole number",
-		"run.yaml:4: a file names no other file", "run.yaml:6: --request-rate 1,2: ", "--burstiness 0: must be more than 0"} {
+	for _, want := range []string{"run.yaml:2: num-promts: unknown flag",
+		"run.yaml:3: --max-concurrency many: expected a whole number",
+		"run.yaml:4: a file names no other file", "run.yaml:6: --request-rate 1,2: ",
+		"--burstiness 0: must be more than 0"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is missing in\n%s", want, err)
 		}

@@ -13,7 +13,8 @@ type Tiers []metrics.Tier
 
 func (o *Tiers) Define(f *pflag.FlagSet) {
 	f.Var(argv.List((*[]metrics.Tier)(o), "name=objectives", metrics.ParseTier), "tier",
-		"named objectives in milliseconds, as gold=ttft:200,tpot:20; repeatable: the load is judged by each, and the first is the run's SLO")
+		"named objectives in milliseconds, as gold=ttft:200,tpot:20; repeatable: the load is judged by each, and the "+
+			"first is the run's SLO")
 	_ = f.SetAnnotation("tier", argv.Repeatable, nil)
 }
 

@@ -22,7 +22,8 @@ func (d CacheDrop) String() string {
 	if d.Why != "" {
 		return "the model's files may be in memory: " + d.Why
 	}
-	return fmt.Sprintf("%s of the model's files dropped from memory (%d files, %s)", binarySize(d.Before-d.After), d.Files, binarySize(d.Size))
+	return fmt.Sprintf("%s of the model's files dropped from memory (%d files, %s)", binarySize(d.Before-d.After),
+		d.Files, binarySize(d.Size))
 }
 
 // dropModel drops the files of a model from memory, so that they are read from the disk again.

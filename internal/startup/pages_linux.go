@@ -35,7 +35,8 @@ func resident(f *os.File, size int64) (bytes int64, err error) {
 			return 0, &os.PathError{Op: "mmap", Path: f.Name(), Err: err}
 		}
 		in := make([]byte, (n+page-1)/page)
-		_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(n), uintptr(unsafe.Pointer(&in[0])))
+		_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(n),
+			uintptr(unsafe.Pointer(&in[0])))
 		_ = unix.Munmap(mapped)
 		if failed != 0 {
 			return 0, &os.PathError{Op: "mincore", Path: f.Name(), Err: failed}

@@ -30,7 +30,8 @@ var endings = []struct {
 	line        *regexp.Regexp
 }{
 	{"load_weights", "weights are loaded", regexp.MustCompile(`Loading weights took ([\d.]+) s`)},
-	{"load_model", "the model is loaded", regexp.MustCompile(`Model loading took [\d.]+ GiB(?: memory)? and ([\d.]+) s`)},
+	{"load_model", "the model is loaded",
+		regexp.MustCompile(`Model loading took [\d.]+ GiB(?: memory)? and ([\d.]+) s`)},
 	{"torch_compile", "torch.compile is done", regexp.MustCompile(`torch\.compile (?:took|takes) ([\d.]+) s in total`)},
 	{"profiling", "the profiling run is done", regexp.MustCompile(`Initial profiling/warmup run took ([\d.]+) s`)},
 	{"graph_capture", "graphs are captured", regexp.MustCompile(`Graph capturing finished in ([\d.]+) s`)},
@@ -41,9 +42,10 @@ var endings = []struct {
 // compilation is what the engine's line says of it. Engines that end that line in "s" name each compilation, those that
 // end it in "seconds" name none. compiling is a line with a time of compilation in any words.
 var (
-	compilation = regexp.MustCompile(`\(compilation: ([\d.]+) s\b(?:.*language_model: ([\d.]+) s.*encoder: ([\d.]+) s)?`)
-	noneNamed   = regexp.MustCompile(`init engine \([^)]*\) took [\d.]+ s\s*$`)
-	compiling   = regexp.MustCompile(`(?i)\bcompil.*\d ?(?:ms|s|secs?|seconds)\b`)
+	compilation = regexp.MustCompile(
+		`\(compilation: ([\d.]+) s\b(?:.*language_model: ([\d.]+) s.*encoder: ([\d.]+) s)?`)
+	noneNamed = regexp.MustCompile(`init engine \([^)]*\) took [\d.]+ s\s*$`)
+	compiling = regexp.MustCompile(`(?i)\bcompil.*\d ?(?:ms|s|secs?|seconds)\b`)
 )
 
 // reader finds phases in a server's log. It may be used by several goroutines.

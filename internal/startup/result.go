@@ -23,8 +23,8 @@ type figure struct {
 
 var percentiles = []float64{10, 25, 50, 75, 90, 99}
 
-// figures are those of the starts, in vLLM's order. Compilation is known if each server's log tells it; the encoder's is a figure if there
-// is one.
+// figures are those of the starts, in vLLM's order. Compilation is known if each server's log tells it; the encoder's
+// is a figure if there is one.
 func (r *Result) figures() (all []figure) {
 	for _, kind := range []Kind{Cold, Warm} {
 		starts := r.Of(kind)
@@ -45,7 +45,8 @@ func (r *Result) figures() (all []figure) {
 		}
 		add("compilation", "Compilation time", func(s Start) time.Duration { return s.Compiled.LanguageModel })
 		if slices.ContainsFunc(starts, func(s Start) bool { return s.Compiled.Encoder > 0 }) {
-			add("encoder_compilation", "Encoder compilation time", func(s Start) time.Duration { return s.Compiled.Encoder })
+			add("encoder_compilation", "Encoder compilation time",
+				func(s Start) time.Duration { return s.Compiled.Encoder })
 		}
 	}
 	return all
@@ -87,7 +88,8 @@ func (r *Result) JSON(w io.Writer, version string, command []string) error {
 		{Name: "version", Value: version},
 		{Name: "command", Value: command},
 		{Name: "model_id", Value: r.Model},
-		{Name: "definitions", Value: []export.Arg{{Name: "startup", Value: startupDefinition}, {Name: "first_token", Value: firstTokenDefinition}}},
+		{Name: "definitions", Value: []export.Arg{{Name: "startup", Value: startupDefinition},
+			{Name: "first_token", Value: firstTokenDefinition}}},
 		{Name: "interrupted", Value: r.Interrupted},
 		{Name: "starts", Value: starts},
 	}}))
@@ -103,7 +105,8 @@ func (s Start) args() []export.Arg {
 	}
 	var phases [][]export.Arg
 	for _, p := range s.Phases {
-		phases = append(phases, []export.Arg{{Name: "name", Value: p.Name}, {Name: "took_s", Value: known(p.Took)}, {Name: "ended_s", Value: known(p.At)}})
+		phases = append(phases, []export.Arg{{Name: "name", Value: p.Name}, {Name: "took_s", Value: known(p.Took)},
+			{Name: "ended_s", Value: known(p.At)}})
 	}
 	all := []export.Arg{
 		{Name: "caches", Value: string(s.Kind)},
@@ -115,18 +118,22 @@ func (s Start) args() []export.Arg {
 	}
 	if s.Kind == Cold {
 		all = append(all, export.Arg{Name: "page_cache", Value: []export.Arg{
-			{Name: "files", Value: s.Dropped.Files}, {Name: "bytes", Value: s.Dropped.Size}, {Name: "bytes_dropped", Value: s.Dropped.Before - s.Dropped.After},
+			{Name: "files", Value: s.Dropped.Files}, {Name: "bytes", Value: s.Dropped.Size},
+			{Name: "bytes_dropped", Value: s.Dropped.Before - s.Dropped.After},
 			{Name: "not_dropped", Value: s.Dropped.Why},
 		}})
 	}
 	return all
 }
 
-// PyTorch calls write with each of vLLM's figures in the format of PyTorch's benchmark database, and the key that names its file.
-func (r *Result) PyTorch(args []export.Arg, file string, write func(key string, content func(io.Writer) error) error) error {
+// PyTorch calls write with each of vLLM's figures in the format of PyTorch's benchmark database, and the key that names
+// its file.
+func (r *Result) PyTorch(args []export.Arg, file string,
+	write func(key string, content func(io.Writer) error) error) error {
 	for _, f := range r.figures() {
 		err := write(f.key, func(w io.Writer) error {
-			return export.PyTorchFigures(w, args, file, []export.Arg{{Name: "avg_" + f.key + "_time", Value: f.average()}}, f.args())
+			return export.PyTorchFigures(w, args, file,
+				[]export.Arg{{Name: "avg_" + f.key + "_time", Value: f.average()}}, f.args())
 		})
 		if err != nil {
 			return err

@@ -1,5 +1,5 @@
-// Package startup measures how long a server command takes until it serves, with cold and with warm caches. It leaves out its command
-// line, and where the result is saved.
+// Package startup measures how long a server command takes until it serves, with cold and with warm caches. It leaves
+// out its command line, and where the result is saved.
 package startup
 
 import (
@@ -17,8 +17,8 @@ import (
 // Kind is the state of the caches when a server starts.
 type Kind string
 
-// A cold start has caches of its own, and the model's files are not in memory. A warm one has the caches that the starts before it
-// filled. A warm-up is a warm start that is not recorded.
+// A cold start has caches of its own, and the model's files are not in memory. A warm one has the caches that the
+// starts before it filled. A warm-up is a warm start that is not recorded.
 const (
 	Cold   Kind = "cold"
 	WarmUp Kind = "warm-up"
@@ -102,7 +102,8 @@ func New(o Options) (*Measurement, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no directory for caches: %w; set TMPDIR to one that can be written", err)
 	}
-	return &Measurement{Options: o, result: Result{Model: o.Model}, total: o.Cold + o.WarmUp + o.Warm, caches: caches}, nil
+	return &Measurement{Options: o, result: Result{Model: o.Model}, total: o.Cold + o.WarmUp + o.Warm, caches: caches},
+		nil
 }
 
 // Start measures one start, after those before it in the order of Options.Starts.

@@ -40,14 +40,18 @@ func TestPhases(t *testing.T) {
 		}
 		phases, compiled := r.phases()
 		want := []Phase{
-			{"load_weights", 2250 * time.Millisecond, 2 * time.Second}, {"load_model", 3125 * time.Millisecond, 3 * time.Second},
-			{"torch_compile", 9810 * time.Millisecond, 4 * time.Second}, {"profiling", 420 * time.Millisecond, 5 * time.Second},
-			{"graph_capture", 7 * time.Second, 6 * time.Second}, {"engine", 20500 * time.Millisecond, 7 * time.Second}, {"http", 0, 8 * time.Second},
+			{"load_weights", 2250 * time.Millisecond, 2 * time.Second},
+			{"load_model", 3125 * time.Millisecond, 3 * time.Second},
+			{"torch_compile", 9810 * time.Millisecond, 4 * time.Second},
+			{"profiling", 420 * time.Millisecond, 5 * time.Second},
+			{"graph_capture", 7 * time.Second, 6 * time.Second}, {"engine", 20500 * time.Millisecond, 7 * time.Second},
+			{"http", 0, 8 * time.Second},
 		}
 		if !slices.Equal(phases, want) {
 			t.Errorf("phases %v, want %v", phases, want)
 		}
-		if want := (Compilation{true, 11 * time.Second, 1250 * time.Millisecond, 9750 * time.Millisecond}); compiled != want {
+		if want := (Compilation{true, 11 * time.Second, 1250 * time.Millisecond, 9750 * time.Millisecond}); compiled !=
+			want {
 			t.Errorf("compilation %v, want %v", compiled, want)
 		}
 		if len(said) != len(want) || said[0] != "weights are loaded in 1.50 s," {
@@ -111,13 +115,15 @@ func FuzzPhases(f *testing.F) {
 func example() Result {
 	start := func(kind Kind, healthy, compiled time.Duration) Start {
 		return Start{
-			Kind: kind, Listening: healthy - time.Second, Healthy: healthy, Models: healthy + 10*time.Millisecond, FirstToken: healthy + 2*time.Second,
-			Phases:   []Phase{{"load_weights", 2 * time.Second, 9 * time.Second}, {"http", 0, healthy}},
-			Compiled: Compilation{true, compiled, 0, compiled},
+			Kind: kind, Listening: healthy - time.Second, Healthy: healthy, Models: healthy + 10*time.Millisecond,
+			FirstToken: healthy + 2*time.Second,
+			Phases:     []Phase{{"load_weights", 2 * time.Second, 9 * time.Second}, {"http", 0, healthy}},
+			Compiled:   Compilation{true, compiled, 0, compiled},
 		}
 	}
 	r := Result{Model: "org/m", Starts: []Start{
-		start(Cold, 41*time.Second, 12*time.Second), start(Cold, 44*time.Second, 13*time.Second), start(Warm, 20*time.Second, 500*time.Millisecond),
+		start(Cold, 41*time.Second, 12*time.Second), start(Cold, 44*time.Second, 13*time.Second),
+		start(Warm, 20*time.Second, 500*time.Millisecond),
 	}}
 	r.Starts[0].Dropped = CacheDrop{Files: 3, Size: 2 << 20, Before: 2 << 20}
 	r.Starts[1].Dropped.Why = "they were not found"
@@ -133,17 +139,19 @@ func TestResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	var keys map[string]any
-	if err := json.Unmarshal([]byte(b.String()), &keys); err != nil || keys["avg_cold_startup_time"] != 42.5 || keys["avg_warm_compilation_time"] != 0.5 {
+	if err := json.Unmarshal([]byte(b.String()), &keys); err != nil || keys["avg_cold_startup_time"] != 42.5 ||
+		keys["avg_warm_compilation_time"] != 0.5 {
 		t.Errorf("error %v, result %v", err, keys)
 	}
 	b.WriteString("\n")
 	if err := r.Text(&b); err != nil {
 		t.Fatal(err)
 	}
-	err := r.PyTorch([]export.Arg{{Name: "model", Value: "org/m"}}, "eager.json", func(key string, content func(io.Writer) error) error {
-		b.WriteString("\n" + key + ": ")
-		return content(&b)
-	})
+	err := r.PyTorch([]export.Arg{{Name: "model", Value: "org/m"}}, "eager.json",
+		func(key string, content func(io.Writer) error) error {
+			b.WriteString("\n" + key + ": ")
+			return content(&b)
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +202,8 @@ func TestRunFails(t *testing.T) {
 	o := Options{Cold: 1, Warm: 1, Say: func(string) {}}
 	o.Server.Command, o.Server.Guard = []string{"x", "--port", "1"}, []string{"/no/such/guard"}
 	r, err := Run(context.Background(), o)
-	if err == nil || !strings.HasPrefix(err.Error(), "start 1 of 2 (cold): cannot start the server command x: ") || !r.Interrupted || len(r.Starts) > 0 {
+	if err == nil || !strings.HasPrefix(err.Error(), "start 1 of 2 (cold): cannot start the server command x: ") ||
+		!r.Interrupted || len(r.Starts) > 0 {
 		t.Errorf("got %v, %+v", err, r)
 	}
 	if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {

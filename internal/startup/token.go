@@ -26,7 +26,8 @@ func (m *Measurement) ask(ctx context.Context, server *launch.Server, start *Sta
 		return err
 	}
 	if status != http.StatusOK || json.Unmarshal(answer, &models) != nil || len(models.Data) == 0 {
-		return fmt.Errorf("%s: no model at GET /v1/models (%d): %.200s", server.Address(), status, text.Clean(string(answer)))
+		return fmt.Errorf("%s: no model at GET /v1/models (%d): %.200s", server.Address(), status,
+			text.Clean(string(answer)))
 	}
 	start.Models = time.Since(server.Began())
 	name := models.Data[0].ID
@@ -55,7 +56,8 @@ func (m *Measurement) ask(ctx context.Context, server *launch.Server, start *Sta
 }
 
 // exchange is a request with its whole answer.
-func (m *Measurement) exchange(ctx context.Context, client *http.Client, method, url string, body []byte) (status int, answer []byte, err error) {
+func (m *Measurement) exchange(ctx context.Context, client *http.Client, method, url string,
+	body []byte) (status int, answer []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err

@@ -48,7 +48,8 @@ func (s *Sweep) snapshot() grid.Snapshot {
 	shot := grid.Snapshot{
 		Title: s.o.Title, Dir: s.o.Dir, Word: s.o.Word,
 		Current: s.current, CurrentRun: s.number, Server: s.state, Variable: s.o.Variable,
-		Searches: slices.Clone(s.search), Elapsed: time.Since(s.started), Notice: s.notice, Over: s.over, Summary: s.summary,
+		Searches: slices.Clone(s.search), Elapsed: time.Since(s.started), Notice: s.notice, Over: s.over,
+		Summary: s.summary,
 	}
 	shot.Server.Log = slices.Clone(s.state.Log[max(0, len(s.state.Log)-logShown):])
 	shot.Server.Since = time.Since(s.since)
@@ -83,7 +84,8 @@ func (s *Sweep) Skip(i int) string {
 	return "skipping it; 'repeat' takes it up again"
 }
 
-// Repeat has a combination measured once more: its run in progress at once, others when their server runs, or at the end.
+// Repeat has a combination measured once more: its run in progress at once, others when their server runs, or at the
+// end.
 func (s *Sweep) Repeat(i int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"benchtop/internal/table"
 )
 
-// writeCSV writes all records as pandas writes the table of them: an index, a column for each key in order of first appearance, numbers
-// of a column as floats if one of them is or is missing, lists as Python shows them. The object benchtop has no column,
-// and a text that a spreadsheet would run gets a quotation mark.
+// writeCSV writes all records as pandas writes the table of them: an index, a column for each key in order of first
+// appearance, numbers of a column as floats if one of them is or is missing, lists as Python shows them. The object
+// benchtop has no column, and a text that a spreadsheet would run gets a quotation mark.
 func writeCSV(path string, records []Record) error {
 	columns := columnsOf(records)
 	t := table.New("", "")

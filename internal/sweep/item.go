@@ -1,5 +1,6 @@
-// Package sweep runs many benchmarks, one after the other: combinations of server and benchmark parameters, each some times, in the
-// directories and files of vLLM's sweeps. It neither speaks HTTP nor draws: servers, runs and the screen are its caller's.
+// Package sweep runs many benchmarks, one after the other: combinations of server and benchmark parameters, each some
+// times, in the directories and files of vLLM's sweeps. It neither speaks HTTP nor draws: servers, runs and the screen
+// are its caller's.
 package sweep
 
 import (
@@ -16,8 +17,8 @@ import (
 // nameKey is the parameter that names an item. It is no flag.
 const nameKey = "_benchmark_name"
 
-// Item is one entry of a parameter file: flags of a command with their values, in the order of the file. The zero value is the command
-// as it is.
+// Item is one entry of a parameter file: flags of a command with their values, in the order of the file. The zero value
+// is the command as it is.
 type Item []jsonscan.Member
 
 // Get is the value of a parameter as JSON, nil if the item lacks it.
@@ -91,8 +92,9 @@ func (it Item) JSON() []byte {
 // Repr is the item as Python shows a dict, without secrets.
 func (it Item) Repr() string { return pyjson.Str(it.Safe().JSON()) }
 
-// Apply is a command line with the parameters of the item as flags. A flag that the command has, as --flag value, --flag=value or a
-// switch, gets the new value where it stands, the last one if there are several, since that counts; other flags follow at the end.
+// Apply is a command line with the parameters of the item as flags. A flag that the command has, as --flag value,
+// --flag=value or a switch, gets the new value where it stands, the last one if there are several, since that counts;
+// other flags follow at the end.
 //
 //	true, false        --flag, --no-flag; with a dot in the name --outer.inner=true, =false
 //	an object          --flag and its JSON

@@ -79,8 +79,10 @@ func FuzzApply(f *testing.F) {
 
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ object, name, text, repr string }{
-		{`{"max_num_seqs": 32, "x": 1e-6}`, "max_num_seqs=32-x=1e-06", "max_num_seqs=32, x=1e-06", "{'max_num_seqs': 32, 'x': 1e-06}"},
-		{`{"_benchmark_name": "big", "x": true}`, "big", "_benchmark_name=big, x=True", "{'_benchmark_name': 'big', 'x': True}"},
+		{`{"max_num_seqs": 32, "x": 1e-6}`, "max_num_seqs=32-x=1e-06", "max_num_seqs=32, x=1e-06",
+			"{'max_num_seqs': 32, 'x': 1e-06}"},
+		{`{"_benchmark_name": "big", "x": true}`, "big", "_benchmark_name=big, x=True",
+			"{'_benchmark_name': 'big', 'x': True}"},
 		{`{}`, "", "", "{}"},
 	} {
 		it := item(t, c.object)
@@ -108,7 +110,8 @@ func TestDir(t *testing.T) {
 			t.Errorf("%v: %s, want %s", c.c, got, c.want)
 		}
 	}
-	if err := CheckNames([]string{"a", strings.Repeat("x", 231), "a"}); err == nil || strings.Count(err.Error(), "_benchmark_name") != 2 {
+	if err := CheckNames([]string{"a", strings.Repeat("x", 231), "a"}); err == nil ||
+		strings.Count(err.Error(), "_benchmark_name") != 2 {
 		t.Errorf("%v", err)
 	}
 }
@@ -116,7 +119,8 @@ func TestDir(t *testing.T) {
 func TestReadItems(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
 		{`[{"a": 1}, {"_benchmark_name": "big", "b": 2}]`, `{"a": 1}|{"_benchmark_name": "big", "b": 2}`},
-		{` {"small": {"a": 1}, "big": {"_benchmark_name": "huge"}}`, `{"_benchmark_name": "small", "a": 1}|{"_benchmark_name": "huge"}`},
+		{` {"small": {"a": 1}, "big": {"_benchmark_name": "huge"}}`,
+			`{"_benchmark_name": "small", "a": 1}|{"_benchmark_name": "huge"}`},
 	} {
 		items, problems := parseItems([]byte(c.file))
 		var got []string
@@ -144,13 +148,15 @@ func TestReadItems(t *testing.T) {
 		{`[{"a": 1}, {"a": 1}]`, "entries 1 and 2 have the same parameters"},
 		{`[{"_benchmark_name": "a/b"}, {"_benchmark_name": "a_b"}]`, "both stored as a_b"},
 	} {
-		if _, problems := parseItems([]byte(c.file)); len(problems) == 0 || !strings.Contains(problems[0].Error(), c.want) {
+		if _, problems := parseItems([]byte(c.file)); len(problems) == 0 ||
+			!strings.Contains(problems[0].Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.file, problems, c.want)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "p.json")
 	_ = os.WriteFile(path, []byte("[{\"a\": \"\xff\"}]"), 0o600)
-	if _, err := ReadItems(path); err == nil || !strings.Contains(err.Error(), "p.json: not UTF-8; convert it with iconv -t UTF-8") {
+	if _, err := ReadItems(path); err == nil ||
+		!strings.Contains(err.Error(), "p.json: not UTF-8; convert it with iconv -t UTF-8") {
 		t.Errorf("%v", err)
 	}
 }
@@ -168,7 +174,8 @@ func FuzzItems(f *testing.F) {
 			return
 		}
 		for _, it := range items {
-			if dir := (Combination{Server: it}).Dir(); strings.ContainsAny(dir, "/\x00\n") || strings.Contains(dir, "..") {
+			if dir := (Combination{Server: it}).Dir(); strings.ContainsAny(dir, "/\x00\n") ||
+				strings.Contains(dir, "..") {
 				t.Errorf("%q: directory %q", file, dir)
 			}
 		}
@@ -189,16 +196,19 @@ func TestLinks(t *testing.T) {
 	for _, c := range []struct {
 		server, bench string
 		want          bool
-	}{{`{"a": 8}`, `{"b": 8.0}`, true}, {`{"a": 8}`, `{"b": "8"}`, false}, {`{}`, `{"b": 8}`, false}, {`{"a": {"x": 1, "y": 2}}`, `{"b": {"y": 2, "x": 1}}`, true}} {
+	}{{`{"a": 8}`, `{"b": 8.0}`, true}, {`{"a": 8}`, `{"b": "8"}`, false}, {`{}`, `{"b": 8}`, false},
+		{`{"a": {"x": 1, "y": 2}}`, `{"b": {"y": 2, "x": 1}}`, true}} {
 		if got := linked(link, item(t, c.server), item(t, c.bench)); got != c.want {
 			t.Errorf("%s and %s: %t", c.server, c.bench, got)
 		}
 	}
-	if err := CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{nil}); err == nil || !strings.Contains(err.Error(), "--bench-params has the key b") {
+	if err := CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{nil}); err == nil ||
+		!strings.Contains(err.Error(), "--bench-params has the key b") {
 		t.Errorf("%v", err)
 	}
 	for bench, want := range map[string]string{`{"b": 2}`: "have equal values", `{"b": 1}`: ""} {
-		if err := CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{item(t, bench)}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{item(t, bench)}); (err == nil) != (want == "") ||
+			err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", bench, err)
 		}
 	}

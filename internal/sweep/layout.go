@@ -9,20 +9,23 @@ import (
 	"benchtop/internal/usage"
 )
 
-// Combination is one place of the grid: the parameters of the server and of the benchmark, and the load where the sweep sets it.
+// Combination is one place of the grid: the parameters of the server and of the benchmark, and the load where the sweep
+// sets it.
 type Combination struct {
 	Server, Bench Item
 	// Load is the load as KEY=VALUE, "" for that of the benchmark's parameters. Its value is one of Bench.
 	Load string
 	// Place is the directory, where it is not that of vLLM's rule for these parameters.
 	Place string
-	// File is the file of its only run in the experiment's directory, where it has no directory of its own; Place stands for it then.
+	// File is the file of its only run in the experiment's directory, where it has no directory of its own; Place
+	// stands for it then.
 	File string
 	// Runs is how often it is measured, 0 for as often as the others.
 	Runs int
 }
 
-// Dir is the combination's directory below that of the experiment, by vLLM's rule; "" for the experiment's own, without any parameters.
+// Dir is the combination's directory below that of the experiment, by vLLM's rule; "" for the experiment's own, without
+// any parameters.
 func (c Combination) Dir() string {
 	if c.Place != "" {
 		return c.Place
@@ -49,7 +52,8 @@ func dirParts(heading1 string, a Item, heading2 string, b Item) (parts []string)
 	return parts
 }
 
-// FileName is a text as the name of a file, by vLLM's rule. Control characters and the separators of other systems go as well.
+// FileName is a text as the name of a file, by vLLM's rule. Control characters and the separators of other systems go
+// as well.
 func FileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == filepath.Separator {
@@ -72,7 +76,8 @@ func runFile(number int) string {
 // warmup is the number of the run before the measured ones.
 const warmup = -1
 
-// longestName is the longest name of a directory, in bytes: common file systems take 255, and files beside it add to the name of its server.
+// longestName is the longest name of a directory, in bytes: common file systems take 255, and files beside it add to
+// the name of its server.
 const longestName = 230
 
 // CheckNames refuses directories with names too long for the file system, and combinations that share one.
@@ -81,11 +86,15 @@ func CheckNames(dirs []string) error {
 	seen := map[string]bool{}
 	for _, dir := range dirs {
 		if len(dir) > longestName {
-			problems = append(problems, fmt.Errorf("the directory %s would have a name of %d bytes, at most %d are possible; name the entries of the parameter files with %s",
-				usage.Quote(dir), len(dir), longestName, nameKey))
+			problems = append(problems,
+				fmt.Errorf("the directory %s would have a name of %d bytes, at most %d are possible; name the entries "+
+					"of the parameter files with %s",
+					usage.Quote(dir), len(dir), longestName, nameKey))
 		}
 		if seen[dir] {
-			problems = append(problems, fmt.Errorf("two combinations share the directory %s; name the entries of the parameter files with %s", usage.Quote(dir), nameKey))
+			problems = append(problems,
+				fmt.Errorf("two combinations share the directory %s; name the entries of the parameter files with %s",
+					usage.Quote(dir), nameKey))
 		}
 		seen[dir] = true
 	}

@@ -22,8 +22,8 @@ func (m *mean) times(n int) time.Duration {
 	return m.sum / time.Duration(m.n) * time.Duration(n)
 }
 
-// left is about how long the rest takes: the runs, and the starts of the servers that they need. It is not known before a run was measured.
-// Its caller holds the lock.
+// left is about how long the rest takes: the runs, and the starts of the servers that they need. It is not known before
+// a run was measured. Its caller holds the lock.
 func (s *Sweep) left() (about time.Duration, known bool) {
 	var runs mean
 	waiting := 0

@@ -19,7 +19,8 @@ func ParseLinks(text string) (links []Link, err error) {
 		server, bench, ok := strings.Cut(pair, "=")
 		l := Link{strings.TrimSpace(server), strings.TrimSpace(bench)}
 		if !ok || l.Server == "" || l.Bench == "" || strings.Contains(bench, "=") {
-			return nil, fmt.Errorf("%q: expected a pair SERVER_KEY=BENCH_KEY, such as max_num_seqs=max_concurrency", strings.TrimSpace(pair))
+			return nil, fmt.Errorf("%q: expected a pair SERVER_KEY=BENCH_KEY, such as max_num_seqs=max_concurrency",
+				strings.TrimSpace(pair))
 		}
 		links = append(links, l)
 	}
@@ -34,7 +35,8 @@ func CheckLinks(links []Link, server, bench []Item) error {
 			items     []Item
 		}{{l.Server, "--serve-params", server}, {l.Bench, "--bench-params", bench}} {
 			if !slices.ContainsFunc(side.items, func(it Item) bool { return it.Get(side.key) != nil }) {
-				return fmt.Errorf("--link-vars %s=%s: no entry of %s has the key %s, spelled like this, so nothing would run", l.Server, l.Bench, side.flag, side.key)
+				return fmt.Errorf("--link-vars %s=%s: no entry of %s has the key %s, spelled like this, so nothing "+
+					"would run", l.Server, l.Bench, side.flag, side.key)
 			}
 		}
 	}
@@ -43,7 +45,8 @@ func CheckLinks(links []Link, server, bench []Item) error {
 			return nil
 		}
 	}
-	return errors.New("--link-vars: no entries of --serve-params and --bench-params have equal values for the keys, so nothing would run")
+	return errors.New("--link-vars: no entries of --serve-params and --bench-params have equal values for the keys, " +
+		"so nothing would run")
 }
 
 // linked reports whether a combination agrees with all links.

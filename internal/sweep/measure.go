@@ -19,8 +19,8 @@ import (
 	"benchtop/metrics/grid"
 )
 
-// measure performs the first runs of a combination, as many as are wanted, and returns the records of all its runs that succeeded, in
-// order. Those that have a record already, of this session or an earlier one, are not performed again.
+// measure performs the first runs of a combination, as many as are wanted, and returns the records of all its runs that
+// succeeded, in order. Those that have a record already, of this session or an earlier one, are not performed again.
 func (s *Sweep) measure(ctx context.Context, c Combination, runs int) ([]Record, error) {
 	cell := s.cell(c)
 	if s.enter(cell, runs) {
@@ -79,17 +79,20 @@ func (s *Sweep) finish(c *cell) error {
 	if c.File != "" {
 		return s.writeTable()
 	}
-	return errors.Join(writeSummary(filepath.Join(s.o.Dir, c.Combination.Dir()), slices.Sorted(maps.Keys(c.records))), s.writeTable())
+	return errors.Join(writeSummary(filepath.Join(s.o.Dir, c.Combination.Dir()), slices.Sorted(maps.Keys(c.records))),
+		s.writeTable())
 }
 
 // keep takes a record. Without the object benchtop, which would fill the memory.
 func (c *cell) keep(number int, r Record) {
 	if number != warmup {
-		c.records[number] = Record{slices.DeleteFunc(slices.Clone(r.Item), func(m jsonscan.Member) bool { return m.Name == ownKey })}
+		c.records[number] = Record{
+			slices.DeleteFunc(slices.Clone(r.Item), func(m jsonscan.Member) bool { return m.Name == ownKey })}
 	}
 }
 
-// reuse takes the record of an earlier session, if it is whole, of these parameters and by these commands. It says why one is not used.
+// reuse takes the record of an earlier session, if it is whole, of these parameters and by these commands. It says why
+// one is not used.
 func (s *Sweep) reuse(c *cell, number int) bool {
 	if s.o.Dir == "" {
 		return false
@@ -132,7 +135,8 @@ func (s *Sweep) begin(r Run) {
 	s.say("[BEGIN BENCHMARK]\n%s\nOutput file: %s", strings.Join(s.o.Runner.Lines(r), "\n"), r.Path)
 }
 
-// run performs one run, again for as long as a person asks for that. The failure of a run is no error where the sweep goes on.
+// run performs one run, again for as long as a person asks for that. The failure of a run is no error where the sweep
+// goes on.
 func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 	r := Run{c.Combination, number, s.Path(c.Combination, number)}
 	if number == warmup {

@@ -18,8 +18,8 @@ import (
 	"benchtop/metrics/grid"
 )
 
-// Record is the result of a run with the parameters that the sweep gave it: the keys of the result in their order, and behind them
-// run_number and the parameters, which replace keys of the same name.
+// Record is the result of a run with the parameters that the sweep gave it: the keys of the result in their order, and
+// behind them run_number and the parameters, which replace keys of the same name.
 type Record struct{ Item }
 
 // ownKey is the object with all that vLLM's results do not have.
@@ -130,10 +130,13 @@ func writeAll(path string, content []byte) error {
 // Figures are those of the record that a grid shows.
 func (r Record) Figures() grid.Figures {
 	f := grid.Figures{
-		Ready: 1e3 * firstKnown(r.Number("avg_warm_startup_time"), r.Number("avg_cold_startup_time")), FirstToken: math.NaN(),
-		Completed: r.count("completed"), Failed: r.count("failed"),
-		RequestThroughput: r.Number("request_throughput"), OutputThroughput: r.Number("output_throughput"), TotalThroughput: r.Number("total_token_throughput"),
-		MeanTTFT: r.Number("mean_ttft_ms"), MedianTTFT: r.Number("median_ttft_ms"), P99TTFT: r.Number("p99_ttft_ms"),
+		Ready:      1e3 * firstKnown(r.Number("avg_warm_startup_time"), r.Number("avg_cold_startup_time")),
+		FirstToken: math.NaN(),
+		Completed:  r.count("completed"), Failed: r.count("failed"),
+		RequestThroughput: r.Number("request_throughput"), OutputThroughput: r.Number("output_throughput"),
+		TotalThroughput: r.Number("total_token_throughput"),
+		MeanTTFT:        r.Number("mean_ttft_ms"), MedianTTFT: r.Number("median_ttft_ms"),
+		P99TTFT:    r.Number("p99_ttft_ms"),
 		MedianTPOT: r.Number("median_tpot_ms"), P99TPOT: r.Number("p99_tpot_ms"), P99ITL: r.Number("p99_itl_ms"),
 		MedianE2EL: r.Number("median_e2el_ms"), P99E2EL: r.Number("p99_e2el_ms"), Goodput: r.Number("request_goodput"),
 	}

@@ -8,10 +8,16 @@ import (
 )
 
 func TestRecord(t *testing.T) {
-	c := Combination{Server: item(t, `{"_benchmark_name": "s", "tp": 2}`), Bench: item(t, `{"_benchmark_name": "b", "request_rate": 5}`)}
-	r := Record{item(t, `{"request_rate": "inf", "output_throughput": 100.0, "max_concurrency": null, "max_concurrent_requests": 10, "benchtop": {"schema": 1, "output_token_throughput_per_user": {"n": 9, "median": 85.0}}}`)}
+	c := Combination{Server: item(t, `{"_benchmark_name": "s", "tp": 2}`),
+		Bench: item(t, `{"_benchmark_name": "b", "request_rate": 5}`)}
+	r := Record{item(t,
+		`{"request_rate": "inf", "output_throughput": 100.0, "max_concurrency": null, "max_concurrent_requests": 10, `+
+			`"benchtop": {"schema": 1, "output_token_throughput_per_user": {"n": 9, "median": 85.0}}}`)}
 	done := r.of(c, 2, "id")
-	const want = `{"request_rate": 5, "output_throughput": 100.0, "max_concurrency": null, "max_concurrent_requests": 10, "benchtop": {"schema": 1, "output_token_throughput_per_user": {"n": 9, "median": 85.0}, "sweep": "id"}, "run_number": 2, "_benchmark_name": "b", "tp": 2}`
+	const want = `{"request_rate": 5, "output_throughput": 100.0, "max_concurrency": null, ` +
+		`"max_concurrent_requests": ` +
+		`10, "benchtop": {"schema": 1, "output_token_throughput_per_user": {"n": 9, "median": 85.0}, "sweep": "id"}, ` +
+		`"run_number": 2, "_benchmark_name": "b", "tp": 2}`
 	if got := string(done.JSON()); got != want {
 		t.Fatalf("%s", got)
 	}
@@ -31,7 +37,8 @@ func TestRecord(t *testing.T) {
 	}
 	other := c
 	other.Bench = item(t, `{"_benchmark_name": "b", "request_rate": 6}`)
-	for _, why := range []string{back.matches(c, 1, "id"), back.matches(c, 2, "other"), back.matches(other, 2, "id"), r.matches(c, 2, "id")} {
+	for _, why := range []string{back.matches(c, 1, "id"), back.matches(c, 2, "other"), back.matches(other, 2, "id"),
+		r.matches(c, 2, "id")} {
 		if why == "" {
 			t.Error("the record of another run is taken")
 		}
@@ -49,7 +56,8 @@ func TestRecord(t *testing.T) {
 
 // Secrets of parameters reach the command, and neither names nor files; entries that differ in them alone stay apart.
 func TestItemSecrets(t *testing.T) {
-	const file = `[{"header": "Authorization=Bearer canary1"}, {"header": "Authorization=Bearer canary2"}, {"n": 3, "base_url": "http://u:canary@h"}]`
+	const file = `[{"header": "Authorization=Bearer canary1"}, {"header": "Authorization=Bearer canary2"}, {"n": 3, ` +
+		`"base_url": "http://u:canary@h"}]`
 	items, problems := parseItems([]byte(file))
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -95,8 +103,10 @@ func TestItemSecrets(t *testing.T) {
 func TestCSV(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary.csv")
 	records := []Record{
-		{item(t, `{"date": "x", "rate": "inf", "n": 5, "f": 1, "both": 1, "some": 3, "none": null, "b": true, "list": [1.50, "a,\"b\"", null], "benchtop": {"x": 1}, "mixed": true}`)},
-		{item(t, `{"date": "", "rate": 2.50, "n": 7, "f": 1e-7, "both": 2.5, "none": null, "b": false, "list": [], "new": 123456789, "mixed": 3, "text": "a\nb, 'c'"}`)},
+		{item(t, `{"date": "x", "rate": "inf", "n": 5, "f": 1, "both": 1, "some": 3, "none": null, "b": true, "list": `+
+			`[1.50, "a,\"b\"", null], "benchtop": {"x": 1}, "mixed": true}`)},
+		{item(t, `{"date": "", "rate": 2.50, "n": 7, "f": 1e-7, "both": 2.5, "none": null, "b": false, "list": [], `+
+			`"new": 123456789, "mixed": 3, "text": "a\nb, 'c'"}`)},
 	}
 	if err := writeCSV(path, records); err != nil {
 		t.Fatal(err)
@@ -137,16 +147,19 @@ func TestSuite(t *testing.T) {
 		t.Fatalf("%v, %v", tests, problems)
 	}
 	a, b := tests[0], tests[1]
-	if got := strings.Join(a.Server.Words(), " "); got != "--dtype bfloat16 --model m --disable-log-stats --tensor-parallel-size 2" || a.Env[0] != "X=1" {
+	if got := strings.Join(a.Server.Words(), " "); got != "--dtype bfloat16 --model m --disable-log-stats "+
+		"--tensor-parallel-size 2" || a.Env[0] != "X=1" {
 		t.Errorf("%s, %v", got, a.Env)
 	}
 	if a.Loads[0] != (SuiteLoad{"inf", 200, 0}) || a.Stem(a.Loads[0]) != "serving_a_qps_inf_concurrency_200" {
 		t.Errorf("%v", a.Loads)
 	}
-	if len(b.Loads) != 4 || b.Stem(b.Loads[3]) != "serving_b_qps_2.5_concurrency_8" || b.Loads[3].Item().String() != "request_rate=2.5, max_concurrency=8" {
+	if len(b.Loads) != 4 || b.Stem(b.Loads[3]) != "serving_b_qps_2.5_concurrency_8" ||
+		b.Loads[3].Item().String() != "request_rate=2.5, max_concurrency=8" {
 		t.Errorf("%v", b.Loads)
 	}
-	env = map[string]string{"TEST_SELECTOR": "_b$", "PROMPTS_PER_CONCURRENCY": "5", "MAX_NUM_PROMPTS": "30", "DTYPE_FILTER": "half", "MODEL_FILTER": "n"}
+	env = map[string]string{"TEST_SELECTOR": "_b$", "PROMPTS_PER_CONCURRENCY": "5", "MAX_NUM_PROMPTS": "30",
+		"DTYPE_FILTER": "half", "MODEL_FILTER": "n"}
 	tests, problems = parseSuite([]byte(suite), func(name string) string { return env[name] })
 	if problems != nil || len(tests) != 1 || tests[0].Loads[0].Prompts != 20 || tests[0].Loads[1].Prompts != 30 {
 		t.Errorf("%v, %v", tests, problems)
@@ -156,15 +169,21 @@ func TestSuite(t *testing.T) {
 		{`[{}]`, "test 1 \"\": expected a test_name"},
 		{`[3]`, "test 1: a number instead"},
 		{`[{"test_name": "serving_a", "server_parameters": {"model": "m"}}]`, "the same model"},
-		{`[{"test_name": "serving_a", "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "expected a qps_list"},
-		{`[{"test_name": "serving_a", "qps_list": [0], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "0: rate must be"},
-		{`[{"test_name": "serving_a", "qps_list": ["Infinity"], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "Infinity: rate must be"},
-		{`[{"test_name": "serving_a", "qps_list": [], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "the list is empty"},
-		{`[{"test_name": "serving_a", "qps_list": [1], "max_concurrency_list": ["x"], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "x: number must be"},
+		{`[{"test_name": "serving_a", "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`,
+			"expected a qps_list"},
+		{`[{"test_name": "serving_a", "qps_list": [0], "server_parameters": {"model": "m"}, "client_parameters": ` +
+			`{"model": "m"}}]`, "0: rate must be"},
+		{`[{"test_name": "serving_a", "qps_list": ["Infinity"], "server_parameters": {"model": "m"}, ` +
+			`"client_parameters": {"model": "m"}}]`, "Infinity: rate must be"},
+		{`[{"test_name": "serving_a", "qps_list": [], "server_parameters": {"model": "m"}, "client_parameters": ` +
+			`{"model": "m"}}]`, "the list is empty"},
+		{`[{"test_name": "serving_a", "qps_list": [1], "max_concurrency_list": ["x"], "server_parameters": {"model": ` +
+			`"m"}, "client_parameters": {"model": "m"}}]`, "x: number must be"},
 		{`[{"test_name": "serving_a", "server_parameters": []}]`, "expected an object"},
 		{`[]`, "no test is chosen"},
 	} {
-		if _, problems := parseSuite([]byte(c.file), func(string) string { return "" }); len(problems) == 0 || !strings.Contains(problems[0].Error(), c.want) {
+		if _, problems := parseSuite([]byte(c.file), func(string) string { return "" }); len(problems) == 0 ||
+			!strings.Contains(problems[0].Error(), c.want) {
 			t.Errorf("%s: %v", c.file, problems)
 		}
 	}

@@ -37,7 +37,8 @@ func claimKinds() []claimKind {
 		{"fifo-det", fifo, .5, 0, 0},
 		{"fifo-exp", exponential, .5, 0, 0},
 		{"sharing", sharing, .5, 0, 0},
-		{"limiter", simulated.Server{Discipline: simulated.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5, 0, 0},
+		{"limiter", simulated.Server{Discipline: simulated.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5,
+			0, 0},
 		{"speed", simulated.Server{Discipline: simulated.Sharing, Servers: 16, Service: 1.2, First: .05}, .5, .6, 0},
 		{"slow start", start, .5, 0, 0},
 		{"tail 3 %", tail, .5, 0, 0},
@@ -45,7 +46,8 @@ func claimKinds() []claimKind {
 }
 
 // run is a run of so many requests, and the evidence of it.
-func (k *claimKind) run(t *testing.T, load float64, requests int, first bool, seed uint64) (search.Evidence, time.Duration) {
+func (k *claimKind) run(t *testing.T, load float64, requests int, first bool,
+	seed uint64) (search.Evidence, time.Duration) {
 	s := k.Server
 	if !first {
 		s = s.Steady()
@@ -83,13 +85,15 @@ type slaClaims struct {
 }
 
 func (c *slaClaims) join(o *slaClaims) {
-	c.searches, c.near, c.inside, c.proven, c.untrue, c.runs = c.searches+o.searches, c.near+o.near, c.inside+o.inside, c.proven+o.proven, c.untrue+o.untrue, c.runs+o.runs
+	c.searches, c.near, c.inside, c.proven, c.untrue, c.runs = c.searches+o.searches, c.near+o.near, c.inside+o.inside,
+		c.proven+o.proven, c.untrue+o.untrue, c.runs+o.runs
 	c.loaded += o.loaded
 }
 
 func (c *slaClaims) row(name, border string) string {
 	n := float64(c.searches)
-	return fmt.Sprintf("| %s | %s | %.0f %% | %.0f %% | %d of %d | %d | %.1f | %.0f |\n", name, border, 100*float64(c.near)/n, 100*float64(c.inside)/n, c.proven, c.searches, c.untrue,
+	return fmt.Sprintf("| %s | %s | %.0f %% | %.0f %% | %d of %d | %d | %.1f | %.0f |\n", name, border,
+		100*float64(c.near)/n, 100*float64(c.inside)/n, c.proven, c.searches, c.untrue,
 		float64(c.runs)/n, c.loaded/n)
 }
 
@@ -125,8 +129,8 @@ func (c *slaClaims) search(t *testing.T, k *claimKind, seed int) {
 	}
 }
 
-// Searches by runs on queues whose borders are known are near them, their intervals hold the borders, and what they prove is true. The table is
-// that of docs/accuracy.md with
+// Searches by runs on queues whose borders are known are near them, their intervals hold the borders, and what they
+// prove is true. The table is that of docs/accuracy.md with
 //
 //	go test ./internal/sweep -run TestSLAClaims -v -args -finds 40
 func TestSLAClaims(t *testing.T) {
@@ -152,14 +156,17 @@ func TestSLAClaims(t *testing.T) {
 		all.join(&claims[i])
 	}
 	table.WriteString(all.row("all", ""))
-	t.Logf("\n| server | X* (req/s) | within 10 %% | interval holds X* | proven | false | runs | loaded (s) |\n|---|---|---|---|---|---|---|---|\n%s", table.String())
+	t.Logf("\n| server | X* (req/s) | within 10 %% | interval holds X* | proven | false | runs | loaded (s) "+
+		"|\n|---|---|---|---|---|---|---|---|\n%s", table.String())
 	// Where all requests share a server, a run of a few hundred shows no queue at a tenth above its border.
 	n, slack := float64(all.searches), .06
 	if *finds == 0 {
 		slack = .2 // of few searches
 	}
-	if float64(all.near) < (.9-slack)*n || float64(all.inside) < (.9-slack)*n || float64(all.untrue) > (.05+slack/2)*float64(all.proven) {
-		t.Errorf("of %d searches %d are within 10 %%, %d intervals hold the border, %d prove a load, %d a false one", all.searches, all.near, all.inside, all.proven, all.untrue)
+	if float64(all.near) < (.9-slack)*n || float64(all.inside) < (.9-slack)*n ||
+		float64(all.untrue) > (.05+slack/2)*float64(all.proven) {
+		t.Errorf("of %d searches %d are within 10 %%, %d intervals hold the border, %d prove a load, %d a false one",
+			all.searches, all.near, all.inside, all.proven, all.untrue)
 	}
 }
 

@@ -144,7 +144,8 @@ func (p *pairSearch) others() bool {
 	if err != nil || json.Unmarshal(raw, &stored) != nil {
 		return false
 	}
-	same := slices.EqualFunc(stored.Sets, p.Sets, func(a storedAnswer, s Set) bool { return a.Name == s.Name && a.Conditions == s.Conditions() })
+	same := slices.EqualFunc(stored.Sets, p.Sets,
+		func(a storedAnswer, s Set) bool { return a.Name == s.Name && a.Conditions == s.Conditions() })
 	return !same
 }
 
@@ -167,8 +168,8 @@ type storedAnswers struct {
 	Tested   []storedLoad   `json:"tested"`
 }
 
-// storedAnswer is an Answer. Highest is the highest load within the set, null for none; Failed the lowest above it that failed; Confidence is null where
-// there is none to have.
+// storedAnswer is an Answer. Highest is the highest load within the set, null for none; Failed the lowest above it that
+// failed; Confidence is null where there is none to have.
 type storedAnswer struct {
 	Name       string   `json:"name"`
 	Conditions string   `json:"conditions"`
@@ -205,8 +206,10 @@ func (p *pairSearch) store(answers []Answer, complete bool) error {
 	stored := storedAnswers{Variable: p.Variable, Unit: unit(p.Variable).String(), Complete: complete}
 	for _, a := range answers {
 		s := storedAnswer{
-			Name: a.Set.Name, Conditions: a.Set.Conditions(), AtLeast: a.AtLeast, Proven: a.Proven(), Runs: a.Runs, Achieved: a.Achieved,
-			Failed: known(a.Failed), Confidence: known(a.Confidence), Unmet: metrics.Each(a.Unmet, Criterion.String), Why: a.Why,
+			Name: a.Set.Name, Conditions: a.Set.Conditions(), AtLeast: a.AtLeast, Proven: a.Proven(), Runs: a.Runs,
+			Achieved: a.Achieved,
+			Failed:   known(a.Failed), Confidence: known(a.Confidence), Unmet: metrics.Each(a.Unmet, Criterion.String),
+			Why: a.Why,
 		}
 		if len(a.Unmet) == 0 {
 			s.Highest = known(a.Passed)

@@ -19,8 +19,8 @@ import (
 	"benchtop/metrics/event"
 )
 
-// queue is a server that answers in 50 ms and 1 ms more for each request per second, and whose waits grow without end above its
-// capacity; each run is written as a record and a journal.
+// queue is a server that answers in 50 ms and 1 ms more for each request per second, and whose waits grow without end
+// above its capacity; each run is written as a record and a journal.
 type queue struct {
 	t        *testing.T
 	capacity float64
@@ -60,14 +60,16 @@ func (q *queue) Run(_ context.Context, r Run) error {
 		first := free + 50*time.Millisecond + time.Duration(min(rate, q.capacity)*float64(time.Millisecond))
 		end = first + 10*time.Millisecond
 		w.Take(&event.Event{At: end, Kind: event.Done, Request: &metrics.Request{
-			Index: i, Scheduled: at, Due: at, Admitted: at, Sent: at, FirstChunk: first, FirstToken: first, LastChunk: end, Done: end, OutputTokens: 2,
+			Index: i, Scheduled: at, Due: at, Admitted: at, Sent: at, FirstChunk: first, FirstToken: first,
+			LastChunk: end, Done: end, OutputTokens: 2,
 		}})
 	}
 	w.Take(&event.Event{At: end, Kind: event.Fact, Value: metrics.End{Ended: end}})
 	if err := errors.Join(w.Close(), f.Close()); err != nil {
 		return err
 	}
-	return os.WriteFile(r.Path, fmt.Appendf(nil, `{"request_throughput": %g, "output_throughput": %g, "benchtop": {}}`, n/end.Seconds(), 2*n/end.Seconds()), 0o644)
+	return os.WriteFile(r.Path, fmt.Appendf(nil, `{"request_throughput": %g, "output_throughput": %g, "benchtop": {}}`,
+		n/end.Seconds(), 2*n/end.Seconds()), 0o644)
 }
 
 // searched performs a search in a directory, and reads its answers.
@@ -76,7 +78,8 @@ func searched(t *testing.T, dir string, q *queue, o SLA) (storedAnswers, string)
 	var out strings.Builder
 	o.Variable, o.Most = RequestRate, 8192
 	pair := Combination{Bench: item(t, `{"num_prompts": 200}`)}
-	s := New(Options{Dir: dir, ID: "id", Pairs: []Combination{pair}, Runs: 1, Driver: &o, Runner: q, Out: &out, ContinueOnError: true})
+	s := New(Options{Dir: dir, ID: "id", Pairs: []Combination{pair}, Runs: 1, Driver: &o, Runner: q, Out: &out,
+		ContinueOnError: true})
 	if _, err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +94,8 @@ func searched(t *testing.T, dir string, q *queue, o SLA) (storedAnswers, string)
 	return a, out.String()
 }
 
-// A search begins at a guess, finds the highest rate of each set in few runs that all sets share, and stores its answers beside the
-// runs; once more in the same directory it makes no run, and another set costs only its new loads.
+// A search begins at a guess, finds the highest rate of each set in few runs that all sets share, and stores its
+// answers beside the runs; once more in the same directory it makes no run, and another set costs only its new loads.
 func TestSLASearch(t *testing.T) {
 	t.Parallel()
 	sets := setsOf(t, `[{"p99_ttft_ms": "<=85"}, {"p99_ttft_ms": "<=200", "output_throughput": ">=500"}]`)
@@ -103,7 +106,8 @@ func TestSLASearch(t *testing.T) {
 	}
 	// 50 ms, 25 ms of service, and a millisecond for each request per second: 85 ms are reached at 10 per second.
 	tight, wide := a.Sets[0], a.Sets[1]
-	if h := *tight.Highest; h > 10 || h < 8.5 || *tight.Failed < 10 || *tight.Failed > 12.5 || tight.AtLeast || *tight.Confidence > .95 || tight.Proven ||
+	if h := *tight.Highest; h > 10 || h < 8.5 || *tight.Failed < 10 || *tight.Failed > 12.5 || tight.AtLeast ||
+		*tight.Confidence > .95 || tight.Proven ||
 		tight.Estimate.Low > 10 || *tight.Estimate.High < 10 {
 		t.Errorf("the first set: %g, %g, %+v", *tight.Highest, *tight.Failed, tight)
 	}
@@ -113,13 +117,15 @@ func TestSLASearch(t *testing.T) {
 	if len(q.runs) > 20 || q.runs[0] != "request_rate=inf" {
 		t.Errorf("%d runs: %v", len(q.runs), q.runs)
 	}
-	for _, want := range []string{"SLA criteria: p99_ttft_ms<=85.00\n", "Testing request_rate: ", " | FAILED\n", "Maximum request_rate for SLA p99_ttft_ms<=85.00: ",
+	for _, want := range []string{"SLA criteria: p99_ttft_ms<=85.00\n", "Testing request_rate: ", " | FAILED\n",
+		"Maximum request_rate for SLA p99_ttft_ms<=85.00: ",
 		"output_throughput>=500.00 is not met.\n[SLA END]"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in:\n%s", want, out)
 		}
 	}
-	for _, name := range []string{"SLA--p99_ttft_ms<=85.00.json", "request_rate=inf/run=0.json", q.runs[1] + "/summary.json"} {
+	for _, name := range []string{"SLA--p99_ttft_ms<=85.00.json", "request_rate=inf/run=0.json",
+		q.runs[1] + "/summary.json"} {
 		if _, err := os.Stat(filepath.Join(dir, "BENCH--num_prompts=200", name)); err != nil {
 			t.Error(err)
 		}
@@ -139,8 +145,10 @@ func TestSLASearch(t *testing.T) {
 func TestSLAKeyMissing(t *testing.T) {
 	t.Parallel()
 	o := SLA{Sets: setsOf(t, `[{"mean_ttft_ms": "<=85"}]`), Variable: RequestRate, From: 4, Most: 100}
-	s := New(Options{Dir: t.TempDir(), Pairs: []Combination{{}}, Runs: 1, Driver: &o, Runner: &queue{t: t, capacity: 40}, Out: io.Discard})
-	if _, err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the results have no key mean_ttft_ms") {
+	s := New(Options{Dir: t.TempDir(), Pairs: []Combination{{}}, Runs: 1, Driver: &o,
+		Runner: &queue{t: t, capacity: 40}, Out: io.Discard})
+	if _, err := s.Run(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "the results have no key mean_ttft_ms") {
 		t.Error(err)
 	}
 }
@@ -150,7 +158,8 @@ func TestSLAUsers(t *testing.T) {
 	t.Parallel()
 	o := SLA{Variable: MaxConcurrency, Most: 100, Prompts: 12}
 	c := o.Planned(Combination{})[0]
-	if c.Place != "max_concurrency=12" || o.most(Combination{Bench: item(t, `{"num_prompts": 50}`)}) != 50 || string(c.Bench.JSON()) != `{"max_concurrency": 12}` {
+	if c.Place != "max_concurrency=12" || o.most(Combination{Bench: item(t, `{"num_prompts": 50}`)}) != 50 ||
+		string(c.Bench.JSON()) != `{"max_concurrency": 12}` {
 		t.Errorf("%+v", c)
 	}
 }
@@ -161,7 +170,8 @@ func TestSLASearchBroken(t *testing.T) {
 	tiers := TierSets([]metrics.Tier{{Name: "gold", SLO: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 85}}}})
 	q := &queue{t: t, capacity: 40, fail: "request_rate=6"}
 	a, out := searched(t, t.TempDir(), q, SLA{Sets: tiers, From: 4, Repeats: 1})
-	if a.Complete || len(a.Sets) != 1 || a.Sets[0].Name != "gold" || !strings.Contains(out, "The search ended early: ") {
+	if a.Complete || len(a.Sets) != 1 || a.Sets[0].Name != "gold" ||
+		!strings.Contains(out, "The search ended early: ") {
 		t.Errorf("%+v\n%s", a, out)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"benchtop/metrics/report"
 )
 
-// judgeRun holds a run against each set: the requests of its journal, which is beside the file of its record, and the figures of that.
+// judgeRun holds a run against each set: the requests of its journal, which is beside the file of its record, and the
+// figures of that.
 func judgeRun(sets []Set, file string, record Record) ([]search.Evidence, error) {
 	events, err := files.ReadRun(file)
 	if err != nil {
@@ -28,7 +29,8 @@ func judgeRun(sets []Set, file string, record Record) ([]search.Evidence, error)
 }
 
 // judgeRequests holds the requests of a run that ended against each set.
-func judgeRequests(sets []Set, plan *metrics.Plan, requests iter.Seq2[metrics.Request, error], ended time.Duration, record Record) ([]search.Evidence, error) {
+func judgeRequests(sets []Set, plan *metrics.Plan, requests iter.Seq2[metrics.Request, error], ended time.Duration,
+	record Record) ([]search.Evidence, error) {
 	from, to, err := extent(plan, requests)
 	if err != nil {
 		return nil, err
@@ -62,7 +64,8 @@ func judgeRequests(sets []Set, plan *metrics.Plan, requests iter.Seq2[metrics.Re
 		}
 	}
 	verdicts := sample.Verdicts(ended)
-	behind := search.Behind(sample) || slices.ContainsFunc(verdicts, func(v metrics.LevelVerdict) bool { return v.Standing == metrics.LevelBehind })
+	behind := search.Behind(sample) ||
+		slices.ContainsFunc(verdicts, func(v metrics.LevelVerdict) bool { return v.Standing == metrics.LevelBehind })
 	var evidence []search.Evidence
 	for i := range all {
 		e := all[i].evidence(plan, record, verdicts)
@@ -95,7 +98,8 @@ func extent(plan *metrics.Plan, requests iter.Seq2[metrics.Request, error]) (fro
 	return max(from, 0), to, nil
 }
 
-// judgement collects how far the requests of a run are from the limits of a set: a list of ratios for each criterion, one for a tier.
+// judgement collects how far the requests of a run are from the limits of a set: a list of ratios for each criterion,
+// one for a tier.
 type judgement struct {
 	set      Set
 	first    int // of its tests
@@ -143,12 +147,15 @@ func nonNegative(v float64) float64 {
 	return v
 }
 
-// evidence is that of the run. Of several criteria the one counts that is furthest from being met, so that it falls with the load whichever that is.
-func (j *judgement) evidence(plan *metrics.Plan, record Record, verdicts []metrics.LevelVerdict) (worst search.Evidence) {
+// evidence is that of the run. Of several criteria the one counts that is furthest from being met, so that it falls
+// with the load whichever that is.
+func (j *judgement) evidence(plan *metrics.Plan, record Record,
+	verdicts []metrics.LevelVerdict) (worst search.Evidence) {
 	if j.set.Tier != nil {
 		share, _ := plan.EnoughGood()
 		e := search.EvidenceOf(j.ratios[0], share)
-		e.Effective, e.Confidence = min(verdicts[j.first].Effective, float64(e.Requests)), confidence(&verdicts[j.first])
+		e.Effective, e.Confidence = min(verdicts[j.first].Effective, float64(e.Requests)),
+			confidence(&verdicts[j.first])
 		return e
 	}
 	strictest, ratio, sure, first := 0.0, 0.0, metrics.MostConfidence, true
@@ -186,8 +193,8 @@ func confidence(v *metrics.LevelVerdict) float64 {
 	return v.Confidence
 }
 
-// onScale is evidence with another share, at least its own, and no more requests than there were: several gaps of one request are one
-// observation. The verdict stays, and so does the number of bad ones relative to what the share allows.
+// onScale is evidence with another share, at least its own, and no more requests than there were: several gaps of one
+// request are one observation. The verdict stays, and so does the number of bad ones relative to what the share allows.
 func onScale(e search.Evidence, share float64, requests int) search.Evidence {
 	n := min(requests, e.Requests)
 	if n == 0 || n == e.Requests && share == e.Share {

@@ -28,12 +28,13 @@ type SLA struct {
 	Sets []Set
 	// Variable is RequestRate or MaxConcurrency.
 	Variable string
-	// From is the first load; 0 for a guess: of a rate a part of the throughput of a run that sends all requests at once, which is made for
-	// that, of a concurrency firstUsers. Most is the highest that may be tried.
+	// From is the first load; 0 for a guess: of a rate a part of the throughput of a run that sends all requests at
+	// once, which is made for that, of a concurrency firstUsers. Most is the highest that may be tried.
 	From, Most float64
 	// Iters is the most runs for a pair, 0 for the search's own number; Repeats the most at one load.
 	Iters, Repeats int
-	// Prompts is the number of requests of a run, where the benchmark parameters do not have it: a concurrency above it is none.
+	// Prompts is the number of requests of a run, where the benchmark parameters do not have it: a concurrency above it
+	// is none.
 	Prompts int
 	// Found are the answers for a person, a line for each set of each pair.
 	Found []string
@@ -161,7 +162,8 @@ func (p *pairSearch) lacking(record Record) error {
 	for _, s := range p.Sets {
 		for _, c := range s.Criteria {
 			if c.Percentile == 0 && record.Get(c.Key) == nil {
-				return fmt.Errorf("the results have no key %s, which %s asks for; its percentile may be missing in --metric-percentiles of the benchmark's command", c.Key, c)
+				return fmt.Errorf("the results have no key %s, which %s asks for; its percentile may be missing in "+
+					"--metric-percentiles of the benchmark's command", c.Key, c)
 			}
 		}
 	}
@@ -187,7 +189,8 @@ func verdict(s Set, record Record, e search.Evidence) string {
 		said += " (not completed as fast as it was asked for)"
 	}
 	if s.Tier != nil {
-		return fmt.Sprintf("%s (%s): %.1f%% of %d requests within | %s", s.Name, s.Conditions(), 100*float64(e.Good)/float64(max(1, e.Requests)), e.Requests, said)
+		return fmt.Sprintf("%s (%s): %.1f%% of %d requests within | %s", s.Name, s.Conditions(),
+			100*float64(e.Good)/float64(max(1, e.Requests)), e.Requests, said)
 	}
 	return strings.Join(metrics.Each(s.Criteria, func(c Criterion) string {
 		if math.IsNaN(record.Number(c.Key)) { // a percentile that the result does not have
@@ -208,8 +211,8 @@ func (p *pairSearch) tell(over bool) {
 type Answer struct {
 	Set Set
 	search.Result
-	// Achieved is the mean request throughput at the load that passed. Unmet are criteria that ask for at least a figure, and that the runs at
-	// that load do not reach: then no load meets the set.
+	// Achieved is the mean request throughput at the load that passed. Unmet are criteria that ask for at least a
+	// figure, and that the runs at that load do not reach: then no load meets the set.
 	Achieved float64
 	Unmet    []Criterion
 }
@@ -252,7 +255,8 @@ func (a Answer) Text(variable string) string {
 	case a.Passed == 0:
 		return name + "none; " + a.Why + "."
 	case len(a.Unmet) > 0:
-		return name + fmt.Sprintf("none; at %s, the most within the other criteria, %s is not met.", load(a.Passed), strings.Join(metrics.Each(a.Unmet, Criterion.String), ", "))
+		return name + fmt.Sprintf("none; at %s, the most within the other criteria, %s is not met.", load(a.Passed),
+			strings.Join(metrics.Each(a.Unmet, Criterion.String), ", "))
 	case a.AtLeast:
 		return name + fmt.Sprintf("at least %s (%s); %s.", load(a.Passed), known, a.Why)
 	}

@@ -85,7 +85,8 @@ func TierSets(tiers []metrics.Tier) (all []Set) {
 
 const slaExample = `; expected [{"p99_ttft_ms": "<=200", "p99_tpot_ms": "<=20"}, …]`
 
-// ReadSets reads an SLA file: a list of objects, each a set. The error has every problem of the file, each with its entry and key.
+// ReadSets reads an SLA file: a list of objects, each a set. The error has every problem of the file, each with its
+// entry and key.
 func ReadSets(path string) ([]Set, error) {
 	return readFile(path, parseSets)
 }
@@ -119,9 +120,12 @@ func parseSets(raw []byte) (sets []Set, problems usage.Problems) {
 			set.Criteria = append(set.Criteria, c)
 		}
 		set.Name = strings.Join(metrics.Each(set.Criteria, Criterion.String), "-")
-		problems.BadIf(len(set.Criteria) > 0 && !set.bounded(), "entry %d: no criterion with < or <=, which a higher load could miss; add one, such as \"p99_ttft_ms\": \"<=200\"", i)
+		problems.BadIf(len(set.Criteria) > 0 && !set.bounded(),
+			"entry %d: no criterion with < or <=, which a higher load could miss; add one, such as \"p99_ttft_ms\": "+
+				"\"<=200\"", i)
 		problems.BadIf(len(set.Criteria) == 0 && len(problems) == 0, "entry %d: no criteria%s", i, slaExample)
-		problems.BadIf(len(set.file()) > longestName, "entry %d: its criteria are too long for the name of a file; split the entry, or use --tier", i)
+		problems.BadIf(len(set.file()) > longestName,
+			"entry %d: its criteria are too long for the name of a file; split the entry, or use --tier", i)
 		problems.BadIf(seen[set.Name] && set.Name != "", "entry %d stands there twice", i)
 		seen[set.Name] = true
 		sets = append(sets, set)
@@ -161,7 +165,8 @@ func parseCriterion(key string, value []byte) (Criterion, error) {
 	return c, c.findLatency()
 }
 
-// findLatency recognizes the percentile of a latency with an upper limit. Others of its statistics are figures of a run.
+// findLatency recognizes the percentile of a latency with an upper limit. Others of its statistics are figures of a
+// run.
 func (c *Criterion) findLatency() error {
 	m := percentileKey.FindStringSubmatch(c.Key)
 	if m == nil || !c.upper() {

@@ -20,26 +20,31 @@ func setsOf(t *testing.T, file string) []Set {
 
 func TestReadSets(t *testing.T) {
 	t.Parallel()
-	sets := setsOf(t, `[{"p99_e2el_ms": "<=200"}, {"p99_ttft_ms": "< 100.5", "output_throughput": ">=500", "mean_tpot_ms": "<=3"}]`)
-	if c := sets[0].Criteria[0]; c != (Criterion{"p99_e2el_ms", "<=", 200, metrics.E2EL, 99}) || sets[0].file() != "SLA--p99_e2el_ms<=200.00.json" {
+	sets := setsOf(t,
+		`[{"p99_e2el_ms": "<=200"}, {"p99_ttft_ms": "< 100.5", "output_throughput": ">=500", "mean_tpot_ms": "<=3"}]`)
+	if c := sets[0].Criteria[0]; c != (Criterion{"p99_e2el_ms", "<=", 200, metrics.E2EL, 99}) ||
+		sets[0].file() != "SLA--p99_e2el_ms<=200.00.json" {
 		t.Error(c, sets[0].file())
 	}
-	if got := sets[1].Conditions(); got != "p99_ttft_ms<100.50, output_throughput>=500.00, mean_tpot_ms<=3.00" || sets[1].Criteria[2].Percentile != 0 {
+	if got := sets[1].Conditions(); got != "p99_ttft_ms<100.50, output_throughput>=500.00, mean_tpot_ms<=3.00" ||
+		sets[1].Criteria[2].Percentile != 0 {
 		t.Error(got, sets[1].Criteria)
 	}
 	for file, want := range map[string]string{
-		``:                                    "invalid JSON",
-		`{"p99_ttft_ms": "<=3"}`:              "instead of a list of objects; expected [",
-		`[]`:                                  "no entries",
-		`[3]`:                                 "entry 1: a number instead of an object",
-		`[{}]`:                                "entry 1: no criteria",
-		`[{"p101_ttft_ms": "<5"}]`:            "percentile 101: must be",
-		`[{"a": "<1"}, {"p99_ttft_ms": 200}]`: "entry 2, key p99_ttft_ms: a number; expected an operator and a number in quotes",
-		`[{"p99_ttft_ms": "==200"}]`:          "entry 1, key p99_ttft_ms: ==200: expected <=",
-		`[{"p99_ttft_ms": "<=x"}]`:            "expected a number above 0 behind <=",
-		`[{"p99_ttft_ms": "<=0"}]`:            "expected a number above 0",
-		`[{"output_throughput": ">=500"}]`:    "entry 1: no criterion with < or <=",
-		`[{"a": "<1"}, {"a": "<1"}]`:          "entry 2 stands there twice",
+		``:                         "invalid JSON",
+		`{"p99_ttft_ms": "<=3"}`:   "instead of a list of objects; expected [",
+		`[]`:                       "no entries",
+		`[3]`:                      "entry 1: a number instead of an object",
+		`[{}]`:                     "entry 1: no criteria",
+		`[{"p101_ttft_ms": "<5"}]`: "percentile 101: must be",
+		`[{"a": "<1"}, {"p99_ttft_ms": ` +
+			`200}]`: "entry 2, key p99_ttft_ms: a number; expected an operator and a number " +
+			"in quotes",
+		`[{"p99_ttft_ms": "==200"}]`:                   "entry 1, key p99_ttft_ms: ==200: expected <=",
+		`[{"p99_ttft_ms": "<=x"}]`:                     "expected a number above 0 behind <=",
+		`[{"p99_ttft_ms": "<=0"}]`:                     "expected a number above 0",
+		`[{"output_throughput": ">=500"}]`:             "entry 1: no criterion with < or <=",
+		`[{"a": "<1"}, {"a": "<1"}]`:                   "entry 2 stands there twice",
 		`[{"` + strings.Repeat("a", 300) + `": "<1"}]`: "too long for the name of a file",
 		"[{\"a\x1b\": \"<1\"}]":                        "",
 	} {
@@ -65,8 +70,8 @@ func FuzzSets(f *testing.F) {
 	})
 }
 
-// Of several criteria the worst is the evidence; one on a figure of the run counts as one observation, and those that ask for at least a
-// figure do not count.
+// Of several criteria the worst is the evidence; one on a figure of the run counts as one observation, and those that
+// ask for at least a figure do not count.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	sets := setsOf(t, `[{"p90_ttft_ms": "<=100", "mean_e2el_ms": "<500", "output_throughput": ">=500"}]`)
@@ -79,9 +84,12 @@ func TestEvidence(t *testing.T) {
 		record string
 		want   search.Evidence
 	}{
-		{"all met, the requests nearer to their limit", good, `{"mean_e2el_ms": 50}`, search.Evidence{Good: 9, Requests: 10, Share: .9, Ratio: .9}},
-		{"too many requests beyond", bad, `{"mean_e2el_ms": 50}`, search.Evidence{Good: 8, Requests: 10, Share: .9, Ratio: 1.1}},
-		{"the run misses", good, `{"mean_e2el_ms": 500}`, search.Evidence{Requests: 1, Share: .9, Ratio: 1.0000000000000002, Missed: true}},
+		{"all met, the requests nearer to their limit", good, `{"mean_e2el_ms": 50}`,
+			search.Evidence{Good: 9, Requests: 10, Share: .9, Ratio: .9}},
+		{"too many requests beyond", bad, `{"mean_e2el_ms": 50}`,
+			search.Evidence{Good: 8, Requests: 10, Share: .9, Ratio: 1.1}},
+		{"the run misses", good, `{"mean_e2el_ms": 500}`,
+			search.Evidence{Requests: 1, Share: .9, Ratio: 1.0000000000000002, Missed: true}},
 		{"a figure that the run lacks", good, `{}`, search.Evidence{Requests: 1, Share: .9, Ratio: .9, Missed: true}},
 	} {
 		j := judgement{set: sets[0], ratios: [][]float64{c.ratios, nil, nil}, requests: 10}
@@ -89,7 +97,8 @@ func TestEvidence(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
-	if unmet := sets[0].unmet([]Record{record(`{"output_throughput": 300}`), record(`{"output_throughput": 600}`)}); len(unmet) != 1 {
+	if unmet := sets[0].unmet([]Record{record(`{"output_throughput": 300}`),
+		record(`{"output_throughput": 600}`)}); len(unmet) != 1 {
 		t.Error(unmet)
 	}
 	if unmet := sets[0].unmet([]Record{record(`{"output_throughput": 600}`)}); len(unmet) != 0 {
@@ -97,8 +106,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// Criteria with other shares, and of which one has many observations a request, are on one scale: a load whose 99th percentile fails
-// is not taken for better than a lower one whose median is near its limit.
+// Criteria with other shares, and of which one has many observations a request, are on one scale: a load whose 99th
+// percentile fails is not taken for better than a lower one whose median is near its limit.
 func TestEvidenceScale(t *testing.T) {
 	t.Parallel()
 	sets := setsOf(t, `[{"median_e2el_ms": "<=100", "p99_itl_ms": "<=10"}]`)
@@ -138,16 +147,21 @@ func TestAnswerText(t *testing.T) {
 		variable string
 		want     string
 	}{
-		{Answer{Set: gold, Result: search.Result{Passed: 34, Failed: 35, Confidence: .973, Runs: 2, Why: "why"}, Achieved: 33.456}, RequestRate,
-			"Maximum request_rate for SLA gold: 34 req/s (33.46 req/s completed, 2 runs, proven: 97 % confidence); why."},
-		{Answer{Set: gold, Result: search.Result{Passed: 16, Confidence: .9, Runs: 1, AtLeast: true, Why: "why"}}, MaxConcurrency,
+		{Answer{Set: gold, Result: search.Result{Passed: 34, Failed: 35, Confidence: .973, Runs: 2, Why: "why"},
+			Achieved: 33.456}, RequestRate,
+			"Maximum request_rate for SLA gold: 34 req/s (33.46 req/s completed, 2 runs, proven: 97 % confidence); " +
+				"why."},
+		{Answer{Set: gold, Result: search.Result{Passed: 16, Confidence: .9, Runs: 1, AtLeast: true, Why: "why"}},
+			MaxConcurrency,
 			"Maximum max_concurrency for SLA gold: at least 16 users (1 run, not proven: 90 % confidence); why."},
 		{Answer{Set: gold, Result: search.Result{Passed: 34, Failed: 35, Runs: 1, Why: "why"}}, RequestRate,
 			"Maximum request_rate for SLA gold: 34 req/s (1 run, not proven); why."},
 		{Answer{Set: gold, Result: search.Result{Failed: 1, Why: "even 1 user misses the objectives"}}, MaxConcurrency,
 			"Maximum max_concurrency for SLA gold: none; even 1 user misses the objectives."},
-		{Answer{Set: gold, Result: search.Result{Passed: 16, Failed: 17, Runs: 1}, Unmet: []Criterion{{Key: "output_throughput", Op: ">=", Limit: 500}}}, RequestRate,
-			"Maximum request_rate for SLA gold: none; at 16 req/s, the most within the other criteria, output_throughput>=500.00 is not met."},
+		{Answer{Set: gold, Result: search.Result{Passed: 16, Failed: 17, Runs: 1},
+			Unmet: []Criterion{{Key: "output_throughput", Op: ">=", Limit: 500}}}, RequestRate,
+			"Maximum request_rate for SLA gold: none; at 16 req/s, the most within the other criteria, " +
+				"output_throughput>=500.00 is not met."},
 	} {
 		if got := c.a.Text(c.variable); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

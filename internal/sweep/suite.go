@@ -214,7 +214,8 @@ func suiteLoads(entry, defaults, client Item, getenv func(string) string) (loads
 		return nil, fmt.Errorf("%d loads; at most %d", len(rates)*len(users), mostLoads)
 	}
 	for _, rate := range rates {
-		if v, err := strconv.ParseFloat(rate, 64); err != nil || !(v > 0) || rate != allAtOnce && !json.Valid([]byte(rate)) {
+		if v, err := strconv.ParseFloat(rate, 64); err != nil || !(v > 0) ||
+			rate != allAtOnce && !json.Valid([]byte(rate)) {
 			return nil, fmt.Errorf("qps_list: %s: rate must be positive or inf", usage.Quote(rate))
 		}
 		for _, u := range users {

@@ -56,8 +56,8 @@ type Servers struct {
 type Driver interface {
 	// Planned are the combinations that are surely measured for a pair.
 	Planned(pair Combination) []Combination
-	// Drive has the sweep measure a pair at all the loads that it needs. Its result are the combinations in the order of the table. It
-	// returns an error of measure, which ends the sweep, or the work with this server.
+	// Drive has the sweep measure a pair at all the loads that it needs. Its result are the combinations in the order
+	// of the table. It returns an error of measure, which ends the sweep, or the work with this server.
 	Drive(ctx context.Context, s *Sweep, pair Combination) ([]Combination, error)
 }
 
@@ -81,8 +81,8 @@ type Options struct {
 	// Pairs are the combinations in order, all with the same server parameters beside each other.
 	Pairs []Combination
 	Links []Link
-	// Runs is how often each planned combination is measured. Warmup is the number of requests of a run before the first one that is
-	// not counted, 0 for none.
+	// Runs is how often each planned combination is measured. Warmup is the number of requests of a run before the
+	// first one that is not counted, 0 for none.
 	Runs, Warmup int
 	Driver       Driver // nil measures the pairs as they are
 	// Variable is the load that the driver sets, "" for none.
@@ -192,8 +192,8 @@ func New(o Options) *Sweep {
 	return s
 }
 
-// Run performs the sweep. It returns when nothing of it runs any more. The error is the failure that ended it, ErrStopped, or the
-// context's cause.
+// Run performs the sweep. It returns when nothing of it runs any more. The error is the failure that ended it,
+// ErrStopped, or the context's cause.
 func (s *Sweep) Run(ctx context.Context) (Outcome, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -318,7 +318,8 @@ func (s *Sweep) cell(c Combination) *cell {
 			return known
 		}
 	}
-	made := &cell{Combination: c, dir: dir, Cell: grid.Cell{Server: c.Server.String(), Bench: c.Bench.String(), Load: c.Load, State: grid.Waiting}, records: map[int]Record{}}
+	made := &cell{Combination: c, dir: dir, Cell: grid.Cell{Server: c.Server.String(), Bench: c.Bench.String(),
+		Load: c.Load, State: grid.Waiting}, records: map[int]Record{}}
 	made.plan(s.runsOf(c))
 	s.cells = append(s.cells, made)
 	return made

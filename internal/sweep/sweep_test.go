@@ -115,7 +115,8 @@ const (
 	b1, b2 = "SERVE--b-BENCH--max_concurrency=1", "SERVE--b-BENCH--max_concurrency=2"
 )
 
-// A server is started once for all its combinations, each run leaves its record, and the second session has nothing to do.
+// A server is started once for all its combinations, each run leaves its record, and the second session has nothing to
+// do.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -124,7 +125,8 @@ func TestSweep(t *testing.T) {
 		if err != nil || out != (Outcome{Done: 8}) {
 			t.Fatalf("%+v, %v", out, err)
 		}
-		want := []string{"start a", "run " + a1 + " 0", "run " + a1 + " 1", "run " + a2 + " 0", "run " + a2 + " 1", "stop a",
+		want := []string{"start a", "run " + a1 + " 0", "run " + a1 + " 1", "run " + a2 + " 0", "run " + a2 + " 1",
+			"stop a",
 			"start b", "run " + b1 + " 0", "run " + b1 + " 1", "run " + b2 + " 0", "run " + b2 + " 1", "stop b"}
 		if !slices.Equal(s.log, want) {
 			t.Errorf("%q", s.log)
@@ -140,7 +142,8 @@ func TestSweep(t *testing.T) {
 	})
 	var summary []map[string]any
 	raw, _ := os.ReadFile(filepath.Join(dir, b2, "summary.json"))
-	if err := json.Unmarshal(raw, &summary); err != nil || len(summary) != 2 || summary[1]["run_number"] != 1.0 || summary[1]["_benchmark_name"] != "b" {
+	if err := json.Unmarshal(raw, &summary); err != nil || len(summary) != 2 || summary[1]["run_number"] != 1.0 ||
+		summary[1]["_benchmark_name"] != "b" {
 		t.Errorf("%s, %v", raw, err)
 	}
 	table, _ := os.ReadFile(filepath.Join(dir, "summary.csv"))
@@ -186,13 +189,15 @@ func TestResume(t *testing.T) {
 			_ = os.Remove(filepath.Join(dir, b1, "summary.json"))
 			s.log = nil
 			out, text, err := sweepOnce(t, s.options(t, dir))
-			if err != nil || out != (Outcome{Done: 1, Found: 7}) || !slices.Equal(s.log, []string{"start b", "run " + b1 + " 1", "stop b"}) {
+			if err != nil || out != (Outcome{Done: 1, Found: 7}) ||
+				!slices.Equal(s.log, []string{"start b", "run " + b1 + " 1", "stop b"}) {
 				t.Errorf("%s: %+v, %v, %q", name, out, err, s.log)
 			}
 			if said := strings.Contains(text, "is repeated: "); said != (name != "missing") {
 				t.Errorf("%s: %s", name, text)
 			}
-			if after := tree(t, dir); strings.ReplaceAll(after, "listening\n", "") != strings.ReplaceAll(before, "listening\n", "") {
+			if after := tree(t, dir); strings.ReplaceAll(after, "listening\n", "") != strings.ReplaceAll(before,
+				"listening\n", "") {
 				t.Errorf("%s: was\n%s\nis\n%s", name, before, after)
 			}
 		})
@@ -218,19 +223,27 @@ func TestFailures(t *testing.T) {
 		lines []string
 	}{
 		{name: "a run fails", s: &stand{fail: fails}, want: Outcome{Failed: 1}, err: "status 500"},
-		{name: "runs fail", s: &stand{fail: fails}, goes: true, want: Outcome{Done: 5, Failed: 3}, files: []string{a1 + "/run=0.failure.json", a2 + "/run=1.failure.json"},
-			lines: []string{"[FAILED BENCHMARK] run=0: RuntimeError: status 500", "[NO SUCCESSFUL MEASURED RUNS] leaving combination retryable"}},
+		{name: "runs fail", s: &stand{fail: fails}, goes: true, want: Outcome{Done: 5, Failed: 3},
+			files: []string{a1 + "/run=0.failure.json", a2 + "/run=1.failure.json"},
+			lines: []string{"[FAILED BENCHMARK] run=0: RuntimeError: status 500",
+				"[NO SUCCESSFUL MEASURED RUNS] leaving combination retryable"}},
 		{name: "a warm-up fails", s: &stand{fail: func(r Run) error {
 			if r.Number < 0 && r.Dir() == a1 {
 				return broken
 			}
 			return nil
-		}}, goes: true, warm: true, want: Outcome{Done: 8}, files: []string{a1 + "/warmup.failure.json", a2 + "/warmup.json"}},
-		{name: "a server is not ready", s: &stand{refuses: func(it Item) bool { return it.Name() == "a" }}, want: Outcome{}, err: "no GPU"},
-		{name: "servers fail", s: &stand{refuses: func(it Item) bool { return it.Name() == "a" }}, goes: true, want: Outcome{Done: 4, Failed: 4},
-			files: []string{"SERVE-a-failure.json"}, lines: []string{"[FAILED SERVER COMBINATION] a: RuntimeError: no GPU"}},
-		{name: "a server dies", s: &stand{dies: func(it Item) bool { return it.Name() == "a" }}, goes: true, want: Outcome{Done: 4, Failed: 4},
-			files: []string{"SERVE-a-failure.json", "SERVE--a-server.log"}, lines: []string{"the server ended during a run: exit status 9"}},
+		}}, goes: true, warm: true, want: Outcome{Done: 8},
+			files: []string{a1 + "/warmup.failure.json", a2 + "/warmup.json"}},
+		{name: "a server is not ready", s: &stand{refuses: func(it Item) bool { return it.Name() == "a" }},
+			want: Outcome{}, err: "no GPU"},
+		{name: "servers fail", s: &stand{refuses: func(it Item) bool { return it.Name() == "a" }}, goes: true,
+			want:  Outcome{Done: 4, Failed: 4},
+			files: []string{"SERVE-a-failure.json"},
+			lines: []string{"[FAILED SERVER COMBINATION] a: RuntimeError: no GPU"}},
+		{name: "a server dies", s: &stand{dies: func(it Item) bool { return it.Name() == "a" }}, goes: true,
+			want:  Outcome{Done: 4, Failed: 4},
+			files: []string{"SERVE-a-failure.json", "SERVE--a-server.log"},
+			lines: []string{"the server ended during a run: exit status 9"}},
 	} {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
@@ -240,7 +253,8 @@ func TestFailures(t *testing.T) {
 				o.Warmup = 7
 			}
 			out, text, err := sweepOnce(t, o)
-			if out != c.want || c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			if out != c.want || c.err == "" && err != nil ||
+				c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 				t.Errorf("%s: %+v, %v", c.name, out, err)
 			}
 			for _, f := range c.files {
@@ -306,7 +320,8 @@ func TestDryRun(t *testing.T) {
 	o.Pairs, o.Runs, o.DryRun = o.Pairs[:1], 1, true
 	o.Links = nil
 	_, text, err := sweepOnce(t, o)
-	want := "[BEGIN SERVER]\nServer overrides: {'_benchmark_name': 'a'}\nServer command: ['vllm']\n[BEGIN BENCHMARK]\nRun Number: 0\nOutput file: " +
+	want := "[BEGIN SERVER]\nServer overrides: {'_benchmark_name': 'a'}\nServer command: ['vllm']\n[BEGIN " +
+		"BENCHMARK]\nRun Number: 0\nOutput file: " +
 		filepath.Join(dir, a1, "run=0.json") + "\n[END BENCHMARK]\n[END SERVER]\n"
 	if _, e := os.Stat(dir); err != nil || text != want || s.log != nil || e == nil {
 		t.Errorf("%v, %q, %s", err, s.log, text)
@@ -350,8 +365,10 @@ func TestControl(t *testing.T) {
 		sweep.Repeat(2)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		want := []string{"start a", "run " + a1 + " 0", "run " + a2 + " 0", "run " + a2 + " 0", "run " + a2 + " 1", "stop a",
-			"start a", "run " + a1 + " 0", "run " + a1 + " 1", "stop a", "start b", "run " + b1 + " 0", "run " + b1 + " 1", "stop b"}
+		want := []string{"start a", "run " + a1 + " 0", "run " + a2 + " 0", "run " + a2 + " 0", "run " + a2 + " 1",
+			"stop a",
+			"start a", "run " + a1 + " 0", "run " + a1 + " 1", "stop a", "start b", "run " + b1 + " 0",
+			"run " + b1 + " 1", "stop b"}
 		if err := <-ended; err != nil || !slices.Equal(s.log, want) {
 			t.Errorf("%v, %q", err, s.log)
 		}
@@ -359,7 +376,8 @@ func TestControl(t *testing.T) {
 		for shot := range sweep.Snapshots() {
 			last = shot
 		}
-		if !last.Over || last.Cells[0].State != grid.Done || last.Cells[3].State != grid.Skipped || last.Cells[1].Runs[0].Took != time.Second {
+		if !last.Over || last.Cells[0].State != grid.Done || last.Cells[3].State != grid.Skipped ||
+			last.Cells[1].Runs[0].Took != time.Second {
 			t.Errorf("%+v", last)
 		}
 		s.log, s.slow = nil, 3*time.Second
@@ -373,7 +391,8 @@ func TestControl(t *testing.T) {
 		sweep = begin()
 		time.Sleep(4700 * time.Millisecond)
 		// Seven runs of a second, and the other server.
-		if shot := <-sweep.Snapshots(); !shot.LeftKnown || shot.Left != 10*time.Second || shot.Current != 0 || shot.CurrentRun != 1 || shot.Server.Log[0] != "listening" {
+		if shot := <-sweep.Snapshots(); !shot.LeftKnown || shot.Left != 10*time.Second || shot.Current != 0 ||
+			shot.CurrentRun != 1 || shot.Server.Log[0] != "listening" {
 			t.Errorf("%+v", shot)
 		}
 		sweep.Stop()
@@ -383,7 +402,8 @@ func TestControl(t *testing.T) {
 		for shot := range sweep.Snapshots() {
 			last = shot
 		}
-		if c := last.Cells[0]; c.State != grid.Waiting || c.Runs[0].State != grid.Done || c.Runs[1].State != grid.Waiting {
+		if c := last.Cells[0]; c.State != grid.Waiting || c.Runs[0].State != grid.Done ||
+			c.Runs[1].State != grid.Waiting {
 			t.Errorf("the combination that was cut: %+v", c)
 		}
 	})
@@ -397,7 +417,8 @@ func TestWorkload(t *testing.T) {
 		w := &Workload{Variable: MaxConcurrency, Levels: 5, Prompts: 100}
 		o.Pairs, o.Runs, o.Driver = []Combination{{}}, 1, w
 		_, text, err := sweepOnce(t, o)
-		want := []string{"start ", "run BENCH--max_concurrency=1-WL--max_concurrency=1 0", "run BENCH--max_concurrency=100-WL--max_concurrency=100 0",
+		want := []string{"start ", "run BENCH--max_concurrency=1-WL--max_concurrency=1 0",
+			"run BENCH--max_concurrency=100-WL--max_concurrency=100 0",
 			"run WL--max_concurrency=6 0", "run WL--max_concurrency=10 0", "run WL--max_concurrency=15 0", "stop "}
 		if err != nil || !slices.Equal(s.log, want) {
 			t.Errorf("%v, %q", err, s.log)
@@ -410,7 +431,8 @@ func TestWorkload(t *testing.T) {
 		if !slices.Equal(loads, []string{"1", "6", "10", "15", "100"}) {
 			t.Errorf("%q of %s", loads, table)
 		}
-		if !strings.Contains(text, "Serial inference: max_concurrency=1\n") || !strings.Contains(text, "Exploring: max_concurrency=10\n") {
+		if !strings.Contains(text, "Serial inference: max_concurrency=1\n") ||
+			!strings.Contains(text, "Exploring: max_concurrency=10\n") {
 			t.Errorf("%s", text)
 		}
 	})
@@ -465,8 +487,10 @@ func TestManifest(t *testing.T) {
 	if err := m.Open(dir, false); err == nil || !strings.Contains(err.Error(), "cannot overwrite") {
 		t.Errorf("%v", err)
 	}
-	other := Manifest{Kind: "serve", Settings: []Setting{{"serve-cmd", "vllm serve n"}, {"bench-cmd", "vllm bench serve"}}}
-	if err := other.Open(dir, true); err == nil || !strings.Contains(err.Error(), `--serve-cmd was "vllm serve m" and is "vllm serve n" now`) {
+	other := Manifest{Kind: "serve",
+		Settings: []Setting{{"serve-cmd", "vllm serve n"}, {"bench-cmd", "vllm bench serve"}}}
+	if err := other.Open(dir, true); err == nil ||
+		!strings.Contains(err.Error(), `--serve-cmd was "vllm serve m" and is "vllm serve n" now`) {
 		t.Errorf("%v", err)
 	}
 	if m.ID() == other.ID() {

@@ -13,7 +13,8 @@ type Workload struct {
 	Variable string
 	// Levels is how many loads there are, the two ends included.
 	Levels int
-	// Prompts is the number of requests of a run, where the benchmark parameters do not have it: the load of the upper end.
+	// Prompts is the number of requests of a run, where the benchmark parameters do not have it: the load of the upper
+	// end.
 	Prompts int
 }
 

@@ -50,8 +50,8 @@ type Cell struct {
 	Mark Mark
 }
 
-// Table is a table. Without names of its columns it has no head. The last cell of a row that ends early may reach over the
-// columns behind it.
+// Table is a table. Without names of its columns it has no head. The last cell of a row that ends early may reach over
+// the columns behind it.
 type Table struct {
 	Title   string
 	Columns []Column

@@ -22,14 +22,18 @@ func TestFindCgroup(t *testing.T) {
 		name, mounts, groups, controller string
 		want                             string // levels
 	}{
-		{"version 2", v2, "0::/user.slice/a.scope\n", "cpu", "/sys/fs/cgroup/user.slice/a.scope /sys/fs/cgroup/user.slice /sys/fs/cgroup"},
+		{"version 2", v2, "0::/user.slice/a.scope\n", "cpu",
+			"/sys/fs/cgroup/user.slice/a.scope /sys/fs/cgroup/user.slice /sys/fs/cgroup"},
 		{"version 2, outermost", v2, "0::/\n", "memory", "/sys/fs/cgroup"},
 		{"version 1", v1, "4:memory:/x\n3:cpu,cpuacct:/a/b\n", "cpu",
 			"/sys/fs/cgroup/cpu,cpuacct/a/b /sys/fs/cgroup/cpu,cpuacct/a /sys/fs/cgroup/cpu,cpuacct"},
-		{"both, version 1 has it", hybrid, "4:memory:/x\n0::/y\n", "memory", "/sys/fs/cgroup/memory/x /sys/fs/cgroup/memory"},
-		{"both, version 2 has it", hybrid, "1:name=systemd:/\n0::/y\n", "memory", "/sys/fs/cgroup/unified/y /sys/fs/cgroup/unified"},
+		{"both, version 1 has it", hybrid, "4:memory:/x\n0::/y\n", "memory",
+			"/sys/fs/cgroup/memory/x /sys/fs/cgroup/memory"},
+		{"both, version 2 has it", hybrid, "1:name=systemd:/\n0::/y\n", "memory",
+			"/sys/fs/cgroup/unified/y /sys/fs/cgroup/unified"},
 		{"in a container", docker, "4:memory:/docker/abc\n", "memory", "/sys/fs/cgroup/memory"},
-		{"below a container", docker, "4:memory:/docker/abc/d\n", "memory", "/sys/fs/cgroup/memory/d /sys/fs/cgroup/memory"},
+		{"below a container", docker, "4:memory:/docker/abc/d\n", "memory",
+			"/sys/fs/cgroup/memory/d /sys/fs/cgroup/memory"},
 		{"outside of it", docker, "4:memory:/../xyz\n", "memory", "/sys/fs/cgroup/memory"},
 		{"a name that begins alike", similar, "4:memory:/docker/abc\n", "memory", "/sys/fs/cgroup/memory"},
 		{"a colon in the name", v2, "0::/a:b\n", "cpu", "/sys/fs/cgroup/a:b /sys/fs/cgroup"},
@@ -52,7 +56,8 @@ func TestFindCgroup(t *testing.T) {
 
 func TestParseQuota(t *testing.T) {
 	for text, want := range map[string]float64{
-		"max 100000\n": 0, "50000 100000\n": 0.5, "250000 100000": 2.5, "0 100000": 0, "-1 100000": 0, "1 0": 0, "": 0, "1": 0, "1 2 3": 0, "-1\n 100000\n": 0, "150000\n 100000\n": 1.5,
+		"max 100000\n": 0, "50000 100000\n": 0.5, "250000 100000": 2.5, "0 100000": 0, "-1 100000": 0, "1 0": 0, "": 0,
+		"1": 0, "1 2 3": 0, "-1\n 100000\n": 0, "150000\n 100000\n": 1.5,
 	} {
 		if got := parseQuota(text); got != want {
 			t.Errorf("cpu.max %q: %v, want %v", text, got, want)
@@ -62,7 +67,8 @@ func TestParseQuota(t *testing.T) {
 
 func TestParseBytes(t *testing.T) {
 	for text, want := range map[string]float64{
-		"max\n": 0, "1073741824\n": 1 << 30, "9223372036854771712\n": 9223372036854771712, "": 0, "-1": 0, "1k": 0, "0": 0,
+		"max\n": 0, "1073741824\n": 1 << 30, "9223372036854771712\n": 9223372036854771712, "": 0, "-1": 0, "1k": 0,
+		"0": 0,
 	} {
 		if got := parseBytes(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
@@ -98,7 +104,8 @@ func TestLeast(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		want   float64
-	}{{nil, 0}, {[]float64{0, 0}, 0}, {[]float64{5, 0}, 5}, {[]float64{0, 5}, 5}, {[]float64{5, 3}, 3}, {[]float64{3, 5}, 3}} {
+	}{{nil, 0}, {[]float64{0, 0}, 0}, {[]float64{5, 0}, 5}, {[]float64{0, 5}, 5}, {[]float64{5, 3}, 3},
+		{[]float64{3, 5}, 3}} {
 		if got := least(c.values...); got != c.want {
 			t.Errorf("%v: %v, want %v", c.values, got, c.want)
 		}

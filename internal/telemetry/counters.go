@@ -1,6 +1,7 @@
-// Package telemetry observes the machines of a run. It polls the server's metrics page, reads its counters before and after the
-// run, and starts and stops its profiler, with net/http and apart from the timed requests. It reads the accelerators through their
-// vendor's tool. It samples the client's own process, checks the limits that the system sets it, and tunes its memory.
+// Package telemetry observes the machines of a run. It polls the server's metrics page, reads its counters before and
+// after the run, and starts and stops its profiler, with net/http and apart from the timed requests. It reads the
+// accelerators through their vendor's tool. It samples the client's own process, checks the limits that the system sets
+// it, and tunes its memory.
 package telemetry
 
 import (
@@ -17,15 +18,17 @@ import (
 	"benchtop/metrics"
 )
 
-// ErrRestarted: counters of the server fell or disappeared between two scrapes, so their difference says nothing about the run.
-var ErrRestarted = errors.New("the server's counters dropped during the run: it restarted, or another server answered; " +
-	"they are left out")
+// ErrRestarted: counters of the server fell or disappeared between two scrapes, so their difference says nothing about
+// the run.
+var ErrRestarted = errors.New(
+	"the server's counters dropped during the run: it restarted, or another server answered; " +
+		"they are left out")
 
-// Counters are those of a server's Prometheus page at one moment, summed over its engines and models. The zero value is a server
-// without such counters.
+// Counters are those of a server's Prometheus page at one moment, summed over its engines and models. The zero value is
+// a server without such counters.
 type Counters struct {
-	// spec are the counters of speculative decoding and diffusion those of diffusion decoding, by the parts of names below; nil
-	// if the page has none of the kind.
+	// spec are the counters of speculative decoding and diffusion those of diffusion decoding, by the parts of names
+	// below; nil if the page has none of the kind.
 	spec, diffusion map[string]int
 	// byPosition are the accepted tokens by their position in the draft.
 	byPosition map[int]int
@@ -43,8 +46,9 @@ const (
 	partCommitted = "num_committed_tokens"
 )
 
-// Scrape reads the counters from the Prometheus pages of servers that share a load, and adds them up. ctx brings the time-out.
-// After an error the counters are unknown, which need not stop a run; a page without any of our counters is no error.
+// Scrape reads the counters from the Prometheus pages of servers that share a load, and adds them up. ctx brings the
+// time-out. After an error the counters are unknown, which need not stop a run; a page without any of our counters is
+// no error.
 func Scrape(ctx context.Context, pages ...Page) (Counters, error) {
 	var c Counters
 	if _, err := fetchAll(ctx, pages, c.add); err != nil {
@@ -55,7 +59,8 @@ func Scrape(ctx context.Context, pages ...Page) (Counters, error) {
 
 // add adds a line if it is one of our counters.
 func (c *Counters) add(line []byte) {
-	counts, parts := &c.spec, []string{partDrafts, partDraftTokens, partPerPosition, partAccepted} // a part comes before its own prefixes
+	// a part comes before its own prefixes
+	counts, parts := &c.spec, []string{partDrafts, partDraftTokens, partPerPosition, partAccepted}
 	switch {
 	case bytes.HasPrefix(line, []byte("vllm:spec_decode")):
 	case bytes.HasPrefix(line, []byte("vllm:diffusion")):
@@ -81,7 +86,8 @@ func (c *Counters) add(line []byte) {
 	}
 }
 
-// movedBy is the rise of each counter of either map; nil if there were none before. The error is ErrRestarted if one fell or all are gone.
+// movedBy is the rise of each counter of either map; nil if there were none before. The error is ErrRestarted if one
+// fell or all are gone.
 func movedBy[K comparable](before, after map[K]int) (moved map[K]int, err error) {
 	switch {
 	case before == nil:
@@ -99,9 +105,9 @@ func movedBy[K comparable](before, after map[K]int) (moved map[K]int, err error)
 	return moved, nil
 }
 
-// SpecDecode is the rise of the counters of speculative decoding until after: nil if one of the scrapes has none, or if no token
-// was drafted in between. AcceptedPerPosition has a value for each position of either scrape, in ascending order. The error is
-// ErrRestarted.
+// SpecDecode is the rise of the counters of speculative decoding until after: nil if one of the scrapes has none, or if
+// no token was drafted in between. AcceptedPerPosition has a value for each position of either scrape, in ascending
+// order. The error is ErrRestarted.
 func (before Counters) SpecDecode(after Counters) (*metrics.SpecDecode, error) {
 	n, err := movedBy(before.spec, after.spec)
 	if n == nil {
@@ -115,7 +121,8 @@ func (before Counters) SpecDecode(after Counters) (*metrics.SpecDecode, error) {
 	if err != nil || n[partDraftTokens] == 0 {
 		return nil, err
 	}
-	moved := &metrics.SpecDecode{Drafts: n[partDrafts], DraftTokens: n[partDraftTokens], AcceptedTokens: n[partAccepted]}
+	moved := &metrics.SpecDecode{Drafts: n[partDrafts], DraftTokens: n[partDraftTokens],
+		AcceptedTokens: n[partAccepted]}
 	for _, position := range slices.Sorted(maps.Keys(byPosition)) {
 		if moved.Drafts > 0 { // otherwise there is no rate
 			moved.AcceptedPerPosition = append(moved.AcceptedPerPosition, byPosition[position])
@@ -124,14 +131,15 @@ func (before Counters) SpecDecode(after Counters) (*metrics.SpecDecode, error) {
 	return moved, nil
 }
 
-// Diffusion is the rise of the counters of diffusion decoding until after: nil if one of the scrapes has none, or if one of the
-// counters did not move, as there is no figure without it. The error is ErrRestarted.
+// Diffusion is the rise of the counters of diffusion decoding until after: nil if one of the scrapes has none, or if
+// one of the counters did not move, as there is no figure without it. The error is ErrRestarted.
 func (before Counters) Diffusion(after Counters) (*metrics.Diffusion, error) {
 	n, err := movedBy(before.diffusion, after.diffusion)
 	if n == nil {
 		return nil, err
 	}
-	moved := metrics.Diffusion{CommittedTokens: n[partCommitted], DenoisingSteps: n[partSteps], CanvasPositions: n[partPositions]}
+	moved := metrics.Diffusion{CommittedTokens: n[partCommitted], DenoisingSteps: n[partSteps],
+		CanvasPositions: n[partPositions]}
 	if moved.CommittedTokens == 0 || moved.DenoisingSteps == 0 || moved.CanvasPositions == 0 {
 		return nil, nil
 	}
@@ -150,9 +158,9 @@ var (
 	errWebPage = errors.New("a web page, not Prometheus text")
 )
 
-// eachLine passes the lines of Prometheus text to take, trimmed and without empty ones; each is valid until the next. Its caller
-// parses only lines that begin with a significant name, each on its own, so that nothing else on the page can spoil them and a page
-// costs no more memory than its longest line.
+// eachLine passes the lines of Prometheus text to take, trimmed and without empty ones; each is valid until the next.
+// Its caller parses only lines that begin with a significant name, each on its own, so that nothing else on the page
+// can spoil them and a page costs no more memory than its longest line.
 func eachLine(page *io.LimitedReader, take func(line []byte)) error {
 	lines := bufio.NewReaderSize(page, longestLine)
 	first := true
@@ -195,9 +203,9 @@ const mostCounted = 1e12
 //
 //	name{label="value",position="3"} 12 1700000000 # {trace_id="of an exemplar"} 1
 //
-// with the value of a label. Name and label are slices of the line. It rejects values that are no count, such as NaN and the -1 of
-// some servers for unknown. The common library for the format depends on protocol buffers, which would make the program a fifth
-// larger.
+// with the value of a label. Name and label are slices of the line. It rejects values that are no count, such as NaN
+// and the -1 of some servers for unknown. The common library for the format depends on protocol buffers, which would
+// make the program a fifth larger.
 func sample(line []byte, label string) (name []byte, value float64, labelled []byte, ok bool) {
 	name, line = sampleName(line)
 	if name == nil {
@@ -229,7 +237,8 @@ func sampleName(line []byte) (name, rest []byte) {
 	return line[:end], line[end:]
 }
 
-// labels reads labels up to the closing brace and returns the value of one of them, still escaped, and the rest of the line.
+// labels reads labels up to the closing brace and returns the value of one of them, still escaped, and the rest of the
+// line.
 func labels(text []byte, want string) (value, rest []byte, ok bool) {
 	for {
 		text = bytes.TrimLeft(text, " \t,")

@@ -59,7 +59,8 @@ func read(t *testing.T, page string) Counters {
 	return c
 }
 
-var specParts, diffusionParts = []string{partDrafts, partDraftTokens, partAccepted}, []string{partSteps, partPositions, partCommitted}
+var specParts, diffusionParts = []string{partDrafts, partDraftTokens, partAccepted},
+	[]string{partSteps, partPositions, partCommitted}
 
 // counted are counters by the parts of their names. Counters of 0 are left out, as on a page without them.
 func counted(parts []string, values ...int) map[string]int {
@@ -83,21 +84,30 @@ func TestReadPage(t *testing.T) {
 		want       Counters
 	}{
 		{"two engines", twoEngines, Counters{
-			spec: counted(specParts, 120, 360, 160), byPosition: map[int]int{0: 100, 1: 40, 10: 20}, diffusion: counted(diffusionParts, 50, 1600, 640),
+			spec: counted(specParts, 120, 360, 160), byPosition: map[int]int{0: 100, 1: 40, 10: 20},
+			diffusion: counted(diffusionParts, 50, 1600, 640),
 		}},
 		{"nothing", "", Counters{}},
 		{"other counters", "# TYPE x counter\nx_total 3\nvllm:prompt_tokens_total 5\n", Counters{}},
 		{"only the creation time of a counter", "vllm:spec_decode_num_drafts_created 1.7e9\n", Counters{}},
 		{"no final line end", "vllm:spec_decode_num_drafts_total 3", spec(3, 0, 0, none)},
-		{"line ends of Windows, blanks around", "  vllm:spec_decode_num_drafts_total 3 \r\n\tvllm:spec_decode_num_draft_tokens_total\t9\r\n", spec(3, 9, 0, none)},
-		{"blanks, braces and quotes in labels", `vllm:spec_decode_num_drafts_total{model_name="a b} \"c\" 9"} 3`, spec(3, 0, 0, none)},
+		{"line ends of Windows, blanks around",
+			"  vllm:spec_decode_num_drafts_total 3 \r\n\tvllm:spec_decode_num_draft_tokens_total\t9\r\n",
+			spec(3, 9, 0, none)},
+		{"blanks, braces and quotes in labels", `vllm:spec_decode_num_drafts_total{model_name="a b} \"c\" 9"} 3`,
+			spec(3, 0, 0, none)},
 		{"a time stamp", "vllm:spec_decode_num_drafts_total 3 1700000000000", spec(3, 0, 0, none)},
 		{"a fraction is cut off", "vllm:spec_decode_num_drafts_total 3.9", spec(3, 0, 0, none)},
-		{"values that are no counts", "vllm:spec_decode_num_drafts_total NaN\nvllm:spec_decode_num_drafts_total +Inf\n" +
-			"vllm:spec_decode_num_drafts_total -4\nvllm:spec_decode_num_drafts_total 1e300\nvllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
-		{"broken lines next to good ones", "}{\nvllm:spec_decode_num_drafts_total{ 7\nvllm:spec_decode_num_drafts_total\n" +
-			"# TYPE vllm:spec_decode_num_drafts_total nonsense\nvllm:spec_decode_num_drafts_total 2\n\x00\xff\n", spec(2, 0, 0, none)},
-		{"the same line twice", "vllm:spec_decode_num_drafts_total 2\nvllm:spec_decode_num_drafts_total 3\n", spec(5, 0, 0, none)},
+		{"values that are no counts",
+			"vllm:spec_decode_num_drafts_total NaN\nvllm:spec_decode_num_drafts_total +Inf\n" +
+				"vllm:spec_decode_num_drafts_total -4\nvllm:spec_decode_num_drafts_total " +
+				"1e300\nvllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
+		{"broken lines next to good ones",
+			"}{\nvllm:spec_decode_num_drafts_total{ 7\nvllm:spec_decode_num_drafts_total\n" +
+				"# TYPE vllm:spec_decode_num_drafts_total nonsense\nvllm:spec_decode_num_drafts_total 2\n\x00\xff\n",
+			spec(2, 0, 0, none)},
+		{"the same line twice", "vllm:spec_decode_num_drafts_total 2\nvllm:spec_decode_num_drafts_total 3\n",
+			spec(5, 0, 0, none)},
 		{"positions that are none", "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"x\"} 2\n" +
 			"vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"-1\"} 2\n" +
 			"vllm:spec_decode_num_accepted_tokens_per_pos_total 2\n", spec(0, 0, 0, none)},
@@ -111,7 +121,9 @@ func TestReadPage(t *testing.T) {
 		{"a time stamp of OpenMetrics", "vllm:spec_decode_num_drafts_total 3 1700000000.123", spec(3, 0, 0, none)},
 		{"a time stamp that is none", "vllm:spec_decode_num_drafts_total 3 soon\nvllm:spec_decode_num_drafts_total 2",
 			spec(2, 0, 0, none)},
-		{"escapes, braces and commas in labels", `vllm:spec_decode_num_accepted_tokens_per_pos_total{a="\\",b="\n}",c="{,=\"",d="\\\"",é="→",position="3",z="position=\"4\""} 2`,
+		{"escapes, braces and commas in labels",
+			`vllm:spec_decode_num_accepted_tokens_per_pos_total{a="\\",b="\n}",c="{,=\"",d="\\\"",é="→",position="3",` +
+				`z="position=\"4\""} 2`,
 			spec(0, 0, 0, map[int]int{3: 2})},
 		{"a quote that does not end", `vllm:spec_decode_num_drafts_total{a="b\"} 7` + "\n" +
 			`vllm:spec_decode_num_drafts_total{a="b} 7` + "\nvllm:spec_decode_num_drafts_total 2", spec(2, 0, 0, none)},
@@ -119,9 +131,12 @@ func TestReadPage(t *testing.T) {
 			"\nvllm:spec_decode_num_drafts_total 2", spec(2, 0, 0, none)},
 		{"many label sets", strings.Repeat("vllm:spec_decode_num_drafts_total{engine=\"{,}\"} 1\n", 100_000),
 			spec(100_000, 0, 0, none)},
-		{"a long line whose end looks like a counter", strings.Repeat("x", longestLine) + "vllm:spec_decode_num_drafts_total 7\n" +
-			"vllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
-		{"a long line", "vllm:spec_decode_num_drafts_total{a=\"" + strings.Repeat("x", 3*longestLine) + "\"} 7\nvllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
+		{"a long line whose end looks like a counter",
+			strings.Repeat("x", longestLine) + "vllm:spec_decode_num_drafts_total 7\n" +
+				"vllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
+		{"a long line",
+			"vllm:spec_decode_num_drafts_total{a=\"" + strings.Repeat("x",
+				3*longestLine) + "\"} 7\nvllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
 	} {
 		if diff := cmp.Diff(c.want, read(t, c.page), cmp.AllowUnexported(Counters{})); diff != "" {
 			t.Errorf("%s: -want +got\n%s", c.name, diff)
@@ -139,11 +154,15 @@ func TestSpecDecodeMoved(t *testing.T) {
 		err           error
 	}{
 		{"moved", start, counters(200, 600, 350, map[int]int{0: 170, 1: 60, 2: 80, 11: 5}),
-			&metrics.SpecDecode{Drafts: 100, DraftTokens: 300, AcceptedTokens: 200, AcceptedPerPosition: []int{80, 60, 60, 0}}, nil},
+			&metrics.SpecDecode{Drafts: 100, DraftTokens: 300, AcceptedTokens: 200,
+				AcceptedPerPosition: []int{80, 60, 60, 0}}, nil},
 		{"a position went away", start, counters(200, 600, 350, map[int]int{0: 170, 2: 80}),
-			&metrics.SpecDecode{Drafts: 100, DraftTokens: 300, AcceptedTokens: 200, AcceptedPerPosition: []int{80, 60, 0}}, nil},
-		{"from zero, without positions", counters(0, 0, 0, nil), counters(1, 4, 0, nil), &metrics.SpecDecode{Drafts: 1, DraftTokens: 4}, nil},
-		{"tokens without drafts", counters(5, 3, 0, map[int]int{0: 1}), counters(5, 4, 0, map[int]int{0: 1}), &metrics.SpecDecode{DraftTokens: 1}, nil},
+			&metrics.SpecDecode{Drafts: 100, DraftTokens: 300, AcceptedTokens: 200,
+				AcceptedPerPosition: []int{80, 60, 0}}, nil},
+		{"from zero, without positions", counters(0, 0, 0, nil), counters(1, 4, 0, nil),
+			&metrics.SpecDecode{Drafts: 1, DraftTokens: 4}, nil},
+		{"tokens without drafts", counters(5, 3, 0, map[int]int{0: 1}), counters(5, 4, 0, map[int]int{0: 1}),
+			&metrics.SpecDecode{DraftTokens: 1}, nil},
 		{"nothing moved", start, start, nil, nil},
 		{"no draft token", start, counters(101, 300, 150, start.byPosition), nil, nil},
 		{"never there", Counters{}, Counters{}, nil, nil},
@@ -170,7 +189,8 @@ func TestDiffusionMoved(t *testing.T) {
 		want          *metrics.Diffusion
 		err           error
 	}{
-		{"moved", start, counters(150, 4800, 1280), &metrics.Diffusion{CommittedTokens: 640, DenoisingSteps: 100, CanvasPositions: 3200}, nil},
+		{"moved", start, counters(150, 4800, 1280),
+			&metrics.Diffusion{CommittedTokens: 640, DenoisingSteps: 100, CanvasPositions: 3200}, nil},
 		{"nothing moved", start, start, nil, nil},
 		{"no step", start, counters(50, 4800, 1280), nil, nil},
 		{"no position", start, counters(150, 1600, 1280), nil, nil},
@@ -201,7 +221,8 @@ func FuzzPage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, n := range slices.Concat(slices.Collect(maps.Values(c.spec)), slices.Collect(maps.Values(c.diffusion)), slices.Collect(maps.Values(c.byPosition))) {
+		for _, n := range slices.Concat(slices.Collect(maps.Values(c.spec)), slices.Collect(maps.Values(c.diffusion)),
+			slices.Collect(maps.Values(c.byPosition))) {
 			if n < 0 {
 				t.Errorf("%+v", c)
 			}

@@ -3,8 +3,8 @@ package telemetry
 // figure is a quantity on the metrics pages of servers.
 type figure uint8
 
-// Levels come first; the last of them, from kvUsage on, are averaged over a server's engines rather than summed. The others are
-// counters, which only rise while a server lives.
+// Levels come first; the last of them, from kvUsage on, are averaged over a server's engines rather than summed. The
+// others are counters, which only rise while a server lives.
 const (
 	running figure = iota
 	waiting
@@ -31,8 +31,8 @@ const (
 func (f figure) counted() bool  { return f > acceptRate }
 func (f figure) averaged() bool { return f >= kvUsage && !f.counted() }
 
-// source is a series that gives a figure. Of several on a page, the one with the lowest rank counts: servers write old names next
-// to new ones.
+// source is a series that gives a figure. Of several on a page, the one with the lowest rank counts: servers write old
+// names next to new ones.
 type source struct {
 	figure figure
 	rank   uint8
@@ -44,8 +44,8 @@ type source struct {
 	atEnd bool
 }
 
-// engine is a kind of server: its name for users, the prefix of its series, and their sources by name. The names lack the prefix,
-// the colon or underscore after it and a final "_total".
+// engine is a kind of server: its name for users, the prefix of its series, and their sources by name. The names lack
+// the prefix, the colon or underscore after it and a final "_total".
 type engine struct {
 	kind, prefix string
 	names        map[string][]source
@@ -55,8 +55,8 @@ func is(f figure) []source    { return []source{{figure: f}} }
 func older(f figure) []source { return []source{{figure: f, rank: 1}} }
 func atEnd(f figure) []source { return []source{{figure: f, atEnd: true}} }
 
-// engines are the known kinds of servers. The page does not show at which moment of a request a figure moves: that is taken from
-// their source code.
+// engines are the known kinds of servers. The page does not show at which moment of a request a figure moves: that is
+// taken from their source code.
 func engines() []engine {
 	return []engine{
 		{"vLLM", "vllm", map[string][]source{
@@ -91,7 +91,8 @@ func engines() []engine {
 			"cache_hit_rate":     is(hitRate),
 			"cached_tokens":      atEnd(prefixHits),
 			// Every prompt token is looked up in the cache.
-			"prompt_tokens":                     {{figure: promptTokens, atEnd: true}, {figure: prefixQueries, atEnd: true}},
+			"prompt_tokens": {{figure: promptTokens, atEnd: true},
+				{figure: prefixQueries, atEnd: true}},
 			"generation_tokens":                 atEnd(outputTokens),
 			"spec_accept_length":                is(acceptLength),
 			"spec_accept_rate":                  is(acceptRate),
@@ -105,7 +106,8 @@ func engines() []engine {
 			"requests_processing":  is(running),
 			"requests_deferred":    is(waiting),
 			"kv_cache_usage_ratio": is(kvUsage), // of older versions
-			// Prompt tokens are the computed ones. Together with the cached ones they are all, and each was looked up in the cache.
+			// Prompt tokens are the computed ones. Together with the cached ones they are all, and each was looked up
+			// in the cache.
 			"prompt_tokens":                   {{figure: promptTokens}, {figure: prefixQueries}},
 			"prompt_tokens_cached":            {{figure: promptTokens}, {figure: prefixQueries}, {figure: prefixHits}},
 			"tokens_predicted":                atEnd(outputTokens),

@@ -38,8 +38,8 @@ type GPUOptions struct {
 // errNoGPUTool: none of the tools is installed, so nothing was started.
 var errNoGPUTool = errors.New("no GPU tool")
 
-// GPUWatch samples the accelerators of this machine through the vendor's own tool, a child process that lives as long as the
-// watch.
+// GPUWatch samples the accelerators of this machine through the vendor's own tool, a child process that lives as long
+// as the watch.
 type GPUWatch struct {
 	seconds chan metrics.GPUSecond
 	cancel  context.CancelFunc
@@ -47,8 +47,8 @@ type GPUWatch struct {
 	err     error // the reason why the watch ended by itself; valid once it is over
 }
 
-// WatchGPUs starts to watch in the background and returns at once. The error is errNoGPUTool, with the names of the tools, or
-// rejects the options. The watch ends with ctx or Close; its owner calls Close.
+// WatchGPUs starts to watch in the background and returns at once. The error is errNoGPUTool, with the names of the
+// tools, or rejects the options. The watch ends with ctx or Close; its owner calls Close.
 func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
 	o = o.defaults()
 	var tools []gpuTool
@@ -75,8 +75,8 @@ func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
 	return w, nil
 }
 
-// Seconds are the samples, in order. A reader that falls behind loses the oldest of them. The channel is closed at the end; then
-// Err gives the reason.
+// Seconds are the samples, in order. A reader that falls behind loses the oldest of them. The channel is closed at the
+// end; then Err gives the reason.
 func (w *GPUWatch) Seconds() <-chan metrics.GPUSecond { return w.seconds }
 
 // Err is the reason why a watch ended by itself; nil while it goes on and if Close or the context ended it.
@@ -140,15 +140,18 @@ func gpuToolOf(name string, every time.Duration) (gpuTool, error) {
 	switch t.name {
 	case "nvidia-smi":
 		t.table = nvidiaTable()
-		t.args = []string{"--query-gpu=" + nvidiaQuery, "--format=csv,noheader,nounits", "-lms", strconv.FormatInt(every.Milliseconds(), 10)}
+		t.args = []string{"--query-gpu=" + nvidiaQuery, "--format=csv,noheader,nounits", "-lms",
+			strconv.FormatInt(every.Milliseconds(), 10)}
 	case "amd-smi": // it takes whole seconds
 		seconds := max(1, int(every.Round(time.Second)/time.Second))
 		t.args = []string{"monitor", "-p", "-t", "-u", "-m", "-v", "--csv", "--watch", strconv.Itoa(seconds)}
 	case "rocm-smi":
 		t.once = true
-		t.args = []string{"--showproductname", "--showuse", "--showmeminfo", "vram", "--showpower", "--showmaxpower", "--showtemp", "--showclocks", "--csv"}
+		t.args = []string{"--showproductname", "--showuse", "--showmeminfo", "vram", "--showpower", "--showmaxpower",
+			"--showtemp", "--showclocks", "--csv"}
 	default:
-		return t, fmt.Errorf("GPU tool %q is not known: it must be nvidia-smi, amd-smi or rocm-smi, or a path to one", name)
+		return t, fmt.Errorf("GPU tool %q is not known: it must be nvidia-smi, amd-smi or rocm-smi, or a path to one",
+			name)
 	}
 	return t, nil
 }

@@ -10,7 +10,8 @@ import (
 	"benchtop/internal/assert"
 )
 
-// gpuWatcher is the environment variable that makes TestWatchGPUsKilled the killed process; its value is the path of the tool.
+// gpuWatcher is the environment variable that makes TestWatchGPUsKilled the killed process; its value is the path of
+// the tool.
 const gpuWatcher = "BENCHTOP_TEST_GPU_TOOL"
 
 // The tool ends with this process, however that ends.

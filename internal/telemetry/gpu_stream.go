@@ -162,7 +162,8 @@ func (s *gpuStream) silence(p *toolProcess) string {
 // ended is the error of a tool that ended by itself.
 func (s *gpuStream) ended(p *toolProcess, exit error) error {
 	words := p.stderr.line()
-	if words == "" && (!s.parsed || s.tool.name == "nvidia-smi") { // after figures, the message of other tools may be a header
+	// after figures, the message of other tools may be a header
+	if words == "" && (!s.parsed || s.tool.name == "nvidia-smi") {
 		words = s.message // nvidia-smi prints errors to its standard output
 	}
 	switch {
@@ -176,7 +177,8 @@ func (s *gpuStream) ended(p *toolProcess, exit error) error {
 	return fmt.Errorf("%s ended without output", s.tool.name)
 }
 
-// gpuSample collects the lines of one sample. Tools print a line for each accelerator, in order, and nothing between two samples:
+// gpuSample collects the lines of one sample. Tools print a line for each accelerator, in order, and nothing between
+// two samples:
 //
 //	0 1 2 3 . . . . . 0 1 2 3 . . . . . 0
 //	       |wait|     ^ an index that does not rise begins a new sample, if the wait did not
@@ -205,8 +207,8 @@ func (t *gpuSample) add(gpu metrics.GPU, now time.Duration) {
 // whole reports whether the sample has as many lines as the longest so far.
 func (t *gpuSample) whole() bool { return len(t.gpus) >= t.most }
 
-// wait is the pause after a line that ends a sample. A driver may be slow with one accelerator, so a sample that lacks lines lasts
-// until the next one begins.
+// wait is the pause after a line that ends a sample. A driver may be slow with one accelerator, so a sample that lacks
+// lines lasts until the next one begins.
 func (t *gpuSample) wait(every time.Duration) time.Duration {
 	if t.whole() {
 		return every / 2
@@ -214,8 +216,8 @@ func (t *gpuSample) wait(every time.Duration) time.Duration {
 	return every + every/2
 }
 
-// take returns the sample, with only some of the accelerators unless only is nil, and begins a new one. It is an error if none of
-// those is there.
+// take returns the sample, with only some of the accelerators unless only is nil, and begins a new one. It is an error
+// if none of those is there.
 func (t *gpuSample) take(only []int) (metrics.GPUSecond, error) {
 	s := metrics.GPUSecond{At: t.at, GPUs: t.gpus}
 	if t.looked {

@@ -9,8 +9,9 @@ import (
 	"benchtop/metrics"
 )
 
-// gpuTable reads CSV. Unless the columns are given, a header names them, in the first line or any later one. The names differ between
-// versions of the tools, so a column is known by the beginning of its name, and the first of several counts.
+// gpuTable reads CSV. Unless the columns are given, a header names them, in the first line or any later one. The names
+// differ between versions of the tools, so a column is known by the beginning of its name, and the first of several
+// counts.
 type gpuTable struct {
 	columns []int   // the place of each, -1 for none; nil as long as no header came
 	memory  float64 // the unit of memory, in bytes
@@ -31,8 +32,8 @@ const (
 	columnPartition
 )
 
-// gpuColumn has the beginnings of a column's names, in lower case and only of letters and digits, the best first: of amd-smi, then
-// of rocm-smi. other reports names that begin alike but belong to another column; nil for none.
+// gpuColumn has the beginnings of a column's names, in lower case and only of letters and digits, the best first: of
+// amd-smi, then of rocm-smi. other reports names that begin alike but belong to another column; nil for none.
 type gpuColumn struct {
 	names []string
 	other func(name string) bool
@@ -43,16 +44,21 @@ func gpuColumns() []gpuColumn {
 		columnIndex: {[]string{"gpu", "device"}, func(name string) bool { return name != "gpu" && name != "device" }},
 		columnName:  {[]string{"marketname", "cardseries", "cardmodel", "devicename"}, nil},
 		columnUse: {[]string{"gpuuse", "gfxutil", "gfx"}, func(name string) bool {
-			return strings.HasPrefix(name, "gfx") && name != "gfx" && name != "gfxutil" // a clock, or rocm-smi's activity, which is a counter
+			// a clock, or rocm-smi's activity, which is a counter
+			return strings.HasPrefix(name, "gfx") && name != "gfx" && name != "gfxutil"
 		}},
-		columnUsed:  {[]string{"vramused", "vramtotalused"}, nil},
-		columnTotal: {[]string{"vramtotal"}, func(name string) bool { return strings.HasPrefix(name, "vramtotalused") }},
-		columnPower: {[]string{"powerusage", "socketpower", "averagegraphicspackagepower", "currentsocketgraphicspackagepower", "power"}, nil},
+		columnUsed: {[]string{"vramused", "vramtotalused"}, nil},
+		columnTotal: {[]string{"vramtotal"},
+			func(name string) bool { return strings.HasPrefix(name, "vramtotalused") }},
+		columnPower: {[]string{"powerusage", "socketpower", "averagegraphicspackagepower",
+			"currentsocketgraphicspackagepower", "power"}, nil},
 		columnLimit: {[]string{"maxpower", "powercap", "maxgraphicspackagepower"}, nil},
 		columnTemperature: {
-			[]string{"hotspottemperature", "gputemp", "temperaturesensorjunction", "temperaturesensoredge", "temperature"}, nil,
+			[]string{"hotspottemperature", "gputemp", "temperaturesensorjunction", "temperaturesensoredge",
+				"temperature"}, nil,
 		},
-		columnClock:     {[]string{"gfxclk", "gfxclock", "sclkclockspeed"}, func(name string) bool { return strings.HasSuffix(name, "level") }},
+		columnClock: {[]string{"gfxclk", "gfxclock", "sclkclockspeed"},
+			func(name string) bool { return strings.HasSuffix(name, "level") }},
 		columnPartition: {[]string{"xcp"}, nil},
 	}
 }
@@ -145,8 +151,8 @@ func cells(line string) []string {
 	return metrics.Each(found, strings.TrimSpace)
 }
 
-// quantity is a cell as a number from least to most, Unsaid for "[N/A]", "[Not Supported]" and any other value. The number may be in
-// parentheses, and a unit may follow.
+// quantity is a cell as a number from least to most, Unsaid for "[N/A]", "[Not Supported]" and any other value. The
+// number may be in parentheses, and a unit may follow.
 func quantity(cell string, least, most float64) float64 {
 	number, _ := unit(cell)
 	v, err := strconv.ParseFloat(number, 64)
@@ -204,7 +210,8 @@ func gpuName(cell string) string {
 }
 
 // nvidiaQuery are the columns of nvidia-smi's lines, in the order of a gpuTable's.
-const nvidiaQuery = "index,name,utilization.gpu,memory.used,memory.total,power.draw,power.limit,temperature.gpu,clocks.sm"
+const nvidiaQuery = "index,name,utilization.gpu,memory.used,memory.total," +
+	"power.draw,power.limit,temperature.gpu,clocks.sm"
 
 // nvidiaTable is the table of nvidia-smi, whose lines are
 //

@@ -22,13 +22,17 @@ func TestParseNvidia(t *testing.T) {
 		ok   bool
 	}{
 		{"0, NVIDIA H200, 97, 131072, 143771, 612.34, 700.00, 64, 1980",
-			metrics.GPU{Index: 0, Name: "NVIDIA H200", Use: 0.97, MemoryUsed: 131072 * mebi, MemoryTotal: 143771 * mebi, Power: 612.34, PowerLimit: 700, Temperature: 64, Clock: 1980}, true},
+			metrics.GPU{Index: 0, Name: "NVIDIA H200", Use: 0.97, MemoryUsed: 131072 * mebi, MemoryTotal: 143771 * mebi,
+				Power: 612.34, PowerLimit: 700, Temperature: 64, Clock: 1980}, true},
 		{"3, NVIDIA A100-SXM4-80GB, [N/A], 5, 81920, [Not Supported], [Unknown Error], N/A, [N/A]",
-			metrics.GPU{Index: 3, Name: "NVIDIA A100-SXM4-80GB", Use: no, MemoryUsed: 5 * mebi, MemoryTotal: 81920 * mebi, Power: no, PowerLimit: no, Temperature: no, Clock: no}, true},
+			metrics.GPU{Index: 3, Name: "NVIDIA A100-SXM4-80GB", Use: no, MemoryUsed: 5 * mebi,
+				MemoryTotal: 81920 * mebi, Power: no, PowerLimit: no, Temperature: no, Clock: no}, true},
 		{"1, x\x1b[31m, 101, -1, 1e300, NaN, Inf, -300, 1e9",
-			metrics.GPU{Index: 1, Name: "x [31m", Use: no, MemoryUsed: no, MemoryTotal: no, Power: no, PowerLimit: no, Temperature: no, Clock: no}, true},
+			metrics.GPU{Index: 1, Name: "x [31m", Use: no, MemoryUsed: no, MemoryTotal: no, Power: no, PowerLimit: no,
+				Temperature: no, Clock: no}, true},
 		{"4, g, 1 %, 2 MiB, 3 MiB, 4 W, 5 W, 6, 7 MHz",
-			metrics.GPU{Index: 4, Name: "g", Use: 0.01, MemoryUsed: 2 * mebi, MemoryTotal: 3 * mebi, Power: 4, PowerLimit: 5, Temperature: 6, Clock: 7}, true},
+			metrics.GPU{Index: 4, Name: "g", Use: 0.01, MemoryUsed: 2 * mebi, MemoryTotal: 3 * mebi, Power: 4,
+				PowerLimit: 5, Temperature: 6, Clock: 7}, true},
 		{"0, NVIDIA H200, 97, 131072", metrics.GPU{}, false},
 		{"-1, g, 1, 2, 3, 4, 5, 6, 7", metrics.GPU{}, false},
 		{"1024, g, 1, 2, 3, 4, 5, 6, 7", metrics.GPU{}, false},
@@ -50,22 +54,33 @@ func TestParseTable(t *testing.T) {
 		name, text string
 		want       []metrics.GPU
 	}{
-		{"amd-smi", "timestamp,gpu,power_usage,hotspot_temperature,memory_temperature,gfx_clk,gfx,mem,mem_clock,vram_used,vram_total\n" +
+		{"amd-smi", "timestamp,gpu,power_usage,hotspot_temperature,memory_temperature,gfx_clk,gfx,mem,mem_clock," +
+			"vram_used,vram_total\n" +
 			"1725000000,0,133,47,36,132,25,0,900,283,196300\n1725000000,1,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A\n" +
-			"timestamp,gpu,power_usage,hotspot_temperature,memory_temperature,gfx_clk,gfx,mem,mem_clock,vram_used,vram_total\n" +
+			"timestamp,gpu,power_usage,hotspot_temperature,memory_temperature,gfx_clk,gfx,mem,mem_clock,vram_used," +
+			"vram_total\n" +
 			"1725000001,0,134,47,36,132,25,0,900,283,196300\n", []metrics.GPU{
-			{Index: 0, Use: 0.25, MemoryUsed: 283 * mebi, MemoryTotal: 196300 * mebi, Power: 133, PowerLimit: no, Temperature: 47, Clock: 132},
+			{Index: 0, Use: 0.25, MemoryUsed: 283 * mebi, MemoryTotal: 196300 * mebi, Power: 133, PowerLimit: no,
+				Temperature: 47, Clock: 132},
 			{Index: 1, Use: no, MemoryUsed: no, MemoryTotal: no, Power: no, PowerLimit: no, Temperature: no, Clock: no},
-			{Index: 0, Use: 0.25, MemoryUsed: 283 * mebi, MemoryTotal: 196300 * mebi, Power: 134, PowerLimit: no, Temperature: 47, Clock: 132},
+			{Index: 0, Use: 0.25, MemoryUsed: 283 * mebi, MemoryTotal: 196300 * mebi, Power: 134, PowerLimit: no,
+				Temperature: 47, Clock: 132},
 		}},
-		{"amd-smi with units and partitions", "GPU,XCP,POWER_USAGE,MAX_POWER,GPU_TEMP,GFX_UTIL,GFX_CLOCK,VRAM_USED,VRAM_TOTAL\n" +
-			"0,0,133 W,750 W,47 °C,25 %,132 MHz,1.5 GB,191.7 GB\n0,1,N/A,N/A,N/A,N/A,N/A,N/A,N/A\n", []metrics.GPU{
-			{Index: 0, Use: 0.25, MemoryUsed: 1.5 * 1024 * mebi, MemoryTotal: 191.7 * 1024 * mebi, Power: 133, PowerLimit: 750, Temperature: 47, Clock: 132},
-		}},
+		{"amd-smi with units and partitions",
+			"GPU,XCP,POWER_USAGE,MAX_POWER,GPU_TEMP,GFX_UTIL,GFX_CLOCK,VRAM_USED,VRAM_TOTAL\n" +
+				"0,0,133 W,750 W,47 °C,25 %,132 MHz,1.5 GB,191.7 GB\n0,1,N/A,N/A,N/A,N/A,N/A,N/A,N/A\n", []metrics.GPU{
+				{Index: 0, Use: 0.25, MemoryUsed: 1.5 * 1024 * mebi, MemoryTotal: 191.7 * 1024 * mebi, Power: 133,
+					PowerLimit: 750, Temperature: 47, Clock: 132},
+			}},
 		{"rocm-smi", "\nWARNING: AMD GPU device(s) is/are in a low-power state.\n" +
-			"device,Temperature (Sensor edge) (C),Temperature (Sensor junction) (C),mclk clock speed:,mclk clock level:,sclk clock level:,sclk clock speed:,Average Graphics Package Power (W),Max Graphics Package Power (W),GPU use (%),GFX Activity,VRAM Total Memory (B),VRAM Total Used Memory (B),Card Series,Card Vendor\n" +
-			"card0,38.0,40.0,(96Mhz),0,1,(1700Mhz),41.0,300.0,3,4200000,34342961152,5000000,AMD Instinct MI210,\"Advanced Micro Devices, Inc. [AMD/ATI]\"\n", []metrics.GPU{
-			{Index: 0, Name: "AMD Instinct MI210", Use: 0.03, MemoryUsed: 5000000, MemoryTotal: 34342961152, Power: 41, PowerLimit: 300, Temperature: 40, Clock: 1700},
+			"device,Temperature (Sensor edge) (C),Temperature (Sensor junction) (C),mclk clock speed:,mclk clock " +
+			"level:,sclk clock level:,sclk clock speed:,Average Graphics Package Power (W),Max Graphics Package " +
+			"Power " +
+			"(W),GPU use (%),GFX Activity,VRAM Total Memory (B),VRAM Total Used Memory (B),Card Series,Card Vendor\n" +
+			"card0,38.0,40.0,(96Mhz),0,1,(1700Mhz),41.0,300.0,3,4200000,34342961152,5000000,AMD Instinct " +
+			"MI210,\"Advanced Micro Devices, Inc. [AMD/ATI]\"\n", []metrics.GPU{
+			{Index: 0, Name: "AMD Instinct MI210", Use: 0.03, MemoryUsed: 5000000, MemoryTotal: 34342961152, Power: 41,
+				PowerLimit: 300, Temperature: 40, Clock: 1700},
 		}},
 		{"no header", "0,133,47\n", nil},
 		{"a header only", "gpu,power_usage\n", nil},
@@ -100,14 +115,18 @@ func TestGPUTicks(t *testing.T) {
 		want  []string
 		fails string
 	}{
-		{"two, together", []line{{0, 0}, {0, 1}, {1000 * ms, 0}, {1000 * ms, 1}}, nil, []string{"0s+0s: 0 1", "1s+1s: 0 1"}, ""},
-		{"one", []line{{0, 0}, {1000 * ms, 0}, {2500 * ms, 0}}, nil, []string{"0s+0s: 0", "1s+1s: 0", "2.5s+1.5s: 0"}, ""},
+		{"two, together", []line{{0, 0}, {0, 1}, {1000 * ms, 0}, {1000 * ms, 1}}, nil,
+			[]string{"0s+0s: 0 1", "1s+1s: 0 1"}, ""},
+		{"one", []line{{0, 0}, {1000 * ms, 0}, {2500 * ms, 0}}, nil, []string{"0s+0s: 0", "1s+1s: 0", "2.5s+1.5s: 0"},
+			""},
 		{"a slow driver", []line{{0, 0}, {400 * ms, 1}, {1500 * ms, 0}, {2400 * ms, 1}, {3500 * ms, 0}}, nil,
 			[]string{"0s+0s: 0 1", "1.5s+1.5s: 0 1", "3.5s+2s: 0"}, ""},
 		{"one was lost", []line{{0, 0}, {0, 1}, {1000 * ms, 0}, {2000 * ms, 0}}, nil,
 			[]string{"0s+0s: 0 1", "1s+1s: 0", "2s+1s: 0"}, ""},
-		{"some of them", []line{{0, 0}, {0, 1}, {0, 2}, {1000 * ms, 0}, {1000 * ms, 1}, {1000 * ms, 2}}, []int{0, 2}, []string{"0s+0s: 0 2", "1s+1s: 0 2"}, ""},
-		{"none of them", []line{{0, 0}, {0, 1}, {1000 * ms, 0}}, []int{7}, nil, "nvidia-smi shows none of the GPUs [7], only 0 to 1"},
+		{"some of them", []line{{0, 0}, {0, 1}, {0, 2}, {1000 * ms, 0}, {1000 * ms, 1}, {1000 * ms, 2}}, []int{0, 2},
+			[]string{"0s+0s: 0 2", "1s+1s: 0 2"}, ""},
+		{"none of them", []line{{0, 0}, {0, 1}, {1000 * ms, 0}}, []int{7}, nil,
+			"nvidia-smi shows none of the GPUs [7], only 0 to 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -166,7 +185,8 @@ func TestWatchGPUsWithout(t *testing.T) {
 
 // An accelerator has sane figures or none, for any output of a tool.
 func FuzzGPULines(f *testing.F) {
-	f.Add("0, NVIDIA H200, 97, 131072, 143771, 612.34, 700.00, 64, 1980\n1, x, [N/A], 1e300, NaN, Inf, -1, (5), 0x1p4\n")
+	f.Add("0, NVIDIA H200, 97, 131072, 143771, 612.34, 700.00, 64, 1980\n1, x, [N/A], 1e300, NaN, Inf, -1, (5), " +
+		"0x1p4\n")
 	f.Add("timestamp,gpu,power_usage,gfx,vram_used,vram_total\n17,0,133 W,5 %,1.5 GB,\"19\n17,1\n")
 	f.Add("device,GPU use (%),VRAM Total Memory (B)\ncard0,3,34342961152\ncard,\"\"\",1\n")
 	f.Fuzz(func(t *testing.T, text string) {

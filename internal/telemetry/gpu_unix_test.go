@@ -18,7 +18,8 @@ import (
 	"benchtop/metrics"
 )
 
-// fakeTool writes a shell script under the name of a tool and returns its path. The script notes its processes by calling pid.
+// fakeTool writes a shell script under the name of a tool and returns its path. The script notes its processes by
+// calling pid.
 func fakeTool(t *testing.T, name, script string) (path, pids string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -88,8 +89,9 @@ while :; do echo "0, `+fakeLine+`"; echo "1, `+fakeLine+`"; sleep 0.05; done`)
 		t.Fatalf("%d looks, %v", len(seen), err)
 	}
 	for i, s := range seen {
-		want := []metrics.GPU{{Index: 1, Name: "NVIDIA H200", Use: 0.5, MemoryUsed: 1024 * mebi, MemoryTotal: 2048 * mebi,
-			Power: 300.5, PowerLimit: 700, Temperature: 60, Clock: 1980}}
+		want := []metrics.GPU{{Index: 1, Name: "NVIDIA H200", Use: 0.5, MemoryUsed: 1024 * mebi,
+			MemoryTotal: 2048 * mebi,
+			Power:       300.5, PowerLimit: 700, Temperature: 60, Clock: 1980}}
 		if diff := cmp.Diff(want, s.GPUs); diff != "" {
 			t.Errorf("look %d: -want +got\n%s", i, diff)
 		}
@@ -100,9 +102,9 @@ while :; do echo "0, `+fakeLine+`"; echo "1, `+fakeLine+`"; sleep 0.05; done`)
 	allGone(t, pids)
 }
 
-// The watch of a broken tool ends with an error and leaves no process behind. The time-out must be long enough for the tool to print
-// its output, which takes an unknown time here, so a failed attempt is repeated with a longer time-out. PATIENCE stands for the
-// time-out in messages.
+// The watch of a broken tool ends with an error and leaves no process behind. The time-out must be long enough for the
+// tool to print its output, which takes an unknown time here, so a failed attempt is repeated with a longer time-out.
+// PATIENCE stands for the time-out in messages.
 func TestWatchGPUsTroubled(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -110,21 +112,34 @@ func TestWatchGPUsTroubled(t *testing.T) {
 		says         string
 	}{
 		{"hangs at once", "sleep 1000 & pid $!; wait", 0, "nvidia-smi gave no output for PATIENCE and was ended"},
-		{"hangs later, deaf", "trap '' TERM INT HUP; echo '0, " + fakeLine + "'; sleep 1000", 1, "nvidia-smi gave no output for PATIENCE and was ended"},
-		{"garbage", `printf 'garbage\n\000\377\n,,,,,,,,\n\n"\n'; echo '0, ` + fakeLine + `'; printf '%20000s\n'; sleep 1000`, 1, "nvidia-smi gave no output for PATIENCE"},
-		{"garbage only", `while :; do printf '\033[31m0, 1, 2\n'; sleep 0.02; done`, 0, `nvidia-smi gave no data for PATIENCE, only "[31m0, 1, 2" and was ended`},
-		{"one long line", `printf '%0200d\n' 0; sleep 1000`, 0, `nvidia-smi gave no data for PATIENCE, only "` + strings.Repeat("0", 119) + `…" and was ended`},
-		{"complaints only", `echo 'waiting for the driver' >&2; sleep 1000`, 0, `nvidia-smi gave no data for PATIENCE, only "waiting for the driver" and was ended`},
-		{"garbage later", `echo '0, ` + fakeLine + `'; echo 'lost it'; sleep 1000`, 1, `nvidia-smi gave no data for PATIENCE, only "lost it" and was ended`},
-		{"a part of a line", `echo '0, ` + fakeLine + `'; printf '0, NVIDIA H200, 50, 1024, 2048, 300.5, 700, 60, 19'`, 1, "nvidia-smi ended without output"},
-		{"exits early", `echo >&2; echo 'no permission' >&2; echo 'sorry' >&2; exit 4`, 0, "nvidia-smi ended: no permission (exit status 4)"},
-		{"exits later", `echo '0, ` + fakeLine + `'; echo 'lost it' >&2; exit 4`, 1, "nvidia-smi ended: lost it (exit status 4)"},
-		{"complains on its output", `echo 'NVIDIA-SMI has failed because it could not.'; exit 9`, 0, "nvidia-smi ended: NVIDIA-SMI has failed because it could not. (exit status 9)"},
-		{"complains on its output later", `echo '0, ` + fakeLine + `'; echo 'Unable to determine the device handle for GPU0: Unknown Error'; exit 15`, 1, "nvidia-smi ended: Unable to determine the device handle for GPU0: Unknown Error (exit status 15)"},
+		{"hangs later, deaf", "trap '' TERM INT HUP; echo '0, " + fakeLine + "'; sleep 1000", 1,
+			"nvidia-smi gave no output for PATIENCE and was ended"},
+		{"garbage", `printf 'garbage\n\000\377\n,,,,,,,,\n\n"\n'; echo '0, ` + fakeLine + `'; printf '%20000s\n'; ` +
+			`sleep 1000`, 1, "nvidia-smi gave no output for PATIENCE"},
+		{"garbage only", `while :; do printf '\033[31m0, 1, 2\n'; sleep 0.02; done`, 0,
+			`nvidia-smi gave no data for PATIENCE, only "[31m0, 1, 2" and was ended`},
+		{"one long line", `printf '%0200d\n' 0; sleep 1000`, 0,
+			`nvidia-smi gave no data for PATIENCE, only "` + strings.Repeat("0", 119) + `…" and was ended`},
+		{"complaints only", `echo 'waiting for the driver' >&2; sleep 1000`, 0,
+			`nvidia-smi gave no data for PATIENCE, only "waiting for the driver" and was ended`},
+		{"garbage later", `echo '0, ` + fakeLine + `'; echo 'lost it'; sleep 1000`, 1,
+			`nvidia-smi gave no data for PATIENCE, only "lost it" and was ended`},
+		{"a part of a line", `echo '0, ` + fakeLine + `'; printf '0, NVIDIA H200, 50, 1024, 2048, 300.5, 700, 60, 19'`,
+			1, "nvidia-smi ended without output"},
+		{"exits early", `echo >&2; echo 'no permission' >&2; echo 'sorry' >&2; exit 4`, 0,
+			"nvidia-smi ended: no permission (exit status 4)"},
+		{"exits later", `echo '0, ` + fakeLine + `'; echo 'lost it' >&2; exit 4`, 1,
+			"nvidia-smi ended: lost it (exit status 4)"},
+		{"complains on its output", `echo 'NVIDIA-SMI has failed because it could not.'; exit 9`, 0,
+			"nvidia-smi ended: NVIDIA-SMI has failed because it could not. (exit status 9)"},
+		{"complains on its output later",
+			`echo '0, ` + fakeLine + `'; echo 'Unable to determine the device handle for GPU0: Unknown Error'; exit 15`,
+			1, "nvidia-smi ended: Unable to determine the device handle for GPU0: Unknown Error (exit status 15)"},
 		{"is killed", `kill -9 $$`, 0, "nvidia-smi ended: signal: killed"},
 		{"says nothing at all", ``, 0, "nvidia-smi ended without output"},
 		{"closes its output", `exec >&-; sleep 1000`, 0, "nvidia-smi ended: signal: killed"},
-		{"leaves a child behind", `sleep 1000 & pid $!; echo '0, ` + fakeLine + `'; exit 3`, 1, "nvidia-smi gave no output for PATIENCE"},
+		{"leaves a child behind", `sleep 1000 & pid $!; echo '0, ` + fakeLine + `'; exit 3`, 1,
+			"nvidia-smi gave no output for PATIENCE"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -161,12 +176,14 @@ echo gpu,power_usage,gfx; while :; do echo 0,100,50; sleep 0.05; done`)
 	allGone(t, pids)
 	none, _ := fakeTool(t, "rocm-smi", "exit 1")
 	_, err = watchAll(t, GPUOptions{tools: []string{broken, none}}, 1)
-	assert.Fails(t, "two tools", err, "nvidia-smi ended: No devices were found (exit status 6)\nrocm-smi ended: exit status 1")
+	assert.Fails(t, "two tools", err,
+		"nvidia-smi ended: No devices were found (exit status 6)\nrocm-smi ended: exit status 1")
 }
 
 // A tool without a loop of its own is started for each sample.
 func TestWatchRocm(t *testing.T) {
-	path, pids := fakeTool(t, "rocm-smi", `echo 'device,GPU use (%),Average Graphics Package Power (W)'; echo card0,10,41.0; echo card1,20,42.0`)
+	path, pids := fakeTool(t, "rocm-smi",
+		`echo 'device,GPU use (%),Average Graphics Package Power (W)'; echo card0,10,41.0; echo card1,20,42.0`)
 	// The lines of a sample may be split on a busy machine.
 	seen, err := watchUntil(t, GPUOptions{tools: []string{path}}, func(seen []metrics.GPUSecond) bool {
 		return len(seen) > 2 && len(seen[len(seen)-1].GPUs) == 2
@@ -185,7 +202,9 @@ func TestWatchRocm(t *testing.T) {
 // Without a reader the tool runs on and the oldest samples are lost, until Close or the context ends it.
 func TestWatchGPUsClose(t *testing.T) {
 	for _, by := range []string{"Close", "the context"} {
-		path, pids := fakeTool(t, "nvidia-smi", `sleep 1000 & pid $!; i=0; while [ $i -lt 100 ]; do echo "0, g, $i, 1, 1, 1, 1, 1, 1"; i=$((i+1)); done; echo done >>`+t.TempDir()+`/x; wait`)
+		path, pids := fakeTool(t, "nvidia-smi",
+			`sleep 1000 & pid $!; i=0; while [ $i -lt 100 ]; do echo "0, g, $i, 1, 1, 1, 1, 1, 1"; i=$((i+1)); done; `+
+				`echo done >>`+t.TempDir()+`/x; wait`)
 		ctx, cancel := context.WithCancel(t.Context())
 		w, err := WatchGPUs(ctx, GPUOptions{tools: []string{path}, every: 10 * ms})
 		assert.Succeeds(t, err)

@@ -33,7 +33,8 @@ func fetchAll(ctx context.Context, pages []Page, take func(line []byte)) (length
 	return length, nil
 }
 
-// fetch passes the lines of a page to take and returns the length of the page in bytes. The error begins with the place of failure.
+// fetch passes the lines of a page to take and returns the length of the page in bytes. The error begins with the place
+// of failure.
 func fetch(ctx context.Context, client *http.Client, page string, take func(line []byte)) (length int64, err error) {
 	began := time.Now()
 	resp, err := do(ctx, client, http.MethodGet, page)
@@ -49,7 +50,9 @@ func fetch(ctx context.Context, client *http.Client, page string, take func(line
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return length, timeoutError{fmt.Sprintf(" at %s: its end did not come within %s", resp.Request.URL.Redacted(), limit(ctx, began))}
+		return length,
+			timeoutError{fmt.Sprintf(" at %s: its end did not come within %s", resp.Request.URL.Redacted(),
+				limit(ctx, began))}
 	case err != nil:
 		return length, fmt.Errorf(" at %s: %w", resp.Request.URL.Redacted(), err)
 	}

@@ -39,7 +39,8 @@ func TestScrape(t *testing.T) {
 	}{
 		{"a page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, twoEngines) }, 120, ""},
 		{"a packed page", func(w http.ResponseWriter, _ *http.Request) { pack(w, twoEngines) }, 120, ""},
-		{"a page without counters", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x_total 3\n") }, -1, ""},
+		{"a page without counters",
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x_total 3\n") }, -1, ""},
 		{"an empty page", func(http.ResponseWriter, *http.Request) {}, -1, ""},
 		{"HTML by its look", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
@@ -52,7 +53,9 @@ func TestScrape(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = io.WriteString(w, twoEngines)
 		}, -1, "gzip: invalid header"},
-		{"huge when unpacked", func(w http.ResponseWriter, _ *http.Request) { pack(w, strings.Repeat(" ", longestPage+1)) }, -1, "longer than 50 MB"},
+		{"huge when unpacked", func(w http.ResponseWriter, _ *http.Request) {
+			pack(w, strings.Repeat(" ", longestPage+1))
+		}, -1, "longer than 50 MB"},
 	} {
 		got, err := scrape(t, c.answer)
 		assert.Fails(t, c.name, err, c.fails)

@@ -22,14 +22,21 @@ func TestSocketsFit(t *testing.T) {
 		{960, 1024, 1024, "linux", ""},
 		{-5, 64, 64, "linux", ""},
 		{1 << 40, math.MaxUint64, math.MaxUint64, "linux", ""},
-		{961, 1024, 4096, "linux", "961 connections at once need 1025 open files, but the limit is 1024; raise it in this shell: ulimit -n 1025"},
-		{10_000, 4096, 4096, "linux", "10000 connections at once need 10064 open files, but the hard limit is 4096; raise it for this shell: " +
-			"sudo prlimit --pid $$ --nofile=10064:10064; for good: \"* - nofile 10064\" in /etc/security/limits.conf, " +
-			"LimitNOFILE=10064 in a systemd unit, docker run --ulimit nofile=10064:10064"},
-		{10_000, 256, 256, "darwin", "10000 connections at once need 10064 open files, but the hard limit is 256; raise it for this shell: " +
-			"sudo launchctl limit maxfiles 10064 10064, then ulimit -n 10064; for good: a launch daemon that runs this command"},
-		{10_000, 256, 256, "openbsd", "10000 connections at once need 10064 open files, but the hard limit is 256; raise it for this shell: " +
-			"ulimit -n 10064 as root; for good: see the system's manual on RLIMIT_NOFILE"},
+		{961, 1024, 4096, "linux", "961 connections at once need 1025 open files, but the limit is 1024; raise it in " +
+			"this shell: ulimit -n 1025"},
+		{10_000, 4096, 4096, "linux",
+			"10000 connections at once need 10064 open files, but the hard limit is 4096; raise it for this shell: " +
+				"sudo prlimit --pid $$ --nofile=10064:10064; for good: \"* - nofile 10064\" in " +
+				"/etc/security/limits.conf, " +
+				"LimitNOFILE=10064 in a systemd unit, docker run --ulimit nofile=10064:10064"},
+		{10_000, 256, 256, "darwin",
+			"10000 connections at once need 10064 open files, but the hard limit is 256; raise it for this shell: " +
+				"sudo launchctl limit maxfiles 10064 10064, then ulimit -n 10064; for good: a launch daemon that " +
+				"runs " +
+				"this command"},
+		{10_000, 256, 256, "openbsd",
+			"10000 connections at once need 10064 open files, but the hard limit is 256; raise it for this shell: " +
+				"ulimit -n 10064 as root; for good: see the system's manual on RLIMIT_NOFILE"},
 	} {
 		if got := said(socketsFit(c.n, c.soft, c.hard, c.goos)); got != c.want {
 			t.Errorf("%d of %d, %d on %s:\n got %s\nwant %s", c.n, c.soft, c.hard, c.goos, got, c.want)
@@ -57,16 +64,21 @@ func TestPortsFit(t *testing.T) {
 		{0, usual, "linux", ""},
 		{28_032, usual, "linux", ""},
 		{64_312, wide, "linux", ""},
-		{28_033, usual, "linux", "28033 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032; " +
-			`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535"`},
-		{28_033, usual, "darwin", "28033 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032; " +
-			"widen the range: sudo sysctl -w net.inet.ip.portrange.first=1024 net.inet.ip.portrange.last=65535"},
-		{64_313, usual, "linux", "64313 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032, " +
-			"and no setting more than 64312; use fewer connections, or several clients"},
-		{10_000, taken, "linux", "10000 connections to one server address need as many local ports, but 1024 to 65535 leaves 4312 " +
-			"as 60000 are reserved; see net.ipv4.ip_local_reserved_ports"},
-		{1, ports{first: 5000, last: 5010}, "linux", "1 connections to one server address need as many local ports, but 5000 to 5010 leaves 0; " +
-			`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535"`},
+		{28_033, usual, "linux",
+			"28033 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032; " +
+				`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535"`},
+		{28_033, usual, "darwin",
+			"28033 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032; " +
+				"widen the range: sudo sysctl -w net.inet.ip.portrange.first=1024 net.inet.ip.portrange.last=65535"},
+		{64_313, usual, "linux",
+			"64313 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032, " +
+				"and no setting more than 64312; use fewer connections, or several clients"},
+		{10_000, taken, "linux",
+			"10000 connections to one server address need as many local ports, but 1024 to 65535 leaves 4312 " +
+				"as 60000 are reserved; see net.ipv4.ip_local_reserved_ports"},
+		{1, ports{first: 5000, last: 5010}, "linux",
+			"1 connections to one server address need as many local ports, but 5000 to 5010 leaves 0; " +
+				`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535"`},
 	} {
 		if got := said(portsFit(c.n, c.p, c.goos)); got != c.want {
 			t.Errorf("%d of %+v on %s:\n got %s\nwant %s", c.n, c.p, c.goos, got, c.want)
@@ -135,7 +147,8 @@ func FuzzParsePorts(f *testing.F) {
 			return
 		}
 		p = p.reserve(reserved)
-		if p.first < 0 || p.last > lastPort || p.first > p.last || p.reserved < 0 || p.reserved > p.last-p.first+1 || p.free() < 0 {
+		if p.first < 0 || p.last > lastPort || p.first > p.last || p.reserved < 0 || p.reserved > p.last-p.first+1 ||
+			p.free() < 0 {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -157,7 +170,8 @@ func TestChooseMemory(t *testing.T) {
 		{"", "", math.MaxUint64, 400, 1 << 61},
 	} {
 		if percent, limit := chooseMemory(c.gogc, c.gomemlimit, c.there); percent != c.percent || limit != c.limit {
-			t.Errorf("GOGC=%q GOMEMLIMIT=%q with %v bytes: %d, %d; want %d, %d", c.gogc, c.gomemlimit, c.there, percent, limit, c.percent, c.limit)
+			t.Errorf("GOGC=%q GOMEMLIMIT=%q with %v bytes: %d, %d; want %d, %d", c.gogc, c.gomemlimit, c.there, percent,
+				limit, c.percent, c.limit)
 		}
 	}
 }
@@ -174,7 +188,8 @@ func tuned(t *testing.T) {
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	if os.Getenv("GOGC") != "" {
 		if percent != 77 || thrifty != 77 || limit != was {
-			t.Errorf("GC percent %d and %d, limit %d; want them as the user set them, 77 and %d", percent, thrifty, limit, was)
+			t.Errorf("GC percent %d and %d, limit %d; want them as the user set them, 77 and %d", percent, thrifty,
+				limit, was)
 		}
 		return
 	}

@@ -22,7 +22,8 @@ func TestCheckSocketsRaised(t *testing.T) {
 		assert.Fails(t, "300 sockets, hard limit 300", CheckSockets(300), "hard limit is 300")
 		return
 	}
-	c := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -Sn 100; ulimit -Hn 300; exec "$0" -test.run='^TestCheckSocketsRaised$' -test.count=1`, os.Args[0])
+	c := exec.CommandContext(t.Context(), "sh", "-c",
+		`ulimit -Sn 100; ulimit -Hn 300; exec "$0" -test.run='^TestCheckSocketsRaised$' -test.count=1`, os.Args[0])
 	c.Env = append(os.Environ(), cappedChild+"=1")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

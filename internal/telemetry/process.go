@@ -38,12 +38,14 @@ func WatchProcess() *Process {
 	return p
 }
 
-// Sample covers the time since the last call, or since WatchProcess. It has the fields of a client's second, ending at a moment of the
-// run, that the process itself knows. None of them is ever negative. It is meant to be called about once a second.
+// Sample covers the time since the last call, or since WatchProcess. It has the fields of a client's second, ending at
+// a moment of the run, that the process itself knows. None of them is ever negative. It is meant to be called about
+// once a second.
 //
-// Took is the time between the samples by the monotonic clock. CPU and CPUWait are 0 where the system does not report them. Cores
-// are GOMAXPROCS, the affinity or the quota of the control group, whichever is less. Stall includes the time the whole machine was
-// suspended; a stall that goes on while a sample is taken is counted in parts, in each sample the part before it.
+// Took is the time between the samples by the monotonic clock. CPU and CPUWait are 0 where the system does not report
+// them. Cores are GOMAXPROCS, the affinity or the quota of the control group, whichever is less. Stall includes the
+// time the whole machine was suspended; a stall that goes on while a sample is taken is counted in parts, in each
+// sample the part before it.
 func (p *Process) Sample(at time.Duration) metrics.ClientSecond {
 	now := time.Now()
 	took := max(0, now.Sub(p.at))
@@ -92,8 +94,8 @@ func perSecond(busy int64, took time.Duration) float64 {
 // suspendNoise is far below any suspension and far above the time between the readings of two clocks.
 const suspendNoise = time.Millisecond
 
-// suspendedBy is the time that the whole machine was suspended since the last call. A reading may be too small, when the thread lost its core
-// between the two clocks, but never too large.
+// suspendedBy is the time that the whole machine was suspended since the last call. A reading may be too small, when
+// the thread lost its core between the two clocks, but never too large.
 func (p *Process) suspendedBy(now time.Duration) time.Duration {
 	if more := time.Duration(p.suspended.by(max(int64(now), p.suspended.last))); more >= suspendNoise {
 		return more
@@ -101,8 +103,8 @@ func (p *Process) suspendedBy(now time.Duration) time.Duration {
 	return 0
 }
 
-// cgroupMount is a tree of control groups that the process can see. Version 2 has one tree for all controllers, version 1
-// several, each with some; a machine may have both.
+// cgroupMount is a tree of control groups that the process can see. Version 2 has one tree for all controllers, version
+// 1 several, each with some; a machine may have both.
 type cgroupMount struct {
 	v2          bool
 	controllers []string // version 1
@@ -129,7 +131,8 @@ func parseMounts(mountinfo string) cgroupMounts {
 		if len(p) < 5 || len(k) == 0 || k[0] != "cgroup" && k[0] != "cgroup2" {
 			continue
 		}
-		m := cgroupMount{v2: k[0] == "cgroup2", root: path.Clean("/" + unescape(p[3])), dir: path.Clean("/" + unescape(p[4]))}
+		m := cgroupMount{v2: k[0] == "cgroup2", root: path.Clean("/" + unescape(p[3])),
+			dir: path.Clean("/" + unescape(p[4]))}
 		if !m.v2 {
 			m.controllers = strings.Split(k[len(k)-1], ",")
 		}
@@ -175,8 +178,8 @@ func (mounts cgroupMounts) find(groups, controller string) (cgroup, bool) {
 	return cgroup{}, false
 }
 
-// within is the directory of a group. In a container the group may be outside the mount; then the mount's own group is the nearest
-// that is visible.
+// within is the directory of a group. In a container the group may be outside the mount; then the mount's own group is
+// the nearest that is visible.
 func (m cgroupMount) within(group string) string {
 	group = path.Clean("/" + group)
 	if m.root == "/" {
@@ -240,7 +243,8 @@ func least(values ...float64) float64 {
 	return found
 }
 
-// parseQuota reads a quota and a period in microseconds and returns cores, 0 for no quota: "max" in version 2, -1 in version 1.
+// parseQuota reads a quota and a period in microseconds and returns cores, 0 for no quota: "max" in version 2, -1 in
+// version 1.
 func parseQuota(text string) float64 {
 	f := strings.Fields(text)
 	if len(f) != 2 {
@@ -254,8 +258,8 @@ func parseQuota(text string) float64 {
 	return float64(quota) / float64(period)
 }
 
-// parseBytes reads memory.max of version 2, where no limit is "max", or memory.limit_in_bytes of version 1, where it is a
-// number beyond any memory. Both are 0.
+// parseBytes reads memory.max of version 2, where no limit is "max", or memory.limit_in_bytes of version 1, where it is
+// a number beyond any memory. Both are 0.
 func parseBytes(text string) float64 {
 	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
 	if err != nil {

@@ -120,12 +120,15 @@ func TestLateness(t *testing.T) {
 	}{
 		{"punctual", []step{{"beat", 20 * ms, 0}, {"beat", 40 * ms, 0}, {"take", 50 * ms, 0}, {"take", 60 * ms, 0}}},
 		{"late", []step{{"beat", 23 * ms, 0}, {"beat", 45 * ms, 0}, {"take", 50 * ms, 3 * ms}, {"take", 60 * ms, 0}}},
-		{"the longest counts", []step{{"beat", 120 * ms, 0}, {"beat", 440 * ms, 0}, {"beat", 461 * ms, 0}, {"take", 470 * ms, 300 * ms}}},
+		{"the longest counts",
+			[]step{{"beat", 120 * ms, 0}, {"beat", 440 * ms, 0}, {"beat", 461 * ms, 0}, {"take", 470 * ms, 300 * ms}}},
 		{"the sample comes first", []step{
-			{"beat", 20 * ms, 0}, {"take", 1040 * ms, 1000 * ms}, {"beat", 1041 * ms, 0}, {"take", 1050 * ms, 1 * ms}, {"take", 1060 * ms, 0},
+			{"beat", 20 * ms, 0}, {"take", 1040 * ms, 1000 * ms}, {"beat", 1041 * ms, 0}, {"take", 1050 * ms, 1 * ms},
+			{"take", 1060 * ms, 0},
 		}},
 		{"in parts", []step{
-			{"take", 50 * ms, 30 * ms}, {"take", 150 * ms, 100 * ms}, {"beat", 180 * ms, 0}, {"take", 190 * ms, 30 * ms}, {"take", 199 * ms, 0},
+			{"take", 50 * ms, 30 * ms}, {"take", 150 * ms, 100 * ms}, {"beat", 180 * ms, 0},
+			{"take", 190 * ms, 30 * ms}, {"take", 199 * ms, 0},
 		}},
 		{"two in a sample", []step{{"take", 50 * ms, 30 * ms}, {"beat", 60 * ms, 0}, {"take", 300 * ms, 220 * ms}}},
 		{"a clock that stands", []step{{"take", 0, 0}, {"take", 0, 0}, {"beat", 0, 0}, {"take", 0, 0}}},

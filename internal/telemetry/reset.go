@@ -14,14 +14,14 @@ import (
 // resetPause is between two resets, of which the first was refused.
 const resetPause = 200 * time.Millisecond
 
-// ResetPrefixCache has the server at a base URL forget the prompts that it has seen. A server that says that requests still hold
-// blocks of its cache is asked again until ctx ends. The client brings headers and TLS.
+// ResetPrefixCache has the server at a base URL forget the prompts that it has seen. A server that says that requests
+// still hold blocks of its cache is asked again until ctx ends. The client brings headers and TLS.
 func ResetPrefixCache(ctx context.Context, client *http.Client, base string) error {
 	return resetCache(ctx, client, base, "/reset_prefix_cache")
 }
 
-// ResetCaches has the server at a base URL empty the caches of prompts, media and encoder, by the rules of ResetPrefixCache. A server
-// with the first alone has no others to reset.
+// ResetCaches has the server at a base URL empty the caches of prompts, media and encoder, by the rules of
+// ResetPrefixCache. A server with the first alone has no others to reset.
 func ResetCaches(ctx context.Context, client *http.Client, base string) error {
 	if err := ResetPrefixCache(ctx, client, base); err != nil {
 		return err
@@ -42,8 +42,11 @@ func resetCache(ctx context.Context, client *http.Client, base, path string) err
 		done, err := reset(ctx, client, strings.TrimRight(base, "/")+path)
 		var refused *statusError
 		switch {
-		case errors.As(err, &refused) && (refused.status == http.StatusNotFound || refused.status == http.StatusMethodNotAllowed):
-			return NoReset{fmt.Errorf("it has no %s (%d); vLLM offers that only when started with VLLM_SERVER_DEV_MODE=1 in its environment", path, refused.status)}
+		case errors.As(err, &refused) &&
+			(refused.status == http.StatusNotFound || refused.status == http.StatusMethodNotAllowed):
+			return NoReset{
+				fmt.Errorf("it has no %s (%d); vLLM offers that only when started with VLLM_SERVER_DEV_MODE=1 in its "+
+					"environment", path, refused.status)}
 		case err != nil:
 			return err
 		case done:

@@ -29,10 +29,13 @@ func TestResetPrefixCache(t *testing.T) {
 		{"done", 200, []string{`{"success": true}`}, 0, 1, ""},
 		{"an older server", 200, []string{""}, 0, 1, ""},
 		{"another shape", 200, []string{`["ok"]`}, 0, 1, ""},
-		{"held for a while", 200, []string{`{"success": false}`, `{"success": false}`, `{"success": true}`}, 2 * resetPause, 3, ""},
-		{"held", 200, []string{`{"success": false}`}, time.Second, 5, "requests still hold its cache; are there other clients?"},
+		{"held for a while", 200, []string{`{"success": false}`, `{"success": false}`, `{"success": true}`},
+			2 * resetPause, 3, ""},
+		{"held", 200, []string{`{"success": false}`}, time.Second, 5,
+			"requests still hold its cache; are there other clients?"},
 		{"not in development mode", 404, []string{`{"detail":"Not Found"}`}, 0, 1,
-			"it has no /reset_prefix_cache (404); vLLM offers that only when started with VLLM_SERVER_DEV_MODE=1 in its environment"},
+			"it has no /reset_prefix_cache (404); vLLM offers that only when started with VLLM_SERVER_DEV_MODE=1 in " +
+				"its environment"},
 		{"another method", 405, []string{""}, 0, 1, "it has no /reset_prefix_cache (405); vLLM offers"},
 		{"broken", 500, []string{"engine is dead"}, 0, 1, "500 Internal Server Error: engine is dead"},
 	} {
@@ -45,13 +48,15 @@ func TestResetPrefixCache(t *testing.T) {
 					}
 					body := c.answers[min(asked, len(c.answers)-1)]
 					asked++
-					return &http.Response{StatusCode: c.status, Status: "500 Internal Server Error", Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+					return &http.Response{StatusCode: c.status, Status: "500 Internal Server Error",
+						Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 				})}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				err := ResetPrefixCache(ctx, client, "http://server/a/")
 				assert.Fails(t, c.name, err, c.fails)
-				if took := time.Since(began); took != c.took || c.took < time.Second && asked != c.asked || asked < c.asked {
+				if took := time.Since(began); took != c.took || c.took < time.Second && asked != c.asked ||
+					asked < c.asked {
 					t.Errorf("asked %d times in %s, want %d in %s", asked, took, c.asked, c.took)
 				}
 			})
@@ -68,7 +73,8 @@ func TestResetCaches(t *testing.T) {
 	}{
 		{"all", nil, ""},
 		{"no encoder", map[string]int{"/reset_encoder_cache": 404, "/reset_mm_cache": 405}, ""},
-		{"no prefix cache", map[string]int{"/reset_prefix_cache": 404}, "it has no /reset_prefix_cache (404); vLLM offers"},
+		{"no prefix cache", map[string]int{"/reset_prefix_cache": 404},
+			"it has no /reset_prefix_cache (404); vLLM offers"},
 		{"broken", map[string]int{"/reset_mm_cache": 500}, "/reset_mm_cache: 500"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,11 +85,13 @@ func TestResetCaches(t *testing.T) {
 				if !known {
 					status = http.StatusOK
 				}
-				return &http.Response{StatusCode: status, Status: "500 x", Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
+				return &http.Response{StatusCode: status, Status: "500 x", Body: io.NopCloser(strings.NewReader("")),
+					Request: r}, nil
 			})}
 			err := ResetCaches(t.Context(), client, "http://server")
 			assert.Fails(t, c.name, err, c.fails)
-			if want := "POST/reset_prefix_cache POST/reset_mm_cache POST/reset_encoder_cache "; c.fails == "" && asked != want {
+			if want := "POST/reset_prefix_cache POST/reset_mm_cache POST/reset_encoder_cache "; c.fails == "" &&
+				asked != want {
 				t.Errorf("asked %s", asked)
 			}
 		})

@@ -35,13 +35,14 @@ func NewServerWatch(pages ...Page) *ServerWatch {
 // errUnknownServer: the page has no known figures. Some servers have none before their first request.
 var errUnknownServer = errors.New("no metrics of vLLM, SGLang, llama.cpp or TGI")
 
-// ErrReturned is an ErrRestarted: counters are back at their values before a reset, as if several processes answered in turn.
+// ErrReturned is an ErrRestarted: counters are back at their values before a reset, as if several processes answered in
+// turn.
 var ErrReturned = fmt.Errorf("earlier counters came back: %w", ErrRestarted)
 
-// Poll reads the pages, all of them or none; ctx brings the time-out, at is the moment by the run's clock. The first successful poll has levels but no
-// movements, which are Unsaid. After ErrRestarted, when counters fell since the poll before, and after ErrReturned the levels are
-// valid nevertheless, and the next poll counts from there. After any other error the second is unknown; the next successful poll has
-// the movements since the last one.
+// Poll reads the pages, all of them or none; ctx brings the time-out, at is the moment by the run's clock. The first
+// successful poll has levels but no movements, which are Unsaid. After ErrRestarted, when counters fell since the poll
+// before, and after ErrReturned the levels are valid nevertheless, and the next poll counts from there. After any other
+// error the second is unknown; the next successful poll has the movements since the last one.
 func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.ServerSecond, error) {
 	now := &reading{engines: w.engines}
 	began := time.Now()
@@ -81,16 +82,17 @@ type counterReset struct {
 const (
 	// mostResets limits the processes that may answer in turn.
 	mostResets = 8
-	// resetMemory is the time for which counters back at their values before a reset are taken for another process's, rather than for those of
-	// a restarted one that has caught up.
+	// resetMemory is the time for which counters back at their values before a reset are taken for another process's,
+	// rather than for those of a restarted one that has caught up.
 	resetMemory = time.Minute
 )
 
-// fromBeforeReset reports whether a reading continues counters from before a reset: then several processes answer in turn, each with
-// its own counters, and the rise means nothing.
+// fromBeforeReset reports whether a reading continues counters from before a reset: then several processes answer in
+// turn, each with its own counters, and the rise means nothing.
 func (w *ServerWatch) fromBeforeReset(now *reading, at time.Duration) bool {
 	n := len(w.resets)
-	w.resets = slices.DeleteFunc(w.resets, func(r counterReset) bool { return at-r.at < resetMemory && !now.restarted(r.counters) })
+	w.resets = slices.DeleteFunc(w.resets,
+		func(r counterReset) bool { return at-r.at < resetMemory && !now.restarted(r.counters) })
 	return len(w.resets) < n
 }
 
@@ -107,9 +109,9 @@ func remedy(err error) string {
 }
 
 const (
-	// pollEvery is the interval between successful polls, and pollFirst the shortest one at the start of a run, which may be short.
-	// retryMost is the longest interval between failed polls, and retryKnown the one for a server that has answered before: it may
-	// be back any moment.
+	// pollEvery is the interval between successful polls, and pollFirst the shortest one at the start of a run, which
+	// may be short. retryMost is the longest interval between failed polls, and retryKnown the one for a server that
+	// has answered before: it may be back any moment.
 	pollEvery  = time.Second
 	pollFirst  = pollEvery / 4
 	retryMost  = 30 * time.Second
@@ -118,8 +120,9 @@ const (
 	pageRate = 4e6
 )
 
-// Rest is the pause before the next poll, so that polls disturb neither the server nor the load: a second, less in the first second
-// of a run, more after a long or slow page, up to half a minute while polls fail, and 5 s if one succeeded before.
+// Rest is the pause before the next poll, so that polls disturb neither the server nor the load: a second, less in the
+// first second of a run, more after a long or slow page, up to half a minute while polls fail, and 5 s if one succeeded
+// before.
 func (w *ServerWatch) Rest() time.Duration { return w.rest }
 
 func (w *ServerWatch) pace(at, took time.Duration, length int64, err error) {
@@ -176,8 +179,8 @@ func (r *reading) movements(before *reading, s *metrics.ServerSecond) {
 	s.Prefill = latency(moved(prefillSum), moved(prefillCount))
 }
 
-// drafted estimates the tokens drafted and accepted for some tokens of output of a server that reports only the length of its steps
-// and the rate of acceptance: a step gives the accepted tokens and one of its own.
+// drafted estimates the tokens drafted and accepted for some tokens of output of a server that reports only the length
+// of its steps and the rate of acceptance: a step gives the accepted tokens and one of its own.
 func (r *reading) drafted(output float64) (drafted, accepted float64) {
 	length, rate := r.level(acceptLength), r.level(acceptRate)
 	if !(length >= 1 && rate > 0 && rate <= 1) {
@@ -279,8 +282,8 @@ func (r *reading) level(f figure) float64 {
 // share is a level that is at most 1.
 func (r *reading) share(f figure) float64 { return min(r.level(f), 1) }
 
-// moved is the rise of a counter since the reading before. A counter that is new starts at 0: a series may begin with its first
-// event.
+// moved is the rise of a counter since the reading before. A counter that is new starts at 0: a series may begin with
+// its first event.
 func (r *reading) moved(before *reading, f figure) float64 {
 	if r.values[f].n == 0 {
 		return metrics.Unsaid()

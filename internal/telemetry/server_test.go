@@ -34,8 +34,9 @@ func polls(t *testing.T, pages ...string) (seen []metrics.ServerSecond, errs []e
 // unsaid is an unknown second.
 func unsaid(at time.Duration) metrics.ServerSecond {
 	no := math.NaN()
-	return metrics.ServerSecond{At: at, Running: no, Waiting: no, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
-		HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no}
+	return metrics.ServerSecond{At: at, Running: no, Waiting: no, KVUsage: no, Preemptions: no, PrefixQueries: no,
+		PrefixHits: no,
+		HitRate:    no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no}
 }
 
 // levels is the second of a first poll, which has no movements.
@@ -108,13 +109,17 @@ vllm:request_prefill_time_seconds_sum 0.6
 vllm:request_prefill_time_seconds_count 12
 `,
 			counting(levels(7, 12, 0.375, no), true, false, false),
-			metrics.ServerSecond{Running: 8, Waiting: 0, KVUsage: 0.75, Preemptions: 2, PrefixQueries: 200, PrefixHits: 150,
-				HitRate: 0.75, PromptTokens: 1000.5, OutputTokens: 100, DraftTokens: 30, AcceptedTokens: 24,
-				TTFT: metrics.ServerLatency{N: 4, Mean: 250 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 50 * ms}, WaitsAtEnd: true},
+			metrics.ServerSecond{Running: 8, Waiting: 0, KVUsage: 0.75, Preemptions: 2, PrefixQueries: 200,
+				PrefixHits: 150,
+				HitRate:    0.75, PromptTokens: 1000.5, OutputTokens: 100, DraftTokens: 30, AcceptedTokens: 24,
+				TTFT: metrics.ServerLatency{N: 4, Mean: 250 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 50 * ms},
+				WaitsAtEnd: true},
 		},
 		{
-			"vLLM", "vllm:gpu_cache_usage_perc 0.5\nvllm:gpu_prefix_cache_queries 10\nvllm:gpu_prefix_cache_hits 1\nvllm:num_preemptions 1\n",
-			"vllm:gpu_cache_usage_perc 1.5\nvllm:gpu_prefix_cache_queries 30\nvllm:gpu_prefix_cache_hits 6\nvllm:num_preemptions 4\n",
+			"vLLM", "vllm:gpu_cache_usage_perc 0.5\nvllm:gpu_prefix_cache_queries 10\nvllm:gpu_prefix_cache_hits " +
+				"1\nvllm:num_preemptions 1\n",
+			"vllm:gpu_cache_usage_perc 1.5\nvllm:gpu_prefix_cache_queries 30\nvllm:gpu_prefix_cache_hits " +
+				"6\nvllm:num_preemptions 4\n",
 			levels(no, no, 0.5, no),
 			metrics.ServerSecond{Running: no, Waiting: no, KVUsage: 1, Preemptions: 3, PrefixQueries: 20, PrefixHits: 5,
 				HitRate: 0.25, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
@@ -148,17 +153,23 @@ sglang:queue_time_seconds_sum 1
 sglang:queue_time_seconds_count 4
 `,
 			counting(levels(5, 7, 0.28, 0.9), false, true, true),
-			metrics.ServerSecond{Running: 6, Waiting: 0, KVUsage: 0.3, Preemptions: 2, PrefixQueries: 100, PrefixHits: 40,
-				HitRate: 0.4, PromptTokens: 100, OutputTokens: 50, DraftTokens: 60, AcceptedTokens: 30,
-				TTFT: metrics.ServerLatency{N: 1, Mean: 3 * time.Second}, Queue: metrics.ServerLatency{N: 4, Mean: 250 * ms},
+			metrics.ServerSecond{Running: 6, Waiting: 0, KVUsage: 0.3, Preemptions: 2, PrefixQueries: 100,
+				PrefixHits: 40,
+				HitRate:    0.4, PromptTokens: 100, OutputTokens: 50, DraftTokens: 60, AcceptedTokens: 30,
+				TTFT:        metrics.ServerLatency{N: 1, Mean: 3 * time.Second},
+				Queue:       metrics.ServerLatency{N: 4, Mean: 250 * ms},
 				PromptAtEnd: true, OutputAtEnd: true},
 		},
 		{
-			"SGLang", "sglang_num_running_reqs 1\nsglang_cache_hit_rate 0.5\nsglang_num_retracted_reqs 4\nsglang_prompt_tokens_total 5\n",
-			"sglang_num_running_reqs 1\nsglang_cache_hit_rate 0.25\nsglang_num_retracted_reqs 0\nsglang_prompt_tokens_total 5\n",
+			"SGLang", "sglang_num_running_reqs 1\nsglang_cache_hit_rate 0.5\nsglang_num_retracted_reqs " +
+				"4\nsglang_prompt_tokens_total 5\n",
+			"sglang_num_running_reqs 1\nsglang_cache_hit_rate 0.25\nsglang_num_retracted_reqs " +
+				"0\nsglang_prompt_tokens_total 5\n",
 			counting(levels(1, no, no, 0.5), false, true, false),
-			metrics.ServerSecond{Running: 1, Waiting: no, KVUsage: no, Preemptions: 0, PrefixQueries: no, PrefixHits: no,
-				HitRate: 0.25, PromptTokens: 0, OutputTokens: no, DraftTokens: no, AcceptedTokens: no, PromptAtEnd: true},
+			metrics.ServerSecond{Running: 1, Waiting: no, KVUsage: no, Preemptions: 0, PrefixQueries: no,
+				PrefixHits: no,
+				HitRate:    0.25, PromptTokens: 0, OutputTokens: no, DraftTokens: no, AcceptedTokens: no,
+				PromptAtEnd: true},
 		},
 		{
 			"llama.cpp", `llamacpp:prompt_tokens_total 12
@@ -175,8 +186,10 @@ llamacpp:requests_processing 2
 llamacpp:requests_deferred 3
 `,
 			counting(levels(1, 0, 0.125, no), false, false, true),
-			metrics.ServerSecond{Running: 2, Waiting: 3, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
-				HitRate: no, PromptTokens: 2, OutputTokens: 1, DraftTokens: no, AcceptedTokens: no, OutputAtEnd: true},
+			metrics.ServerSecond{Running: 2, Waiting: 3, KVUsage: no, Preemptions: no, PrefixQueries: no,
+				PrefixHits: no,
+				HitRate:    no, PromptTokens: 2, OutputTokens: 1, DraftTokens: no, AcceptedTokens: no,
+				OutputAtEnd: true},
 		},
 		{ // of 2026: it counts prompts without what was cached, and does not say how full its cache is
 			"llama.cpp", `llamacpp:prompt_tokens_total 4180
@@ -198,8 +211,10 @@ llamacpp:requests_processing 2
 llamacpp:requests_deferred 0
 `,
 			counting(levels(1, 0, no, no), false, false, true),
-			metrics.ServerSecond{Running: 2, Waiting: 0, KVUsage: no, Preemptions: no, PrefixQueries: 400, PrefixHits: 300,
-				HitRate: 0.75, PromptTokens: 400, OutputTokens: 60, DraftTokens: 20, AcceptedTokens: 5, OutputAtEnd: true},
+			metrics.ServerSecond{Running: 2, Waiting: 0, KVUsage: no, Preemptions: no, PrefixQueries: 400,
+				PrefixHits: 300,
+				HitRate:    0.75, PromptTokens: 400, OutputTokens: 60, DraftTokens: 20, AcceptedTokens: 5,
+				OutputAtEnd: true},
 		},
 		{
 			"TGI", `tgi_queue_size 2
@@ -222,9 +237,11 @@ tgi_batch_inference_duration_count{method="prefill"} 12
 tgi_batch_inference_duration_sum{method="decode"} 99
 `,
 			counting(levels(8, 2, no, no), true, false, true),
-			metrics.ServerSecond{Running: 9, Waiting: 1, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
-				HitRate: no, PromptTokens: 50, OutputTokens: 20, DraftTokens: no, AcceptedTokens: no,
-				Queue: metrics.ServerLatency{N: 2, Mean: 500 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 100 * ms},
+			metrics.ServerSecond{Running: 9, Waiting: 1, KVUsage: no, Preemptions: no, PrefixQueries: no,
+				PrefixHits: no,
+				HitRate:    no, PromptTokens: 50, OutputTokens: 20, DraftTokens: no, AcceptedTokens: no,
+				Queue:      metrics.ServerLatency{N: 2, Mean: 500 * ms},
+				Prefill:    metrics.ServerLatency{N: 2, Mean: 100 * ms},
 				WaitsAtEnd: true, OutputAtEnd: true},
 		},
 	} {
@@ -243,7 +260,8 @@ tgi_batch_inference_duration_sum{method="decode"} 99
 // The pages of servers that share a load count as those of one; without one of them there is no second.
 func TestPagesOfSeveralServers(t *testing.T) {
 	page := func(running, tokens int) string {
-		return fmt.Sprintf("vllm:num_requests_running %d\nvllm:kv_cache_usage_perc 0.%d\nvllm:generation_tokens_total %d\n", running, running, tokens)
+		return fmt.Sprintf("vllm:num_requests_running %d\nvllm:kv_cache_usage_perc 0.%d\nvllm:generation_tokens_total "+
+			"%d\n", running, running, tokens)
 	}
 	serve := func(pages ...string) Page {
 		next := 0
@@ -257,7 +275,8 @@ func TestPagesOfSeveralServers(t *testing.T) {
 		})
 		return Page{http.DefaultClient, url + "/metrics"}
 	}
-	one, two := serve(page(3, 100), page(4, 150), page(5, 160), page(1, 200)), serve(page(1, 10), page(2, 20), "", page(2, 70))
+	one, two := serve(page(3, 100), page(4, 150), page(5, 160), page(1, 200)),
+		serve(page(1, 10), page(2, 20), "", page(2, 70))
 	w := NewServerWatch(one, two)
 	for i, want := range [][3]float64{{4, 0.2, math.NaN()}, {6, 0.3, 60}, {}, {3, 0.15, 100}} {
 		s, err := w.Poll(t.Context(), time.Duration(i+1)*time.Second)
@@ -265,7 +284,8 @@ func TestPagesOfSeveralServers(t *testing.T) {
 			assert.Fails(t, "the page that is gone", err, two.URL)
 			continue
 		}
-		if got := [3]float64{s.Running, s.KVUsage, s.OutputTokens}; err != nil || !cmp.Equal(got, want, compareSeconds) {
+		if got := [3]float64{s.Running, s.KVUsage, s.OutputTokens}; err != nil ||
+			!cmp.Equal(got, want, compareSeconds) {
 			t.Errorf("poll %d: running, cache, output %v, %v; want %v", i, got, err, want)
 		}
 	}

@@ -22,7 +22,8 @@ import (
 // Polls go on after a server restarts, disappears or comes back in the middle of a run.
 func TestServerPollTroubled(t *testing.T) {
 	const three, five, one, other = "vllm:num_requests_running 1\nvllm:generation_tokens_total 3\n",
-		"vllm:num_requests_running 2\nvllm:generation_tokens_total 5\n", "vllm:num_requests_running 3\nvllm:generation_tokens_total 1\n",
+		"vllm:num_requests_running 2\nvllm:generation_tokens_total 5\n",
+		"vllm:num_requests_running 3\nvllm:generation_tokens_total 1\n",
 		"sglang:num_running_reqs 4\nsglang:generation_tokens_total 9\n"
 	no := math.NaN()
 	for _, c := range []struct {
@@ -31,27 +32,37 @@ func TestServerPollTroubled(t *testing.T) {
 		errs            []string
 		running, output []float64
 	}{
-		{"restarted once", []string{five, one, three}, []string{"", "restarted", ""}, []float64{2, 3, 1}, []float64{no, no, 2}},
-		{"a counter went away", []string{five, "vllm:num_requests_running 7\n", five, five}, []string{"", "restarted", "came back", ""},
+		{"restarted once", []string{five, one, three}, []string{"", "restarted", ""}, []float64{2, 3, 1},
+			[]float64{no, no, 2}},
+		{"a counter went away", []string{five, "vllm:num_requests_running 7\n", five, five},
+			[]string{"", "restarted", "came back", ""},
 			[]float64{2, 7, 2, 2}, []float64{no, no, no, 0}},
-		{"two in turn", []string{five, one, five, five, one, three, five}, []string{"", "restarted", "came back", "", "restarted", "", "came back"},
+		{"two in turn", []string{five, one, five, five, one, three, five},
+			[]string{"", "restarted", "came back", "", "restarted", "", "came back"},
 			[]float64{2, 3, 2, 2, 3, 1, 2}, []float64{no, no, no, 0, no, 2, no}},
-		{"three in turn", []string{five, three, one, five, three, one}, []string{"", "restarted", "restarted", "came back", "restarted", "restarted"},
+		{"three in turn", []string{five, three, one, five, three, one},
+			[]string{"", "restarted", "restarted", "came back", "restarted", "restarted"},
 			[]float64{2, 1, 3, 2, 1, 3}, []float64{no, no, no, no, no, no}},
-		{"another kind answered", []string{five, other, other}, []string{"", "restarted", ""}, []float64{2, 4, 4}, []float64{no, no, 0}},
-		{"nothing to say for a while", []string{"", "x_total 5\n", three, five}, []string{"no metrics of vLLM", "no metrics of vLLM", "", ""},
+		{"another kind answered", []string{five, other, other}, []string{"", "restarted", ""}, []float64{2, 4, 4},
+			[]float64{no, no, 0}},
+		{"nothing to say for a while", []string{"", "x_total 5\n", three, five},
+			[]string{"no metrics of vLLM", "no metrics of vLLM", "", ""},
 			[]float64{no, no, 1, 2}, []float64{no, no, no, 2}},
-		{"a web page in between", []string{three, "<html>", five}, []string{"", "web page", ""}, []float64{1, no, 2}, []float64{no, no, 2}},
+		{"a web page in between", []string{three, "<html>", five}, []string{"", "web page", ""}, []float64{1, no, 2},
+			[]float64{no, no, 2}},
 		{"only others", []string{five + other}, []string{""}, []float64{2}, []float64{no}},
 	} {
 		seen, errs, _ := polls(t, c.pages...)
 		for i, s := range seen {
 			assert.Fails(t, fmt.Sprintf("%s, look %d", c.name, i), errs[i], c.errs[i])
-			if back := c.errs[i] == "came back"; (back || c.errs[i] == "restarted") && (!errors.Is(errs[i], ErrRestarted) || errors.Is(errs[i], ErrReturned) != back) {
+			if back := c.errs[i] == "came back"; (back || c.errs[i] == "restarted") &&
+				(!errors.Is(errs[i], ErrRestarted) || errors.Is(errs[i], ErrReturned) != back) {
 				t.Errorf("%s, look %d: error %v, want ErrRestarted, or ErrReturned: %v", c.name, i, errs[i], back)
 			}
-			if !cmp.Equal(s.Running, c.running[i], compareSeconds) || !cmp.Equal(s.OutputTokens, c.output[i], compareSeconds) {
-				t.Errorf("%s, look %d: %v running, %v tokens; want %v, %v", c.name, i, s.Running, s.OutputTokens, c.running[i], c.output[i])
+			if !cmp.Equal(s.Running, c.running[i], compareSeconds) ||
+				!cmp.Equal(s.OutputTokens, c.output[i], compareSeconds) {
+				t.Errorf("%s, look %d: %v running, %v tokens; want %v, %v", c.name, i, s.Running, s.OutputTokens,
+					c.running[i], c.output[i])
 			}
 		}
 	}
@@ -60,7 +71,8 @@ func TestServerPollTroubled(t *testing.T) {
 // A server that was restarted a while ago may have caught up with its counters of before.
 func TestServerPollCaughtUp(t *testing.T) {
 	w := &ServerWatch{resets: []counterReset{{&reading{engine: &engine{}}, time.Second}}}
-	if now := (&reading{engine: &engine{}}); w.fromBeforeReset(now, resetMemory+time.Second) || !w.fromBeforeReset(now, resetMemory) {
+	if now := (&reading{engine: &engine{}}); w.fromBeforeReset(now, resetMemory+time.Second) ||
+		!w.fromBeforeReset(now, resetMemory) {
 		t.Error("not another process within a minute, or one after it")
 	}
 }
@@ -127,7 +139,8 @@ func TestServerPollBadPages(t *testing.T) {
 		s, err := w.Poll(ctx, time.Second)
 		cancel()
 		fails := strings.ReplaceAll(c.fails, "LIMIT", limit.String())
-		if err == nil || !strings.Contains(err.Error(), fails) || !strings.HasPrefix(err.Error(), "reading the server's metrics page") {
+		if err == nil || !strings.Contains(err.Error(), fails) ||
+			!strings.HasPrefix(err.Error(), "reading the server's metrics page") {
 			if timed && limit < 20*time.Second { // on a busy machine that was not long enough to get as far
 				limit *= 10
 				goto again
@@ -144,7 +157,8 @@ func TestServerPollBadPages(t *testing.T) {
 	close(over)
 }
 
-// A missing or large page is polled less often; one that answers again, each second, and more often at the start of a run.
+// A missing or large page is polled less often; one that answers again, each second, and more often at the start of a
+// run.
 func TestServerRest(t *testing.T) {
 	var fails atomic.Bool
 	var long atomic.Int64
@@ -153,7 +167,8 @@ func TestServerRest(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		_, _ = io.WriteString(w, "vllm:num_requests_running 1\n"+strings.Repeat("#"+strings.Repeat("x", 998)+"\n", int(long.Load()/1000)))
+		_, _ = io.WriteString(w,
+			"vllm:num_requests_running 1\n"+strings.Repeat("#"+strings.Repeat("x", 998)+"\n", int(long.Load()/1000)))
 	})
 	w := NewServerWatch(Page{http.DefaultClient, url})
 	look := func() time.Duration {
@@ -180,7 +195,8 @@ func TestServerRest(t *testing.T) {
 	}
 	long.Store(0)
 	w = NewServerWatch(Page{http.DefaultClient, url})
-	for _, c := range []struct{ at, want time.Duration }{{0, 250 * ms}, {250 * ms, 250 * ms}, {500 * ms, 500 * ms}, {time.Second, time.Second}, {time.Hour, time.Second}} {
+	for _, c := range []struct{ at, want time.Duration }{{0, 250 * ms}, {250 * ms, 250 * ms}, {500 * ms, 500 * ms},
+		{time.Second, time.Second}, {time.Hour, time.Second}} {
 		began := time.Now()
 		_, _ = w.Poll(t.Context(), c.at)
 		if took, got := time.Since(began), w.Rest(); got < c.want || got > max(c.want, took) {
@@ -203,9 +219,13 @@ func TestServerPollHidesPassword(t *testing.T) {
 // The figures of any two pages are unsaid or sane.
 func FuzzServerPage(f *testing.F) {
 	f.Add(twoEngines, twoEngines)
-	f.Add("vllm:kv_cache_usage_perc 1e300\nvllm:prompt_tokens_total NaN\n", "vllm:prompt_tokens_total 1e12\nvllm:prompt_tokens_total 1e12\n")
-	f.Add("sglang:spec_accept_length 1e-300\nsglang:spec_accept_rate 1\nsglang:generation_tokens 1", "sglang:spec_accept_length 3\nsglang:spec_accept_rate 1e-12\nsglang:generation_tokens 9")
-	f.Add("tgi_batch_inference_duration_sum{method=\"prefill\"} 1e-9\n", "tgi_batch_inference_duration_sum{method=\"prefill\"} 1e12\ntgi_batch_inference_duration_count{method=\"prefill\"} 1e-9\n")
+	f.Add("vllm:kv_cache_usage_perc 1e300\nvllm:prompt_tokens_total NaN\n",
+		"vllm:prompt_tokens_total 1e12\nvllm:prompt_tokens_total 1e12\n")
+	f.Add("sglang:spec_accept_length 1e-300\nsglang:spec_accept_rate 1\nsglang:generation_tokens 1",
+		"sglang:spec_accept_length 3\nsglang:spec_accept_rate 1e-12\nsglang:generation_tokens 9")
+	f.Add("tgi_batch_inference_duration_sum{method=\"prefill\"} 1e-9\n",
+		"tgi_batch_inference_duration_sum{method=\"prefill\"} "+
+			"1e12\ntgi_batch_inference_duration_count{method=\"prefill\"} 1e-9\n")
 	f.Fuzz(func(t *testing.T, one, two string) {
 		readOf := func(page string) *reading {
 			r := &reading{engines: engines()}
@@ -225,7 +245,8 @@ func FuzzServerPage(f *testing.F) {
 		if !after.restarted(before) {
 			after.movements(before, &s)
 		}
-		for _, v := range []float64{s.Running, s.Waiting, s.Preemptions, s.PrefixQueries, s.PrefixHits, s.PromptTokens, s.OutputTokens, s.DraftTokens, s.AcceptedTokens} {
+		for _, v := range []float64{s.Running, s.Waiting, s.Preemptions, s.PrefixQueries, s.PrefixHits, s.PromptTokens,
+			s.OutputTokens, s.DraftTokens, s.AcceptedTokens} {
 			if v < 0 || math.IsInf(v, 0) {
 				t.Errorf("%+v", s)
 			}

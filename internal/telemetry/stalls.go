@@ -11,8 +11,8 @@ import (
 // beatEvery is the interval of the heartbeat.
 const beatEvery = 20 * time.Millisecond
 
-// heartbeat is a goroutine that wakes on a timer and notes its lateness. SIGSTOP, a frozen control group or other processes on our
-// cores delay it like everything else in the process.
+// heartbeat is a goroutine that wakes on a timer and notes its lateness. SIGSTOP, a frozen control group or other
+// processes on our cores delay it like everything else in the process.
 type heartbeat struct {
 	end     context.CancelFunc
 	stopped sync.WaitGroup
@@ -112,8 +112,8 @@ func (s *schedulerWaits) p99() time.Duration {
 	return d
 }
 
-// quantileSince is the upper edge of the bucket that holds the quantile of the values counted since before. The runtime's buckets are
-// at most a quarter wider than the one below.
+// quantileSince is the upper edge of the bucket that holds the quantile of the values counted since before. The
+// runtime's buckets are at most a quarter wider than the one below.
 func quantileSince(h *metrics.Float64Histogram, before []uint64, q float64) time.Duration {
 	var total, sum uint64
 	for i, n := range h.Counts {

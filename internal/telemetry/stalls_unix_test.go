@@ -17,8 +17,8 @@ import (
 	"benchtop/internal/assert"
 )
 
-// watchedChild is the environment variable that makes TestStopped the stopped process. Its value is the interval at which that
-// process samples itself.
+// watchedChild is the environment variable that makes TestStopped the stopped process. Its value is the interval at
+// which that process samples itself.
 const watchedChild = "BENCHTOP_TEST_WATCHED"
 
 // watched samples itself until its input ends, then prints the longest stall and the time that was sampled.
@@ -53,8 +53,8 @@ func watched(every time.Duration) {
 	}
 }
 
-// A process that was really stopped reports the length of the stop once, whether it samples itself seldom, often or at the moment
-// when it continues.
+// A process that was really stopped reports the length of the stop once, whether it samples itself seldom, often or at
+// the moment when it continues.
 func TestStopped(t *testing.T) {
 	if every, err := time.ParseDuration(os.Getenv(watchedChild)); err == nil {
 		watched(every)

@@ -17,7 +17,8 @@ import (
 // quotaEvery is the interval between readings of the control group's quota, which seldom changes.
 const quotaEvery = 10 * time.Second
 
-// threadsWaited is the time that all threads together waited for a core since the last call. A thread may end at any time.
+// threadsWaited is the time that all threads together waited for a core since the last call. A thread may end at any
+// time.
 func (p *Process) threadsWaited() time.Duration {
 	tasks, _ := os.ReadDir("/proc/self/task")
 	now := make(map[string]time.Duration, len(tasks))
@@ -56,7 +57,8 @@ func (p *Process) cores() float64 {
 	return coresAllowed(runtime.GOMAXPROCS(0), runtime.NumCPU(), p.quota)
 }
 
-// coresAllowed is the number of cores that a process may use: the least of GOMAXPROCS, its affinity and its quota, 0 for none.
+// coresAllowed is the number of cores that a process may use: the least of GOMAXPROCS, its affinity and its quota, 0
+// for none.
 func coresAllowed(procs, affinity int, quota float64) float64 {
 	cores := float64(min(procs, affinity))
 	if quota > 0 {
@@ -65,8 +67,8 @@ func coresAllowed(procs, affinity int, quota float64) float64 {
 	return cores
 }
 
-// waitedSince sums up the waits of threads between two readings. A thread that is new, or has waited less than before because its
-// number was reused, began in between. The last wait of a thread that has ended is lost.
+// waitedSince sums up the waits of threads between two readings. A thread that is new, or has waited less than before
+// because its number was reused, began in between. The last wait of a thread that has ended is lost.
 func waitedSince(before, now map[string]time.Duration) time.Duration {
 	var sum time.Duration
 	for thread, waited := range now {
@@ -139,7 +141,8 @@ const (
 )
 
 // CheckSockets reports whether the system lets this process have n sockets at once.
-// The error says what is needed, what the limit is, and the commands that raise it. Where there is no such limit, it is nil.
+// The error says what is needed, what the limit is, and the commands that raise it. Where there is no such limit, it is
+// nil.
 func CheckSockets(n int) error {
 	soft, hard, known := fileLimits()
 	if !known {
@@ -155,24 +158,27 @@ func socketsFit(n int, soft, hard uint64, goos string) error {
 	case need <= soft:
 		return nil
 	case need <= hard:
-		return fmt.Errorf("%d connections at once need %d open files, but the limit is %d; raise it in this shell: ulimit -n %d", n, need, soft, need)
+		return fmt.Errorf("%d connections at once need %d open files, but the limit is %d; raise it in this shell: "+
+			"ulimit -n %d", n, need, soft, need)
 	}
 	now, lasting := fmt.Sprintf("ulimit -n %d as root", need), "see the system's manual on RLIMIT_NOFILE"
 	switch goos {
 	case "linux":
 		now = fmt.Sprintf("sudo prlimit --pid $$ --nofile=%d:%d", need, need)
-		lasting = fmt.Sprintf("\"* - nofile %d\" in /etc/security/limits.conf, LimitNOFILE=%d in a systemd unit, docker run --ulimit nofile=%d:%d",
+		lasting = fmt.Sprintf("\"* - nofile %d\" in /etc/security/limits.conf, LimitNOFILE=%d in a systemd unit, "+
+			"docker run --ulimit nofile=%d:%d",
 			need, need, need, need)
 	case "darwin":
 		now = fmt.Sprintf("sudo launchctl limit maxfiles %d %d, then ulimit -n %d", need, need, need)
 		lasting = "a launch daemon that runs this command"
 	}
-	return fmt.Errorf("%d connections at once need %d open files, but the hard limit is %d; raise it for this shell: %s; for good: %s",
+	return fmt.Errorf("%d connections at once need %d open files, but the hard limit is %d; raise it for this shell: "+
+		"%s; for good: %s",
 		n, need, hard, now, lasting)
 }
 
-// CheckPorts reports whether the system has local ports for n connections to one address of a server. The error has their number
-// and the command that adds some. It is nil where the ports are unknown. Unix sockets need no ports.
+// CheckPorts reports whether the system has local ports for n connections to one address of a server. The error has
+// their number and the command that adds some. It is nil where the ports are unknown. Unix sockets need no ports.
 func CheckPorts(n int) error {
 	p, known := localPorts()
 	if !known {
@@ -194,11 +200,13 @@ func portsFit(n int, p ports, goos string) error {
 	if n <= p.free() {
 		return nil
 	}
-	text := fmt.Sprintf("%d connections to one server address need as many local ports, but %d to %d leaves %d", n, p.first, p.last, p.free())
+	text := fmt.Sprintf("%d connections to one server address need as many local ports, but %d to %d leaves %d", n,
+		p.first, p.last, p.free())
 	widest := ports{first: firstPort, last: lastPort}
 	switch {
 	case n > widest.free():
-		return fmt.Errorf("%s, and no setting more than %d; use fewer connections, or several clients", text, widest.free())
+		return fmt.Errorf("%s, and no setting more than %d; use fewer connections, or several clients", text,
+			widest.free())
 	case p.first <= firstPort && p.last >= lastPort:
 		return fmt.Errorf("%s as %d are reserved; see net.ipv4.ip_local_reserved_ports", text, p.reserved)
 	}
@@ -242,10 +250,11 @@ func (p ports) reserve(text string) ports {
 // half a kilobyte allocated for each chunk, chunks were up to 2.8 ms late at the usual 100, and 0.24 ms at 400.
 const gcPercent = 400
 
-// TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the heap within half
-// of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
+// TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the
+// heap within half of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
 func TuneMemory() {
-	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"), least(float64(machineMemory()), mountedCgroups().memoryLimit()))
+	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"),
+		least(float64(machineMemory()), mountedCgroups().memoryLimit()))
 	if percent != 0 {
 		debug.SetGCPercent(percent)
 	}
@@ -257,16 +266,16 @@ func TuneMemory() {
 // thriftyPercent keeps the heap close to what is in use.
 const thriftyPercent = 25
 
-// SaveMemory sets the garbage collector up for work on large files that may be slow: it collects more often. A setting of the user by
-// GOGC stays.
+// SaveMemory sets the garbage collector up for work on large files that may be slow: it collects more often. A setting
+// of the user by GOGC stays.
 func SaveMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(thriftyPercent)
 	}
 }
 
-// chooseMemory chooses settings by those of the user and the bytes of memory there are, 0 if unknown. A result of 0 leaves a setting
-// as it is.
+// chooseMemory chooses settings by those of the user and the bytes of memory there are, 0 if unknown. A result of 0
+// leaves a setting as it is.
 func chooseMemory(gogc, gomemlimit string, there float64) (percent int, limit int64) {
 	if gogc == "" {
 		percent = gcPercent

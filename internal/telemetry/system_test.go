@@ -10,11 +10,12 @@ import (
 
 func TestModelName(t *testing.T) {
 	for text, want := range map[string]string{
-		"processor\t: 0\nmodel\t\t: 85\nmodel name\t: Some CPU  @ 2.00GHz \nmodel name\t: Another\n": "Some CPU @ 2.00GHz",
-		"processor\t: 0\nBogoMIPS\t: 50.00\n":                                                        "", // as on ARM
-		"model name":                                                                                 "",
-		"model name:":                                                                                "",
-		"":                                                                                           "",
+		"processor\t: 0\nmodel\t\t: 85\nmodel name\t: Some CPU  @ 2.00GHz \nmodel name\t: Another\n": "Some CPU @ " +
+			"2.00GHz",
+		"processor\t: 0\nBogoMIPS\t: 50.00\n": "", // as on ARM
+		"model name":                          "",
+		"model name:":                         "",
+		"":                                    "",
 		strings.Repeat("x", 100<<10) + "\nmodel name: too far\n": "",
 	} {
 		if got := valueOf(strings.NewReader(text), "model name"); got != want {
@@ -30,7 +31,8 @@ func FuzzModelName(f *testing.F) {
 	f.Add("model name\t: Some CPU\n")
 	f.Add("model name : \t\n:")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := valueOf(strings.NewReader(text), "model name"); got != strings.Join(strings.Fields(got), " ") || strings.Contains(got, "\n") {
+		if got := valueOf(strings.NewReader(text), "model name"); got != strings.Join(strings.Fields(got), " ") ||
+			strings.Contains(got, "\n") {
 			t.Errorf("%q", got)
 		}
 	})

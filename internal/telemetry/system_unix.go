@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ProcessCPU is the time that all threads spent on a core since the process began, for the program and the system; 0 where the
-// system does not report it.
+// ProcessCPU is the time that all threads spent on a core since the process began, for the program and the system; 0
+// where the system does not report it.
 func ProcessCPU() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
@@ -31,8 +31,8 @@ func fileLimits() (soft, hard uint64, known bool) {
 	return min(uint64(l.Cur), most), min(uint64(l.Max), most), true
 }
 
-// isolate keeps a child out of our process group, so that a Ctrl-C at the terminal reaches this process alone. A child that
-// outlives this process ends with the next line that it cannot write, if endWithParent does not end it before.
+// isolate keeps a child out of our process group, so that a Ctrl-C at the terminal reaches this process alone. A child
+// that outlives this process ends with the next line that it cannot write, if endWithParent does not end it before.
 func isolate(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithParent(c.SysProcAttr)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ProcessCPU is the time that all threads spent on a core since the process began, for the program and the system; 0 where the
-// system does not report it.
+// ProcessCPU is the time that all threads spent on a core since the process began, for the program and the system; 0
+// where the system does not report it.
 func ProcessCPU() time.Duration {
 	var created, ended, kernel, user windows.Filetime
 	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &ended, &kernel, &user) != nil {

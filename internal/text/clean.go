@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// escapes matches terminal escape sequences that begin with ESC or the equivalent C1 control: control sequences (CSI), strings
-// that end in BEL or ST (OSC, DCS, SOS, PM, APC), and short sequences.
+// escapes matches terminal escape sequences that begin with ESC or the equivalent C1 control: control sequences (CSI),
+// strings that end in BEL or ST (OSC, DCS, SOS, PM, APC), and short sequences.
 var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x20-\x3f]*[\x40-\x7e]" +
 	"|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)" +
 	"|\x1b[\x20-\x2f]*[\x30-\x7e]")
@@ -22,8 +22,8 @@ func Visible(s string) string {
 	return escapes.ReplaceAllString(s, "")
 }
 
-// Clean makes foreign text safe to show: one line of valid UTF-8 without escape sequences, control characters and invisible
-// characters that reorder text. A run of white space becomes one blank.
+// Clean makes foreign text safe to show: one line of valid UTF-8 without escape sequences, control characters and
+// invisible characters that reorder text. A run of white space becomes one blank.
 func Clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -32,7 +32,8 @@ func TestClean(t *testing.T) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, s := range []string{"x", "\x1b[31mred", "a\u009b31m", "\xff\n\t", "\u202eabc", "\x1b]0;t\x07", "\x1bP\x1b\\"} {
+	for _, s := range []string{"x", "\x1b[31mred", "a\u009b31m", "\xff\n\t", "\u202eabc", "\x1b]0;t\x07",
+		"\x1bP\x1b\\"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -10,8 +10,10 @@ func TestWordsAndNumbers(t *testing.T) {
 	many := strings.Split("abcdefghijklmnopqrstuvwxy", "")
 	for _, c := range []struct{ got, want string }{
 		{Count(0, "row"), "0 rows"}, {Count(1, "row"), "1 row"}, {Count(2, "row"), "2 rows"},
-		{Join(nil, " and "), ""}, {Join(many[:1], " and "), "a"}, {Join(many[:2], " and "), "a and b"}, {Join(many[:3], " or "), "a, b or c"},
-		{List(many[:20], 20), strings.Join(many[:20], ", ")}, {List(many, 20), strings.Join(many[:20], ", ") + " and 5 more"},
+		{Join(nil, " and "), ""}, {Join(many[:1], " and "), "a"}, {Join(many[:2], " and "), "a and b"},
+		{Join(many[:3], " or "), "a, b or c"},
+		{List(many[:20], 20), strings.Join(many[:20], ", ")},
+		{List(many, 20), strings.Join(many[:20], ", ") + " and 5 more"},
 		{Cut("äöü", 3), "äöü"}, {Cut("äöüß", 3), "äö…"}, {Cut("ab", 0), "…"},
 		{Clip("äöü", 6), "äöü"}, {Clip("äöü", 5), "äö…"},
 		{Grouped(0), "0"}, {Grouped(999), "999"}, {Grouped(1000), "1,000"}, {Grouped(1234567), "1,234,567"},
@@ -23,7 +25,8 @@ func TestWordsAndNumbers(t *testing.T) {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
-	for v, want := range map[float64]bool{0: true, math.MaxFloat64: true, math.Inf(1): false, math.Inf(-1): false, math.NaN(): false} {
+	for v, want := range map[float64]bool{0: true, math.MaxFloat64: true, math.Inf(1): false, math.Inf(-1): false,
+		math.NaN(): false} {
 		if Finite(v) != want {
 			t.Errorf("%v is finite: %v", v, !want)
 		}

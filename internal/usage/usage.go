@@ -1,5 +1,5 @@
-// Package usage has the errors of wrong usage, which end the program with an exit code of their own, and quotes for them what the
-// user wrote.
+// Package usage has the errors of wrong usage, which end the program with an exit code of their own, and quotes for
+// them what the user wrote.
 package usage
 
 import (
@@ -52,7 +52,8 @@ func (p *Problems) OneOf(flag, value string, choices ...string) {
 // Quote is a text fit for the line of an error: in quotes where it needs them, and not too long.
 func Quote(v string) string {
 	v = Shorten(v)
-	if v == "" || strings.ContainsFunc(v, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+	if v == "" ||
+		strings.ContainsFunc(v, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
 		return strconv.Quote(v)
 	}
 	return v

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alive reports whether the server has left an idle connection open, as far as the kernel knows. A connection that is not a
-// socket counts as alive; otherwise the request fails. It costs about a microsecond.
+// alive reports whether the server has left an idle connection open, as far as the kernel knows. A connection that is
+// not a socket counts as alive; otherwise the request fails. It costs about a microsecond.
 //
-// Data behind TLS may be a session ticket, with the end of the connection behind it, so the kernel is polled for the end and not
-// for the next byte. Without TLS no data may arrive before a request.
+// Data behind TLS may be a session ticket, with the end of the connection behind it, so the kernel is polled for the
+// end and not for the next byte. Without TLS no data may arrive before a request.
 func alive(c *Conn) bool {
 	seen, err := poll(c.raw.Conn)
 	if err != nil {

@@ -31,7 +31,8 @@ func TestAlive(t *testing.T) {
 			_ = c.(*net.TCPConn).SetLinger(0)
 			return c.Close()
 		}, false},
-		{"data before a request", false, func(c net.Conn) error { _, err := io.WriteString(c, "HTTP"); return err }, false},
+		{"data before a request", false, func(c net.Conn) error { _, err := io.WriteString(c, "HTTP"); return err },
+			false},
 		{"left alone, TLS", true, func(net.Conn) error { return nil }, true}, // a session ticket waits
 		{"closed, TLS", true, net.Conn.Close, false},                         // a goodbye waits before the end
 	} {
@@ -92,7 +93,8 @@ func TestAlive(t *testing.T) {
 
 func BenchmarkAlive(b *testing.B) {
 	client, _ := tcpPair(b)
-	g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: func(context.Context, string, string) (net.Conn, error) { return client, nil }})
+	g, err := target.New(target.Options{BaseURL: "http://model.test",
+		Dial: func(context.Context, string, string) (net.Conn, error) { return client, nil }})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Clock is the one clock of a run: offsets from its start on the monotonic clock, rounded to whole microseconds here and
-// nowhere else.
+// Clock is the one clock of a run: offsets from its start on the monotonic clock, rounded to whole microseconds here
+// and nowhere else.
 type Clock struct{ Start time.Time }
 
 // Now is the offset of this moment.
@@ -17,17 +17,17 @@ func (c Clock) Now() time.Duration { return c.At(time.Now()) }
 // At is the offset of a moment.
 func (c Clock) At(t time.Time) time.Duration { return t.Sub(c.Start).Round(time.Microsecond) }
 
-// wallClock translates the kernel's stamps, which are times of the wall clock, to the monotonic clock. The difference of
-// the two clocks is measured once a second, on the reads themselves, and at once when a reading of both disagrees with it.
-// It changes when a person, NTP or a host that wakes up sets the wall clock.
+// wallClock translates the kernel's stamps, which are times of the wall clock, to the monotonic clock. The difference
+// of the two clocks is measured once a second, on the reads themselves, and at once when a reading of both disagrees
+// with it. It changes when a person, NTP or a host that wakes up sets the wall clock.
 type wallClock struct {
 	now   func() reading
 	known atomic.Pointer[clockOffset]
 	mu    sync.Mutex // held while the offset is measured
 }
 
-// reading is the time of both clocks in nanoseconds, the wall clock's first. The thread may lose its core between the two, so
-// that a single reading proves nothing.
+// reading is the time of both clocks in nanoseconds, the wall clock's first. The thread may lose its core between the
+// two, so that a single reading proves nothing.
 type reading struct{ wall, mono int64 }
 
 // clockOffset is the measured difference of the clocks. It is replaced, not changed.
@@ -45,8 +45,8 @@ const (
 	// stepFrom is how far the wall clock has to jump for its stamps to be of no use around the jump. Less is taken for
 	// slewing.
 	stepFrom = int64(time.Millisecond)
-	// measureEvery refreshes the offset, measureAgain is the shortest time between two measurements that are asked for by
-	// readings that disagree.
+	// measureEvery refreshes the offset, measureAgain is the shortest time between two measurements that are asked for
+	// by readings that disagree.
 	measureEvery = int64(time.Second)
 	measureAgain = int64(time.Millisecond)
 	// bracketTries of some 50 ns each. One good one is enough when it is known how good they get.
@@ -70,8 +70,8 @@ func systemClock(anchor time.Time) func() reading {
 // steps is the number of steps of the wall clock so far.
 func (w *wallClock) steps() int { return w.known.Load().steps }
 
-// monotonic translates a stamp; in is a reading taken after the data was read. steps is the number of steps of the clock that
-// are certain to precede the stamp. It returns false for a stamp that may be from around a step.
+// monotonic translates a stamp; in is a reading taken after the data was read. steps is the number of steps of the
+// clock that are certain to precede the stamp. It returns false for a stamp that may be from around a step.
 func (w *wallClock) monotonic(stamp int64, in reading, steps int) (int64, bool) {
 	o, ok := w.at(in)
 	if !ok || steps != o.steps {

@@ -52,9 +52,11 @@ func (p packet) read(w *wallClock, in reading, steps int) (off time.Duration, ok
 	return time.Duration(at - p.came).Abs(), ok
 }
 
-// The wall clock is steady, or slewed as fast as the kernel may; all stamps are used, for some readings more than those of the reads.
+// The wall clock is steady, or slewed as fast as the kernel may; all stamps are used, for some readings more than those
+// of the reads.
 func TestWallClockSlewed(t *testing.T) {
-	for fast, most := range map[int64]time.Duration{0: 100, 500: 30 * time.Microsecond, -500: 30 * time.Microsecond, 30: 30 * time.Microsecond} {
+	for fast, most := range map[int64]time.Duration{0: 100, 500: 30 * time.Microsecond, -500: 30 * time.Microsecond,
+		30: 30 * time.Microsecond} {
 		c, w := newFakeClocks()
 		c.fast = fast
 		looks := c.looks
@@ -67,14 +69,16 @@ func TestWallClockSlewed(t *testing.T) {
 			}
 		}
 		if more := c.looks - looks - 6000; w.steps() != 0 || more < 60 || fast == 0 && more > 300 {
-			t.Errorf("%d ppm: %d steps, %d looks at the clocks in a minute, besides those of the reads", fast, w.steps(), more)
+			t.Errorf("%d ppm: %d steps, %d looks at the clocks in a minute, besides those of the reads", fast,
+				w.steps(), more)
 		}
 	}
 }
 
 // The wall clock is set. Stamps from around the step are not used, all others are right.
 func TestWallClockSteps(t *testing.T) {
-	for _, step := range []time.Duration{5 * time.Second, -5 * time.Second, 2 * time.Millisecond, -2 * time.Millisecond, 24 * 365 * time.Hour} {
+	for _, step := range []time.Duration{5 * time.Second, -5 * time.Second, 2 * time.Millisecond, -2 * time.Millisecond,
+		24 * 365 * time.Hour} {
 		for _, late := range []time.Duration{0, 3 * time.Millisecond, 300 * time.Millisecond, 6 * time.Second} {
 			c, w := newFakeClocks()
 			c.pass(100 * time.Millisecond)
@@ -117,7 +121,8 @@ func TestWallClockSteps(t *testing.T) {
 	}
 }
 
-// A stamp that is later than its read is not used. A step that no read has seen yet is found by the measurement that is due.
+// A stamp that is later than its read is not used. A step that no read has seen yet is found by the measurement that is
+// due.
 func TestWallClockStepWhileMeasured(t *testing.T) {
 	c, w := newFakeClocks()
 	future := c.packet()

@@ -17,8 +17,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Conn is a connection ready for HTTP: the timed connection, TLS above it if used, and the reading state of the HTTP library,
-// which lives as long as the connection. One goroutine at a time uses it.
+// Conn is a connection ready for HTTP: the timed connection, TLS above it if used, and the reading state of the HTTP
+// library, which lives as long as the connection. One goroutine at a time uses it.
 type Conn struct {
 	Answer fasthttp.Response // the last one
 
@@ -46,8 +46,8 @@ type Arrival struct {
 }
 
 const (
-	// headerBuffer is enough for the headers of most answers and for a chunk with a token. There is one for every stream, so
-	// it starts small; an answer whose header does not fit gets more, up to headerMost.
+	// headerBuffer is enough for the headers of most answers and for a chunk with a token. There is one for every
+	// stream, so it starts small; an answer whose header does not fit gets more, up to headerMost.
 	headerBuffer = 1024
 	headerMost   = 64 << 10
 	bodyBuffer   = 512
@@ -56,9 +56,10 @@ const (
 // rest is the time after an answer within which an immediate close by the server arrives.
 func (c *Conn) rest() time.Duration { return max(5*time.Millisecond, 2*c.dial) }
 
-// StaleWithin is the time after a write within which a connection fails if the server had closed it for being idle: the reset in
-// answer to the first packet takes a round trip, about as long as the dial. It is negative for nil and for a connection that is not
-// old enough to be stale. Servers wait longer for a first request than for the next, so a connection opened ahead has to be older.
+// StaleWithin is the time after a write within which a connection fails if the server had closed it for being idle: the
+// reset in answer to the first packet takes a round trip, about as long as the dial. It is negative for nil and for a
+// connection that is not old enough to be stale. Servers wait longer for a first request than for the next, so a
+// connection opened ahead has to be older.
 func (c *Conn) StaleWithin() time.Duration {
 	if c != nil {
 		if idle := time.Since(c.since); c.used && idle >= idleLeast || idle >= idleLimit {
@@ -71,7 +72,8 @@ func (c *Conn) StaleWithin() time.Duration {
 // Header is the request header of a run.
 type Header struct{ all fasthttp.RequestHeader }
 
-// NewHeader returns benchtop's header with further fields, each a name and a value, and with the target's own in place of the same names.
+// NewHeader returns benchtop's header with further fields, each a name and a value, and with the target's own in place
+// of the same names.
 func NewHeader(t *target.Target, endpoint, contentType string, further ...[2]string) *Header {
 	var h Header
 	h.all.SetMethod(http.MethodPost)
@@ -95,7 +97,8 @@ func NewHeader(t *target.Target, endpoint, contentType string, further ...[2]str
 	return &h
 }
 
-// Append appends the header of a request to dst, with fields of its own, which replace those of the same name. length is that of its body.
+// Append appends the header of a request to dst, with fields of its own, which replace those of the same name. length
+// is that of its body.
 func (h *Header) Append(dst []byte, id string, length int, own ...[2]string) []byte {
 	q := fasthttp.AcquireRequest()
 	defer fasthttp.ReleaseRequest(q)
@@ -113,8 +116,8 @@ func (h *Header) Append(dst []byte, id string, length int, own ...[2]string) []b
 // ErrUnanswered: the connection failed before the first byte of an answer.
 var ErrUnanswered = errors.New("connection closed before an answer")
 
-// Send writes a request, header and body, whose deadline holds for the answer too. It returns the time of the first write, metrics.Never
-// for none.
+// Send writes a request, header and body, whose deadline holds for the answer too. It returns the time of the first
+// write, metrics.Never for none.
 func (c *Conn) Send(request []byte, deadline time.Time) (time.Duration, error) {
 	c.raw.sent, c.failure = metrics.Never, nil
 	c.Expire(deadline, 0)
@@ -182,8 +185,8 @@ func IsTimeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, fasthttp.ErrTimeout)
 }
 
-// ReadBody reads a piece of the answer's body, which is valid until the next call. The error is io.EOF at the end of the body. At
-// another error, Failure is that of the connection, nil if the answer was wrong.
+// ReadBody reads a piece of the answer's body, which is valid until the next call. The error is io.EOF at the end of
+// the body. At another error, Failure is that of the connection, nil if the answer was wrong.
 func (c *Conn) ReadBody() ([]byte, error) {
 	body := c.Answer.BodyStream()
 	if body == nil {
@@ -233,9 +236,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 // read is the last read.
 func (c *Conn) read() Arrival { return Arrival{c.raw.read, c.raw.delay, c.total} }
 
-// Arrived is the arrival of the data that ReadBody returned last. The library reads the line end behind a chunk before it returns
-// the chunk, but a server or proxy may send the line end much later, with the next chunk. So the read with the last byte of data
-// counts, not the last read.
+// Arrived is the arrival of the data that ReadBody returned last. The library reads the line end behind a chunk before
+// it returns the chunk, but a server or proxy may send the line end much later, with the next chunk. So the read with
+// the last byte of data counts, not the last read.
 func (c *Conn) Arrived() Arrival {
 	end := c.total - int64(c.reader.Buffered()) - int64(len(c.unread))
 	if c.Answer.Header.ContentLength() == -1 { // chunked

@@ -18,7 +18,8 @@ import (
 	"benchtop/metrics"
 )
 
-// served is a pool whose server answers each request with the next of some pieces, and closes the connection after the last.
+// served is a pool whose server answers each request with the next of some pieces, and closes the connection after the
+// last.
 func served(t *testing.T, answers ...string) *Pool {
 	t.Helper()
 	return NewPool(dialled(t, func(context.Context, string, string) (net.Conn, error) {
@@ -51,7 +52,8 @@ func exchange(c *Conn, header *Header) (sent time.Duration, body string, err err
 	return sent, body, err
 }
 
-// An answer is read whole or fails with an error that says how, and only a whole one leaves the connection for another request.
+// An answer is read whole or fails with an error that says how, and only a whole one leaves the connection for another
+// request.
 func TestAnswers(t *testing.T) {
 	const plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	for _, c := range []struct {
@@ -61,10 +63,13 @@ func TestAnswers(t *testing.T) {
 		reused             bool
 	}{
 		{"whole", plain, "ok", io.EOF, "", true},
-		{"in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", "ok", io.EOF, "", true},
+		{"in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", "ok", io.EOF, "",
+			true},
 		{"without a body", "HTTP/1.1 204 No Content\r\n\r\n", "", io.EOF, "", true},
-		{"a header longer than the first buffer", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 4*headerBuffer) + plain[15:], "ok", io.EOF, "", true},
-		{"the server closes", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", "ok", io.EOF, "", false},
+		{"a header longer than the first buffer",
+			"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 4*headerBuffer) + plain[15:], "ok", io.EOF, "", true},
+		{"the server closes", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", "ok", io.EOF, "",
+			false},
 		{"more than the answer", plain + "more", "ok", io.EOF, "", false},
 		{"nothing", "", "", ErrUnanswered, "connection closed before an answer", false},
 		{"a part of the header", "HTTP/1.1 200", "", io.EOF, "in the header of the answer", false},
@@ -81,7 +86,8 @@ func TestAnswers(t *testing.T) {
 				k, err := pool.Dial(t.Context())
 				assert.Succeeds(t, err)
 				sent, body, err := exchange(k, NewHeader(pool.target, "/v1", "text/plain"))
-				if body != c.body || !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.words) || sent == metrics.Never {
+				if body != c.body || !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.words) ||
+					sent == metrics.Never {
 					t.Errorf("%q, %v, sent %s; want %q, %v, %q", body, err, sent, c.body, c.err, c.words)
 				}
 				if errors.Is(err, ErrUnanswered) {
@@ -138,7 +144,8 @@ func TestNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
 		defer server.Close()
-		pool := NewPool(dialled(t, func(context.Context, string, string) (net.Conn, error) { return client, nil }), metrics.UserStamps)
+		pool := NewPool(dialled(t, func(context.Context, string, string) (net.Conn, error) { return client, nil }),
+			metrics.UserStamps)
 		k, err := pool.Dial(t.Context())
 		assert.Succeeds(t, err)
 		go func() { _, _ = io.Copy(io.Discard, server) }()
@@ -157,19 +164,22 @@ func TestNoAnswer(t *testing.T) {
 
 // A connection whose handshake fails is closed, and so is one that was dialled while the pool was closed.
 func TestHandshakeFails(t *testing.T) {
-	g, err := target.New(target.Options{BaseURL: "https://model.test", Dial: func(context.Context, string, string) (net.Conn, error) {
-		client, server := net.Pipe()
-		_ = server.Close()
-		return client, nil
-	}})
+	g, err := target.New(target.Options{BaseURL: "https://model.test",
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			client, server := net.Pipe()
+			_ = server.Close()
+			return client, nil
+		}})
 	assert.Succeeds(t, err)
 	pool := NewPool(g, metrics.UserStamps)
-	if _, err := pool.Dial(t.Context()); err == nil || errors.Is(err, os.ErrDeadlineExceeded) || pool.Stats() != (Stats{Dialled: 1}) {
+	if _, err := pool.Dial(t.Context()); err == nil || errors.Is(err, os.ErrDeadlineExceeded) ||
+		pool.Stats() != (Stats{Dialled: 1}) {
 		t.Errorf("%v, %+v", err, pool.Stats())
 	}
 }
 
-// A connection that ends soon after its answer shows that the server closes connections at once: none is kept from then on.
+// A connection that ends soon after its answer shows that the server closes connections at once: none is kept from then
+// on.
 func TestClosesAtOnce(t *testing.T) {
 	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	pool := served(t, answer)

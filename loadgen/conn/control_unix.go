@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// control calls ask with the descriptor of a connection, regardless of its deadlines. The error is net.ErrClosed if it is closed at
-// this end, errors.ErrUnsupported if it is not a socket.
+// control calls ask with the descriptor of a connection, regardless of its deadlines. The error is net.ErrClosed if it
+// is closed at this end, errors.ErrUnsupported if it is not a socket.
 func control(conn net.Conn, ask func(fd int)) error {
 	c, ok := conn.(syscall.Conn)
 	if !ok {

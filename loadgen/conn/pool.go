@@ -1,6 +1,6 @@
-// Package conn holds the connections of a run to its server: a pool that opens them ahead of need and decides which to use again,
-// HTTP on one of them, and the times at which bytes arrived, by the kernel's stamps where it has them. It knows nothing of the
-// content of requests.
+// Package conn holds the connections of a run to its server: a pool that opens them ahead of need and decides which to
+// use again, HTTP on one of them, and the times at which bytes arrived, by the kernel's stamps where it has them. It
+// knows nothing of the content of requests.
 package conn
 
 import (
@@ -19,7 +19,8 @@ import (
 	"benchtop/loadgen/target"
 )
 
-// Pool has all connections of a run: idle ones for reuse, and all so that they can be cut. They may be opened before the run.
+// Pool has all connections of a run: idle ones for reuse, and all so that they can be cut. They may be opened before
+// the run.
 type Pool struct {
 	target *target.Target
 	stamps *stampState // nil: chunks are timed by their reads
@@ -38,28 +39,28 @@ type Pool struct {
 	most    int // open at a time, since the last call of Peak
 }
 
-// Stats count connections. ClockSteps is the number of jumps of the wall clock against the monotonic one, around which the
-// kernel's stamps are of no use.
+// Stats count connections. ClockSteps is the number of jumps of the wall clock against the monotonic one, around which
+// the kernel's stamps are of no use.
 type Stats struct{ Open, Dialled, ClockSteps int }
 
 const (
-	// idleLeast is shorter than any known keep-alive (gunicorn: 2 s): a server that closes a connection sooner after an answer
-	// has another reason.
+	// idleLeast is shorter than any known keep-alive (gunicorn: 2 s): a server that closes a connection sooner after an
+	// answer has another reason.
 	idleLeast = time.Second
-	// idleLimit is shorter than the keep-alive of known servers (uvicorn: 5 s), so that a connection is rarely reused just when
-	// the server closes it.
+	// idleLimit is shorter than the keep-alive of known servers (uvicorn: 5 s), so that a connection is rarely reused
+	// just when the server closes it.
 	idleLimit = 3500 * time.Millisecond
-	// aheadLimit is for connections that never carried a request. Keep-alive counts from the end of an answer, so here only
-	// the wait for the first request matters: nginx, node and load balancers allow 60 s, uvicorn has no limit.
+	// aheadLimit is for connections that never carried a request. Keep-alive counts from the end of an answer, so here
+	// only the wait for the first request matters: nginx, node and load balancers allow 60 s, uvicorn has no limit.
 	aheadLimit = 30 * time.Second
-	// dialsAtOnce is the number of concurrent dials ahead of need: enough to hide the round trips, few enough for any server's
-	// queue of connections.
+	// dialsAtOnce is the number of concurrent dials ahead of need: enough to hide the round trips, few enough for any
+	// server's queue of connections.
 	dialsAtOnce = 64
 )
 
-// habit is the server's observed handling of a connection after an answer. Some servers (llama.cpp) announce keep-alive but close at
-// once, and the close crosses the next request on its way: this request is lost and not sent again. So until the habit is known, a
-// connection rests after its answer for as long as a close takes to arrive.
+// habit is the server's observed handling of a connection after an answer. Some servers (llama.cpp) announce keep-alive
+// but close at once, and the close crosses the next request on its way: this request is lost and not sent again. So
+// until the habit is known, a connection rests after its answer for as long as a close takes to arrive.
 type habit int8
 
 const (
@@ -68,9 +69,11 @@ const (
 	closesAtOnce       // a connection was closed within idleLeast of its answer
 )
 
-// NewPool opens nothing yet. timestamps is metrics.KernelStamps, metrics.UserStamps, or "" for the kernel's where this system has them.
+// NewPool opens nothing yet. timestamps is metrics.KernelStamps, metrics.UserStamps, or "" for the kernel's where this
+// system has them.
 func NewPool(t *target.Target, timestamps string) *Pool {
-	p := &Pool{target: t, stamps: newStamping(timestamps), clock: Clock{time.Now()}, open: map[*Conn]struct{}{}, opening: make(chan struct{}, 1)}
+	p := &Pool{target: t, stamps: newStamping(timestamps), clock: Clock{time.Now()}, open: map[*Conn]struct{}{},
+		opening: make(chan struct{}, 1)}
 	p.life, p.end = context.WithCancel(context.Background())
 	p.opening <- struct{}{}
 	return p
@@ -131,8 +134,9 @@ func (p *Pool) Take() *Conn {
 	}
 }
 
-// pop takes the most recently used connection off the lists, else an unused one, and returns its longest idle time. While the
-// server's habit is unknown, it takes the connection that has rested longest, and none that still has to rest.
+// pop takes the most recently used connection off the lists, else an unused one, and returns its longest idle time.
+// While the server's habit is unknown, it takes the connection that has rested longest, and none that still has to
+// rest.
 func (p *Pool) pop() (*Conn, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -249,9 +253,9 @@ func (p *Pool) discard(c *Conn) {
 	_ = c.raw.Close()
 }
 
-// Open opens connections ahead of need, TLS included, until n are open, connections in use included. It may be called before
-// and during a run, and again with a higher n. It ends early with ctx or Close, and when the server accepts no more; the error
-// says how many are open and why the first dial failed. Connections opened so far stay in the pool.
+// Open opens connections ahead of need, TLS included, until n are open, connections in use included. It may be called
+// before and during a run, and again with a higher n. It ends early with ctx or Close, and when the server accepts no
+// more; the error says how many are open and why the first dial failed. Connections opened so far stay in the pool.
 func (p *Pool) Open(ctx context.Context, n int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -290,8 +294,8 @@ func (p *Pool) Open(ctx context.Context, n int) error {
 	return fmt.Errorf("%d of %d connections are open: %w", p.Stats().Open, n, err)
 }
 
-// dialMissing opens connections until none is missing. A dialer gives up at its first failure and leaves the connection to the
-// other dialers, so that a single failure matters little and a server that is down gets few dials.
+// dialMissing opens connections until none is missing. A dialer gives up at its first failure and leaves the connection
+// to the other dialers, so that a single failure matters little and a server that is down gets few dials.
 func (p *Pool) dialMissing(ctx context.Context, missing chan struct{}) error {
 	for ctx.Err() == nil {
 		select {
@@ -321,8 +325,8 @@ func (p *Pool) add(c *Conn) {
 	p.ahead = append(p.ahead, c)
 }
 
-// clean drops dead and expired connections, so that they are not counted. Since alive makes a system call, all are off the lists
-// meanwhile: a request opens its own connection during this time.
+// clean drops dead and expired connections, so that they are not counted. Since alive makes a system call, all are off
+// the lists meanwhile: a request opens its own connection during this time.
 func (p *Pool) clean() {
 	p.mu.Lock()
 	idle, ahead := p.idle, p.ahead

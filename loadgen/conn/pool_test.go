@@ -23,7 +23,8 @@ func dialled(t *testing.T, dial target.DialFunc) *target.Target {
 	return g
 }
 
-// Whenever opening ends early, the error has the number of connections and the cause, these can be used, and none leaks.
+// Whenever opening ends early, the error has the number of connections and the cause, these can be used, and none
+// leaks.
 func TestOpenFails(t *testing.T) {
 	errFull := errors.New("the server is full")
 	sec := time.Second
@@ -40,14 +41,20 @@ func TestOpenFails(t *testing.T) {
 		words string
 	}{
 		{name: "refused", n: 1000, dials: dialsAtOnce, words: "0 of 1000 connections are open: the server is full"},
-		{name: "fewer than asked", n: 500, room: 100, open: 100, dials: 100 + dialsAtOnce, words: "100 of 500 connections are open: the server is full"},
+		{name: "fewer than asked", n: 500, room: 100, open: 100, dials: 100 + dialsAtOnce,
+			words: "100 of 500 connections are open: the server is full"},
 		{name: "one failure", n: 500, once: true, open: 500, dials: 501},
-		{name: "cancelled midway", n: 1000, room: 1000, slow: sec, end: func(cancel context.CancelFunc, _ *Pool) { time.AfterFunc(sec*5/2, cancel) },
-			open: 2 * dialsAtOnce, dials: 3 * dialsAtOnce, took: sec * 5 / 2, words: "128 of 1000 connections are open: context canceled"},
-		{name: "cancelled before", n: 5, room: 5, end: func(cancel context.CancelFunc, _ *Pool) { cancel() }, words: "0 of 5 connections are open: context canceled"},
-		{name: "cut midway", n: 1000, room: 1000, slow: sec, end: func(_ context.CancelFunc, l *Pool) { time.AfterFunc(sec*5/2, l.Close) },
+		{name: "cancelled midway", n: 1000, room: 1000, slow: sec,
+			end:  func(cancel context.CancelFunc, _ *Pool) { time.AfterFunc(sec*5/2, cancel) },
+			open: 2 * dialsAtOnce, dials: 3 * dialsAtOnce, took: sec * 5 / 2,
+			words: "128 of 1000 connections are open: context canceled"},
+		{name: "cancelled before", n: 5, room: 5, end: func(cancel context.CancelFunc, _ *Pool) { cancel() },
+			words: "0 of 5 connections are open: context canceled"},
+		{name: "cut midway", n: 1000, room: 1000, slow: sec,
+			end:   func(_ context.CancelFunc, l *Pool) { time.AfterFunc(sec*5/2, l.Close) },
 			dials: 3 * dialsAtOnce, took: sec * 5 / 2, words: "0 of 1000 connections are open: use of closed"},
-		{name: "cut before", n: 5, room: 5, end: func(_ context.CancelFunc, l *Pool) { l.Close() }, words: "0 of 5 connections are open: use of closed"},
+		{name: "cut before", n: 5, room: 5, end: func(_ context.CancelFunc, l *Pool) { l.Close() },
+			words: "0 of 5 connections are open: use of closed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -41,8 +41,8 @@ func (p Pools) Stats() (all Stats) {
 	return all
 }
 
-// Peak adds up the largest numbers of connections open at a time since its last call; with several servers these may be of different
-// moments.
+// Peak adds up the largest numbers of connections open at a time since its last call; with several servers these may be
+// of different moments.
 func (p Pools) Peak() (most int) {
 	for _, pool := range p {
 		most += pool.Peak()

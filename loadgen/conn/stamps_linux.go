@@ -33,8 +33,8 @@ func openStampedSocket() (*os.File, error) {
 	return file, nil
 }
 
-// warmStampedSocket opens a stamped socket and waits until the kernel stamps, which may be a hundred packets after the request
-// on a busy machine. Without a loopback it does not wait.
+// warmStampedSocket opens a stamped socket and waits until the kernel stamps, which may be a hundred packets after the
+// request on a busy machine. Without a loopback it does not wait.
 func warmStampedSocket() (io.Closer, error) {
 	socket, err := openStampedSocket()
 	if err != nil {
@@ -81,15 +81,15 @@ func askForStamps(fd int) error {
 	return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags))
 }
 
-// kernelReader reads from a TCP connection and gets the kernel's stamps with the data. A read allocates nothing and costs
-// the same system call as a read of package net. One goroutine at a time uses it.
+// kernelReader reads from a TCP connection and gets the kernel's stamps with the data. A read allocates nothing and
+// costs the same system call as a read of package net. One goroutine at a time uses it.
 type kernelReader struct {
 	conn    *net.TCPConn
 	raw     syscall.RawConn
 	receive func(fd uintptr) bool // r.try, made once
 	wall    *wallClock
-	// steps is the number of steps of the wall clock when the socket was last empty before the data of the last read: the data
-	// arrived later, so its stamp follows at least so many steps.
+	// steps is the number of steps of the wall clock when the socket was last empty before the data of the last read:
+	// the data arrived later, so its stamp follows at least so many steps.
 	steps int
 	empty int // the same for the next data
 
@@ -103,8 +103,8 @@ type kernelReader struct {
 // controlWords hold a control message with three times, and half of another.
 const controlWords = 12
 
-// newKernelReader returns nil unless the connection is a plain TCP connection: a wrapped one has to be read through its wrapper,
-// and packets of a unix socket have no stamps.
+// newKernelReader returns nil unless the connection is a plain TCP connection: a wrapped one has to be read through its
+// wrapper, and packets of a unix socket have no stamps.
 func newKernelReader(conn net.Conn, wall *wallClock) *kernelReader {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
@@ -127,8 +127,8 @@ func newKernelReader(conn net.Conn, wall *wallClock) *kernelReader {
 	return r
 }
 
-// read behaves as the connection's own Read, for a p that is not empty, and returns the stamp of the data besides: a time
-// of the wall clock in nanoseconds, or noStamp.
+// read behaves as the connection's own Read, for a p that is not empty, and returns the stamp of the data besides: a
+// time of the wall clock in nanoseconds, or noStamp.
 func (r *kernelReader) read(p []byte) (int, int64, error) {
 	r.part.Base = &p[0]
 	r.part.SetLen(len(p))
@@ -170,8 +170,8 @@ func (r *kernelReader) try(fd uintptr) bool {
 		return false
 	}
 	if race.Enabled {
-		// A read of nothing tells the detector that data is received after it is sent, as package net does. There is no other way
-		// outside the standard library.
+		// A read of nothing tells the detector that data is received after it is sent, as package net does. There is no
+		// other way outside the standard library.
 		_, _ = syscall.Read(int(fd), nil)
 	}
 	r.steps = r.empty
@@ -193,7 +193,8 @@ func stampIn(control []byte) int64 {
 			return noStamp
 		}
 		var t unix.Timespec // the software stamp comes first, those of hardware follow
-		if header.Level == unix.SOL_SOCKET && header.Type == unix.SCM_TIMESTAMPING && len(data) >= int(unsafe.Sizeof(t)) {
+		if header.Level == unix.SOL_SOCKET && header.Type == unix.SCM_TIMESTAMPING &&
+			len(data) >= int(unsafe.Sizeof(t)) {
 			copy(unsafe.Slice((*byte)(unsafe.Pointer(&t)), unsafe.Sizeof(t)), data)
 			return max(noStamp, t.Nano())
 		}

@@ -25,7 +25,9 @@ func TestWarmSocket(t *testing.T) {
 	raw, err := pool.stamps.warm.(*os.File).SyscallConn()
 	assert.Succeeds(t, err)
 	flags := 0
-	if err := raw.Control(func(fd uintptr) { flags, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING) }); err != nil || flags != stampFlags {
+	if err := raw.Control(func(fd uintptr) {
+		flags, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING)
+	}); err != nil || flags != stampFlags {
 		t.Errorf("flags %#x, %v", flags, err)
 	}
 	pool.Close()
@@ -61,7 +63,8 @@ func TestPacketWithoutStamp(t *testing.T) {
 		if (conn.delay != metrics.Never) != stamped {
 			t.Errorf("read %d: delay %s", i, conn.delay)
 		}
-		if stamped && conn.delay < wait/2 || !stamped && conn.read < from+wait || conn.read < last || conn.read > conn.clock.Now() {
+		if stamped && conn.delay < wait/2 || !stamped && conn.read < from+wait || conn.read < last ||
+			conn.read > conn.clock.Now() {
 			t.Errorf("read %d: sent after %s, came at %s, waited for %s", i, from, conn.read, conn.delay)
 		}
 		last = conn.read
@@ -126,7 +129,8 @@ func TestClockStepOnConnection(t *testing.T) {
 		if stamped := conn.delay != metrics.Never; stamped != want {
 			t.Errorf("stamped by the kernel: %v, want %v", stamped, want)
 		}
-		if !want && conn.read < after || want && (conn.read < before-5*time.Microsecond || conn.read > after+5*time.Millisecond) {
+		if !want && conn.read < after ||
+			want && (conn.read < before-5*time.Microsecond || conn.read > after+5*time.Millisecond) {
 			t.Errorf("sent at %s to %s, came at %s", before, after, conn.read)
 		}
 	}
@@ -193,7 +197,8 @@ func TestStampIn(t *testing.T) {
 // FuzzStampIn: no control message makes the parser read beyond it, or loop.
 func FuzzStampIn(f *testing.F) {
 	f.Add(controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 7, 5, 0, 0, 0, 0))
-	f.Add(append(controlMessage(unix.SOL_TCP, 36, 1), controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 1<<62, 1<<62)...))
+	f.Add(append(controlMessage(unix.SOL_TCP, 36, 1),
+		controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 1<<62, 1<<62)...))
 	f.Fuzz(func(t *testing.T, control []byte) {
 		if s := stampIn(control); s < 0 {
 			t.Errorf("stamp %d", s)

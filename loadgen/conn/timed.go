@@ -50,8 +50,9 @@ func (c *timedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// Read reads and stamps. After a standstill of the process the deadline may have passed although data arrived in time. So a read
-// that timed out is repeated if data is waiting, but not twice in a row: a request must not outlive its deadline for ever.
+// Read reads and stamps. After a standstill of the process the deadline may have passed although data arrived in time.
+// So a read that timed out is repeated if data is waiting, but not twice in a row: a request must not outlive its
+// deadline for ever.
 func (c *timedConn) Read(p []byte) (int, error) {
 	n, err := c.receive(p)
 	if !IsTimeout(err) || c.retried || !waiting(c.Conn) {
@@ -77,7 +78,8 @@ func (c *timedConn) receive(p []byte) (int, error) {
 // atOnce is the longest time between two reads whose data was waiting together.
 const atOnce = 50 * time.Microsecond
 
-// receiveUnstamped takes the time of the read. Data that did not fit into the previous read, and follows at once, has the time of that.
+// receiveUnstamped takes the time of the read. Data that did not fit into the previous read, and follows at once, has
+// the time of that.
 func (c *timedConn) receiveUnstamped(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
@@ -120,8 +122,8 @@ func (c *timedConn) expire(at time.Time, slack time.Duration) {
 type stampState struct {
 	anchor time.Time // zero of the monotonic clock of wall
 	wall   *wallClock
-	// warm is a socket that requests stamps all the time. The kernel begins to stamp packets some time after the first socket
-	// requests it, and stops after the last one is closed.
+	// warm is a socket that requests stamps all the time. The kernel begins to stamp packets some time after the first
+	// socket requests it, and stops after the last one is closed.
 	warm io.Closer
 }
 

@@ -226,7 +226,8 @@ func told(n int, err error) string {
 	var e net.Error
 	return fmt.Sprintf("%d %v: %v, EOF %v, timeout %v, closed %v, reset %v, op %v, system %v, late %v", n,
 		addresses.ReplaceAllString(err.Error(), "-"), fmt.Sprintf("%T", err),
-		err == io.EOF, errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET),
+		err == io.EOF, errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, net.ErrClosed),
+		errors.Is(err, syscall.ECONNRESET),
 		errors.As(err, &op), errors.As(err, &system), errors.As(err, &e) && e.Timeout())
 }
 

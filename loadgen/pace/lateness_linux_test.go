@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkPacer measures how late waits for Poisson arrivals end, without requests. An operation is a round in which all
-// kinds take turns for half a second or 200 waits, since the speed of a machine varies; so -benchtime 7x makes 7 rounds. A loop around
-// the bare system call shows the lateness of the machine itself.
+// BenchmarkPacer measures how late waits for Poisson arrivals end, without requests. An operation is a round in which
+// all kinds take turns for half a second or 200 waits, since the speed of a machine varies; so -benchtime 7x makes 7
+// rounds. A loop around the bare system call shows the lateness of the machine itself.
 func BenchmarkPacer(b *testing.B) {
 	for _, rate := range []float64{100, 1000, 5000} {
 		b.Run(fmt.Sprint(rate), func(b *testing.B) { benchmarkPacer(b, rate) })

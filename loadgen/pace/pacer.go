@@ -1,5 +1,5 @@
-// Package pace waits until arrivals are due: it maps the times of a schedule to times of the run, follows changes of the rate and
-// pauses, and sleeps more exactly than a Go timer. It knows nothing of requests.
+// Package pace waits until arrivals are due: it maps the times of a schedule to times of the run, follows changes of
+// the rate and pauses, and sleeps more exactly than a Go timer. It knows nothing of requests.
 package pace
 
 import (
@@ -13,7 +13,8 @@ import (
 	"benchtop/loadgen/shape"
 )
 
-// Pacer maps schedule time to run time and waits. The map is a line whose slope is the speed, with a corner at every change:
+// Pacer maps schedule time to run time and waits. The map is a line whose slope is the speed, with a corner at every
+// change:
 //
 //	run time
 //	 |        ________ speed 2
@@ -21,11 +22,11 @@ import (
 //	 |   ___/   speed 1
 //	 +------------------ schedule time
 //
-// When the plan is left, a second map replaces it. Its schedule time is a number of expected arrivals, one for each second,
-// so that its speed is the rate.
+// When the plan is left, a second map replaces it. Its schedule time is a number of expected arrivals, one for each
+// second, so that its speed is the rate.
 //
-// Waiting aims at absolute moments, so lateness does not add up. One goroutine opens the pacer, waits and closes it; the other
-// methods may be called from any.
+// Waiting aims at absolute moments, so lateness does not add up. One goroutine opens the pacer, waits and closes it;
+// the other methods may be called from any.
 type Pacer struct {
 	start time.Time
 	end   time.Duration // no arrival is due after it; 0 for no end
@@ -54,10 +55,11 @@ type line struct {
 // never is the run time of arrivals that are not due as long as the load stays as it is.
 const never = time.Duration(math.MaxInt64)
 
-// New returns the pacer of a run that follows its plan. end is the offset at which the sending ends, 0 for none; steeredEnd
-// replaces an end of 0 after the arrivals were steered or paused.
+// New returns the pacer of a run that follows its plan. end is the offset at which the sending ends, 0 for none;
+// steeredEnd replaces an end of 0 after the arrivals were steered or paused.
 func New(start time.Time, end, steeredEnd time.Duration) *Pacer {
-	return &Pacer{start: start, end: end, steeredEnd: steeredEnd, lines: []line{{speed: 1}}, speed: 1, unwatch: func() bool { return true }}
+	return &Pacer{start: start, end: end, steeredEnd: steeredEnd, lines: []line{{speed: 1}}, speed: 1,
+		unwatch: func() bool { return true }}
 }
 
 // Open prepares the waits with one of Kinds, "" for the default. It may lock its goroutine to the thread.
@@ -93,8 +95,8 @@ func (p *Pacer) Closed() bool {
 	return p.closed
 }
 
-// Wait blocks until a schedule time is due and returns the run time it fell on; false when ctx ends first, at the end of
-// the sending for later arrivals, and for a time of the plan after the plan is left. Times ascend.
+// Wait blocks until a schedule time is due and returns the run time it fell on; false when ctx ends first, at the end
+// of the sending for later arrivals, and for a time of the plan after the plan is left. Times ascend.
 func (p *Pacer) Wait(ctx context.Context, schedule time.Duration, planned bool) (time.Duration, bool) {
 	p.watch(ctx)
 	for ctx.Err() == nil {
@@ -143,8 +145,8 @@ func (p *Pacer) due(schedule time.Duration, planned bool) (at time.Duration, ove
 	return at, false
 }
 
-// line is the one that a schedule time lies on. A late arrival keeps its line, although the speed has changed since. Earlier lines
-// are dropped.
+// line is the one that a schedule time lies on. A late arrival keeps its line, although the speed has changed since.
+// Earlier lines are dropped.
 func (p *Pacer) line(schedule time.Duration) line {
 	for len(p.lines) > 1 && p.lines[1].schedule <= schedule {
 		p.lines = p.lines[1:]
@@ -163,8 +165,8 @@ func addSaturated(at, d time.Duration) time.Duration {
 // maxSpeed is the highest speed: a finite one, so that an offset times the speed is a number.
 const maxSpeed = 1e9
 
-// SetRate leaves the plan and sets the rate of the arrivals that replace it. A rate that is not positive stops them. Like SetPaused it
-// returns false when there are no more waits.
+// SetRate leaves the plan and sets the rate of the arrivals that replace it. A rate that is not positive stops them.
+// Like SetPaused it returns false when there are no more waits.
 func (p *Pacer) SetRate(now time.Duration, perSecond float64) bool {
 	return p.change(func() {
 		if !p.planLeft {
@@ -217,12 +219,15 @@ func (p *Pacer) PlanLeft() bool {
 	return p.planLeft
 }
 
-// Lateness waits for n Poisson arrivals with a mean rate per second on a pacer of Kinds ("" for the default), as a run does
-// but without requests, and returns the lateness of each wait in order. Arrivals that are due before their wait count like the
-// rest. The same seed gives the same arrivals. When ctx ends first, it returns the results so far and the cause.
-func Lateness(ctx context.Context, kind string, perSecond float64, n int, seed uint64) (late []time.Duration, err error) {
+// Lateness waits for n Poisson arrivals with a mean rate per second on a pacer of Kinds ("" for the default), as a run
+// does but without requests, and returns the lateness of each wait in order. Arrivals that are due before their wait
+// count like the rest. The same seed gives the same arrivals. When ctx ends first, it returns the results so far and
+// the cause.
+func Lateness(ctx context.Context, kind string, perSecond float64, n int,
+	seed uint64) (late []time.Duration, err error) {
 	if !(perSecond > 0) || n < 0 || n > shape.MostArrivals {
-		return nil, fmt.Errorf("%d arrivals at %v per second: use a positive rate and at most %d arrivals", n, perSecond, shape.MostArrivals)
+		return nil, fmt.Errorf("%d arrivals at %v per second: use a positive rate and at most %d arrivals", n,
+			perSecond, shape.MostArrivals)
 	}
 	done := make(chan struct{})
 	go func() { // the pacer may lock its thread, which then ends with the goroutine

@@ -15,8 +15,8 @@ import (
 	"benchtop/loadgen/shape"
 )
 
-// All pacers are never early, and woken by steering, pause and the end of the run. The bounds here hold on any machine; benchmarks
-// measure the lateness.
+// All pacers are never early, and woken by steering, pause and the end of the run. The bounds here hold on any machine;
+// benchmarks measure the lateness.
 func TestPacers(t *testing.T) {
 	kinds := map[string]func() (sleeper, error){
 		"":                func() (sleeper, error) { return newSleeper("") },
@@ -161,7 +161,8 @@ func TestWaitsAllocateNothing(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if n := testing.AllocsPerRun(100, func() { p.Wait(t.Context(), now(p)+200*time.Microsecond, true) }); n != 0 {
+			if n := testing.AllocsPerRun(100, func() { p.Wait(t.Context(), now(p)+200*time.Microsecond, true) }); n !=
+				0 {
 				t.Errorf("%s: %v allocations for a wait", kind, n)
 			}
 		})
@@ -281,7 +282,8 @@ func TestLateArrivalsKeepTheirLine(t *testing.T) {
 	s.SetRate(40*time.Second, 1000)
 	for _, c := range []struct {
 		arrivals, due float64
-	}{{1, .01}, {500, 5}, {999, 9.99}, {1000, 10}, {1001, 11}, {1009, 19}, {1011, 31}, {1019, 39}, {1020, 40}, {2020, 41}} {
+	}{{1, .01}, {500, 5}, {999, 9.99}, {1000, 10}, {1001, 11}, {1009, 19}, {1011, 31}, {1019, 39}, {1020, 40},
+		{2020, 41}} {
 		due, over := s.due(shape.Rounded(c.arrivals*1e9), false)
 		if math.Abs(due.Seconds()-c.due) > 1e-9 || over {
 			t.Errorf("arrival %v is due at %s (%v), want %v s", c.arrivals, due, over, c.due)

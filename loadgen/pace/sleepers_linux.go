@@ -24,9 +24,10 @@ const spinAhead = 200 * time.Microsecond
 // ppollSleeper sleeps in ppoll(2) on a thread of its own with the smallest timer slack. Go's own timers are rounded up
 // to a millisecond while the process is idle; this wakes within some 50 µs. An eventfd wakes it early.
 //
-// Some 10 µs of that are Go's: it takes the thread's P away during the sleep, and wakes its monitor thread afterwards. A raw system
-// call would keep the P during the sleep, at the cost of the requests. With one P and a busy client, requests suffer in either case:
-// of 10,000 streams of 5 chunks a second on one core some were read seconds late, and none with timerfd.
+// Some 10 µs of that are Go's: it takes the thread's P away during the sleep, and wakes its monitor thread afterwards.
+// A raw system call would keep the P during the sleep, at the cost of the requests. With one P and a busy client,
+// requests suffer in either case: of 10,000 streams of 5 chunks a second on one core some were read seconds late, and
+// none with timerfd.
 type ppollSleeper struct {
 	mu     sync.Mutex // guards closed, and event against use after close
 	closed bool
@@ -89,8 +90,8 @@ func (s *ppollSleeper) close() {
 	_ = unix.Close(s.event)
 }
 
-// timerfdSleeper sleeps on a timerfd(2) in Go's own poller: the kernel's timer is exact, unlike the poller's own, and no
-// thread sleeps in a system call that the requests could use.
+// timerfdSleeper sleeps on a timerfd(2) in Go's own poller: the kernel's timer is exact, unlike the poller's own, and
+// no thread sleeps in a system call that the requests could use.
 type timerfdSleeper struct {
 	timer *os.File
 	fd    int

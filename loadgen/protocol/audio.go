@@ -10,8 +10,9 @@ import (
 	"benchtop/datasets"
 )
 
-// Audio is OpenAI's protocol of transcriptions and translations. A request is a form with a file, an answer a stream of chat chunks.
-// As with vLLM, every event with a choice is a chunk, that of the role and that of the finish reason included.
+// Audio is OpenAI's protocol of transcriptions and translations. A request is a form with a file, an answer a stream of
+// chat chunks. As with vLLM, every event with a choice is a chunk, that of the role and that of the finish reason
+// included.
 type Audio struct{}
 
 // boundary is between the parts of a form. It is drawn once, so that no audio file can contain it but by chance.
@@ -19,24 +20,30 @@ var boundary = "benchtop-" + rand.Text()
 
 // Traits are those of audio.
 func (Audio) Traits() Traits {
-	return Traits{Name: "openai-audio", Path: "/v1/audio/transcriptions", Suffixes: []string{"transcriptions", "translations"},
+	return Traits{Name: "openai-audio", Path: "/v1/audio/transcriptions",
+		Suffixes:    []string{"transcriptions", "translations"},
 		ContentType: "multipart/form-data; boundary=" + boundary,
-		Streams:     true, Chunk: "an event with a choice", Ending: ending, Member: "text", LengthField: maxCompletionTokens,
-		Forms: datasets.AsAudio, Only: "recordings", DataSet: "custom_audio", RunningUsage: Field{"stream_continuous_usage_stats", "true"}}
+		Streams:     true, Chunk: "an event with a choice", Ending: ending, Member: "text",
+		LengthField: maxCompletionTokens,
+		Forms:       datasets.AsAudio, Only: "recordings", DataSet: "custom_audio",
+		RunningUsage: Field{"stream_continuous_usage_stats", "true"}}
 }
 
 // Body appends a form: the file, and then each field as Python writes it as text.
 func (p Audio) Body(dst []byte, a Ask) ([]byte, error) {
-	fields, err := a.complete(p.Traits(), []bodyField{a.model(), a.limit(maxCompletionTokens), {name: "stream", json: "true"}, {name: "language", json: `"en"`},
+	fields, err := a.complete(p.Traits(), []bodyField{a.model(), a.limit(maxCompletionTokens),
+		{name: "stream", json: "true"}, {name: "language", json: `"en"`},
 		{name: "stream_include_usage", json: "true"}, {name: "stream_continuous_usage_stats", json: "true"}})
 	if err != nil {
 		return dst, err
 	}
 	file := a.Turn.Audio
-	dst = fmt.Appendf(dst, "--%s\r\nContent-Type: %s\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n\r\n", boundary, file.Type, escaped(file.Name))
+	dst = fmt.Appendf(dst, "--%s\r\nContent-Type: %s\r\nContent-Disposition: form-data; name=\"file\"; "+
+		"filename=\"%s\"\r\n\r\n", boundary, file.Type, escaped(file.Name))
 	dst = append(dst, file.Data...)
 	for _, f := range fields {
-		dst = fmt.Appendf(dst, "\r\n--%s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s",
+		dst = fmt.Appendf(dst, "\r\n--%s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Disposition: "+
+			"form-data; name=\"%s\"\r\n\r\n%s",
 			boundary, escaped(f.name), pythonText(f.json))
 	}
 	return fmt.Appendf(dst, "\r\n--%s--\r\n", boundary), nil

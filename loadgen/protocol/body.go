@@ -36,8 +36,8 @@ const (
 // lengthFields are those of all protocols.
 var lengthFields = []string{maxTokens, maxCompletionTokens, maxOutputTokens}
 
-// Length is the output length that the body of a request asks for, 0 where it names none. Of several fields the protocol's own counts,
-// as with vLLM. most is the largest of them: a server may go by any.
+// Length is the output length that the body of a request asks for, 0 where it names none. Of several fields the
+// protocol's own counts, as with vLLM. most is the largest of them: a server may go by any.
 func (a Ask) Length(field string) (length, most int) {
 	if field == "" {
 		return 0, 0
@@ -89,8 +89,9 @@ type bodyField struct {
 	turn       func([]byte, *datasets.Turn) []byte
 }
 
-// object appends a JSON object of a protocol's fields, the extra ones and the turn's own. The text is the same, byte for byte, as
-// Python's json module makes of vLLM's payload: same order of keys, blanks after commas and colons, non-ASCII escaped.
+// object appends a JSON object of a protocol's fields, the extra ones and the turn's own. The text is the same, byte
+// for byte, as Python's json module makes of vLLM's payload: same order of keys, blanks after commas and colons,
+// non-ASCII escaped.
 func (a Ask) object(dst []byte, t Traits, fields []bodyField) ([]byte, error) {
 	fields, err := a.complete(t, fields)
 	if err != nil {
@@ -179,11 +180,13 @@ func setField(fields []bodyField, x Field) []bodyField {
 	return fields
 }
 
-// Fields that benchtop puts into bodies without --extra-body: always, or for a flag or a data set of its own. Without the needed
-// ones it would be another request; a server can do without the optional ones.
+// Fields that benchtop puts into bodies without --extra-body: always, or for a flag or a data set of its own. Without
+// the needed ones it would be another request; a server can do without the optional ones.
 var (
-	neededFields   = append([]string{"model", "prompt", "messages", "input", "query", "documents", "modality", "system", "stream"}, lengthFields...)
-	optionalFields = []string{"stream_options", "logprobs", "store", "language", "stream_include_usage", "stream_continuous_usage_stats", "ignore_eos", "temperature", "top_p", "top_k", "min_p",
+	neededFields = append([]string{"model", "prompt", "messages", "input", "query", "documents", "modality", "system",
+		"stream"}, lengthFields...)
+	optionalFields = []string{"stream_options", "logprobs", "store", "language", "stream_include_usage",
+		"stream_continuous_usage_stats", "ignore_eos", "temperature", "top_p", "top_k", "min_p",
 		"frequency_penalty", "presence_penalty", "repetition_penalty", "truncate_prompt_tokens"}
 )
 
@@ -192,8 +195,8 @@ func OwnField(name string) bool {
 	return slices.Contains(neededFields, name) || slices.Contains(optionalFields, name)
 }
 
-// Optional are the names of the own fields in the body of a request that a server can do without, in its order; none of a request
-// that cannot be sent.
+// Optional are the names of the own fields in the body of a request that a server can do without, in its order; none of
+// a request that cannot be sent.
 func Optional(p Protocol, a Ask) (names []string) {
 	body, err := p.Body(nil, a)
 	if err != nil {

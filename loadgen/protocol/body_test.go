@@ -60,8 +60,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Bodies of other shapes. A null leaves out a field of benchtop's own, and is sent in fields of the user. A request's overrides have
-// precedence over the user's extra fields, member by member.
+// Bodies of other shapes. A null leaves out a field of benchtop's own, and is sent in fields of the user. A request's
+// overrides have precedence over the user's extra fields, member by member.
 func TestBodiesOfOtherShapes(t *testing.T) {
 	const streams = `"stream": true, "stream_options": {"include_usage": true}`
 	for _, c := range []struct {
@@ -71,29 +71,45 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 		turn   datasets.Turn
 		want   string
 	}{
-		{"no length", Chat{}, nil, datasets.Turn{Text: "a"}, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}], ` + streams + `}`},
+		{"no length", Chat{}, nil, datasets.Turn{Text: "a"},
+			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}], ` + streams +
+				`}`},
 		{"media", Chat{}, nil, datasets.Turn{Text: "a", Media: json.RawMessage(`{"type": "image_url"}`)},
-			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}]}], ` + streams + `}`},
-		{"messages", Chat{}, nil, datasets.Turn{Text: "a", Messages: json.RawMessage(`[{"role": "user", "content": "b"}]`)},
+			`{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": ` +
+				`"image_url"}]}], ` + streams + `}`},
+		{"messages", Chat{}, nil,
+			datasets.Turn{Text: "a", Messages: json.RawMessage(`[{"role": "user", "content": "b"}]`)},
 			`{"model": "m", "messages": [{"role": "user", "content": "b"}], ` + streams + `}`},
-		{"null in completions", Default(), []Field{{"ignore_eos", "true"}, {"ignore_eos", " null"}, {"repetition_penalty", "null"}, {"logprobs", "null"}, {"stop", "null"}},
-			datasets.Turn{Text: "a", MaxTokens: 3}, `{"model": "m", "prompt": "a", "max_tokens": 3, ` + streams + `, "stop": null}`},
-		{"set again", Default(), []Field{{"max_tokens", "null"}, {"max_tokens", "5"}, {"temperature", "null"}, {"stream_options", "null"}},
-			datasets.Turn{Text: "a", MaxTokens: 3}, `{"model": "m", "prompt": "a", "repetition_penalty": 1.0, "logprobs": null, "stream": true, "max_tokens": 5}`},
+		{"null in completions", Default(), []Field{{"ignore_eos", "true"}, {"ignore_eos", " null"},
+			{"repetition_penalty", "null"}, {"logprobs", "null"}, {"stop", "null"}},
+			datasets.Turn{Text: "a", MaxTokens: 3},
+			`{"model": "m", "prompt": "a", "max_tokens": 3, ` + streams + `, "stop": null}`},
+		{"set again", Default(),
+			[]Field{{"max_tokens", "null"}, {"max_tokens", "5"}, {"temperature", "null"}, {"stream_options", "null"}},
+			datasets.Turn{Text: "a", MaxTokens: 3},
+			`{"model": "m", "prompt": "a", "repetition_penalty": 1.0, "logprobs": null, "stream": true, ` +
+				`"max_tokens": ` +
+				`5}`},
 		{"a turn's own null", Chat{}, []Field{{"ignore_eos", "true"}},
-			datasets.Turn{Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{"ignore_eos": null, "tools": null}`)},
+			datasets.Turn{Messages: json.RawMessage(`[]`),
+				Overrides: json.RawMessage(`{"ignore_eos": null, "tools": null}`)},
 			`{"model": "m", "messages": [], ` + streams + `, "tools": null}`},
-		{"overrides", Chat{}, []Field{{"temperature", "0"}, {"tool_choice", `"none"`}}, datasets.Turn{Text: "a", Messages: json.RawMessage(`[]`), MaxTokens: 3,
-			Overrides: json.RawMessage(`{"tools":[{"b":1,"a":"\u00e9<"}],"tool_choice":"auto","max_completion_tokens":1.50}`)},
-			`{"model": "m", "messages": [], "max_completion_tokens": 1.5, ` + streams + `, "temperature": 0, "tool_choice": "auto", "tools": [{"b": 1, "a": "\u00e9<"}]}`},
+		{"overrides", Chat{}, []Field{{"temperature", "0"}, {"tool_choice", `"none"`}},
+			datasets.Turn{Text: "a", Messages: json.RawMessage(`[]`), MaxTokens: 3,
+				Overrides: json.RawMessage(
+					`{"tools":[{"b":1,"a":"\u00e9<"}],"tool_choice":"auto","max_completion_tokens":1.50}`)},
+			`{"model": "m", "messages": [], "max_completion_tokens": 1.5, ` + streams + `, "temperature": 0, ` +
+				`"tool_choice": "auto", "tools": [{"b": 1, "a": "\u00e9<"}]}`},
 	} {
 		got, err := c.spoken.Body(nil, ask("m", &c.turn, c.extra))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
 		}
 	}
-	a := ask("m", &datasets.Turn{Text: "a", MaxTokens: 3}, []Field{{"ignore_eos", "true"}, {"logprobs", "null"}, {"mine", "1"}})
-	if got, want := Optional(Default(), a), []string{"repetition_penalty", "stream_options", "ignore_eos"}; !slices.Equal(got, want) {
+	a := ask("m", &datasets.Turn{Text: "a", MaxTokens: 3},
+		[]Field{{"ignore_eos", "true"}, {"logprobs", "null"}, {"mine", "1"}})
+	if got, want := Optional(Default(), a),
+		[]string{"repetition_penalty", "stream_options", "ignore_eos"}; !slices.Equal(got, want) {
 		t.Errorf("a server can do without %q, want %q", got, want)
 	}
 	_, err := (Chat{}).Body(nil, ask("m", &datasets.Turn{TokenIDs: []int{1}}, nil))
@@ -104,9 +120,12 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 	}
 }
 
-// BenchmarkBody is the encoding of a long prompt and of a picture, which happens between a slot and the first byte sent.
+// BenchmarkBody is the encoding of a long prompt and of a picture, which happens between a slot and the first byte
+// sent.
 func BenchmarkBody(b *testing.B) {
-	picture := json.RawMessage(`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + strings.Repeat("iVBORw0KGgo/", 1<<17) + `"}}`)
+	picture := json.RawMessage(
+		`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + strings.Repeat("iVBORw0KGgo/",
+			1<<17) + `"}}`)
 	for name, turn := range map[string]datasets.Turn{
 		"prompt":  {Text: strings.Repeat("A long prompt. ", 10_000), MaxTokens: 8},
 		"accents": {Text: strings.Repeat("Très étrange. ", 10_000), MaxTokens: 8},
@@ -179,11 +198,13 @@ func goldenTurn(name string) (turn datasets.Turn, known bool) {
 	case "prompt_is_messages":
 		turn = datasets.Turn{Messages: json.RawMessage(`[{"role": "user", "content": "q"}]`)}
 	case "chat_messages":
-		turn = datasets.Turn{Messages: json.RawMessage(`[{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]`)}
+		turn = datasets.Turn{
+			Messages: json.RawMessage(`[{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]`)}
 	case "object_prompt":
 		turn = datasets.Turn{Overrides: json.RawMessage(`{"model": "other", "data": "x"}`)}
 	case "path":
-		turn = datasets.Turn{Audio: &media.Audio{Name: "half.wav", Type: media.AudioType("half.wav"), Data: make([]byte, 16044)}}
+		turn = datasets.Turn{
+			Audio: &media.Audio{Name: "half.wav", Type: media.AudioType("half.wav"), Data: make([]byte, 16044)}}
 	default:
 		return turn, false
 	}
@@ -211,7 +232,8 @@ func goldenAsk(c *goldenBody, turn *datasets.Turn) Ask {
 	return a
 }
 
-// goldenBody is a request of vLLM 0.33.0's own request functions. A form is a list of parts, each its header lines and its value.
+// goldenBody is a request of vLLM 0.33.0's own request functions. A form is a list of parts, each its header lines and
+// its value.
 type goldenBody struct {
 	Backend, Name, Path, Body string
 	Form                      [][2]any
@@ -270,19 +292,23 @@ func TestGoldenBodies(t *testing.T) {
 		body, err := p.Body(nil, goldenAsk(&c, &turn))
 		got := string(body)
 		if c.Form != nil {
-			got = strings.Replace(strings.ReplaceAll(got, boundary, ""), string(turn.Audio.Data), fmt.Sprintf("<%d bytes>", len(turn.Audio.Data)), 1)
+			got = strings.Replace(strings.ReplaceAll(got, boundary, ""), string(turn.Audio.Data),
+				fmt.Sprintf("<%d bytes>", len(turn.Audio.Data)), 1)
 		}
 		traits := p.Traits()
 		if err != nil || got != want || traits.Path != c.Path {
 			t.Errorf("%s/%s: %v\n got %s %s\nwant %s %s", c.Backend, c.Name, err, traits.Path, got, c.Path, want)
 		}
 		kind := strings.ReplaceAll(traits.ContentType, boundary, "…")
-		if kind != c.Headers["Content-Type"] || traits.Streams == c.Pooling || c.Pooling && max(1, traits.Inputs(&turn)) != c.Inputs {
-			t.Errorf("%s/%s: content type %s, streams %t, %d inputs", c.Backend, c.Name, kind, traits.Streams, traits.Inputs(&turn))
+		if kind != c.Headers["Content-Type"] || traits.Streams == c.Pooling ||
+			c.Pooling && max(1, traits.Inputs(&turn)) != c.Inputs {
+			t.Errorf("%s/%s: content type %s, streams %t, %d inputs", c.Backend, c.Name, kind, traits.Streams,
+				traits.Inputs(&turn))
 		}
 	}
 	for _, p := range All() {
-		if name := p.Traits().Name; !sent[name] && !slices.Contains([]string{"sglang", "lmdeploy", "llama.cpp", "tgi", "anthropic-messages"}, name) {
+		if name := p.Traits().Name; !sent[name] &&
+			!slices.Contains([]string{"sglang", "lmdeploy", "llama.cpp", "tgi", "anthropic-messages"}, name) {
 			t.Errorf("no body of backend %s", name)
 		}
 	}

@@ -11,22 +11,27 @@ import (
 
 // Chat is the chat protocol.
 //
-// A chunk is, as in vLLM 0.33, an event whose choice has a delta with output: content, reasoning, tool_calls or function_call that
-// is not empty, or empty content without a role. So neither the event that names the role nor that of the finish reason is a
-// chunk. Unlike in vLLM, reasoning_content is read like reasoning, and a refusal like content.
+// A chunk is, as in vLLM 0.33, an event whose choice has a delta with output: content, reasoning, tool_calls or
+// function_call that is not empty, or empty content without a role. So neither the event that names the role nor that
+// of the finish reason is a chunk. Unlike in vLLM, reasoning_content is read like reasoning, and a refusal like
+// content.
 type Chat struct{}
 
 // Traits are those of chat.
 func (Chat) Traits() Traits {
-	return Traits{Name: "openai-chat", Path: "/v1/chat/completions", Suffixes: []string{"chat/completions"}, ContentType: "application/json",
-		Streams: true, Chunk: "an event with a choice that has output, as in vLLM 0.33, but reasoning_content counts as reasoning does, and a refusal as content does", Ending: ending,
+	return Traits{Name: "openai-chat", Path: "/v1/chat/completions", Suffixes: []string{"chat/completions"},
+		ContentType: "application/json",
+		Streams:     true,
+		Chunk: "an event with a choice that has output, as in vLLM 0.33, but reasoning_content counts as " +
+			"reasoning does, and a refusal as content does", Ending: ending,
 		Member: "choices", LengthField: maxCompletionTokens, FullLength: true,
 		Forms: datasets.AsText | datasets.AsMessages | datasets.AsMedia, Templates: true, RunningUsage: runningUsage}
 }
 
 // Body appends a chat request.
 func (c Chat) Body(dst []byte, a Ask) ([]byte, error) {
-	fields := append([]bodyField{a.model(), {name: "messages", turn: appendMessages}, a.limit(maxCompletionTokens)}, streamed()...)
+	fields := append([]bodyField{a.model(), {name: "messages", turn: appendMessages}, a.limit(maxCompletionTokens)},
+		streamed()...)
 	return a.object(dst, c.Traits(), fields)
 }
 
@@ -81,7 +86,8 @@ func appendText(dst []byte, text string) []byte {
 	return append(pyjson.AppendString(dst, text), '}')
 }
 
-// readDelta reads the delta of a chat choice, or the message of an answer that is not a stream. A choice without one is empty.
+// readDelta reads the delta of a chat choice, or the message of an answer that is not a stream. A choice without one is
+// empty.
 func (m *Message) readDelta(delta *fastjson.Value) error {
 	if delta == nil || delta.Type() != fastjson.TypeObject {
 		return nil

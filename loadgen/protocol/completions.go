@@ -4,20 +4,24 @@ import (
 	"benchtop/datasets"
 )
 
-// Completions is the completions protocol, by one of the two names that vLLM has for it, vllm and openai, or by that of another engine
-// that speaks it.
+// Completions is the completions protocol, by one of the two names that vLLM has for it, vllm and openai, or by that of
+// another engine that speaks it.
 type Completions struct{ Backend string }
 
 // Traits are those of completions.
 func (c Completions) Traits() Traits {
-	return Traits{Name: c.Backend, Path: "/v1/completions", Suffixes: []string{"completions"}, ContentType: "application/json",
-		Streams: true, Chunk: "an event with a choice", Ending: ending, Member: "choices", LengthField: maxTokens, FullLength: true,
-		Forms: datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch, Logprobs: true, RunningUsage: runningUsage}
+	return Traits{Name: c.Backend, Path: "/v1/completions", Suffixes: []string{"completions"},
+		ContentType: "application/json",
+		Streams:     true, Chunk: "an event with a choice", Ending: ending, Member: "choices", LengthField: maxTokens,
+		FullLength: true,
+		Forms:      datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch, Logprobs: true,
+		RunningUsage: runningUsage}
 }
 
 // Body appends a completions request.
 func (c Completions) Body(dst []byte, a Ask) ([]byte, error) {
-	fields := append([]bodyField{a.model(), {name: "prompt", turn: appendPrompts}, {name: "repetition_penalty", json: "1.0"},
+	fields := append([]bodyField{a.model(), {name: "prompt", turn: appendPrompts},
+		{name: "repetition_penalty", json: "1.0"},
 		a.limit(maxTokens), {name: "logprobs", json: "null"}}, streamed()...)
 	return a.object(dst, c.Traits(), fields)
 }

@@ -9,21 +9,25 @@ import (
 	"benchtop/internal/pyjson"
 )
 
-// Messages is Anthropic's Messages protocol. A chunk is a content_block_delta that has text, thinking or the JSON of a tool call.
+// Messages is Anthropic's Messages protocol. A chunk is a content_block_delta that has text, thinking or the JSON of a
+// tool call.
 type Messages struct{}
 
 // Traits are those of Messages.
 func (Messages) Traits() Traits {
-	return Traits{Name: "anthropic-messages", Path: "/v1/messages", Suffixes: []string{"messages"}, ContentType: "application/json",
-		Header: [][2]string{{"Anthropic-Version", "2023-06-01"}}, KeyFrom: "ANTHROPIC_API_KEY", KeyHeader: "X-Api-Key",
-		Streams: true, Chunk: "a content_block_delta with text, thinking or the JSON of a tool call",
+	return Traits{Name: "anthropic-messages", Path: "/v1/messages", Suffixes: []string{"messages"},
+		ContentType: "application/json",
+		Header:      [][2]string{{"Anthropic-Version", "2023-06-01"}}, KeyFrom: "ANTHROPIC_API_KEY",
+		KeyHeader: "X-Api-Key",
+		Streams:   true, Chunk: "a content_block_delta with text, thinking or the JSON of a tool call",
 		Ending: "message_stop", Member: "content", LengthField: maxTokens,
 		Forms: datasets.AsText | datasets.AsMedia, Templates: true}
 }
 
 // Body appends a request.
 func (p Messages) Body(dst []byte, a Ask) ([]byte, error) {
-	fields := []bodyField{a.model(), a.limit(maxTokens), {name: "messages", turn: appendUserMessage}, {name: "stream", json: "true"}}
+	fields := []bodyField{a.model(), a.limit(maxTokens), {name: "messages", turn: appendUserMessage},
+		{name: "stream", json: "true"}}
 	turn := *a.Turn
 	if len(turn.Messages)+len(turn.Media) > 0 {
 		messages, system, err := anthropicMessages(&turn)
@@ -44,8 +48,8 @@ func appendUserMessage(dst []byte, t *datasets.Turn) []byte {
 	return append(pyjson.AppendString(dst, t.Text), "}]"...)
 }
 
-// anthropicMessages are the messages of a turn as this protocol has them, in JSON: pictures in its form, and the text of system
-// messages, "" for none, apart.
+// anthropicMessages are the messages of a turn as this protocol has them, in JSON: pictures in its form, and the text
+// of system messages, "" for none, apart.
 func anthropicMessages(t *datasets.Turn) (messages, system string, err error) {
 	v, err := fastjson.ParseBytes(appendMessages(nil, t))
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"benchtop/internal/pyjson"
 )
 
-// Pooling is a protocol of answers without tokens and in one piece: vectors, classes or scores. Its name is one of poolings.
+// Pooling is a protocol of answers without tokens and in one piece: vectors, classes or scores. Its name is one of
+// poolings.
 type Pooling struct{ Backend string }
 
 // pooling is what is particular about such a protocol.
@@ -26,14 +27,16 @@ type pooling struct {
 	fields                     func(Ask) ([]bodyField, error)
 }
 
-// poolings are in the order of vLLM's names. As with vLLM, most have the server cut prompts that are too long for the model.
+// poolings are in the order of vLLM's names. As with vLLM, most have the server cut prompts that are too long for the
+// model.
 var poolings = []pooling{
 	{"openai-embeddings", "/v1/embeddings", "embeddings", "data", asInput, false, inputFields},
 	{"openai-embeddings-chat", "/v1/embeddings", "embeddings", "data", asContent, true, chatFields(appendMessages)},
 	{"openai-embeddings-clip", "/v1/embeddings", "embeddings", "data", asContent, true, chatFields(appendClip)},
 	{"openai-embeddings-vlm2vec", "/v1/embeddings", "embeddings", "data", asContent, true, vlm2vecFields},
 	{"infinity-embeddings", "/embeddings", "embeddings", "data", asInput, false, infinityText},
-	{"infinity-embeddings-clip", "/embeddings", "embeddings", "data", asInput | datasets.AsMedia, false, infinityFields},
+	{"infinity-embeddings-clip", "/embeddings", "embeddings", "data", asInput | datasets.AsMedia, false,
+		infinityFields},
 	{"vllm-pooling", "/pooling", "pooling", "data", asInput, false, poolingFields},
 	{"vllm-rerank", "/v1/rerank", "rerank", "results", datasets.AsDocuments, false, rerankFields},
 }
@@ -53,7 +56,8 @@ func (p Pooling) row() *pooling {
 // Traits are those of the protocol.
 func (p Pooling) Traits() Traits {
 	row := p.row()
-	t := Traits{Name: row.name, Path: row.path, Suffixes: []string{row.suffix}, ContentType: "application/json", Member: row.member, Forms: row.forms,
+	t := Traits{Name: row.name, Path: row.path, Suffixes: []string{row.suffix}, ContentType: "application/json",
+		Member: row.member, Forms: row.forms,
 		Templates: row.templates}
 	if row.forms == datasets.AsDocuments {
 		t.Only, t.DataSet = "a query and documents", "random-rerank"
@@ -92,8 +96,8 @@ func appendClip(dst []byte, t *datasets.Turn) []byte {
 	return appendMessages(dst, &datasets.Turn{Messages: t.Messages, Media: t.Media})
 }
 
-// vlm2vecFields put a picture first and its instruction behind it: the prompt is a question about the picture in requests with an odd
-// number, as vLLM has it.
+// vlm2vecFields put a picture first and its instruction behind it: the prompt is a question about the picture in
+// requests with an odd number, as vLLM has it.
 func vlm2vecFields(a Ask) ([]bodyField, error) {
 	return chatFields(func(dst []byte, t *datasets.Turn) []byte {
 		if len(t.Media) == 0 || len(t.Messages) > 0 {
@@ -125,11 +129,13 @@ func infinityFields(a Ask) ([]bodyField, error) {
 	}
 	part, err := fastjson.ParseBytes(a.Turn.Media)
 	if err != nil {
-		return nil, errors.New("a request of this backend holds one picture; ask for one with --random-mm-base-items-per-request 1")
+		return nil, errors.New(
+			"a request of this backend holds one picture; ask for one with --random-mm-base-items-per-request 1")
 	}
 	kind := string(part.GetStringBytes("type"))
 	modality, _, _ := strings.Cut(kind, "_")
-	return []bodyField{a.model(), {name: "input", json: string(pyjson.AppendString(nil, string(part.GetStringBytes(kind, "url"))))},
+	return []bodyField{a.model(),
+		{name: "input", json: string(pyjson.AppendString(nil, string(part.GetStringBytes(kind, "url"))))},
 		{name: "modality", json: string(pyjson.AppendString(nil, modality))}}, nil
 }
 
@@ -153,8 +159,8 @@ func (p Pooling) Event(*Reader, []byte) (Message, error) {
 	return Message{}, fmt.Errorf("answers of backend %s do not come as a stream", p.Backend)
 }
 
-// Whole reads an answer. Its output is skipped, because parsed vectors take many times their bytes. A binary one (encoding_format of
-// bytes) has its usage in a header.
+// Whole reads an answer. Its output is skipped, because parsed vectors take many times their bytes. A binary one
+// (encoding_format of bytes) has its usage in a header.
 func (p Pooling) Whole(r *Reader, body []byte) (m Message, err error) {
 	if r.Binary {
 		return r.binary(body)

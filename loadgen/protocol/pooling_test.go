@@ -24,10 +24,12 @@ func TestWholeEmbeddings(t *testing.T) {
 		words      string // of the error
 	}{
 		{"an answer", `{` + vectors + `, "usage": {"prompt_tokens": 7, "total_tokens": 7}}`, true, 7, "", ""},
-		{"blanks and another order", " \n{ \"usage\" : {\"prompt_tokens\":7} , " + vectors + "\t}\r\n", true, 7, "", ""},
+		{"blanks and another order", " \n{ \"usage\" : {\"prompt_tokens\":7} , " + vectors + "\t}\r\n", true, 7, "",
+			""},
 		{"no usage", `{` + vectors + `}`, true, -1, "", ""},
 		{"in base64", `{"data":[{"embedding":"AAAA"}],"usage":{"prompt_tokens":2}}`, true, 2, "", ""},
-		{"vectors that Python wrote", `{"data":[{"embedding":[NaN,-Infinity,"NaN"]}],"usage":{"prompt_tokens":2}}`, true, 2, "", ""},
+		{"vectors that Python wrote", `{"data":[{"embedding":[NaN,-Infinity,"NaN"]}],"usage":{"prompt_tokens":2}}`,
+			true, 2, "", ""},
 		{"no vectors", `{"data": [ ], "usage": {"prompt_tokens": 7}}`, false, 7, "", ""},
 		{"no data", `{}`, false, -1, "", ""},
 		{"a text for data", `{"data":"x"}`, false, -1, "", ""},
@@ -52,7 +54,8 @@ func TestWholeEmbeddings(t *testing.T) {
 			if m.Usage.Present {
 				input = m.Usage.Input
 			}
-			if m.Counts != c.counts || m.Failure != c.failure || input != c.input || m.Tokens != 0 && m.Counts || m.Output {
+			if m.Counts != c.counts || m.Failure != c.failure || input != c.input || m.Tokens != 0 && m.Counts ||
+				m.Output {
 				t.Errorf("got %+v", m)
 			}
 		})
@@ -68,8 +71,10 @@ func TestEmbeddingsDoNotStream(t *testing.T) {
 // FuzzEmbeddings: an answer is read as by encoding/json, or refused with a message, twice alike.
 func FuzzEmbeddings(f *testing.F) {
 	for _, body := range []string{
-		`{"data":[{"embedding":[1,2]}],"usage":{"prompt_tokens":3}}`, `{"error":"\u0000","data":[]}`, `{"a\"":{"b":["}"]},"data":[[]]}`,
-		`{"usage":NaN}`, ` { } `, `{"":0,"data":[ 1 ]}`, `[`, `{"data":[` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `]}`,
+		`{"data":[{"embedding":[1,2]}],"usage":{"prompt_tokens":3}}`, `{"error":"\u0000","data":[]}`,
+		`{"a\"":{"b":["}"]},"data":[[]]}`,
+		`{"usage":NaN}`, ` { } `, `{"":0,"data":[ 1 ]}`, `[`,
+		`{"data":[` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `]}`,
 	} {
 		f.Add([]byte(body))
 	}
@@ -117,7 +122,8 @@ func TestProtocolsByName(t *testing.T) {
 	if Named("smoke") != nil {
 		t.Error("a protocol that there is not was found")
 	}
-	if got, want := strings.Split(strings.Replace(Names(0), " or ", ", ", 1), ", "), names; !slices.Equal(got, want) || strings.Count(Names(0), " or ") != 1 {
+	if got, want := strings.Split(strings.Replace(Names(0), " or ", ", ", 1), ", "), names; !slices.Equal(got, want) ||
+		strings.Count(Names(0), " or ") != 1 {
 		t.Errorf("all names: %q, want %q", Names(0), want)
 	}
 	if one, none := Names(datasets.AsDocuments), Names(1<<15); one != "vllm-rerank" || none != "" {
@@ -130,7 +136,8 @@ func TestProtocolsByName(t *testing.T) {
 
 // Beside a text, Infinity gets a picture only where vLLM sends it.
 func TestInfinityTextAndPicture(t *testing.T) {
-	turn := datasets.Turn{Text: "a", Media: json.RawMessage(`{"type": "image_url", "image_url": {"url": "http://x/p"}}`)}
+	turn := datasets.Turn{Text: "a",
+		Media: json.RawMessage(`{"type": "image_url", "image_url": {"url": "http://x/p"}}`)}
 	for name, want := range map[string]string{
 		"infinity-embeddings":      `{"model": "m", "input": "a"}`,
 		"infinity-embeddings-clip": `{"model": "m", "input": "http://x/p", "modality": "image"}`,
@@ -143,9 +150,12 @@ func TestInfinityTextAndPicture(t *testing.T) {
 
 // Infinity has no messages, so a picture in one is refused instead of left out.
 func TestInfinityRefusesMessages(t *testing.T) {
-	turn := datasets.Turn{Text: "a", Messages: json.RawMessage(`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://x/y.png"}}]}]`)}
+	turn := datasets.Turn{Text: "a",
+		Messages: json.RawMessage(
+			`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://x/y.png"}}]}]`)}
 	p := Named("infinity-embeddings-clip")
-	if body, err := p.Body(nil, Ask{Model: "m", Turn: &turn}); err == nil || !strings.Contains(err.Error(), "no chat messages") {
+	if body, err := p.Body(nil, Ask{Model: "m", Turn: &turn}); err == nil ||
+		!strings.Contains(err.Error(), "no chat messages") {
 		t.Errorf("%s, %v", body, err)
 	}
 }

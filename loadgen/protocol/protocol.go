@@ -1,5 +1,5 @@
-// Package protocol writes the bodies of requests to the endpoints of a server, and reads their answers: the events of a stream, or an
-// answer in one piece. It leaves out how the bytes travel and when.
+// Package protocol writes the bodies of requests to the endpoints of a server, and reads their answers: the events of a
+// stream, or an answer in one piece. It leaves out how the bytes travel and when.
 package protocol
 
 import (
@@ -32,7 +32,8 @@ type Traits struct {
 	Suffixes    []string    // a URL for the API ends in one of these
 	ContentType string      // of a request's body
 	Header      [][2]string // fixed headers of a request beside the content type
-	KeyFrom     string      // the environment variable with the API key that KeyHeader carries; "" for OPENAI_API_KEY, a bearer token
+	// the environment variable with the API key that KeyHeader carries; "" for OPENAI_API_KEY, a bearer token
+	KeyFrom     string
 	KeyHeader   string
 	Streams     bool   // an answer is a stream of events unless the request asks otherwise
 	Chunk       string // the kind of event that counts as a chunk, in words; "" where answers do not stream
@@ -42,13 +43,15 @@ type Traits struct {
 	// FullLength: servers of the protocol know ignore_eos, which makes answers as long as asked for.
 	FullLength bool
 	Forms      datasets.Forms // in which a request can hold its prompts
-	// Only is the content of a request that cannot hold a text, in words, and DataSet the name of the data set that has it; "" for others.
+	// Only is the content of a request that cannot hold a text, in words, and DataSet the name of the data set that has
+	// it; "" for others.
 	Only, DataSet string
 	// Templates: the server writes the prompt by the model's chat template.
 	Templates bool
 	// Logprobs: the body has the field of --logprobs.
 	Logprobs bool
-	// RunningUsage is the field of a body that asks for the usage so far in every event; one without a name where there is none.
+	// RunningUsage is the field of a body that asks for the usage so far in every event; one without a name where there
+	// is none.
 	RunningUsage Field
 }
 
@@ -57,8 +60,9 @@ type Ask struct {
 	Model string
 	ID    string // of the request, "" for none
 	Turn  *datasets.Turn
-	// Extra fields of the body, set behind the protocol's own and replacing those of the same name where they stand. Their
-	// values are as Python writes them. Any may be replaced; null leaves an OwnField out and is sent in any other.
+	// Extra fields of the body, set behind the protocol's own and replacing those of the same name where they stand.
+	// Their values are as Python writes them. Any may be replaced; null leaves an OwnField out and is sent in any
+	// other.
 	Extra []Field
 }
 
@@ -94,8 +98,8 @@ func first(wanted func(Traits) bool) Protocol {
 	return nil
 }
 
-// Names are those of the protocols whose requests can hold prompts of one of some forms, as in "vllm, openai or openai-chat"; of all
-// for 0.
+// Names are those of the protocols whose requests can hold prompts of one of some forms, as in "vllm, openai or
+// openai-chat"; of all for 0.
 func Names(forms datasets.Forms) string {
 	return text.Join(holding(forms), " or ")
 }
@@ -125,11 +129,14 @@ func (t Traits) CheckEndpoint(path string) error {
 func (t Traits) Accepts(turn *datasets.Turn) error {
 	switch {
 	case turn.TokenIDs != nil && !t.Forms.Overlap(datasets.AsTokenIDs):
-		return fmt.Errorf("backend %s cannot send token ids; use --backend %s, or a data set of texts", t.Name, Default().Traits().Name)
+		return fmt.Errorf("backend %s cannot send token ids; use --backend %s, or a data set of texts", t.Name,
+			Default().Traits().Name)
 	case turn.Batch != nil && !t.Forms.Overlap(datasets.AsBatch|datasets.AsDocuments):
 		return fmt.Errorf("backend %s cannot send several prompts in a request", t.Name)
-	case turn.Messages != nil && !t.Templates && t.Forms.Overlap(datasets.AsMedia): // only the text of them would be sent
-		return fmt.Errorf("backend %s sends a text or a picture and no chat messages; give the picture by image_files, or use --backend openai-embeddings-clip", t.Name)
+	// only the text of them would be sent
+	case turn.Messages != nil && !t.Templates && t.Forms.Overlap(datasets.AsMedia):
+		return fmt.Errorf("backend %s sends a text or a picture and no chat messages; give the picture by "+
+			"image_files, or use --backend openai-embeddings-clip", t.Name)
 	case t.Forms == datasets.AsDocuments && len(turn.Batch) < 2, t.Forms == datasets.AsAudio && turn.Audio == nil:
 		return t.Lacking()
 	}

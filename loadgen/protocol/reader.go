@@ -14,7 +14,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Message is the relevant content of a stream event, or of a whole answer. The byte slices are valid until the reader is released.
+// Message is the relevant content of a stream event, or of a whole answer. The byte slices are valid until the reader
+// is released.
 type Message struct {
 	// Counts: the event is a chunk.
 	Counts bool
@@ -31,7 +32,8 @@ type Message struct {
 	More bool
 	// Finish is the finish reason, nil for none.
 	Finish []byte
-	// Choices is the number of choices in the message, Finished how many of them end with it. Both are 0 in protocols without choices.
+	// Choices is the number of choices in the message, Finished how many of them end with it. Both are 0 in protocols
+	// without choices.
 	Choices, Finished int
 	Usage             Usage
 	// Refusal: the answer is a refusal, as the server says.
@@ -51,8 +53,8 @@ const (
 	ending = "finish_reason or " + done // the end of a stream of choices
 )
 
-// Reader reads the answer to one request, event by event. It allocates nothing for an event without an error. A reader is used by
-// one goroutine at a time; Begin makes it ready for another answer.
+// Reader reads the answer to one request, event by event. It allocates nothing for an event without an error. A reader
+// is used by one goroutine at a time; Begin makes it ready for another answer.
 type Reader struct {
 	Clocks Clocks // of the answer so far
 	// Binary: the answer is not text, as its content type says. Metadata is then the header that describes it, in JSON.
@@ -110,8 +112,8 @@ func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
 	return v, nil
 }
 
-// choice reads an object as object does, and the members that choices of completions and chat have in common. It returns the first of
-// them, nil for none; there is More where there are several.
+// choice reads an object as object does, and the members that choices of completions and chat have in common. It
+// returns the first of them, nil for none; there is More where there are several.
 func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
 	v, err := r.object(m, data)
 	if v == nil {
@@ -240,8 +242,8 @@ type Clocks struct{ Queue, Prefill time.Duration }
 // UnknownClocks are those of a server without reports.
 func UnknownClocks() Clocks { return Clocks{metrics.Never, metrics.Never} }
 
-// read takes the clocks of an event or a whole answer: vLLM's metrics, whose time to the first token counts from the end of the
-// queue, or llama.cpp's timings. The last metrics replace all of the earlier ones.
+// read takes the clocks of an event or a whole answer: vLLM's metrics, whose time to the first token counts from the
+// end of the queue, or llama.cpp's timings. The last metrics replace all of the earlier ones.
 func (c *Clocks) read(v *fastjson.Value) {
 	if timing := v.Get("metrics"); timing != nil && timing.Type() == fastjson.TypeObject {
 		c.Queue = milliseconds(timing.Get("queue_time_ms"))
@@ -283,8 +285,9 @@ const (
 	pooledMost = 64 << 10
 )
 
-// Parsers are lent to the readers of a run for an event: one for each stream would be two kilobytes that are idle between two
-// tokens. The values of a large event take many times its bytes, so large events share one parser. The zero value is ready.
+// Parsers are lent to the readers of a run for an event: one for each stream would be two kilobytes that are idle
+// between two tokens. The values of a large event take many times its bytes, so large events share one parser. The zero
+// value is ready.
 type Parsers struct {
 	pool        fastjson.ParserPool
 	large       sync.Mutex      // held while a large event is read

@@ -7,8 +7,9 @@ import (
 	"benchtop/internal/pyjson"
 )
 
-// Responses is OpenAI's Responses protocol. Its events are told apart by the type in their JSON. As with vLLM, a chunk is a delta of
-// the output's text or of the reasoning's, whatever it holds. Unlike in vLLM, one of a refusal is a chunk, too.
+// Responses is OpenAI's Responses protocol. Its events are told apart by the type in their JSON. As with vLLM, a chunk
+// is a delta of the output's text or of the reasoning's, whatever it holds. Unlike in vLLM, one of a refusal is a
+// chunk, too.
 type Responses struct{}
 
 // maxOutputTokens bounds the length of an answer.
@@ -16,17 +17,20 @@ const maxOutputTokens = "max_output_tokens"
 
 // Traits are those of Responses.
 func (Responses) Traits() Traits {
-	return Traits{Name: "openai-responses", Path: "/v1/responses", Suffixes: []string{"responses"}, ContentType: "application/json",
-		Streams: true,
-		Chunk:   "an event response.output_text.delta, response.reasoning_text.delta or response.refusal.delta",
-		Ending:  "response.completed or response.incomplete", Member: "output", LengthField: maxOutputTokens, FullLength: true,
-		Forms: datasets.AsText, Templates: true}
+	return Traits{Name: "openai-responses", Path: "/v1/responses", Suffixes: []string{"responses"},
+		ContentType: "application/json",
+		Streams:     true,
+		Chunk:       "an event response.output_text.delta, response.reasoning_text.delta or response.refusal.delta",
+		Ending:      "response.completed or response.incomplete", Member: "output", LengthField: maxOutputTokens,
+		FullLength: true,
+		Forms:      datasets.AsText, Templates: true}
 }
 
 // Body appends a request.
 func (p Responses) Body(dst []byte, a Ask) ([]byte, error) {
-	return a.object(dst, p.Traits(), []bodyField{a.model(), {name: "input", turn: appendMessagesOrText}, a.limit(maxOutputTokens),
-		{name: "stream", json: "true"}, {name: "store", json: "false"}})
+	return a.object(dst, p.Traits(),
+		[]bodyField{a.model(), {name: "input", turn: appendMessagesOrText}, a.limit(maxOutputTokens),
+			{name: "stream", json: "true"}, {name: "store", json: "false"}})
 }
 
 func appendMessagesOrText(dst []byte, t *datasets.Turn) []byte {

@@ -23,7 +23,8 @@ func Immediately() Schedule {
 // At yields the given offsets.
 func At(offsets []time.Duration) Schedule { return slices.Values(offsets) }
 
-// MostArrivals is the longest list of offsets: 400 MB. Longer lists are cut, and Validate refuses loads that expect more.
+// MostArrivals is the longest list of offsets: 400 MB. Longer lists are cut, and Validate refuses loads that expect
+// more.
 const MostArrivals = 50_000_000
 
 // before keeps the offsets that come before a moment.
@@ -84,8 +85,8 @@ func durations(s []float64) []time.Duration {
 	return offsets
 }
 
-// Nanoseconds rounds seconds to a duration. It saturates, so that a tiny rate never becomes an offset in the past, and NaN
-// becomes the largest duration.
+// Nanoseconds rounds seconds to a duration. It saturates, so that a tiny rate never becomes an offset in the past, and
+// NaN becomes the largest duration.
 func Nanoseconds(s float64) time.Duration { return Rounded(s * float64(time.Second)) }
 
 // Rounded is a number of nanoseconds as a duration, saturated.
@@ -99,8 +100,9 @@ func Rounded(ns float64) time.Duration {
 	return math.MaxInt64
 }
 
-// Gaps draws the gaps of a load whose rate is set while the run is on, in seconds at a rate of 1: those of Rate before its scaling. A burstiness that
-// is not positive means constant spacing. draws should be a generator of its own, so that steering leaves the draws of the plan alone.
+// Gaps draws the gaps of a load whose rate is set while the run is on, in seconds at a rate of 1: those of Rate before
+// its scaling. A burstiness that is not positive means constant spacing. draws should be a generator of its own, so
+// that steering leaves the draws of the plan alone.
 func Gaps(burstiness float64, draws *numpy.Legacy) func() float64 {
 	if !(burstiness > 0) {
 		burstiness = math.Inf(1)

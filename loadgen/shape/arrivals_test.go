@@ -22,18 +22,26 @@ func TestExtremeArrivals(t *testing.T) {
 	}{
 		{"no requests", Rate{PerSecond: 1, Burstiness: 1}.Offsets(0, legacy(0)), []time.Duration{}},
 		{"fewer than none", Rate{PerSecond: 1, Burstiness: 1}.Offsets(-1, legacy(0)), []time.Duration{}},
-		{"all at once draws nothing", Rate{PerSecond: metrics.Rate(inf), Burstiness: 1}.Offsets(3, nil), make([]time.Duration, 3)},
-		{"a rate of next to nothing", Rate{PerSecond: 1e-300, Burstiness: inf}.Offsets(2, nil), []time.Duration{never, never}},
+		{"all at once draws nothing", Rate{PerSecond: metrics.Rate(inf), Burstiness: 1}.Offsets(3, nil),
+			make([]time.Duration, 3)},
+		{"a rate of next to nothing", Rate{PerSecond: 1e-300, Burstiness: inf}.Offsets(2, nil),
+			[]time.Duration{never, never}},
 		{"no rate", Rate{PerSecond: 0, Burstiness: 1}.Offsets(2, nil), []time.Duration{never, never}},
 		{"a negative rate", Rate{PerSecond: -1, Burstiness: 1}.Offsets(2, nil), []time.Duration{never, never}},
-		{"no number", Rate{PerSecond: metrics.Rate(math.NaN()), Burstiness: 1}.Offsets(2, nil), []time.Duration{never, never}},
+		{"no number", Rate{PerSecond: metrics.Rate(math.NaN()), Burstiness: 1}.Offsets(2, nil),
+			[]time.Duration{never, never}},
 		{"gaps that are all zero", Rate{PerSecond: 1, Burstiness: 1e-300}.Offsets(2, legacy(0)), []time.Duration{0, 0}},
-		{"a ramp from nothing never begins", Ramp{Line: linear, Burstiness: 1}.Offsets(2, legacy(0)), []time.Duration{never, never}},
-		{"a ramp of one", Ramp{Line: metrics.Ramp{Strategy: "linear", From: 4, To: 8}, Burstiness: inf}.Offsets(1, nil), []time.Duration{250 * time.Millisecond}},
+		{"a ramp from nothing never begins", Ramp{Line: linear, Burstiness: 1}.Offsets(2, legacy(0)),
+			[]time.Duration{never, never}},
+		{"a ramp of one", Ramp{Line: metrics.Ramp{Strategy: "linear", From: 4, To: 8}, Burstiness: inf}.Offsets(1, nil),
+			[]time.Duration{250 * time.Millisecond}},
 		{"a ramp of none", Ramp{Line: linear, Burstiness: 1}.Offsets(0, nil), []time.Duration{}},
-		{"a ramp in no time", NewTimedRamp(Bounds{Duration: 700 * time.Millisecond}, metrics.Ramp{Strategy: "linear", From: 1, To: 4}, inf).Times(nil),
+		{"a ramp in no time", NewTimedRamp(Bounds{Duration: 700 * time.Millisecond},
+			metrics.Ramp{Strategy: "linear", From: 1, To: 4}, inf).Times(nil),
 			[]time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
-		{"nothing but pauses", NewStages(Bounds{}, []metrics.Stage{{Length: time.Hour}, {Start: time.Hour, Length: time.Hour}}, inf).Times(nil), nil},
+		{"nothing but pauses",
+			NewStages(Bounds{}, []metrics.Stage{{Length: time.Hour}, {Start: time.Hour, Length: time.Hour}},
+				inf).Times(nil), nil},
 	} {
 		if !slices.Equal(c.got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
@@ -56,9 +64,11 @@ func TestNanoseconds(t *testing.T) {
 		seconds float64
 		want    time.Duration
 	}{
-		{0.29, 290 * time.Millisecond}, {0.57, 570 * time.Millisecond}, {1.1, 1100 * time.Millisecond}, {1e-9, 1}, {1.4e-9, 1}, {1.6e-9, 2},
+		{0.29, 290 * time.Millisecond}, {0.57, 570 * time.Millisecond}, {1.1, 1100 * time.Millisecond}, {1e-9, 1},
+		{1.4e-9, 1}, {1.6e-9, 2},
 		{86400.000000001, 86400*time.Second + 1}, {0, 0}, {-0.29, -290 * time.Millisecond},
-		{1e300, math.MaxInt64}, {math.Inf(1), math.MaxInt64}, {math.NaN(), math.MaxInt64}, {math.Inf(-1), math.MinInt64},
+		{1e300, math.MaxInt64}, {math.Inf(1), math.MaxInt64}, {math.NaN(), math.MaxInt64},
+		{math.Inf(-1), math.MinInt64},
 	} {
 		if got := Nanoseconds(c.seconds); got != c.want {
 			t.Errorf("%v s is %d ns, want %d", c.seconds, got, c.want)
@@ -71,9 +81,11 @@ func TestRegularStages(t *testing.T) {
 	sec := time.Second
 	stages := []metrics.Stage{
 		{Start: 0, Length: 2 * sec, Load: metrics.Load{Value: 2}},
-		{Start: 2 * sec, Length: 3 * sec},                                 // a pause
-		{Start: 5 * sec, Length: 2 * sec, Load: metrics.Load{Value: 0.5}}, // the arrival of 2 s, held over the pause, and one 2 s later that is outside
-		{Start: 8 * sec, Length: sec, Load: metrics.Load{Value: 4}},       // after a hole of 1 s, with the one that was outside at its start
+		{Start: 2 * sec, Length: 3 * sec}, // a pause
+		// the arrival of 2 s, held over the pause, and one 2 s later that is outside
+		{Start: 5 * sec, Length: 2 * sec, Load: metrics.Load{Value: 0.5}},
+		// after a hole of 1 s, with the one that was outside at its start
+		{Start: 8 * sec, Length: sec, Load: metrics.Load{Value: 4}},
 	}
 	ms := func(all ...int) (d []time.Duration) {
 		for _, n := range all {
@@ -127,8 +139,10 @@ func TestStages(t *testing.T) {
 
 // One stage is a ramp that does not change.
 func TestOneStageIsAFlatRamp(t *testing.T) {
-	got := NewStages(Bounds{}, []metrics.Stage{{Length: time.Minute, Load: metrics.Load{Value: 20}}}, 1).Times(legacy(5))
-	want := NewTimedRamp(Bounds{}, metrics.Ramp{Strategy: "linear", From: 20, To: 20, Over: time.Minute}, 1).Times(legacy(5))
+	got := NewStages(Bounds{}, []metrics.Stage{{Length: time.Minute, Load: metrics.Load{Value: 20}}},
+		1).Times(legacy(5))
+	want := NewTimedRamp(Bounds{}, metrics.Ramp{Strategy: "linear", From: 20, To: 20, Over: time.Minute},
+		1).Times(legacy(5))
 	if len(got) != len(want) || len(got) == 0 {
 		t.Fatalf("%d and %d arrivals", len(got), len(want))
 	}

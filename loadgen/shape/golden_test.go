@@ -25,8 +25,8 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(n))
 }
 
-// The offsets are those that numpy gives for vLLM's rules, to 1e-12 of their value, and the durations made of them are off
-// by less than a nanosecond.
+// The offsets are those that numpy gives for vLLM's rules, to 1e-12 of their value, and the durations made of them are
+// off by less than a nanosecond.
 func TestGoldenArrivals(t *testing.T) {
 	var golden struct {
 		Cases []struct {
@@ -69,7 +69,8 @@ func TestGoldenArrivals(t *testing.T) {
 	assert.Succeeds(t, err)
 	assert.Succeeds(t, json.Unmarshal(data, &golden))
 	if len(golden.Cases) == 0 || len(golden.AfterDataset) == 0 || len(golden.SelfTimed) == 0 {
-		t.Fatalf("%d cases, %d after data sets, %d self-timed", len(golden.Cases), len(golden.AfterDataset), len(golden.SelfTimed))
+		t.Fatalf("%d cases, %d after data sets, %d self-timed", len(golden.Cases), len(golden.AfterDataset),
+			len(golden.SelfTimed))
 	}
 
 	for _, c := range golden.Cases {
@@ -100,7 +101,8 @@ func TestGoldenArrivals(t *testing.T) {
 			switch d.Name {
 			case "random": // draws from a generator of its own
 				o := datasets.RandomDefaults()
-				o.Prompts, o.Seed, o.InputLen, o.OutputLen, o.PrefixLen = c.Prompts, int64(c.Seed), d.InputLen, d.OutputLen, d.PrefixLen
+				o.Prompts, o.Seed, o.InputLen, o.OutputLen, o.PrefixLen = c.Prompts, int64(c.Seed), d.InputLen,
+					d.OutputLen, d.PrefixLen
 				o.Ratio = datasets.RangeRatio{Input: d.RangeRatio, Output: d.RangeRatio}
 				o.Vocabulary = datasets.Vocabulary{Size: d.Vocabulary}
 				r, err := datasets.NewRandom(o, nil)

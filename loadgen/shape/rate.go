@@ -39,7 +39,9 @@ func (r Rate) Validate() (all []error) {
 	}
 	all = append(all, r.tooMany(float64(n))...)
 	if r.Endless() {
-		all = append(all, errors.New("--duration at an infinite rate never stops sending: limit it with --max-concurrency, --request-rate or --num-prompts"))
+		all = append(all,
+			errors.New("--duration at an infinite rate never stops sending: limit it with --max-concurrency, "+
+				"--request-rate or --num-prompts"))
 	}
 	return all
 }
@@ -53,9 +55,9 @@ func (r Rate) Arrivals(rows int, _ []time.Duration, draws *numpy.Legacy) Arrival
 	return r.open(offsets)
 }
 
-// Offsets draws n arrivals as vLLM does: the gaps follow a gamma distribution whose shape is the burstiness, there is a gap before
-// the first request, and all offsets are scaled so that the last is n/rate. An infinite rate gives zeros and draws nothing. Offsets
-// are rounded to nanoseconds.
+// Offsets draws n arrivals as vLLM does: the gaps follow a gamma distribution whose shape is the burstiness, there is a
+// gap before the first request, and all offsets are scaled so that the last is n/rate. An infinite rate gives zeros and
+// draws nothing. Offsets are rounded to nanoseconds.
 func (r Rate) Offsets(n int, draws *numpy.Legacy) []time.Duration {
 	return durations(r.seconds(n, draws))
 }
@@ -136,7 +138,8 @@ func validateLine(r metrics.Ramp) (all []error) {
 	case r.From == 0 && r.Strategy == "exponential":
 		bad("--ramp-up-start-rps 0: an exponential ramp cannot start at 0")
 	case r.From == 0 && r.Over == 0:
-		bad("--ramp-up-start-rps 0: a ramp over the requests would never send the first; start from 1, or add --ramp-over 60s")
+		bad("--ramp-up-start-rps 0: a ramp over the requests would never send the first; start from 1, or add " +
+			"--ramp-over 60s")
 	}
 	return all
 }
@@ -146,8 +149,9 @@ func (r Ramp) Arrivals(rows int, _ []time.Duration, draws *numpy.Legacy) Arrival
 	return r.Bounds.Arrivals(rows, r.Offsets(rows, draws), nil)
 }
 
-// Offsets draws n arrivals: request i of n has the rate at i/(n-1) of the ramp, regardless of the time, and a gap of its own before it.
-// Nothing is rescaled. A request with the rate 0 never arrives, nor do later ones: its offset is the largest duration.
+// Offsets draws n arrivals: request i of n has the rate at i/(n-1) of the ramp, regardless of the time, and a gap of
+// its own before it. Nothing is rescaled. A request with the rate 0 never arrives, nor do later ones: its offset is the
+// largest duration.
 func (r Ramp) Offsets(n int, draws *numpy.Legacy) []time.Duration {
 	return durations(r.seconds(n, draws))
 }
@@ -194,7 +198,9 @@ func NewTimedRamp(b Bounds, line metrics.Ramp, burstiness float64) TimedRamp {
 func (r TimedRamp) Validate() []error {
 	all := validateLine(r.Line)
 	if r.Asked && r.Count == 0 && r.Duration == 0 {
-		all = append(all, errors.New("--num-prompts 0 with --ramp-over: give --duration, since the number of rows is not known in advance"))
+		all = append(all,
+			errors.New("--num-prompts 0 with --ramp-over: give --duration, since the number of rows is not known in "+
+				"advance"))
 	}
 	if len(all) > 0 {
 		return all
@@ -208,7 +214,8 @@ func (r TimedRamp) Validate() []error {
 func (r TimedRamp) Times(draws *numpy.Legacy) []time.Duration {
 	end := r.Duration
 	if end == 0 { // the number ends it; gaps may be long
-		end = r.Line.Over + time.Minute + time.Duration(min(10*float64(r.Count)/r.Line.To, LongestRun.Seconds())*float64(time.Second))
+		end = r.Line.Over + time.Minute + time.Duration(
+			min(10*float64(r.Count)/r.Line.To, LongestRun.Seconds())*float64(time.Second))
 	}
 	inverse := func(n float64) time.Duration { return Nanoseconds(r.Line.Arrival(n)) }
 	return r.cut(mapArrivals(inverse, end, MostArrivals, r.Burstiness, draws))

@@ -1,6 +1,6 @@
-// Package shape holds the loads of a run, a type for each kind: when requests start and end, and how many are in flight.
-// A shape is a plain value. It knows no clock and no server, and draws from a generator that is handed in, so the same flags and the
-// same seed give the same load.
+// Package shape holds the loads of a run, a type for each kind: when requests start and end, and how many are in
+// flight. A shape is a plain value. It knows no clock and no server, and draws from a generator that is handed in, so
+// the same flags and the same seed give the same load.
 package shape
 
 import (
@@ -21,8 +21,8 @@ type Shape interface {
 	End() time.Duration
 	// Endless reports whether no number of prompts ends the load, only the clock or a search.
 	Endless() bool
-	// Arrivals draws when requests start. rows are the conversations of the data set, math.MaxInt where it has no end; times those of
-	// a Timed shape or of the data set, nil for other loads.
+	// Arrivals draws when requests start. rows are the conversations of the data set, math.MaxInt where it has no end;
+	// times those of a Timed shape or of the data set, nil for other loads.
 	Arrivals(rows int, times []time.Duration, draws *numpy.Legacy) Arrivals
 	// Peak is the demand on the client; requests are those of Arrivals, 0 before they are known.
 	Peak(requests int) Demand
@@ -33,7 +33,8 @@ type Shape interface {
 	enter(p *metrics.Plan, rows int)
 }
 
-// Timetable is a Shape whose arrivals are a matter of time alone. They are drawn before the data set, which gets as many prompts.
+// Timetable is a Shape whose arrivals are a matter of time alone. They are drawn before the data set, which gets as
+// many prompts.
 type Timetable interface {
 	Shape
 	Times(draws *numpy.Legacy) []time.Duration
@@ -61,11 +62,12 @@ type Demand struct {
 
 // Bounds end a load of any shape, or hold it back.
 type Bounds struct {
-	// Count is the number of requests. Unless it was Asked for, another end of the load replaces it. If 0 was asked for, each row of
-	// the data set is sent once.
+	// Count is the number of requests. Unless it was Asked for, another end of the load replaces it. If 0 was asked
+	// for, each row of the data set is sent once.
 	Count int
 	Asked bool
-	// Duration is when the sending ends by the clock, at the latest with a Timed shape or stages of users; 0 for no such end.
+	// Duration is when the sending ends by the clock, at the latest with a Timed shape or stages of users; 0 for no
+	// such end.
 	Duration time.Duration
 	// Limit of requests in flight; 0 for none. OfConversations: where conversations arrive, it limits those under way.
 	Limit           int
@@ -161,8 +163,8 @@ func (b Bounds) count(p *metrics.Plan) {
 	}
 }
 
-// Enter writes a load into a plan that has its conversations. rows are the conversations of the data set, requests those
-// of the arrivals.
+// Enter writes a load into a plan that has its conversations. rows are the conversations of the data set, requests
+// those of the arrivals.
 func Enter(p *metrics.Plan, s Shape, rows, requests int) {
 	p.NumPrompts, p.Requests, p.Duration, p.MaxConcurrency = s.Requests(), requests, s.End(), s.Peak(0).Streams
 	arriving := metrics.RequestsPerSecond

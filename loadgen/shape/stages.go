@@ -32,8 +32,8 @@ func (s Stages) Validate() []error {
 	return s.tooMany(expected)
 }
 
-// Times draws the arrivals of a process whose rate is that of the stage it is in, up to the end, at most MostArrivals. A stage
-// without a rate is a pause, and so is the time between two stages.
+// Times draws the arrivals of a process whose rate is that of the stage it is in, up to the end, at most MostArrivals.
+// A stage without a rate is a pause, and so is the time between two stages.
 func (s Stages) Times(draws *numpy.Legacy) []time.Duration {
 	left, before := s.Stages, 0.0 // the stages from the current one on, arrivals expected before it
 	inverse := func(n float64) time.Duration {
@@ -71,7 +71,8 @@ func (s Stages) enter(p *metrics.Plan, _ int) {
 	s.count(p)
 }
 
-// trim are the stages up to the end of the run, and the bounds with that end: the duration, or the last stage if it is sooner.
+// trim are the stages up to the end of the run, and the bounds with that end: the duration, or the last stage if it is
+// sooner.
 func (b Bounds) trim(all []metrics.Stage) (Bounds, []metrics.Stage) {
 	if end := all[len(all)-1].End(); b.Duration == 0 || end < b.Duration {
 		b.Duration = end
@@ -96,8 +97,8 @@ func describe(stages []metrics.Stage, unit metrics.Unit) string {
 	return "stages of " + unit.Words(strings.Join(loads, ", "))
 }
 
-// UserStages are numbers of users without pause, one after the other. Limit is that of the first; the run sets it anew as a stage
-// begins.
+// UserStages are numbers of users without pause, one after the other. Limit is that of the first; the run sets it anew
+// as a stage begins.
 type UserStages struct {
 	Users
 	Stages []metrics.Stage

@@ -19,7 +19,8 @@ type address struct {
 
 const (
 	wanted = "expected http://HOST:PORT, https://HOST:PORT or unix:///PATH"
-	// longestSocket is the longest path of a socket on Linux. Other systems have shorter ones and say so when it is dialled.
+	// longestSocket is the longest path of a socket on Linux. Other systems have shorter ones and say so when it is
+	// dialled.
 	longestSocket = 107
 )
 
@@ -29,7 +30,8 @@ func parse(base string) (address, error) {
 		escaped, path, _ := strings.Cut(socket, "/")
 		file, err := url.PathUnescape(escaped)
 		if err != nil {
-			return address{}, errors.New("base URL: the path of the socket cannot be read; expected http+unix://%2FPATH")
+			return address{},
+				errors.New("base URL: the path of the socket cannot be read; expected http+unix://%2FPATH")
 		}
 		return atSocket(file, "/"+path, strings.TrimRight(base, "/"))
 	}
@@ -49,7 +51,9 @@ func parse(base string) (address, error) {
 		return address{}, fmt.Errorf("base URL: %w; %s", err, wanted)
 	}
 	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return address{}, fmt.Errorf("base URL %q: a query or fragment cannot be part of it; a query belongs behind the path of the API", redact(u))
+		return address{},
+			fmt.Errorf("base URL %q: a query or fragment cannot be part of it; a query belongs behind the path of the "+
+				"API", redact(u))
 	}
 	if u.Scheme == "unix" && u.Host == "" && u.User == nil && u.Path != "" {
 		return atSocket(u.Path, "", "unix://"+u.EscapedPath())
@@ -87,15 +91,19 @@ func Meant(text string) string {
 func atSocket(file, path, name string) (address, error) {
 	switch {
 	case !strings.HasPrefix(file, "/"):
-		return address{}, fmt.Errorf("base URL %q: the path of a socket begins with a slash, as in unix:///run/server.sock", name)
+		return address{},
+			fmt.Errorf("base URL %q: the path of a socket begins with a slash, as in unix:///run/server.sock", name)
 	case len(file) > longestSocket:
-		return address{}, fmt.Errorf("base URL: the path of the socket has %d bytes, and the system allows %d; use a shorter one, as by a link in /tmp", len(file), longestSocket)
+		return address{},
+			fmt.Errorf("base URL: the path of the socket has %d bytes, and the system allows %d; use a shorter one, "+
+				"as by a link in /tmp", len(file), longestSocket)
 	case strings.ContainsRune(file, 0):
 		return address{}, errors.New("base URL: the path of the socket has a character that no path has")
 	}
 	u, err := url.Parse("http://localhost" + path)
 	if err != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return address{}, errors.New("base URL: the path behind the socket cannot be sent; expected http+unix://%2FPATH/ENDPOINTS")
+		return address{},
+			errors.New("base URL: the path behind the socket cannot be sent; expected http+unix://%2FPATH/ENDPOINTS")
 	}
 	return address{url: u, network: "unix", address: file, name: name}, nil
 }

@@ -29,7 +29,8 @@ func readPEM(file, what string) ([]byte, error) {
 		return nil, err
 	}
 	if block, _ := pem.Decode(data); block == nil {
-		return nil, fmt.Errorf("%s: no %s in PEM form (-----BEGIN …); convert it with 'openssl x509 -inform der' or 'openssl pkey'", file, what)
+		return nil, fmt.Errorf("%s: no %s in PEM form (-----BEGIN …); convert it with 'openssl x509 -inform der' or "+
+			"'openssl pkey'", file, what)
 	}
 	return data, nil
 }

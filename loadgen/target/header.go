@@ -21,7 +21,8 @@ func CheckHeader(h http.Header) error {
 			problems = append(problems, fmt.Errorf("header %q…: a name has letters, digits and dashes only", good))
 			continue
 		case slices.Contains(framing, http.CanonicalHeaderKey(name)):
-			problems = append(problems, fmt.Errorf("header %s: it cannot be set, since it belongs to the connection", name))
+			problems = append(problems,
+				fmt.Errorf("header %s: it cannot be set, since it belongs to the connection", name))
 		}
 		for _, v := range values {
 			if !isValue(v) || http.CanonicalHeaderKey(name) == "Host" && strings.ContainsAny(v, " \t/") {

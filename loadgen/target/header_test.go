@@ -24,14 +24,20 @@ func TestClientHeaders(t *testing.T) {
 		want            map[string][]string
 		host            string
 	}{
-		{"a key", "", "sesame", nil, map[string][]string{"Authorization": {"Bearer sesame"}, "Content-Type": {"application/json"}}, host},
+		{"a key", "", "sesame", nil,
+			map[string][]string{"Authorization": {"Bearer sesame"}, "Content-Type": {"application/json"}}, host},
 		{"a name and a password", "u:p@", "", nil, map[string][]string{"Authorization": {"Basic dTpw"}}, host},
-		{"own", "", "sesame", http.Header{"x-team": {"a", "b"}, "authorization": {"Token t"}, "content-type": {"text/x"}, "user-agent": {"me"}},
-			map[string][]string{"X-Team": {"a", "b"}, "Authorization": {"Token t"}, "Content-Type": {"text/x"}, "User-Agent": {"me"}}, host},
-		{"host", "", "", http.Header{"Host": {"other.test"}}, map[string][]string{"Host": nil, "Authorization": nil}, "other.test"},
-		{"compression is the client's affair", "", "", http.Header{"Accept-Encoding": {"br"}}, map[string][]string{"Accept-Encoding": {"gzip"}}, host},
+		{"own", "", "sesame", http.Header{"x-team": {"a", "b"}, "authorization": {"Token t"},
+			"content-type": {"text/x"}, "user-agent": {"me"}},
+			map[string][]string{"X-Team": {"a", "b"}, "Authorization": {"Token t"}, "Content-Type": {"text/x"},
+				"User-Agent": {"me"}}, host},
+		{"host", "", "", http.Header{"Host": {"other.test"}}, map[string][]string{"Host": nil, "Authorization": nil},
+			"other.test"},
+		{"compression is the client's affair", "", "", http.Header{"Accept-Encoding": {"br"}},
+			map[string][]string{"Accept-Encoding": {"gzip"}}, host},
 	} {
-		g := made(t, Options{BaseURL: strings.Replace(web.URL, "://", "://"+c.user, 1), APIKey: c.key, Header: c.header})
+		g := made(t, Options{BaseURL: strings.Replace(web.URL, "://", "://"+c.user, 1), APIKey: c.key,
+			Header: c.header})
 		client := g.Client()
 		answer, err := client.Post(g.URL("/tokenize"), "application/json", strings.NewReader("{}"))
 		assert.Succeeds(t, err)
@@ -57,18 +63,26 @@ func TestHeadersRefused(t *testing.T) {
 		o    Options
 		want []string
 	}{
-		{"line break in a value", Options{Header: http.Header{"X-Key": {value + "\r\nEvil: 1"}}}, []string{"header X-Key: its value", "line break"}},
-		{"nought in a value", Options{Header: http.Header{"X-Key": {value + "\x00"}}}, []string{"header X-Key: its value"}},
-		{"line break in a name", Options{Header: http.Header{"X-Key\r\n" + value: {"a"}}}, []string{`header "X-Key"…: a name has`}},
-		{"colon in a name", Options{Header: http.Header{"Authorization: Bearer " + value: {"a"}}}, []string{`header "Authorization"…`}},
+		{"line break in a value", Options{Header: http.Header{"X-Key": {value + "\r\nEvil: 1"}}},
+			[]string{"header X-Key: its value", "line break"}},
+		{"nought in a value", Options{Header: http.Header{"X-Key": {value + "\x00"}}},
+			[]string{"header X-Key: its value"}},
+		{"line break in a name", Options{Header: http.Header{"X-Key\r\n" + value: {"a"}}},
+			[]string{`header "X-Key"…: a name has`}},
+		{"colon in a name", Options{Header: http.Header{"Authorization: Bearer " + value: {"a"}}},
+			[]string{`header "Authorization"…`}},
 		{"blank in a name", Options{Header: http.Header{"X " + value: {"a"}}}, []string{`header "X"…`}},
 		{"name beyond ASCII", Options{Header: http.Header{"Xé" + value: {"a"}}}, []string{`header "X"…`}},
 		{"no name", Options{Header: http.Header{"": {value}}}, []string{`header ""…`}},
-		{"length", Options{Header: http.Header{"content-length": {value}}}, []string{"header content-length: it cannot be set"}},
-		{"transfer encoding", Options{Header: http.Header{"Transfer-Encoding": {value}}}, []string{"header Transfer-Encoding: it cannot be set"}},
+		{"length", Options{Header: http.Header{"content-length": {value}}},
+			[]string{"header content-length: it cannot be set"}},
+		{"transfer encoding", Options{Header: http.Header{"Transfer-Encoding": {value}}},
+			[]string{"header Transfer-Encoding: it cannot be set"}},
 		{"host", Options{Header: http.Header{"Host": {"http://" + value}}}, []string{"header Host: its value"}},
-		{"all at once", Options{Header: http.Header{"B": {"\n"}, "A": {"\r"}, "C": {"good"}}}, []string{"header A", "header B"}},
-		{"API key", Options{APIKey: value + "\n"}, []string{"API key: it has a character that cannot be sent, such as a line break"}},
+		{"all at once", Options{Header: http.Header{"B": {"\n"}, "A": {"\r"}, "C": {"good"}}},
+			[]string{"header A", "header B"}},
+		{"API key", Options{APIKey: value + "\n"},
+			[]string{"API key: it has a character that cannot be sent, such as a line break"}},
 	} {
 		c.o.BaseURL = "http://host"
 		_, err := New(c.o)
@@ -94,7 +108,8 @@ func TestHideHeaders(t *testing.T) {
 		{"X-Auth", "7", "code 7, status 47, 7", "code ***, status 47, ***"},
 		{"X-Token", "a", "a banana", "*** banana"},
 		{"authorization", "Bearer abcdef", "no Bearer abcdef, no abcdef, a Bearer", "no ***, no ***, a Bearer"},
-		{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte("user:p4ss")), "dXNlcjpwNHNz is user with p4ss", "*** is user with ***"},
+		{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte("user:p4ss")),
+			"dXNlcjpwNHNz is user with p4ss", "*** is user with ***"},
 		{"Authorization", "Basic !!", "no !! here", "no *** here"},
 		{"Cookie", "session=abcdef; theme=dark", "abcdef is dark", "*** is ***"},
 		{"X-Secret", `q"uo\te`, `plain q"uo\te, quoted "q\"uo\\te"`, `plain ***, quoted "***"`},
@@ -115,7 +130,8 @@ func TestHideHeaders(t *testing.T) {
 		}
 	}
 	// Where one contains another, nothing of the longer is left.
-	g := made(t, Options{BaseURL: "http://host", APIKey: "abcd", Header: http.Header{"X-Key": {"abcdefgh"}, "X-Token": {"efgh"}}})
+	g := made(t, Options{BaseURL: "http://host", APIKey: "abcd",
+		Header: http.Header{"X-Key": {"abcdefgh"}, "X-Token": {"efgh"}}})
 	if got := g.Hide("abcd abcdefgh efgh"); got != "*** *** ***" {
 		t.Errorf("overlapping secrets: %q", got)
 	}
@@ -124,8 +140,10 @@ func TestHideHeaders(t *testing.T) {
 // FuzzTargetURL: no text panics or gets into a request line or a Host header that would end it, and no error quotes the
 // text before an @.
 func FuzzTargetURL(f *testing.F) {
-	for _, s := range []string{"http://host:1/p", "http://host:1?", "https://user:pass@[::1%25eth0]:80/%zz", "http://a b", "http://h\r\nx", "//x", "http://u:p/w@h", "HTTP://H.:0/../é",
-		"unix:///run/a.sock", "unix://x/y", "http+unix://%2Frun%2Fa.sock/p", "http://[fe80::1%25a]b]", "http://[fe80::1%25]:1"} {
+	for _, s := range []string{"http://host:1/p", "http://host:1?", "https://user:pass@[::1%25eth0]:80/%zz",
+		"http://a b", "http://h\r\nx", "//x", "http://u:p/w@h", "HTTP://H.:0/../é",
+		"unix:///run/a.sock", "unix://x/y", "http+unix://%2Frun%2Fa.sock/p", "http://[fe80::1%25a]b]",
+		"http://[fe80::1%25]:1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, base string) {
@@ -146,7 +164,8 @@ func FuzzTargetURL(f *testing.F) {
 			t.Fatalf("%q: %v", base, err)
 		}
 		if r.URL.RequestURI() != g.Path("/v1/x") {
-			t.Errorf("%q: the path is %q for one client and %q for the other", base, g.Path("/v1/x"), r.URL.RequestURI())
+			t.Errorf("%q: the path is %q for one client and %q for the other", base, g.Path("/v1/x"),
+				r.URL.RequestURI())
 		}
 	})
 }

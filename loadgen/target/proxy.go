@@ -16,8 +16,8 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// proxy is an HTTP proxy between the client and the server. Requests to a server without TLS name their whole URL to it; to a server with
-// TLS it opens a tunnel.
+// proxy is an HTTP proxy between the client and the server. Requests to a server without TLS name their whole URL to
+// it; to a server with TLS it opens a tunnel.
 type proxy struct {
 	url      *url.URL
 	address  string // host:port
@@ -43,8 +43,8 @@ func variable(getenv func(string) string, name string) (value, as string) {
 	return "", ""
 }
 
-// useProxy takes the proxy that the environment names for this server: HTTP_PROXY or HTTPS_PROXY, by the scheme of the base URL, else
-// ALL_PROXY. Servers in NO_PROXY and on this machine have none.
+// useProxy takes the proxy that the environment names for this server: HTTP_PROXY or HTTPS_PROXY, by the scheme of the
+// base URL, else ALL_PROXY. Servers in NO_PROXY and on this machine have none.
 func (t *Target) useProxy(getenv func(string) string) error {
 	value, from := variable(getenv, strings.ToUpper(t.base.Scheme)+"_PROXY")
 	if value == "" {
@@ -66,9 +66,11 @@ func (t *Target) useProxy(getenv func(string) string) error {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil || u.Hostname() == "":
-		return fmt.Errorf("proxy: the environment variable %s is not the URL of a proxy, as http://HOST:PORT; %s", from, remedy)
+		return fmt.Errorf("proxy: the environment variable %s is not the URL of a proxy, as http://HOST:PORT; %s", from,
+			remedy)
 	case u.Scheme != "http":
-		return fmt.Errorf("proxy: the environment variable %s names a proxy of type %s, and only http:// proxies can be used; %s", from, u.Scheme, remedy)
+		return fmt.Errorf("proxy: the environment variable %s names a proxy of type %s, and only http:// proxies can "+
+			"be used; %s", from, u.Scheme, remedy)
 	}
 	p := &proxy{url: u, from: from, address: net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))}
 	if u.User != nil {
@@ -115,7 +117,8 @@ func (t *Target) tunnel(ctx context.Context, c net.Conn) error {
 	_ = c.SetDeadline(until) // a failure shows in the write
 	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	ask := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: t.address}, Host: t.address, Header: http.Header{"User-Agent": {"benchtop"}}}
+	ask := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: t.address}, Host: t.address,
+		Header: http.Header{"User-Agent": {"benchtop"}}}
 	if t.proxy.password != "" {
 		ask.Header.Set("Proxy-Authorization", t.proxy.password)
 	}
@@ -132,7 +135,8 @@ func (t *Target) tunnel(ctx context.Context, c net.Conn) error {
 	}
 	switch {
 	case answer.StatusCode == http.StatusProxyAuthRequired:
-		return fmt.Errorf("it wants a user and a password (407); write %s as http://USER:PASSWORD@HOST:PORT", t.proxy.from)
+		return fmt.Errorf("it wants a user and a password (407); write %s as http://USER:PASSWORD@HOST:PORT",
+			t.proxy.from)
 	case answer.StatusCode/100 != 2:
 		return fmt.Errorf("it refuses a tunnel to %s: %q", t.address, answer.Status)
 	case reader.Buffered() > 0:

@@ -27,18 +27,23 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		env              env
 	}{
 		{"none", server, "", env{}},
-		{"by scheme", server, "http://p:3128 (HTTP_PROXY)", env{"HTTP_PROXY": "http://p:3128", "HTTPS_PROXY": "http://q:3128"}},
-		{"of TLS", "https://api.test", "http://q:3128 (HTTPS_PROXY)", env{"HTTP_PROXY": "http://p:3128", "HTTPS_PROXY": "http://q:3128"}},
+		{"by scheme", server, "http://p:3128 (HTTP_PROXY)",
+			env{"HTTP_PROXY": "http://p:3128", "HTTPS_PROXY": "http://q:3128"}},
+		{"of TLS", "https://api.test", "http://q:3128 (HTTPS_PROXY)",
+			env{"HTTP_PROXY": "http://p:3128", "HTTPS_PROXY": "http://q:3128"}},
 		{"the other scheme's", "https://api.test", "", env{"HTTP_PROXY": "http://p:3128"}},
 		{"lower case", server, "http://p:3128 (http_proxy)", env{"http_proxy": "http://p:3128"}},
 		{"for all", server, "http://p:3128 (ALL_PROXY)", env{"ALL_PROXY": "http://p:3128"}},
-		{"its own before that for all", server, "http://p:3128 (HTTP_PROXY)", env{"all_proxy": "http://q:1", "HTTP_PROXY": "http://p:3128"}},
+		{"its own before that for all", server, "http://p:3128 (HTTP_PROXY)",
+			env{"all_proxy": "http://q:1", "HTTP_PROXY": "http://p:3128"}},
 		{"without a scheme", server, "http://p:3128 (HTTP_PROXY)", env{"HTTP_PROXY": "p:3128"}},
 		{"a password is not shown", server, "http://p:3128 (HTTP_PROXY)", env{"HTTP_PROXY": "http://me:canary@p:3128"}},
 		{"excepted", server, "", env{"HTTP_PROXY": "http://p:3128", "NO_PROXY": "other, api.test"}},
 		{"excepted with its domain", server, "", env{"HTTP_PROXY": "http://p:3128", "no_proxy": ".test"}},
-		{"excepted on another port", server, "http://p:3128 (HTTP_PROXY)", env{"HTTP_PROXY": "http://p:3128", "NO_PROXY": "api.test:80"}},
-		{"excepted by network", "http://10.1.2.3:8000", "", env{"HTTP_PROXY": "http://p:3128", "NO_PROXY": "10.0.0.0/8"}},
+		{"excepted on another port", server, "http://p:3128 (HTTP_PROXY)",
+			env{"HTTP_PROXY": "http://p:3128", "NO_PROXY": "api.test:80"}},
+		{"excepted by network", "http://10.1.2.3:8000", "",
+			env{"HTTP_PROXY": "http://p:3128", "NO_PROXY": "10.0.0.0/8"}},
 		{"all excepted", server, "", env{"HTTP_PROXY": "http://p:3128", "NO_PROXY": "*"}},
 		{"this machine", "http://localhost:8000", "", env{"HTTP_PROXY": "http://p:3128"}},
 		{"this machine by address", "https://127.0.0.2:8000", "", env{"HTTPS_PROXY": "http://p:3128"}},
@@ -56,10 +61,12 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 // A proxy that cannot be used is refused with the name of its variable, and without its password.
 func TestProxyRefused(t *testing.T) {
 	for value, words := range map[string]string{
-		"socks5://me:canary@p:1080": "HTTPS_PROXY names a proxy of type socks5, and only http:// proxies can be used; unset it, or add the server to NO_PROXY",
-		"https://p":                 "of type https",
-		"http://me:canary@p:port":   "HTTPS_PROXY is not the URL of a proxy",
-		"http://":                   "not the URL of a proxy",
+		"socks5://me:canary@p:1080": "HTTPS_PROXY names a proxy of type socks5, and only http:// proxies can be " +
+			"used; " +
+			"unset it, or add the server to NO_PROXY",
+		"https://p":               "of type https",
+		"http://me:canary@p:port": "HTTPS_PROXY is not the URL of a proxy",
+		"http://":                 "not the URL of a proxy",
 	} {
 		_, err := New(Options{BaseURL: "https://api.test", Getenv: env{"HTTPS_PROXY": value}.get})
 		if err == nil || !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "canary") {
@@ -71,11 +78,14 @@ func TestProxyRefused(t *testing.T) {
 // A proxy that gives no tunnel is an error that says why; none makes the dial hang or take memory.
 func TestTunnelRefused(t *testing.T) {
 	for _, c := range []struct{ name, answer, words string }{
-		{"no user", "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "write HTTPS_PROXY as http://USER:PASSWORD@HOST:PORT"},
-		{"forbidden", "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", `refuses a tunnel to api.test:443: "403 Forbidden"`},
+		{"no user", "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
+			"write HTTPS_PROXY as http://USER:PASSWORD@HOST:PORT"},
+		{"forbidden", "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n",
+			`refuses a tunnel to api.test:443: "403 Forbidden"`},
 		{"not HTTP", "SSH-2.0-OpenSSH_9.6\r\n\r\n", "asking for a tunnel to api.test:443"},
 		{"closed", "", "unexpected EOF"},
-		{"endless header", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 2*longestTunnelAnswer), "asking for a tunnel"},
+		{"endless header", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 2*longestTunnelAnswer),
+			"asking for a tunnel"},
 		{"too eager", "HTTP/1.1 200 OK\r\n\r\nhello", "before the server can"},
 		{"silent", "silent", "i/o timeout"},
 	} {
@@ -102,7 +112,8 @@ func TestTunnelRefused(t *testing.T) {
 				})
 				assert.Succeeds(t, err)
 				_, err = g.Dial(t.Context())
-				if err == nil || !strings.Contains(err.Error(), c.words) || !strings.HasPrefix(err.Error(), "proxy http://p (HTTPS_PROXY): ") {
+				if err == nil || !strings.Contains(err.Error(), c.words) ||
+					!strings.HasPrefix(err.Error(), "proxy http://p (HTTPS_PROXY): ") {
 					t.Errorf("%v, want %q", err, c.words)
 				}
 				cut, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -116,9 +127,11 @@ func TestTunnelRefused(t *testing.T) {
 	}
 }
 
-// FuzzProxy: no value of a variable panics, and neither an error nor the name of the proxy tells what stands before an @.
+// FuzzProxy: no value of a variable panics, and neither an error nor the name of the proxy tells what stands before an
+// @.
 func FuzzProxy(f *testing.F) {
-	for _, s := range []string{"http://p:3128", "p", "socks5://u:x@p", "http://[::1%25a]:1", "http://u:x@p:port", "://", "http://p/\x1b[31m"} {
+	for _, s := range []string{"http://p:3128", "p", "socks5://u:x@p", "http://[::1%25a]:1", "http://u:x@p:port", "://",
+		"http://p/\x1b[31m"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, value string) {

@@ -14,9 +14,9 @@ type secret struct {
 	word bool
 }
 
-// Hide replaces every secret in a text: the API key, a password in the URL and the values of the headers that were given.
-// Servers often quote a value that they refuse. Secrets of fewer than four characters, and values of headers whose name does
-// not suggest a secret, are replaced only as words of their own.
+// Hide replaces every secret in a text: the API key, a password in the URL and the values of the headers that were
+// given. Servers often quote a value that they refuse. Secrets of fewer than four characters, and values of headers
+// whose name does not suggest a secret, are replaced only as words of their own.
 func (t *Target) Hide(text string) string {
 	for _, s := range t.secrets {
 		if s.word {
@@ -74,7 +74,8 @@ func (t *Target) keepHeader(name, value string) {
 				t.keep(password, false)
 			}
 		}
-	case !slices.Contains(public, name) && len(value) >= shortSecret && !slices.Contains(plainWords, strings.ToLower(value)):
+	case !slices.Contains(public, name) && len(value) >= shortSecret &&
+		!slices.Contains(plainWords, strings.ToLower(value)):
 		t.keep(value, true)
 	}
 }
@@ -93,7 +94,8 @@ var secretNames = []string{
 var (
 	public = []string{"Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Cache-Control", "Connection",
 		"Content-Encoding", "Content-Language", "Content-Type", "Expect", "Host", "Origin", "Referer", "User-Agent"}
-	plainWords = []string{"true", "false", "null", "none", "http", "https", "json", "text", "utf-8", "stream", "default"}
+	plainWords = []string{"true", "false", "null", "none", "http", "https", "json", "text", "utf-8", "stream",
+		"default"}
 )
 
 // replaceWord hides a word wherever it is not part of a longer one.

@@ -1,5 +1,6 @@
-// Package target knows the server under load: its URL, TLS, headers and how to reach it. It serves both HTTP stacks, the
-// one that is timed and net/http for everything else, so that neither can reach a different server or forget a header.
+// Package target knows the server under load: its URL, TLS, headers and how to reach it. It serves both HTTP stacks,
+// the one that is timed and net/http for everything else, so that neither can reach a different server or forget a
+// header.
 package target
 
 import (
@@ -36,13 +37,15 @@ type Target struct {
 
 // Options for New.
 type Options struct {
-	// BaseURL such as http://127.0.0.1:8000; a path in it is put before every endpoint. User information becomes a Basic
-	// Authorization header and is never shown. unix:///PATH and http+unix://ESCAPED-PATH/ENDPOINTS are sockets of this machine.
+	// BaseURL such as http://127.0.0.1:8000; a path in it is put before every endpoint. User information becomes a
+	// Basic Authorization header and is never shown. unix:///PATH and http+unix://ESCAPED-PATH/ENDPOINTS are sockets of
+	// this machine.
 	BaseURL string
 	// APIKey is sent as a bearer token unless empty.
 	APIKey string
-	// Header is sent with every request and replaces default headers, the API key's Authorization and the Content-Type included; a
-	// Host replaces that of the URL. Only a request's own x-request-id has precedence. The values count as secrets, see Hide.
+	// Header is sent with every request and replaces default headers, the API key's Authorization and the Content-Type
+	// included; a Host replaces that of the URL. Only a request's own x-request-id has precedence. The values count as
+	// secrets, see Hide.
 	Header http.Header
 	// Insecure accepts any TLS certificate.
 	Insecure bool
@@ -94,7 +97,8 @@ func New(o Options) (*Target, error) {
 	t.host = cmp.Or(host, withoutZone(u.Host))
 	if u.Scheme == "https" {
 		t.tls = &tls.Config{
-			ServerName: withoutZone(u.Hostname()), InsecureSkipVerify: o.Insecure, RootCAs: o.Roots, MinVersion: tls.VersionTLS12,
+			ServerName: withoutZone(u.Hostname()), InsecureSkipVerify: o.Insecure, RootCAs: o.Roots,
+			MinVersion: tls.VersionTLS12,
 		}
 		if o.Certificate != nil {
 			t.tls.Certificates = []tls.Certificate{*o.Certificate}
@@ -112,8 +116,10 @@ func New(o Options) (*Target, error) {
 	t.name = cmp.Or(a.name, base.String())
 	// A URL that can be read in two ways would send the two HTTP stacks to different places.
 	const endpoint = "/v1/models"
-	if again, err := url.Parse(t.URL(endpoint)); err != nil || again.RequestURI() != t.Path(endpoint) || again.Host != base.Host {
-		return nil, errors.New("base URL: its host or path holds characters that cannot be sent; expected http://HOST:PORT/PATH")
+	if again, err := url.Parse(t.URL(endpoint)); err != nil || again.RequestURI() != t.Path(endpoint) ||
+		again.Host != base.Host {
+		return nil, errors.New(
+			"base URL: its host or path holds characters that cannot be sent; expected http://HOST:PORT/PATH")
 	}
 	if o.Getenv != nil && a.network == "tcp" {
 		if err := t.useProxy(o.Getenv); err != nil {
@@ -175,8 +181,8 @@ func (t *Target) Certified() bool { return t.tls != nil && len(t.tls.Certificate
 // Header returns the headers every request carries. The caller must not change them.
 func (t *Target) Header() http.Header { return t.header }
 
-// Dial opens a connection, through the proxy if there is one. With TLS the handshake is left to Secure, which the caller applies after
-// putting its own layer around the raw connection.
+// Dial opens a connection, through the proxy if there is one. With TLS the handshake is left to Secure, which the
+// caller applies after putting its own layer around the raw connection.
 func (t *Target) Dial(ctx context.Context) (net.Conn, error) {
 	if t.proxy != nil {
 		return t.dialProxy(ctx)
@@ -198,8 +204,8 @@ func (t *Target) Secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
 	return c, nil
 }
 
-// mostAsked is the number of idle connections kept: so many prompts are tokenized at a time. net/http keeps two, and would dial
-// anew, over TLS with a handshake, for nearly every prompt.
+// mostAsked is the number of idle connections kept: so many prompts are tokenized at a time. net/http keeps two, and
+// would dial anew, over TLS with a handshake, for nearly every prompt.
 const mostAsked = 64
 
 // Client returns a net/http client that reaches the same server with the same headers: for discovery, tokenizing and

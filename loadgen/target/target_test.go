@@ -28,7 +28,8 @@ func TestNew(t *testing.T) {
 		text, path, host string
 		address          string
 	}{
-		{"http://[fe80::1%25eth0]:8000/p", "http://[fe80::1%25eth0]:8000/p", "/p/v1/x", "[fe80::1]:8000", "[fe80::1%eth0]:8000"},
+		{"http://[fe80::1%25eth0]:8000/p", "http://[fe80::1%25eth0]:8000/p", "/p/v1/x", "[fe80::1]:8000",
+			"[fe80::1%eth0]:8000"},
 		{"http://[fe80::1%25eth0]", "http://[fe80::1%25eth0]", "/v1/x", "[fe80::1]", "[fe80::1%eth0]:80"},
 		{"unix:///run/a.sock", "unix:///run/a.sock", "/v1/x", "localhost", "/run/a.sock"},
 		{"unix:///run/a b.sock", "unix:///run/a%20b.sock", "/v1/x", "localhost", "/run/a b.sock"},
@@ -48,7 +49,8 @@ func TestNew(t *testing.T) {
 			continue
 		}
 		if g.String() != c.text || g.Path("/v1/x") != c.path || g.Host() != c.host || g.address != c.address ||
-			!g.Local() && g.URL("/v1/x") != c.text+"/v1/x" || g.Local() && g.URL("/v1/x") != "http://localhost"+c.path || g.RequestTarget("/v1/x") != c.path {
+			!g.Local() && g.URL("/v1/x") != c.text+"/v1/x" ||
+			g.Local() && g.URL("/v1/x") != "http://localhost"+c.path || g.RequestTarget("/v1/x") != c.path {
 			t.Errorf("%s: text %s, path %s, host %s, address %s", c.base, g, g.Path("/v1/x"), g.Host(), g.address)
 		}
 	}
@@ -104,8 +106,8 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-// Concurrent requests reuse connections: a server that tokenizes all prompts is dialled once for each request in flight, not once for
-// each prompt.
+// Concurrent requests reuse connections: a server that tokenizes all prompts is dialled once for each request in
+// flight, not once for each prompt.
 func TestClientKeepsConnections(t *testing.T) {
 	const atOnce, rounds = 64, 3
 	arrived, letGo := make(chan struct{}), make(chan struct{})
@@ -201,7 +203,8 @@ func TestClientRefusesSwitchingProtocols(t *testing.T) {
 		_ = answer.Body.Close()
 		t.Fatalf("got status %d", answer.StatusCode)
 	}
-	if want := "the server switches protocols (status 101), which was not asked for"; !strings.Contains(err.Error(), want) {
+	if want := "the server switches protocols (status 101), which was not asked for"; !strings.Contains(err.Error(),
+		want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

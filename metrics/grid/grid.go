@@ -109,7 +109,8 @@ type Snapshot struct {
 	// sweep or series.
 	Title, Dir, Word string
 	Cells            []Cell
-	// Current is the index of the combination in progress, -1 for none; CurrentRun the number of its run, -1 for a warm-up.
+	// Current is the index of the combination in progress, -1 for none; CurrentRun the number of its run, -1 for a
+	// warm-up.
 	Current, CurrentRun int
 	Server              Server
 	// Searches are those of serve_sla so far, by parameters and tier; Variable is what they set, such as

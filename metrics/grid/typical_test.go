@@ -44,7 +44,8 @@ func TestEveryFigureHasAMedian(t *testing.T) {
 func TestRange(t *testing.T) {
 	run := func(s State, v float64) Run { return Run{State: s, Figures: Figures{OutputThroughput: v}} }
 	output := func(f *Figures) float64 { return f.OutputThroughput }
-	c := Cell{Runs: []Run{run(Done, 30), run(Found, 10), run(Done, math.NaN()), run(Failed, 99), run(Running, 99), run(Done, 20)}}
+	c := Cell{Runs: []Run{run(Done, 30), run(Found, 10), run(Done, math.NaN()), run(Failed, 99), run(Running, 99),
+		run(Done, 20)}}
 	if least, most, n := c.Range(output); least != 10 || most != 30 || n != 3 {
 		t.Errorf("%v to %v of %d, want 10 to 30 of 3", least, most, n)
 	}

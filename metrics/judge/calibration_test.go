@@ -16,7 +16,8 @@ import (
 	"benchtop/metrics/judge/queuetest"
 )
 
-var calibrate = flag.Int("calibrate", 0, "repetitions of the table of claims on queues with a known border; 0 for the short test")
+var calibrate = flag.Int("calibrate", 0,
+	"repetitions of the table of claims on queues with a known border; 0 for the short test")
 
 // simulated is a server whose border is known.
 type simulated = queuetest.Server
@@ -37,10 +38,13 @@ var kinds = []kind{
 	{"limiter", simulated{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5, 0, 0},
 	{"speed", simulated{Discipline: queuetest.Sharing, Servers: 16, Service: 1.2, First: .05}, .5, .6, 0},
 	{"late client", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, .03},
-	{"slow start", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Slow: 3, SlowFor: 10}, .5, 0, 0},
+	{"slow start", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Slow: 3, SlowFor: 10}, .5,
+		0, 0},
 	{"log-normal", simulated{Discipline: queuetest.FIFO, Servers: 8, Service: .4, First: .1, Spread: 1.5}, .8, 0, 0},
-	{"tail 3 %", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Tail: .03, TailBy: 2}, .5, 0, 0},
-	{"pause", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8, PauseEvery: 15}, .5, 0, 0},
+	{"tail 3 %", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Tail: .03,
+		TailBy: 2}, .5, 0, 0},
+	{"pause", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8,
+		PauseEvery: 15}, .5, 0, 0},
 	{"long", simulated{Discipline: queuetest.Sharing, Servers: 40, Service: 2, First: .1, Spread: .5}, 1, 0, 0},
 }
 
@@ -71,7 +75,8 @@ type claims struct {
 // counts are the numbers of claims.
 func (c *claims) counts() []*int {
 	return []*int{
-		&c.runs, &c.proven, &c.false_, &c.far, &c.estimates, &c.over, &c.overProven, &c.none, &c.power8, &c.of8, &c.power9,
+		&c.runs, &c.proven, &c.false_, &c.far, &c.estimates, &c.over, &c.overProven, &c.none, &c.power8, &c.of8,
+		&c.power9,
 		&c.of9, &c.saturated, &c.wrong, &c.missed, &c.should, &c.ranges, &c.covered, &c.bounded,
 	}
 }
@@ -282,10 +287,14 @@ func print(t *testing.T, known []truth, cells [][]claims, total *claims) {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n| load | runs | proven | false | above capacity | estimates above 1.05 capacity | wrong \"no load\" | proven at 0.8 of the border | at 0.9 | saturation wrong | missed | ranges that hold the border | width |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("\n| load | runs | proven | false | above capacity | estimates above 1.05 capacity | wrong \"no " +
+		"load\" | proven at 0.8 of the border | at 0.9 | saturation wrong | missed | ranges that hold the border | " +
+		"width |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	row := func(name string, c *claims) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d of %d | %d | %d of %d | %d of %d | %d of %d | %d of %d | %d of %d | %.2f |\n", name, c.runs, c.proven, c.false_, c.overProven, c.over, c.estimates, c.none,
-			c.power8, c.of8, c.power9, c.of9, c.wrong, c.saturated, c.missed, c.should, c.covered, c.ranges, c.width/float64(max(1, c.bounded)))
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d of %d | %d | %d of %d | %d of %d | %d of %d | %d of %d | %d of "+
+			"%d | %.2f |\n", name, c.runs, c.proven, c.false_, c.overProven, c.over, c.estimates, c.none,
+			c.power8, c.of8, c.power9, c.of9, c.wrong, c.saturated, c.missed, c.should, c.covered, c.ranges,
+			c.width/float64(max(1, c.bounded)))
 	}
 	for j, s := range shapes {
 		sum := claims{}

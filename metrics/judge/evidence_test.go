@@ -66,11 +66,14 @@ func TestWarmUp(t *testing.T) {
 func TestShareAtLeast(t *testing.T) {
 	for _, c := range []struct{ good, n, least, want float64 }{
 		// 1 - I_x(good+1, n-good+1); with all good that is 1 - x^(n+1).
-		{5, 5, 0.95, 1 - math.Pow(0.95, 6)}, {300, 300, 0.95, 1 - math.Pow(0.95, 301)}, {0, 1, 0.5, 0.25}, {1, 1, 0.5, 0.75},
-		{1, 2, 0.5, 0.5}, {500, 1000, 0.5, 0.5}, {0, 10, 0.9, math.Pow(0.1, 11)}, {7.5, 7.5, 0.9, 1 - math.Pow(0.9, 8.5)},
+		{5, 5, 0.95, 1 - math.Pow(0.95, 6)}, {300, 300, 0.95, 1 - math.Pow(0.95, 301)}, {0, 1, 0.5, 0.25},
+		{1, 1, 0.5, 0.75},
+		{1, 2, 0.5, 0.5}, {500, 1000, 0.5, 0.5}, {0, 10, 0.9, math.Pow(0.1, 11)},
+		{7.5, 7.5, 0.9, 1 - math.Pow(0.9, 8.5)},
 		// 96 of 100: P(X <= 96) of 101 draws at 0.95, summed with fractions.
 		{96, 100, 0.95, 0.5729258314},
-		{0, 0, 0.95, 0}, {5, 3, 0.95, 0}, {-1, 3, 0.95, 0}, {3, 3, 1, 0}, {3, 3, 0, 1}, {3, 3, math.NaN(), 0}, {math.NaN(), 3, 0.5, 0},
+		{0, 0, 0.95, 0}, {5, 3, 0.95, 0}, {-1, 3, 0.95, 0}, {3, 3, 1, 0}, {3, 3, 0, 1}, {3, 3, math.NaN(), 0},
+		{math.NaN(), 3, 0.5, 0},
 		{1_000_000, 1_000_000, 0.95, 1}, {900_000, 1_000_000, 0.95, 0},
 	} {
 		if got := ShareAtLeast(c.good, c.n, c.least); math.Abs(got-c.want) > 1e-9 {
@@ -87,14 +90,16 @@ func TestShareAtLeast(t *testing.T) {
 
 func TestLook(t *testing.T) {
 	for _, c := range []struct{ held, look, next int }{
-		{5, 0, 10}, {14, 0, 1}, {15, 15, 15}, {29, 15, 1}, {30, 30, 30}, {59, 30, 1}, {60, 60, 60}, {119, 60, 1}, {121, 120, 119}, {500, 480, 460},
+		{5, 0, 10}, {14, 0, 1}, {15, 15, 15}, {29, 15, 1}, {30, 30, 30}, {59, 30, 1}, {60, 60, 60}, {119, 60, 1},
+		{121, 120, 119}, {500, 480, 460},
 	} {
 		look, next := Look(time.Duration(c.held) * time.Second)
 		if fmt.Sprint(look.Seconds(), next.Seconds()) != fmt.Sprint(c.look, c.next) {
 			t.Errorf("after %d s: look %s, the next in %s; want %d s and %d s", c.held, look, next, c.look, c.next)
 		}
 	}
-	for length, want := range map[time.Duration]float64{10 * time.Second: shortMost, 58 * time.Second: shortMost, time.Minute: metrics.MostConfidence} {
+	for length, want := range map[time.Duration]float64{10 * time.Second: shortMost, 58 * time.Second: shortMost,
+		time.Minute: metrics.MostConfidence} {
 		if got := MostFor(length); got != want {
 			t.Errorf("%s: at most %v sure, want %v", length, got, want)
 		}
@@ -104,7 +109,8 @@ func TestLook(t *testing.T) {
 // Work is done between the first chunk and the last, whatever the order in which answers are counted, and times far
 // outside cost nothing.
 func TestWork(t *testing.T) {
-	answers := []struct{ at, first, last, tokens int }{{0, 1, 5, 10}, {1, 1, 9, 10}, {2, 2, 10, 10}, {3, -1000, 1 << 30, 10}, {4, 9, 3, 1 << 40}, {9, 9, 9, 0}}
+	answers := []struct{ at, first, last, tokens int }{{0, 1, 5, 10}, {1, 1, 9, 10}, {2, 2, 10, 10},
+		{3, -1000, 1 << 30, 10}, {4, 9, 3, 1 << 40}, {9, 9, 9, 0}}
 	var sums [][]float64
 	for seed := range uint64(4) {
 		var w work

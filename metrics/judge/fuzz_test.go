@@ -30,7 +30,8 @@ func (n *nonsense) pick(of int) int {
 }
 
 func (n *nonsense) time() time.Duration {
-	all := []time.Duration{metrics.Never, 0, 1, second, 3 * second, 9 * second, minute, 1000 * time.Hour, math.MaxInt64 / 2, math.MaxInt64, math.MinInt64}
+	all := []time.Duration{metrics.Never, 0, 1, second, 3 * second, 9 * second, minute, 1000 * time.Hour,
+		math.MaxInt64 / 2, math.MaxInt64, math.MinInt64}
 	return all[n.pick(len(all))]
 }
 
@@ -46,18 +47,23 @@ func (n *nonsense) number() float64 {
 
 func (n *nonsense) plan() metrics.Plan {
 	p := metrics.Plan{
-		Rate: metrics.Rate(n.number()), Burstiness: n.number(), MaxConcurrency: n.pick(4) - 1, Warmup: n.time(), Duration: n.time(), Percentiles: []float64{50},
-		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: n.number()}, {Metric: metrics.TPOT, LimitMS: n.number()}, {Metric: metrics.NumLatencies, LimitMS: n.number()}},
-		Gates:   []metrics.Gate{{Metric: "goodput", Op: []string{"<", "?"}[n.pick(2)], Limit: n.number(), Percent: true}},
+		Rate: metrics.Rate(n.number()), Burstiness: n.number(), MaxConcurrency: n.pick(4) - 1, Warmup: n.time(),
+		Duration: n.time(), Percentiles: []float64{50},
+		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: n.number()}, {Metric: metrics.TPOT, LimitMS: n.number()},
+			{Metric: metrics.NumLatencies, LimitMS: n.number()}},
+		Gates: []metrics.Gate{{Metric: "goodput", Op: []string{"<", "?"}[n.pick(2)], Limit: n.number(),
+			Percent: true}},
 	}
 	if n.pick(2) == 0 {
-		p.Ramp = &metrics.Ramp{Strategy: []string{"linear", "exponential", "?"}[n.pick(3)], From: n.number(), To: n.number(), Over: n.time()}
+		p.Ramp = &metrics.Ramp{Strategy: []string{"linear", "exponential", "?"}[n.pick(3)], From: n.number(),
+			To: n.number(), Over: n.time()}
 	}
 	for range n.pick(4) {
 		p.Stages = append(p.Stages, metrics.Stage{Start: n.time(), Length: n.time(), Load: n.load()})
 	}
 	for range n.pick(3) {
-		p.Tiers = append(p.Tiers, metrics.Tier{Name: "t", SLO: metrics.SLO{{Metric: metrics.TTFT, LimitMS: n.number()}}})
+		p.Tiers = append(p.Tiers,
+			metrics.Tier{Name: "t", SLO: metrics.SLO{{Metric: metrics.TTFT, LimitMS: n.number()}}})
 	}
 	return p
 }
@@ -73,7 +79,8 @@ func (n *nonsense) request(i int) metrics.Request {
 		q.OutputTokens = n.pick(256) << 55
 	}
 	if n.pick(4) == 0 {
-		q.Failure = []metrics.Failure{metrics.Cancelled, metrics.FailedStatus, metrics.FailedConnect, metrics.FailedTruncated, metrics.FailedNoSocket, "?"}[n.pick(6)]
+		q.Failure = []metrics.Failure{metrics.Cancelled, metrics.FailedStatus, metrics.FailedConnect,
+			metrics.FailedTruncated, metrics.FailedNoSocket, "?"}[n.pick(6)]
 	}
 	return q
 }
@@ -88,13 +95,14 @@ func (n *nonsense) load() metrics.Load {
 func (n *nonsense) settings() (all []metrics.LogEntry) {
 	for range n.pick(9) {
 		all = append(all, metrics.LogEntry{At: n.time(), Set: &metrics.LoadSetting{
-			Load: n.load(), Paused: n.pick(4) == 0, RampTo: n.number(), RampOver: n.time(), By: []string{metrics.ByUser, metrics.BySearch, "?"}[n.pick(3)]}})
+			Load: n.load(), Paused: n.pick(4) == 0, RampTo: n.number(), RampOver: n.time(),
+			By: []string{metrics.ByUser, metrics.BySearch, "?"}[n.pick(3)]}})
 	}
 	return all
 }
 
-// FuzzJudge: whatever a journal holds, the answer comes soon, has no impossible number, and a reason for what it does not say. The order of
-// requests does not count.
+// FuzzJudge: whatever a journal holds, the answer comes soon, has no impossible number, and a reason for what it does
+// not say. The order of requests does not count.
 func FuzzJudge(f *testing.F) {
 	for seed := range uint64(40) {
 		f.Add([]byte(nil), seed)
@@ -104,7 +112,8 @@ func FuzzJudge(f *testing.F) {
 		n := nonsense{data, rand.New(rand.NewPCG(seed, 3))}
 		run := metrics.Run{Plan: n.plan(), Events: n.settings(), End: metrics.End{Ended: n.near()}}
 		for range n.pick(9) {
-			run.Client = append(run.Client, metrics.ClientSecond{At: n.time(), Took: n.time(), DelayP99: n.time(), Sched: n.time(), Stall: n.time()})
+			run.Client = append(run.Client, metrics.ClientSecond{At: n.time(), Took: n.time(), DelayP99: n.time(),
+				Sched: n.time(), Stall: n.time()})
 		}
 		all := make([]metrics.Request, n.pick(120))
 		for i := range all {
@@ -120,13 +129,15 @@ func FuzzJudge(f *testing.F) {
 		}
 		checkAnswer(t, &r)
 		a := r.Answer
-		for _, v := range []float64{a.Proven, a.Estimate.Load, a.Estimate.Low, a.Estimate.High, a.Capacity.Load, a.Capacity.Low, a.Capacity.High, a.From, a.To, a.LowestTried, a.HighestTried} {
+		for _, v := range []float64{a.Proven, a.Estimate.Load, a.Estimate.Low, a.Estimate.High, a.Capacity.Load,
+			a.Capacity.Low, a.Capacity.High, a.From, a.To, a.LowestTried, a.HighestTried} {
 			if math.IsInf(v, 0) || math.IsNaN(v) || v < 0 {
 				t.Errorf("%v in %+v", v, a)
 			}
 		}
 		n.rand.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
-		if again, _ := report.Summarize(eventtest.Each(all), run); fmt.Sprintf("%+v", again.Answer) != fmt.Sprintf("%+v", a) {
+		if again, _ := report.Summarize(eventtest.Each(all), run); fmt.Sprintf("%+v",
+			again.Answer) != fmt.Sprintf("%+v", a) {
 			t.Errorf("in another order %+v\n%+v", again.Answer, a)
 		}
 	})
@@ -140,11 +151,13 @@ func TestNothingToSay(t *testing.T) {
 	mixed.Stages[1].Load = metrics.Load{Value: 4}
 	var sets []metrics.LogEntry
 	for i := range 1_000_000 {
-		sets = append(sets, metrics.LogEntry{At: time.Duration(i) * 3 * second, Set: &metrics.LoadSetting{Load: metrics.Load{Value: float64(1 + i%40)}}})
+		sets = append(sets, metrics.LogEntry{At: time.Duration(i) * 3 * second,
+			Set: &metrics.LoadSetting{Load: metrics.Load{Value: float64(1 + i%40)}}})
 	}
 	stages := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Goodput: ttft(500)}
 	for i := range 1_000_000 {
-		stages.Stages = append(stages.Stages, metrics.Stage{Start: time.Duration(i) * 3 * second, Length: 3 * second, Load: metrics.Load{Value: float64(1 + i%40)}})
+		stages.Stages = append(stages.Stages, metrics.Stage{Start: time.Duration(i) * 3 * second, Length: 3 * second,
+			Load: metrics.Load{Value: float64(1 + i%40)}})
 	}
 	for range 2 {
 		stages.Tiers = append(stages.Tiers, metrics.Tier{Name: "t", SLO: ttft(500)})
@@ -156,10 +169,12 @@ func TestNothingToSay(t *testing.T) {
 		sets []metrics.LogEntry
 		why  string
 	}{
-		"no arrivals":        {metrics.Plan{Rate: 10, Goodput: ttft(500)}, nil, nil, "too few requests"},
-		"one request":        {metrics.Plan{Rate: 10, Goodput: ttft(500)}, busy[:1], nil, "too few requests"},
-		"rates and users":    {mixed, closedLoop(userStages(10*second, 4, 4), second/2, 4), nil, "rate stages and user stages mixed"},
-		"a rate of NaN":      {metrics.Plan{Rate: metrics.Rate(math.NaN()), Goodput: ttft(500)}, busy[:100], nil, "steady load"},
+		"no arrivals": {metrics.Plan{Rate: 10, Goodput: ttft(500)}, nil, nil, "too few requests"},
+		"one request": {metrics.Plan{Rate: 10, Goodput: ttft(500)}, busy[:1], nil, "too few requests"},
+		"rates and users": {mixed, closedLoop(userStages(10*second, 4, 4), second/2, 4), nil,
+			"rate stages and user stages mixed"},
+		"a rate of NaN": {metrics.Plan{Rate: metrics.Rate(math.NaN()), Goodput: ttft(500)}, busy[:100], nil,
+			"steady load"},
 		"a million settings": {metrics.Plan{Rate: 10, Burstiness: 1, Goodput: ttft(500)}, busy, sets, ""},
 		"a million stages":   {stages, busy, nil, ""},
 	} {

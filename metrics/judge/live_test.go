@@ -24,7 +24,8 @@ func TestJudgeEqualsReport(t *testing.T) {
 	stages.Goodput, stages.Tiers = slo, []metrics.Tier{{Name: "gold", SLO: slo}, {Name: "bronze", SLO: ttft(800)}}
 	warm := rampPlan(ramp)
 	warm.Warmup, warm.Goodput = 10*second, slo
-	overRequests := metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 4, To: 44}, Rate: inf, Burstiness: 1, Goodput: slo}
+	overRequests := metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 4, To: 44}, Rate: inf, Burstiness: 1,
+		Goodput: slo}
 	users := usersPlan(userStages(10*second, 1, 8, 16, 64, 128))
 	users.Goodput = slo
 	refusing := many.with(func(s *server) { s.room = 10 })
@@ -38,15 +39,19 @@ func TestJudgeEqualsReport(t *testing.T) {
 		{"ramp with warm-up", warm, refusing.serve(poisson(ramp, r), r), nil},
 		{"ramp over requests", overRequests, many.serve(poisson(ramp, r), r), nil},
 		{"stages", stages, many.serve(arrivals, r), nil},
-		{"closed loop", metrics.Plan{Rate: inf, MaxConcurrency: 4}, closedLoop(userStages(10*second, 4), second/2, 4), nil},
+		{"closed loop", metrics.Plan{Rate: inf, MaxConcurrency: 4}, closedLoop(userStages(10*second, 4), second/2, 4),
+			nil},
 		{"users", users, closedLoop(users.Stages, second/2, 16), nil},
-		{"server killed", warm, killed(many.serve(poisson(ramp, r), r), 30*second, 40*second, metrics.FailedTruncated), nil},
+		{"server killed", warm, killed(many.serve(poisson(ramp, r), r), 30*second, 40*second, metrics.FailedTruncated),
+			nil},
 		{"steered", warm, many.serve(poisson(ramp, r), r), []metrics.LogEntry{
 			{At: 30 * second, Set: &metrics.LoadSetting{Load: perSecond(20), RampTo: 44, RampOver: 20 * second}},
-			{At: 55 * second, Set: &metrics.LoadSetting{Load: perSecond(42)}, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 90}}}}},
+			{At: 55 * second, Set: &metrics.LoadSetting{Load: perSecond(42)},
+				Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 90}}}}},
 	} {
 		c.plan.Requests = len(c.all)
-		want, got := reported(t, c.plan, c.all, c.events...), liveAt(c.plan, c.all, eventtest.LastDone(c.all), c.events...)
+		want, got := reported(t, c.plan, c.all, c.events...),
+			liveAt(c.plan, c.all, eventtest.LastDone(c.all), c.events...)
 		options := []cmp.Option{cmpopts.IgnoreFields(metrics.LoadLevel{}, "ITLp99"), cmpopts.EquateApprox(1e-12, 0)}
 		if diff := cmp.Diff(want.Levels, got.Levels, options...); diff != "" {
 			t.Errorf("%s: levels (-report +live):\n%s", c.name, diff)
@@ -98,7 +103,8 @@ func TestLevelsCountTheWaitForASlot(t *testing.T) {
 	}
 	all = all[3:]
 	s, shown := reported(t, plan, all), liveAt(plan, all, 71*second)
-	if s.Good != len(all) || s.Levels[0].Good != 0 || shown.Levels[0].Good != 0 || s.Levels[0].Standing != metrics.LevelMissed || shown.Levels[0].Standing != metrics.LevelMissed {
+	if s.Good != len(all) || s.Levels[0].Good != 0 || shown.Levels[0].Good != 0 ||
+		s.Levels[0].Standing != metrics.LevelMissed || shown.Levels[0].Standing != metrics.LevelMissed {
 		t.Errorf("%d of %d good; levels %+v, live %+v", s.Good, len(all), s.Levels, shown.Levels)
 	}
 }

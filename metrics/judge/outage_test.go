@@ -26,7 +26,8 @@ func killed(all []metrics.Request, at, back time.Duration, kind metrics.Failure)
 			continue
 		}
 		chunks := q.Chunks
-		q.Chunks, q.FirstChunk, q.FirstToken, q.LastChunk, q.OutputTokens = nil, metrics.Never, metrics.Never, metrics.Never, 0
+		q.Chunks, q.FirstChunk, q.FirstToken, q.LastChunk, q.OutputTokens = nil, metrics.Never, metrics.Never,
+			metrics.Never, 0
 		for _, c := range chunks {
 			if q.Sent != metrics.Never && c.At < at {
 				q.Add(c)
@@ -44,14 +45,16 @@ func TestDeadServerIsNotSaturated(t *testing.T) {
 		server server
 		kind   metrics.Failure
 	}{
-		"stream cut": {many, metrics.FailedTruncated}, "reset": {many, metrics.FailedReset}, "error in stream": {many, metrics.FailedInStream}, "long answers": {wide, metrics.FailedTruncated},
+		"stream cut": {many, metrics.FailedTruncated}, "reset": {many, metrics.FailedReset},
+		"error in stream": {many, metrics.FailedInStream}, "long answers": {wide, metrics.FailedTruncated},
 	} {
 		r := rand.New(rand.NewPCG(1, 7))
 		all := killed(c.server.serve(poisson(ramp, r), r), 16*second, time.Hour, c.kind)
 		plan := rampPlan(ramp)
 		plan.Goodput = ttft(200)
 		s := reported(t, plan, all)
-		if a := s.Answer; a.Saturates || !strings.HasPrefix(a.Why, "no saturation up to ") || a.HighestTried > ramp.RateAt(16*second) || a.None {
+		if a := s.Answer; a.Saturates || !strings.HasPrefix(a.Why, "no saturation up to ") ||
+			a.HighestTried > ramp.RateAt(16*second) || a.None {
 			t.Errorf("%s: %+v", name, a)
 		}
 		if s.Unreached < 500 || s.Conclusion != metrics.RunFailed {
@@ -75,7 +78,8 @@ func TestSaturationAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 7))
 	ramp := linear(4, 60, minute)
-	s := reported(t, rampPlan(ramp), killed(many.serve(poisson(ramp, r), r), 8*second, 12*second, metrics.FailedTruncated))
+	s := reported(t, rampPlan(ramp),
+		killed(many.serve(poisson(ramp, r), r), 8*second, 12*second, metrics.FailedTruncated))
 	if a := s.Answer; !a.Saturates || math.Abs(a.Capacity.Load/many.capacity()-1) > 0.15 || s.Unreached != 0 {
 		t.Errorf("%+v, capacity %.1f, %d unreached", a, many.capacity(), s.Unreached)
 	}
@@ -86,7 +90,8 @@ func TestRefusedConnectionsUnderLoadAreEvidence(t *testing.T) {
 	t.Parallel()
 	long := server{slots: 30, service: 50 * second, first: 50 * ms, room: 1}
 	plan := metrics.Plan{Rate: inf, Burstiness: 1, Goodput: ttft(200),
-		Stages: []metrics.Stage{{Length: 20 * second, Load: perSecond(1)}, {Start: 20 * second, Length: 20 * second, Load: perSecond(10)}}}
+		Stages: []metrics.Stage{{Length: 20 * second, Load: perSecond(1)},
+			{Start: 20 * second, Length: 20 * second, Load: perSecond(10)}}}
 	var arrivals []time.Duration
 	for at := time.Duration(0); at < 40*second; {
 		arrivals = append(arrivals, at)
@@ -106,7 +111,8 @@ func TestRefusedConnectionsUnderLoadAreEvidence(t *testing.T) {
 			q.Add(metrics.Chunk{At: min(end, q.LastChunk+200*ms), Tokens: 1})
 		}
 	}
-	if s := reported(t, plan, all); s.Levels[1].Standing == metrics.LevelUnanswered || s.Levels[1].Standing == metrics.LevelWithin || s.Unreached != 0 {
+	if s := reported(t, plan, all); s.Levels[1].Standing == metrics.LevelUnanswered ||
+		s.Levels[1].Standing == metrics.LevelWithin || s.Unreached != 0 {
 		t.Errorf("%+v, %+v", s.Answer, s.Levels)
 	}
 	for at := 24 * second; at < 40*second; at += 4 * second {
@@ -122,7 +128,8 @@ func TestNothingButAnOutage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	plan, arrivals := stagesOf(10*second, r, 8, 16)
 	all := many.serve(arrivals, r)
-	for want, at := range map[string]time.Duration{"server stopped answering after 4s": 4 * second, "server did not answer": 0} {
+	for want, at := range map[string]time.Duration{"server stopped answering after 4s": 4 * second,
+		"server did not answer": 0} {
 		a := reported(t, plan, killed(all, at, time.Hour, metrics.FailedTruncated)).Answer
 		if a.Why != want || a.TierAnswer.Why != want || a.Saturates || a.Proven > 0 || a.None {
 			t.Errorf("%q: %+v", want, a)

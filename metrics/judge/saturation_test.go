@@ -24,14 +24,16 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 		"slow to begin": many.with(func(s *server) { s.first = 300 * ms }),
 	} {
 		wrong := 0
-		ramps := []metrics.Ramp{linear(4, 44, minute), linear(10, 60, 90*second), {Strategy: "exponential", From: 4, To: 60, Over: 90 * second}}
+		ramps := []metrics.Ramp{linear(4, 44, minute), linear(10, 60, 90*second),
+			{Strategy: "exponential", From: 4, To: 60, Over: 90 * second}}
 		for _, ramp := range ramps {
 			for seed := range uint64(seeds) {
 				r := rand.New(rand.NewPCG(seed, 7))
 				a := reported(t, rampPlan(ramp), s.serve(poisson(ramp, r), r)).Answer
 				at := a.Capacity.Load
 				if !a.Saturates || math.Abs(at/s.capacity()-1) > 0.2 || a.From > s.capacity()*1.02 {
-					t.Errorf("%s, %v, seed %d: saturates %v at %.1f, from %.1f, %q; the capacity is %.1f", name, ramp, seed, a.Saturates, at, a.From, a.Why, s.capacity())
+					t.Errorf("%s, %v, seed %d: saturates %v at %.1f, from %.1f, %q; the capacity is %.1f", name, ramp,
+						seed, a.Saturates, at, a.From, a.Why, s.capacity())
 				}
 				if math.Abs(at/s.capacity()-1) > 0.1 {
 					wrong++
@@ -66,7 +68,8 @@ func TestNoSaturation(t *testing.T) {
 	} {
 		for seed := range uint64(3) {
 			r := rand.New(rand.NewPCG(seed, 7))
-			if a := reported(t, rampPlan(c.ramp), c.s.serve(poisson(c.ramp, r), r)).Answer; a.Saturates || a.Why != c.why {
+			if a := reported(t, rampPlan(c.ramp), c.s.serve(poisson(c.ramp, r), r)).Answer; a.Saturates ||
+				a.Why != c.why {
 				t.Errorf("%s, seed %d: saturates %v, %q; want %q", c.name, seed, a.Saturates, a.Why, c.why)
 			}
 		}
@@ -87,7 +90,8 @@ func TestWhyNoLoadIsKnown(t *testing.T) {
 	t.Parallel()
 	plan := usersPlan(userStages(8*second, 1, 16, 64))
 	plan.Goodput = ttft(500)
-	if a := reported(t, plan, closedLoop(plan.Stages, 500*ms, 16)).Answer; a.TierAnswer.Why != "nothing was held long enough" {
+	if a := reported(t, plan, closedLoop(plan.Stages, 500*ms, 16)).Answer; a.TierAnswer.Why != "nothing was held long "+
+		"enough" {
 		t.Errorf("users 1, 16, 64 for 8 s: %q", a.TierAnswer.Why)
 	}
 }
@@ -110,7 +114,8 @@ func TestSaturationOfStages(t *testing.T) {
 		}
 		s := reported(t, plan, all)
 		a := s.Answer
-		if !a.Saturates || a.From != 24 || a.To != 40 || a.Before != 2 || a.After != 3 || a.SaturatedAt != minute || !a.Confirmed {
+		if !a.Saturates || a.From != 24 || a.To != 40 || a.Before != 2 || a.After != 3 || a.SaturatedAt != minute ||
+			!a.Confirmed {
 			t.Errorf("held %v: %+v, want between 24 and 40", held, a)
 		}
 		for i, l := range s.Levels {
@@ -143,7 +148,8 @@ func TestWorkDecides(t *testing.T) {
 	sharing := simulated{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .02, Spread: 1, Tokens: 50}
 	limiter := simulated{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}
 	long := simulated{Discipline: queuetest.FIFO, Servers: 400, Service: 20, First: .1, Spread: .3, Tokens: 200}
-	drifting := simulated{Discipline: queuetest.FIFO, Servers: 40, Service: .4, First: .04, Spread: .3, Drift: 2, DriftFor: 300}
+	drifting := simulated{Discipline: queuetest.FIFO, Servers: 40, Service: .4, First: .04, Spread: .3, Drift: 2,
+		DriftFor: 300}
 	for _, c := range []struct {
 		name      string
 		server    simulated
@@ -155,8 +161,10 @@ func TestWorkDecides(t *testing.T) {
 	}{
 		{"first chunks at once, and ends late", sharing, 60, []float64{8, 14, 30}, "within within behind", 14, 30, ""},
 		{"refusals", limiter, 60, []float64{6, 10, 25}, "within within missed", 10, 25, ""},
-		{"requests of 20 s in stages of 30 s", long, 30, []float64{2, 4, 6}, "within within within", 0, 0, "no saturation up to 6 req/s"},
-		{"a server that becomes slower", drifting, 300, []float64{20}, "within", 0, 0, "the server became slower under a load that stayed the same"},
+		{"requests of 20 s in stages of 30 s", long, 30, []float64{2, 4, 6}, "within within within", 0, 0,
+			"no saturation up to 6 req/s"},
+		{"a server that becomes slower", drifting, 300, []float64{20}, "within", 0, 0,
+			"the server became slower under a load that stayed the same"},
 	} {
 		plan, all := queued(c.server, c.length, c.rates...)
 		s := reported(t, plan, all)
@@ -165,8 +173,10 @@ func TestWorkDecides(t *testing.T) {
 		for _, l := range s.Levels {
 			got = append(got, string(l.Standing))
 		}
-		if strings.Join(got, " ") != c.standings || a.Saturates != (c.to > 0) || a.From != c.from || a.To != c.to || a.Why != c.why || a.Drifting != strings.Contains(c.why, "slower") {
-			t.Errorf("%s: levels %q, saturates %v between %v and %v, %q; want %q between %v and %v, %q", c.name, got, a.Saturates, a.From, a.To, a.Why, c.standings, c.from, c.to, c.why)
+		if strings.Join(got, " ") != c.standings || a.Saturates != (c.to > 0) || a.From != c.from || a.To != c.to ||
+			a.Why != c.why || a.Drifting != strings.Contains(c.why, "slower") {
+			t.Errorf("%s: levels %q, saturates %v between %v and %v, %q; want %q between %v and %v, %q", c.name, got,
+				a.Saturates, a.From, a.To, a.Why, c.standings, c.from, c.to, c.why)
 			for _, l := range s.Levels {
 				t.Logf("%+v", l)
 			}
@@ -195,7 +205,8 @@ func TestKnee(t *testing.T) {
 		s := reported(t, plan, closedLoop(plan.Stages, 500*ms, c.full))
 		a := s.Answer
 		if a.Saturates != (c.to > 0) || a.From != c.from || a.To != c.to || a.Why != c.why || a.Unit != metrics.Users {
-			t.Errorf("%v users on %d slots: %v between %v and %v, %q; want %v and %v, %q", c.users, c.full, a.Saturates, a.From, a.To, a.Why, c.from, c.to, c.why)
+			t.Errorf("%v users on %d slots: %v between %v and %v, %q; want %v and %v, %q", c.users, c.full, a.Saturates,
+				a.From, a.To, a.Why, c.from, c.to, c.why)
 		}
 		for i, l := range s.Levels {
 			if l.Offered != float64(c.users[i]) || l.Unit != metrics.Users {

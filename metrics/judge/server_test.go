@@ -197,13 +197,15 @@ func checkAnswer(t *testing.T, r *metrics.Report) {
 		if !(a.Confidence >= 0 && a.Confidence <= metrics.MostConfidence) {
 			t.Errorf("a confidence of %v", a.Confidence)
 		}
-		if a.Proven > 0 && (a.Confidence < metrics.EnoughConfidence || a.None) || (a.Proven > 0) != (a.ProvenLevel >= 0) {
+		if a.Proven > 0 && (a.Confidence < metrics.EnoughConfidence || a.None) ||
+			(a.Proven > 0) != (a.ProvenLevel >= 0) {
 			t.Errorf("contradiction: %+v", a)
 		}
 		if c := &r.Answer.Capacity; r.Answer.Saturates && c.Known() && a.Proven > c.High {
 			t.Errorf("%v is proven above the capacity of %+v", a.Proven, *c)
 		}
-		if e.Known() && !(e.Low <= e.Load && (e.High == 0 || e.Load <= e.High)) || e.Known() && e.High > 0 && e.High < a.Proven {
+		if e.Known() && !(e.Low <= e.Load && (e.High == 0 || e.Load <= e.High)) ||
+			e.Known() && e.High > 0 && e.High < a.Proven {
 			t.Errorf("an estimate of %+v with %v proven", *e, a.Proven)
 		}
 		if r.Judges() && a.Proven == 0 && !e.Known() && !a.None && a.Why == "" {
@@ -216,7 +218,8 @@ func checkAnswer(t *testing.T, r *metrics.Report) {
 	for i := range r.Levels {
 		for tier := range 1 + len(r.Levels[i].Others) {
 			v := r.Levels[i].Tier(tier)
-			if v.Standing == metrics.LevelUnknown && v.Why == "" || !(v.Confidence >= 0 && v.Confidence <= metrics.MostConfidence) || v.Missing < 0 || v.Good > v.Requests {
+			if v.Standing == metrics.LevelUnknown && v.Why == "" ||
+				!(v.Confidence >= 0 && v.Confidence <= metrics.MostConfidence) || v.Missing < 0 || v.Good > v.Requests {
 				t.Errorf("level %d: %+v", i, v)
 			}
 			if r.Levels[i].To-r.Levels[i].From < 58*second && v.Confidence >= metrics.EnoughConfidence {

@@ -21,7 +21,8 @@ type span struct {
 
 func spans(levels []metrics.LoadLevel) (all []span) {
 	for _, l := range levels {
-		all = append(all, span{int(l.From.Round(second).Seconds()), int(l.To.Round(second).Seconds()), math.Round(l.Offered)})
+		all = append(all,
+			span{int(l.From.Round(second).Seconds()), int(l.To.Round(second).Seconds()), math.Round(l.Offered)})
 	}
 	return all
 }
@@ -66,8 +67,10 @@ func TestPlanCutShort(t *testing.T) {
 		events []metrics.LogEntry
 		want   []span
 	}{
-		{metrics.Plan{Rate: inf, MaxConcurrency: 4, Duration: 20 * second}, []metrics.LogEntry{soon, setTo(10, metrics.LoadSetting{Load: usersOf(8)})}, []span{{0, 10, 4}, {10, 20, 8}}},
-		{usersPlan(stages), []metrics.LogEntry{setTo(11, metrics.LoadSetting{Load: usersOf(8), By: metrics.ByUser})}, []span{{0, 10, 4}, {11, 20, 8}}},
+		{metrics.Plan{Rate: inf, MaxConcurrency: 4, Duration: 20 * second}, []metrics.LogEntry{soon,
+			setTo(10, metrics.LoadSetting{Load: usersOf(8)})}, []span{{0, 10, 4}, {10, 20, 8}}},
+		{usersPlan(stages), []metrics.LogEntry{setTo(11, metrics.LoadSetting{Load: usersOf(8), By: metrics.ByUser})},
+			[]span{{0, 10, 4}, {11, 20, 8}}},
 	} {
 		if diff := cmp.Diff(c.want, spans(reported(t, c.plan, all, c.events...).Levels)); diff != "" {
 			t.Errorf("levels (-want +got):\n%s", diff)
@@ -97,7 +100,8 @@ func TestLevelsOfARamp(t *testing.T) {
 			}
 		}
 		if off := len(s.Levels) - c.levels; off < -1 || off > 1 || s.Levels[0].From != c.warmup || n != s.Completed {
-			t.Errorf("%v: %d levels from %s with %d of %d requests; want %d levels", c.ramp, len(s.Levels), s.Levels[0].From, n, s.Completed, c.levels)
+			t.Errorf("%v: %d levels from %s with %d of %d requests; want %d levels", c.ramp, len(s.Levels),
+				s.Levels[0].From, n, s.Completed, c.levels)
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 7)) // twice as fast as planned: loads are counted
@@ -131,8 +135,10 @@ func TestSentInLevels(t *testing.T) {
 	add(10, 12410*ms, 310*ms, 0)        // 10 in 3.1 s, the last of them 310 ms before its end
 	add(12, 15510*ms, 250*ms, 3*second) // of 4 a second, those that went out in their last second
 	events := []metrics.LogEntry{
-		{At: 10400 * ms, Set: &metrics.LoadSetting{Load: perSecond(3)}}, {At: 12410 * ms, Set: &metrics.LoadSetting{Load: perSecond(3.2)}},
-		{At: 15510 * ms, Set: &metrics.LoadSetting{Load: perSecond(4)}}, {At: 18510 * ms, Set: &metrics.LoadSetting{Load: perSecond(5)}},
+		{At: 10400 * ms, Set: &metrics.LoadSetting{Load: perSecond(3)}},
+		{At: 12410 * ms, Set: &metrics.LoadSetting{Load: perSecond(3.2)}},
+		{At: 15510 * ms, Set: &metrics.LoadSetting{Load: perSecond(4)}},
+		{At: 18510 * ms, Set: &metrics.LoadSetting{Load: perSecond(5)}},
 	}
 	add(15, 18510*ms, 200*ms, 0) // 15 of its own, and 12 of before
 	s := reported(t, metrics.Plan{Rate: 8, Burstiness: 1}, all, events...)
@@ -170,7 +176,8 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 	}
 	set := metrics.Plan{Rate: inf, MaxConcurrency: 1, Duration: 150 * second}
 	s := reported(t, set, closedLoop(stages, second/2, 16), users...)
-	if a := s.Answer; len(s.Levels) != 5 || !a.Saturates || a.From != 8 || a.To != 16 || a.Unit != metrics.Users || a.SaturatedAt != 60*second {
+	if a := s.Answer; len(s.Levels) != 5 || !a.Saturates || a.From != 8 || a.To != 16 || a.Unit != metrics.Users ||
+		a.SaturatedAt != 60*second {
 		t.Errorf("%+v\n%+v", a, s.Levels)
 	}
 }
@@ -179,7 +186,8 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 func TestSteeredUsersAllDueAtOnce(t *testing.T) {
 	t.Parallel()
 	stages := userStages(10*second, 4, 14, 24)
-	events := []metrics.LogEntry{setTo(10, metrics.LoadSetting{Load: usersOf(14), By: metrics.ByUser}), setTo(20, metrics.LoadSetting{Load: usersOf(24), By: metrics.ByUser})}
+	events := []metrics.LogEntry{setTo(10, metrics.LoadSetting{Load: usersOf(14), By: metrics.ByUser}),
+		setTo(20, metrics.LoadSetting{Load: usersOf(24), By: metrics.ByUser})}
 	plan := metrics.Plan{Rate: inf, MaxConcurrency: 4, NumPrompts: 300, Goodput: ttft(300)}
 	all := closedLoop(stages, 500*ms, 16)
 	for i := range all {
@@ -188,11 +196,14 @@ func TestSteeredUsersAllDueAtOnce(t *testing.T) {
 	held := metrics.NewRequest(len(all)) // it never got a slot
 	held.Scheduled, held.Due, held.Done, held.Failure = 0, 0, 29*second, metrics.Cancelled
 	s := reported(t, plan, append(all, held), events...)
-	if want := []metrics.Standing{metrics.LevelWithin, metrics.LevelWithin, metrics.LevelMissed}; len(s.Levels) != len(want) { // at 24 the first chunk takes 375 ms
+	// at 24 the first chunk takes 375 ms
+	if want := []metrics.Standing{metrics.LevelWithin, metrics.LevelWithin, metrics.LevelMissed}; len(s.Levels) != len(
+		want) {
 		t.Fatalf("%+v", s.Levels)
 	} else {
 		for i, l := range s.Levels {
-			if n := stages[i].Users(); l.Offered != float64(n) || l.Unit != metrics.Users || l.From != stages[i].Start || l.Requests < 10*n || l.Standing != want[i] {
+			if n := stages[i].Users(); l.Offered != float64(n) || l.Unit != metrics.Users ||
+				l.From != stages[i].Start || l.Requests < 10*n || l.Standing != want[i] {
 				t.Errorf("level %d: %+v, want %d users and %q", i, l, n, want[i])
 			}
 		}

@@ -70,16 +70,20 @@ func TestOneLoad(t *testing.T) {
 			}
 			return 60*ms + time.Duration(i*7919%50)*ms
 		}, metrics.LevelWithin, true, ""},
-		{"waits that drift all the time", 50 * ms, 60 * second, func(i int) time.Duration { return 50*ms + time.Duration(i)*ms/4 }, metrics.LevelUnknown, false, "too short: the load must be held for at least "},
+		{"waits that drift all the time", 50 * ms, 60 * second,
+			func(i int) time.Duration { return 50*ms + time.Duration(i)*ms/4 }, metrics.LevelUnknown, false,
+			"too short: the load must be held for at least "},
 	} {
 		all := steady(0, c.length, c.every, c.first)
-		plan := metrics.Plan{Rate: metrics.Rate(second.Seconds() / c.every.Seconds()), Burstiness: 1, Goodput: ttft(500)}
+		plan := metrics.Plan{Rate: metrics.Rate(second.Seconds() / c.every.Seconds()), Burstiness: 1,
+			Goodput: ttft(500)}
 		s := reported(t, plan, all)
 		l, a := s.Levels[0], s.Answer
 		if l.Standing != c.standing || !strings.HasPrefix(l.Why, c.why) || (l.Why == "") != (c.why == "") {
 			t.Errorf("%s: %q, %q; want %q, %q: %+v", c.name, l.Standing, l.Why, c.standing, c.why, l)
 		}
-		if (a.Proven > 0) != c.proven || c.proven && (!a.Untested || a.Proven != l.Offered || a.Saturates || a.Estimate.Known()) || a.None != (c.standing == metrics.LevelMissed) {
+		if (a.Proven > 0) != c.proven || c.proven && (!a.Untested || a.Proven != l.Offered || a.Saturates ||
+			a.Estimate.Known()) || a.None != (c.standing == metrics.LevelMissed) {
 			t.Errorf("%s: %+v", c.name, a)
 		}
 		if c.standing == metrics.LevelWithin && !c.proven && l.Missing <= 0 {
@@ -159,7 +163,8 @@ func TestSlowStart(t *testing.T) {
 			}
 			a := reported(t, plan, many.with(func(s *server) { s.stall = 10 * second }).serve(arrivals, r)).Answer
 			if a.None || a.Saturates {
-				t.Errorf("ramped %v, seed %d: none within %v, saturates %v between %v and %v", ramped, seed, a.None, a.Saturates, a.From, a.To)
+				t.Errorf("ramped %v, seed %d: none within %v, saturates %v between %v and %v", ramped, seed, a.None,
+					a.Saturates, a.From, a.To)
 			}
 		}
 	}
@@ -174,8 +179,11 @@ func TestLowerLevelThatFailed(t *testing.T) {
 		length time.Duration
 		want   float64
 	}{{"weak", 15, 8 * second, 20}, {"strong", 40, 120 * second, 0}} {
-		all := joined(steady(0, c.length, 100*ms, noisy(c.slow, 2)), steady(c.length, c.length+120*second, 50*ms, noisy(1, 3)))
-		plan := metrics.Plan{Rate: metrics.Rate(20), Burstiness: 1, Goodput: ttft(500), Stages: []metrics.Stage{{Length: c.length, Load: perSecond(10)}, {Start: c.length, Length: 120 * second, Load: perSecond(20)}}}
+		all := joined(steady(0, c.length, 100*ms, noisy(c.slow, 2)),
+			steady(c.length, c.length+120*second, 50*ms, noisy(1, 3)))
+		plan := metrics.Plan{Rate: metrics.Rate(20), Burstiness: 1, Goodput: ttft(500),
+			Stages: []metrics.Stage{{Length: c.length, Load: perSecond(10)},
+				{Start: c.length, Length: 120 * second, Load: perSecond(20)}}}
 		s := reported(t, plan, all)
 		if !s.Levels[0].Standing.Failed() || s.Levels[1].Standing != metrics.LevelWithin || s.Answer.Proven != c.want {
 			t.Errorf("%s: %v is proven, want %v\n%+v", c.name, s.Answer.Proven, c.want, s.Levels)
@@ -210,7 +218,8 @@ func TestOwnDelays(t *testing.T) {
 		}
 		var client []metrics.ClientSecond
 		for at := second; at <= 72*second; at += second {
-			client = append(client, metrics.ClientSecond{At: at, Took: second, Cores: 2, DelayP50: c.read, DelayP99: c.read, DelayMax: c.read})
+			client = append(client, metrics.ClientSecond{At: at, Took: second, Cores: 2, DelayP50: c.read,
+				DelayP99: c.read, DelayMax: c.read})
 		}
 		plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: ttft(500)}
 		s := reportOf(t, all, metrics.Run{Plan: plan, Client: client})
@@ -218,7 +227,8 @@ func TestOwnDelays(t *testing.T) {
 		if l.Standing != c.standing || (len(l.Limited) > 0) != (c.standing == metrics.LevelLimited) {
 			t.Errorf("%s: %q, %q; want %q", c.name, l.Standing, l.Limited, c.standing)
 		}
-		if c.standing == metrics.LevelLimited && (s.Answer.Proven > 0 || !strings.Contains(s.Answer.TierAnswer.Why+s.Answer.Why, "client overloaded in 1 of 1 levels")) {
+		if c.standing == metrics.LevelLimited && (s.Answer.Proven > 0 ||
+			!strings.Contains(s.Answer.TierAnswer.Why+s.Answer.Why, "client overloaded in 1 of 1 levels")) {
 			t.Errorf("%s: %+v", c.name, s.Answer)
 		}
 	}
@@ -236,8 +246,10 @@ func TestRequestsWithoutAnEnd(t *testing.T) {
 			q.Scheduled, q.Due, q.Admitted, q.Sent, q.Failure, q.Done = at, at, at, at, metrics.Cancelled, 71*second
 		}
 	}
-	for name, v := range map[string]metrics.LoadLevel{"cut": reported(t, plan, all).Levels[0], "in flight": liveAt(plan, all, 70500*ms).Levels[0]} {
-		if v.Standing == metrics.LevelWithin || v.Confidence != 0 && v.Standing != metrics.LevelBehind || v.Good != 700 {
+	for name, v := range map[string]metrics.LoadLevel{"cut": reported(t, plan, all).Levels[0],
+		"in flight": liveAt(plan, all, 70500*ms).Levels[0]} {
+		if v.Standing == metrics.LevelWithin || v.Confidence != 0 && v.Standing != metrics.LevelBehind ||
+			v.Good != 700 {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
@@ -258,8 +270,10 @@ func TestProvenBoundsCapacity(t *testing.T) {
 	} {
 		a := metrics.Answer{Saturates: true, Capacity: metrics.Range{Load: 23, Low: 22, High: 25}, From: 21}
 		judge.Bound(&metrics.TierAnswer{Proven: c.proven, ProvenLevel: 3}, &a)
-		if want := (metrics.Range{Load: c.load, Low: c.low, High: c.high}); a.Saturates != c.saturates || a.Capacity != want || a.From != c.from {
-			t.Errorf("%v proven: %v, capacity %+v, from %v; want %v, %+v, %v", c.proven, a.Saturates, a.Capacity, a.From, c.saturates, want, c.from)
+		if want := (metrics.Range{Load: c.load, Low: c.low, High: c.high}); a.Saturates != c.saturates ||
+			a.Capacity != want || a.From != c.from {
+			t.Errorf("%v proven: %v, capacity %+v, from %v; want %v, %+v, %v", c.proven, a.Saturates, a.Capacity,
+				a.From, c.saturates, want, c.from)
 		}
 	}
 }

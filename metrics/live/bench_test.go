@@ -10,7 +10,8 @@ import (
 
 // recorded is a view after so many requests of ten chunks.
 func recorded(n int) *View {
-	rec := NewView(time.Now(), &metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 2000, Over: minute}, Rate: 1, Goodput: ttft(50)})
+	rec := NewView(time.Now(), &metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 2000, Over: minute},
+		Rate: 1, Goodput: ttft(50)})
 	for i := range n {
 		oneRequest(rec, i, time.Duration(i)*100*time.Microsecond)
 	}

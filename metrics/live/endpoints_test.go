@@ -43,7 +43,8 @@ func TestEndpoints(t *testing.T) {
 	if len(all) != metrics.MostEndpoints || all[len(all)-1].Model != metrics.OtherModels {
 		t.Fatalf("%d endpoints, want %d and the others last", len(all), metrics.MostEndpoints)
 	}
-	for i, want := range map[int][6]int{0: {5, 4, 0, 1, 4, 5}, 1: {5, 1, 3, 0, 1, 1}, len(all) - 1: {37, 37, 0, 0, 37, 37}} {
+	for i, want := range map[int][6]int{0: {5, 4, 0, 1, 4, 5}, 1: {5, 1, 3, 0, 1, 1},
+		len(all) - 1: {37, 37, 0, 0, 37, 37}} {
 		if got := counted(&all[i]); got != want {
 			t.Errorf("%s: %v, want %v", all[i].Model, got, want)
 		}
@@ -80,7 +81,9 @@ func TestEndpointsOfServers(t *testing.T) {
 	}
 	all := rec.Snapshot().Endpoints
 	last := all[len(all)-1]
-	if len(all) != metrics.MostEndpoints || last.Model != metrics.OtherModels || last.Server < 2 || last.Sent != metrics.MostEndpoints+1 {
-		t.Errorf("%d endpoints, the last is %q at server %d with %d requests", len(all), last.Model, last.Server, last.Sent)
+	if len(all) != metrics.MostEndpoints || last.Model != metrics.OtherModels || last.Server < 2 ||
+		last.Sent != metrics.MostEndpoints+1 {
+		t.Errorf("%d endpoints, the last is %q at server %d with %d requests", len(all), last.Model, last.Server,
+			last.Sent)
 	}
 }

@@ -335,7 +335,8 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 	if warming && !ok {
 		return // no figure counts it
 	}
-	e := requestSummary{loadTime: p.LoadTime(q), warming: warming, outcome: outcomeOf(q), second: uint32(second), groups: in}
+	e := requestSummary{loadTime: p.LoadTime(q), warming: warming, outcome: outcomeOf(q), second: uint32(second),
+		groups: in}
 	if q.Sent != metrics.Never {
 		e.sent = microsOf(q.Sent - e.loadTime)
 	}

@@ -30,7 +30,8 @@ func TestAgain(t *testing.T) {
 		}
 		at := eventtest.LastDone(all)
 		eventtest.Again(replayed, all, at)
-		diff := cmp.Diff(live.SnapshotAt(at), replayed.SnapshotAt(at), cmp.Comparer(eventtest.SameHistogram), cmpopts.EquateNaNs())
+		diff := cmp.Diff(live.SnapshotAt(at), replayed.SnapshotAt(at), cmp.Comparer(eventtest.SameHistogram),
+			cmpopts.EquateNaNs())
 		if diff != "" {
 			t.Errorf("seed %d (-live +again):\n%s", seed, diff)
 		}
@@ -59,8 +60,10 @@ func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
 func TestSetObjectives(t *testing.T) {
 	ci.SkipUnderRace(t)
 	all := eventtest.DrawRun(5, 2500)
-	plan := metrics.Plan{Goodput: ttft(700), Warmup: 4 * second, Gates: eventtest.Gates(t, "goodput<10%", "request_goodput<0.001")}
-	other := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 400}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 3000}}
+	plan := metrics.Plan{Goodput: ttft(700), Warmup: 4 * second,
+		Gates: eventtest.Gates(t, "goodput<10%", "request_goodput<0.001")}
+	other := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 400}, {Metric: metrics.TPOT, LimitMS: 50},
+		{Metric: metrics.E2EL, LimitMS: 3000}}
 	ended := eventtest.LastDone(all)
 	want := plan
 	want.Goodput = other
@@ -88,12 +91,14 @@ func TestSetObjectives(t *testing.T) {
 			t.Errorf("%s: objectives %v, plan %v", name, a.Objectives, a.Plan.Goodput)
 		}
 		run := metrics.Run{Plan: plan, End: metrics.End{Ended: ended}, Events: []metrics.LogEntry{
-			{At: 2, Objectives: &other}, {At: 1, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}, {At: 3, Text: "nothing"}}}
+			{At: 2, Objectives: &other}, {At: 1, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}},
+			{At: 3, Text: "nothing"}}}
 		summary, err := report.Summarize(eventtest.Each(all), run)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if summary.Good != a.Totals.Good || summary.PlannedGood != a.Totals.PlannedGood || summary.Met != a.Totals.Met || !slices.Equal(summary.Objectives, other) {
+		if summary.Good != a.Totals.Good || summary.PlannedGood != a.Totals.PlannedGood ||
+			summary.Met != a.Totals.Met || !slices.Equal(summary.Objectives, other) {
 			t.Errorf("%s: %d good of %v in the report, live %d", name, summary.Good, summary.Objectives, a.Totals.Good)
 		}
 		plain, _ := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})

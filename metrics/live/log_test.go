@@ -61,7 +61,8 @@ func TestLogUnderAFlood(t *testing.T) {
 	for _, e := range rec.Snapshot().Log {
 		got = append(got, fmt.Sprint(e.At, " ", e.Text, " ", e.Count))
 	}
-	want := []string{"0s connect: connection refused 1500", "0s HTTP 429: limit of 0 tokens for id-0 1500", "700ms the disk is full 0"}
+	want := []string{"0s connect: connection refused 1500", "0s HTTP 429: limit of 0 tokens for id-0 1500",
+		"700ms the disk is full 0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("log %q, want %q", got, want)
 	}
@@ -72,7 +73,8 @@ func TestLogUnderAFlood(t *testing.T) {
 	fail(2*second, metrics.FailedStatus, "limit of 1 tokens for id-1") // its line is gone
 	fail(3*second, metrics.FailedStatus, "limit of 2 tokens for id-2")
 	late := rec.Snapshot()
-	if last := late.Log[len(late.Log)-1]; last.At != 2*second || last.Count != 2 || last.Last != 3*second || early.Log[0].Count != 1500 {
+	if last := late.Log[len(late.Log)-1]; last.At != 2*second || last.Count != 2 || last.Last != 3*second ||
+		early.Log[0].Count != 1500 {
 		t.Errorf("after its line was dropped: %+v; an early snapshot has %+v", last, early.Log[0])
 	}
 	for i := range 3 * mostKinds {

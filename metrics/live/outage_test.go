@@ -121,7 +121,8 @@ func TestOutage(t *testing.T) {
 			}
 			p.to(16 * second)
 		}, "", "4s error server not answering: no data on 5 open connections\n5s info server answers again after 4s\n" +
-			"13s error server not answering: no data on 5 open connections\n15s info server answers again after 10s\n"}, // 2 x 4 s is the longest silence
+			// 2 x 4 s is the longest silence
+			"13s error server not answering: no data on 5 open connections\n15s info server answers again after 10s\n"},
 		{"a server that hangs", func(p *manualView) { p.streams(12, 2*second); p.to(5 * second) },
 			"2s no data on 12 open connections", "5s error server not answering: no data on 12 open connections\n"},
 		{"not long enough", func(p *manualView) { p.streams(12, 2*second); p.to(4900 * ms) }, "", ""},

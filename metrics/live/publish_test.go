@@ -83,7 +83,8 @@ func TestRecent(t *testing.T) {
 			fact any
 			done func(*shown) bool
 		}{
-			{metrics.Phase{State: metrics.Draining, DrainBy: time.Hour}, func(s *shown) bool { return s.State == metrics.Draining }},
+			{metrics.Phase{State: metrics.Draining, DrainBy: time.Hour},
+				func(s *shown) bool { return s.State == metrics.Draining }},
 			{metrics.Saving{Path: "a", Problem: "b"}, func(s *shown) bool { return s.SaveError == "b" }},
 			{metrics.Steering{Changes: 3}, func(s *shown) bool { return s.Steering.Changes == 3 }},
 			{ttft(1), func(s *shown) bool { return len(s.Objectives) == 1 }},

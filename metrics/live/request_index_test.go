@@ -28,7 +28,8 @@ func TestFullLedger(t *testing.T) {
 	}
 	tell(rec, 1000)
 	tell(small, most)
-	if came, ended := rec.index.arrived.from(0), rec.index.ended.from(0); len(came) != 1 || len(came[0]) != most-20 || len(ended[0]) != most {
+	if came, ended := rec.index.arrived.from(0), rec.index.ended.from(0); len(came) != 1 || len(came[0]) != most-20 ||
+		len(ended[0]) != most {
 		t.Fatalf("%d and %d kept, want %d without the warm-up, and %d", len(came[0]), len(ended[0]), most-20, most)
 	}
 	if log := rec.Snapshot().Log; len(log) != 1 || log[0].At != most*50*ms {
@@ -52,7 +53,8 @@ func TestFullLedger(t *testing.T) {
 	rec.setObjectives(ttft(10))
 	s := rec.Snapshot()
 	if s.Answer != nil || s.Totals.Good != 1000-most || s.Windows[5].Good != 0 || s.Windows[20].Good != 20 {
-		t.Errorf("%d good, want those beyond; windows %d and %d; answer %+v", s.Totals.Good, s.Windows[5].Good, s.Windows[20].Good, s.Answer)
+		t.Errorf("%d good, want those beyond; windows %d and %d; answer %+v", s.Totals.Good, s.Windows[5].Good,
+			s.Windows[20].Good, s.Answer)
 	}
 	rec.JudgeAt(50 * second)
 	if a := rec.Snapshot().Answer; a == nil || a.Proven > 0 || a.Estimate.High > 20 {
@@ -113,7 +115,8 @@ func TestSetObjectivesInForce(t *testing.T) {
 	}
 	rec.fact(0, metrics.LogEntry{At: second, Objectives: &slo})
 	after := rec.Snapshot()
-	if after.Answer == nil || after.Answer != before.Answer || after.Totals != before.Totals || !slices.Equal(after.Objectives, slo) {
+	if after.Answer == nil || after.Answer != before.Answer || after.Totals != before.Totals ||
+		!slices.Equal(after.Objectives, slo) {
 		t.Errorf("before %+v, after %+v", before.Answer, after.Answer)
 	}
 }

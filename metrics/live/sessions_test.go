@@ -43,7 +43,8 @@ func TestGroupsEqualReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := view.SnapshotAt(run.Ended)
-		for what, c := range map[string][2][]metrics.Group{"classes": {r.Classes, s.Classes}, "turns": {r.Turns, s.Turns}} {
+		for what, c := range map[string][2][]metrics.Group{"classes": {r.Classes, s.Classes},
+			"turns": {r.Turns, s.Turns}} {
 			exact := cmpopts.IgnoreFields(metrics.Slice{}, "Statistics", "Busy") // a sum of fractions
 			if diff := cmp.Diff(c[0], c[1], exact, cmp.Comparer(eventtest.SameHistogram)); diff != "" || len(c[0]) < 3 {
 				t.Errorf("seed %d: %s (-report +live):\n%s", seed, what, diff)
@@ -56,7 +57,8 @@ func TestGroupsEqualReport(t *testing.T) {
 				}
 			}
 		}
-		if x, y := r.Sessions, s.Sessions; y.Completed != x.Completed || y.Failed != x.Failed || y.Completed == 0 || y.Failed == 0 || y.Active != 0 || y.Thinking != 0 {
+		if x, y := r.Sessions, s.Sessions; y.Completed != x.Completed || y.Failed != x.Failed || y.Completed == 0 ||
+			y.Failed == 0 || y.Active != 0 || y.Thinking != 0 {
 			t.Errorf("seed %d: live %+v, report %+v", seed, y, x)
 		}
 		for number, c := range view.sessions.open {
@@ -72,7 +74,8 @@ func TestGroupsEqualReport(t *testing.T) {
 		}
 		if view.index.full == metrics.Never {
 			view.JudgeAt(run.Ended)
-			if x, y := good(r.Levels), good(view.SnapshotAt(run.Ended).Levels); x != y || x == 0 || s.Totals.Good != r.Good {
+			if x, y := good(r.Levels), good(view.SnapshotAt(run.Ended).Levels); x != y || x == 0 ||
+				s.Totals.Good != r.Good {
 				t.Errorf("seed %d: %d good in levels, %d in all, want %d and %d", seed, y, s.Totals.Good, x, r.Good)
 			}
 		}
@@ -90,7 +93,8 @@ func TestThinking(t *testing.T) {
 	view := NewView(time.Now(), &metrics.Plan{})
 	want := func(what string, active, thinking, completed, failed int) {
 		t.Helper()
-		if got := view.Snapshot().Sessions; *got != (metrics.LiveSessions{Active: active, Thinking: thinking, Completed: completed, Failed: failed}) {
+		if got := view.Snapshot().Sessions; *got != (metrics.LiveSessions{Active: active, Thinking: thinking,
+			Completed: completed, Failed: failed}) {
 			t.Errorf("%s: %+v", what, *got)
 		}
 	}

@@ -22,7 +22,9 @@ func TestSnapshotTravels(t *testing.T) {
 	rec := NewView(time.Now(), &plan)
 	all := eventtest.DrawRun(3, 80)
 	rec.fact(0, metrics.ServerSecond{At: second, Running: 3, Waiting: metrics.Unsaid()})
-	rec.fact(0, metrics.LogEntry{Text: "34 req/s", Mark: "34", Set: &metrics.LoadSetting{Load: metrics.Load{Value: 34}, By: metrics.ByUser}, Objectives: &metrics.SLO{{Metric: metrics.TPOT, LimitMS: 5}}})
+	rec.fact(0, metrics.LogEntry{Text: "34 req/s", Mark: "34",
+		Set:        &metrics.LoadSetting{Load: metrics.Load{Value: 34}, By: metrics.ByUser},
+		Objectives: &metrics.SLO{{Metric: metrics.TPOT, LimitMS: 5}}})
 	rec.Inspect(metrics.Inspection{Rows: true, Open: 8})
 	eventtest.Play(rec, all)
 	rec.Judge()
@@ -43,7 +45,8 @@ func TestSnapshotTravels(t *testing.T) {
 	if err := gob.NewDecoder(&wire).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
-	options := []cmp.Option{cmp.Comparer(eventtest.SameHistogram), cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(metrics.Request{})}
+	options := []cmp.Option{cmp.Comparer(eventtest.SameHistogram), cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
+		cmpopts.IgnoreUnexported(metrics.Request{})}
 	if diff := cmp.Diff(want, got, options...); diff != "" {
 		t.Errorf("(-sent +received):\n%s", diff)
 	}

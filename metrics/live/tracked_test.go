@@ -68,7 +68,8 @@ func TestRowsOfARequest(t *testing.T) {
 	}
 	rec.Inspect(metrics.Inspection{Rows: true, Open: 5})
 	x := begun(rec, 4, 10*ms)
-	want := metrics.RequestRow{Index: 4, State: metrics.StateHeld, Due: 10 * ms, Sent: metrics.Never, Ended: metrics.Never, SlotWait: metrics.Never, TTFT: metrics.Never,
+	want := metrics.RequestRow{Index: 4, State: metrics.StateHeld, Due: 10 * ms, Sent: metrics.Never,
+		Ended: metrics.Never, SlotWait: metrics.Never, TTFT: metrics.Never,
 		TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: 14, Kept: true}
 	check := func(when string, held, waiting, running int) *metrics.RequestDetail {
 		t.Helper()
@@ -98,7 +99,8 @@ func TestRowsOfARequest(t *testing.T) {
 	x.q.Finish, x.q.ServerQueue = "stop", 3*ms
 	x.done(70*ms, "")
 	want.State, want.Ended, want.TPOT, want.E2EL = metrics.StateDone, 70*ms, 10*ms, 30*ms
-	if d := check("done", 0, 0, 0); len(d.Chunks) != 2 || d.Text != "Hello" || d.Finish != "stop" || d.ServerQueue != 3*ms || d.ServerPrefill != metrics.Never {
+	if d := check("done", 0, 0, 0); len(d.Chunks) != 2 || d.Text != "Hello" || d.Finish != "stop" ||
+		d.ServerQueue != 3*ms || d.ServerPrefill != metrics.Never {
 		t.Errorf("opened: %+v", d)
 	}
 	rec.Inspect(metrics.Inspection{})
@@ -146,8 +148,10 @@ func TestRowsAreBounded(t *testing.T) {
 		there bool
 	}{
 		{"first failure", 0, true}, {"hundredth failure", 990, true}, {"a failure in between", 1000, false},
-		{"last failure", 2990, true}, {"slowest", 2901, true}, {"a quick one of before", 2002, false}, {"the last", 2999, true},
-		{"the oldest in flight", n, true}, {"the 200th in flight", n + 199, true}, {"the 201st in flight", n + 200, false},
+		{"last failure", 2990, true}, {"slowest", 2901, true}, {"a quick one of before", 2002, false},
+		{"the last", 2999, true},
+		{"the oldest in flight", n, true}, {"the 200th in flight", n + 199, true},
+		{"the 201st in flight", n + 200, false},
 	} {
 		if _, there := has[c.index]; there != c.there {
 			t.Errorf("%s, %d: there %v, want %v", c.what, c.index, there, c.there)
@@ -180,7 +184,8 @@ func TestOpenedWithoutASlot(t *testing.T) {
 		x := &exchange{rec, metrics.NewRequest(i)}
 		late = append(late, x)
 	}
-	for old := rec.tracks.oldest(); len(old) > 0; old = rec.tracks.oldest() { // end them, so that the late ones are shown; the slots are free again
+	// end them, so that the late ones are shown; the slots are free again
+	for old := rec.tracks.oldest(); len(old) > 0; old = rec.tracks.oldest() {
 		for _, k := range old {
 			k.q.Done, k.q.Failure = second, metrics.Cancelled
 			rec.Take(&event.Event{Kind: event.Done, Request: k.q})

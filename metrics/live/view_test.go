@@ -22,32 +22,40 @@ func TestFacts(t *testing.T) {
 		fact any
 		want func(*shown) bool
 	}{
-		{"a line of the log", metrics.LogEntry{At: ms, Level: metrics.Warn, Text: "look", Mark: "m"}, func(s *shown) bool {
-			return len(s.Log) == 1 && s.Log[0].Text == "look" && len(s.Marks) == 1
-		}},
+		{"a line of the log", metrics.LogEntry{At: ms, Level: metrics.Warn, Text: "look", Mark: "m"},
+			func(s *shown) bool {
+				return len(s.Log) == 1 && s.Log[0].Text == "look" && len(s.Marks) == 1
+			}},
 		{"objectives", metrics.LogEntry{Objectives: &slo}, func(s *shown) bool {
 			return len(s.Objectives) == 1 && s.Objectives[0] == slo[0] && len(s.Log) == 1
 		}},
-		{"a load that was set", metrics.LogEntry{Set: &set}, func(s *shown) bool { return len(s.Log) == 1 && *s.Log[0].Set == set }},
+		{"a load that was set", metrics.LogEntry{Set: &set},
+			func(s *shown) bool { return len(s.Log) == 1 && *s.Log[0].Set == set }},
 		{"the load in force", metrics.Steering{LoadSetting: set, Changes: 2}, func(s *shown) bool {
 			return s.Steering == metrics.Steering{LoadSetting: set, Changes: 2}
 		}},
 		{"draining", metrics.Phase{State: metrics.Draining, DrainBy: 7 * ms}, func(s *shown) bool {
 			return s.State == metrics.Draining && s.DrainBy == 7*ms
 		}},
-		{"saving", metrics.Saving{Path: "p", Problem: "q"}, func(s *shown) bool { return s.SavePath == "p" && s.SaveError == "q" }},
+		{"saving", metrics.Saving{Path: "p", Problem: "q"},
+			func(s *shown) bool { return s.SavePath == "p" && s.SaveError == "q" }},
 		{"the server", metrics.Source{Name: metrics.ServerCounters, Kind: "vLLM", Absent: "a"}, func(s *shown) bool {
 			return s.ServerKind == "vLLM" && s.ServerAbsent == "a" && s.GPUsAbsent == ""
 		}},
 		{"accelerators", metrics.Source{Name: metrics.Accelerators, Absent: "a"}, func(s *shown) bool {
 			return s.ServerAbsent == "" && s.GPUsAbsent == "a"
 		}},
-		{"the client's second", eventtest.Client()[0], func(s *shown) bool { return len(s.Client) == 1 && s.Client[0].Sent == 3 }},
-		{"the server's second", eventtest.Server()[1], func(s *shown) bool { return len(s.Server) == 1 && s.Server[0].KVUsage == 0.75 }},
-		{"the accelerators' second", eventtest.GPUs()[0], func(s *shown) bool { return len(s.GPUs) == 1 && len(s.GPUs[0].GPUs) == 2 }},
-		{"the plan", metrics.Plan{ModelID: "other"}, func(s *shown) bool { return s.Plan.ModelID == "" }}, // known from the start
+		{"the client's second", eventtest.Client()[0],
+			func(s *shown) bool { return len(s.Client) == 1 && s.Client[0].Sent == 3 }},
+		{"the server's second", eventtest.Server()[1],
+			func(s *shown) bool { return len(s.Server) == 1 && s.Server[0].KVUsage == 0.75 }},
+		{"the accelerators' second", eventtest.GPUs()[0],
+			func(s *shown) bool { return len(s.GPUs) == 1 && len(s.GPUs[0].GPUs) == 2 }},
+		// known from the start
+		{"the plan", metrics.Plan{ModelID: "other"}, func(s *shown) bool { return s.Plan.ModelID == "" }},
 		{"a recount", metrics.Recount{Tokens: 3}, func(s *shown) bool { return s.Totals == (metrics.Counts{}) }},
-		{"the end", metrics.End{Reason: "q"}, func(s *shown) bool { return s.State == metrics.Running && s.Report == nil }},
+		{"the end", metrics.End{Reason: "q"},
+			func(s *shown) bool { return s.State == metrics.Running && s.Report == nil }},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			v := NewView(time.Now(), &metrics.Plan{})
@@ -98,7 +106,8 @@ func TestFirstTokensLater(t *testing.T) {
 // A run of few requests logs it once, at its end.
 func TestFirstTokensLaterAtTheEnd(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
-	rec.Finish(&metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 3, Median: 100}, metrics.FirstToken: metrics.Statistic{N: 3, Median: 120}}, Ended: second})
+	rec.Finish(&metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 3, Median: 100},
+		metrics.FirstToken: metrics.Statistic{N: 3, Median: 120}}, Ended: second})
 	if log := rec.Snapshot().Log; len(log) != 1 || log[0].Level != metrics.Warn || log[0].At != second {
 		t.Errorf("log %+v", log)
 	}

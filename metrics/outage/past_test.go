@@ -54,7 +54,8 @@ func TestPast(t *testing.T) {
 				got += fmt.Sprintf("%s %d;", o.Since, len(o.Lost))
 			}
 			if got != c.want || p.Gone() != c.gone {
-				t.Errorf("%s, backwards %v: outages %q, gone %d; want %q, %d", c.name, backwards, got, p.Gone(), c.want, c.gone)
+				t.Errorf("%s, backwards %v: outages %q, gone %d; want %q, %d", c.name, backwards, got, p.Gone(), c.want,
+					c.gone)
 			}
 		}
 	}

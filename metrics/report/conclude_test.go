@@ -12,7 +12,8 @@ import (
 // ends gives requests that end one second after the other, one for each letter: o a success, s an HTTP status, c no
 // connection, r a reset, t a time-out, x a cancelled one.
 func ends(letters string) []metrics.Request {
-	kinds := map[rune]metrics.Failure{'s': metrics.FailedStatus, 'c': metrics.FailedConnect, 'r': metrics.FailedReset, 't': metrics.FailedTimeout, 'x': metrics.Cancelled}
+	kinds := map[rune]metrics.Failure{'s': metrics.FailedStatus, 'c': metrics.FailedConnect, 'r': metrics.FailedReset,
+		't': metrics.FailedTimeout, 'x': metrics.Cancelled}
 	var all []metrics.Request
 	for i, letter := range letters {
 		q := eventtest.Simple(i, time.Duration(i)*second, second, 0, 1)
@@ -49,13 +50,16 @@ func TestConclusion(t *testing.T) {
 
 		// The server gone.
 		{"ooooocc", metrics.Run{}, metrics.Fine, ""},
-		{"ooooocrc", metrics.Run{}, metrics.RunFailed, "the server did not answer at the end: the last 3 requests failed to connect or were reset"},
-		{"ooooccxtc", metrics.Run{}, metrics.RunFailed, "the server did not answer at the end: the last 3 requests failed to connect or were reset"},
+		{"ooooocrc", metrics.Run{}, metrics.RunFailed,
+			"the server did not answer at the end: the last 3 requests failed to connect or were reset"},
+		{"ooooccxtc", metrics.Run{}, metrics.RunFailed,
+			"the server did not answer at the end: the last 3 requests failed to connect or were reset"},
 		{"oooocccco", metrics.Run{}, metrics.Fine, ""},
 		{"oooooccscc", metrics.Run{}, metrics.Fine, ""},
 
 		// Ended from outside.
-		{"sss", metrics.Run{Plan: gated, End: metrics.End{Reason: metrics.TerminalLost}}, metrics.HungUp, "no request succeeded"},
+		{"sss", metrics.Run{Plan: gated, End: metrics.End{Reason: metrics.TerminalLost}}, metrics.HungUp,
+			"no request succeeded"},
 		{"sss", ended(metrics.EndedBySIGTERM), metrics.Terminated, "no request succeeded"},
 		{"ooo", metrics.Run{Plan: gated, End: metrics.End{Reason: metrics.AbortedByUser}}, metrics.Aborted, ""},
 	} {
@@ -64,10 +68,13 @@ func TestConclusion(t *testing.T) {
 		c.run.Ended = minute
 		r := summarize(t, all, c.run)
 		if r.Conclusion != c.want || r.Trouble != c.trouble {
-			t.Errorf("%q, reason %q: %d, %q; want %d, %q", c.ends, c.run.Reason, r.Conclusion, r.Trouble, c.want, c.trouble)
+			t.Errorf("%q, reason %q: %d, %q; want %d, %q", c.ends, c.run.Reason, r.Conclusion, r.Trouble, c.want,
+				c.trouble)
 		}
 	}
-	if !(metrics.Aborted > metrics.Terminated && metrics.Terminated > metrics.HungUp && metrics.HungUp > metrics.RunFailed && metrics.RunFailed > metrics.GateMissed && metrics.GateMissed > metrics.Fine) {
+	if !(metrics.Aborted > metrics.Terminated && metrics.Terminated > metrics.HungUp &&
+		metrics.HungUp > metrics.RunFailed && metrics.RunFailed > metrics.GateMissed &&
+		metrics.GateMissed > metrics.Fine) {
 		t.Error("the ranks are out of order")
 	}
 }

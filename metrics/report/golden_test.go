@@ -146,7 +146,8 @@ func TestGolden(t *testing.T) {
 				outputs = append(outputs, q.outputTokens(c.Tokenizer))
 				if !q.Success {
 					failed := eventtest.Busy(i, 0, "busy")
-					failed.Done = failed.Sent // the file does not say how long it took, which the exact peak would count
+					// the file does not say how long it took, which the exact peak would count
+					failed.Done = failed.Sent
 					s.add(&failed)
 					continue
 				}
@@ -154,7 +155,8 @@ func TestGolden(t *testing.T) {
 				for _, gap := range q.ITL {
 					s.accumulator.samples[metrics.ITL].Add(gap)
 				}
-				o := metrics.Outcome{Start: q.Start, TTFT: q.TTFT, E2EL: q.Latency, ITLs: q.ITL, Input: q.Input, Output: outputs[i]}
+				o := metrics.Outcome{Start: q.Start, TTFT: q.TTFT, E2EL: q.Latency, ITLs: q.ITL, Input: q.Input,
+					Output: outputs[i]}
 				s.accumulator.add(&o)
 				counts := metrics.Counts{Completed: 1, InputTokens: q.Input, OutputTokens: outputs[i]}
 				counts.MetCount.Add(slo.Judge(&o))

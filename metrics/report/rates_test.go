@@ -23,15 +23,17 @@ func TestRates(t *testing.T) {
 		plan      metrics.Plan
 		scheduled float64
 	}{
-		"rate":            {metrics.Plan{Rate: 10}, 5},
-		"ramp":            {metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Ramp: &metrics.Ramp{From: 1, To: 2}}, 5},
-		"stages":          {metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Stages: []metrics.Stage{{Load: metrics.Load{Value: 5}}}}, 5},
+		"rate": {metrics.Plan{Rate: 10}, 5},
+		"ramp": {metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Ramp: &metrics.Ramp{From: 1, To: 2}}, 5},
+		"stages": {metrics.Plan{Rate: metrics.Rate(math.Inf(1)),
+			Stages: []metrics.Stage{{Load: metrics.Load{Value: 5}}}}, 5},
 		"stages of users": {metrics.Plan{Rate: 10, Stages: []metrics.Stage{{Load: metrics.Users.Of(5)}}}, 0},
 		"all at once":     {metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, 0},
 	} {
 		r := summarize(t, all, runOf(c.plan, 4*second))
 		if !near(r.ScheduledRate, c.scheduled) || !near(r.SentRate, 5) || !near(r.DoneRate, 5) {
-			t.Errorf("%s: scheduled %v, sent %v, done %v; want %v, 5, 5", name, r.ScheduledRate, r.SentRate, r.DoneRate, c.scheduled)
+			t.Errorf("%s: scheduled %v, sent %v, done %v; want %v, 5, 5", name, r.ScheduledRate, r.SentRate, r.DoneRate,
+				c.scheduled)
 		}
 	}
 	r := summarize(t, all[:1], runOf(metrics.Plan{Rate: 1}, second))
@@ -47,8 +49,10 @@ func TestWeightedTPOT(t *testing.T) {
 		eventtest.Simple(2, 0, second, 0, 1),      // none
 	}
 	r := summarize(t, all, runOf(metrics.Plan{}, 2*second))
-	if w := r.Statistics[metrics.TPOTWeighted]; w.N != 12 || !near(w.Mean, 200./12) || !near(w.Median, 10) || !near(r.Statistics[metrics.TPOT].Mean, 30) {
-		t.Errorf("%d samples, mean %v, median %v; plain mean %v", w.N, w.Mean, w.Median, r.Statistics[metrics.TPOT].Mean)
+	if w := r.Statistics[metrics.TPOTWeighted]; w.N != 12 || !near(w.Mean, 200./12) || !near(w.Median, 10) ||
+		!near(r.Statistics[metrics.TPOT].Mean, 30) {
+		t.Errorf("%d samples, mean %v, median %v; plain mean %v", w.N, w.Mean, w.Median,
+			r.Statistics[metrics.TPOT].Mean)
 	}
 }
 
@@ -70,7 +74,8 @@ func TestRateSteps(t *testing.T) {
 	}
 	// Rates before requests 0 to 6: 1, 1.43, 2.04, 2.92, 4.17, 5.95, 8.5.
 	want := []metrics.RateStep{
-		{RPS: 1, At: 0}, {RPS: 2, At: 2000 * ms}, {RPS: 3, At: 2500 * ms}, {RPS: 4, At: 2500 * ms}, {RPS: 5, At: 2750 * ms},
+		{RPS: 1, At: 0}, {RPS: 2, At: 2000 * ms}, {RPS: 3, At: 2500 * ms}, {RPS: 4, At: 2500 * ms},
+		{RPS: 5, At: 2750 * ms},
 		{RPS: 6, At: 3000 * ms}, {RPS: 7, At: 3000 * ms}, {RPS: 8, At: 3000 * ms},
 	}
 	if diff := cmp.Diff(want, steps()); diff != "" {
@@ -78,7 +83,8 @@ func TestRateSteps(t *testing.T) {
 	}
 	all[4].Due, all[5].Due = 2750*ms, 2500*ms // the dispatcher may report them in another order
 	want = []metrics.RateStep{
-		{RPS: 1, At: 0}, {RPS: 2, At: 2000 * ms}, {RPS: 3, At: 2500 * ms}, {RPS: 4, At: 2500 * ms}, {RPS: 5, At: 2500 * ms},
+		{RPS: 1, At: 0}, {RPS: 2, At: 2000 * ms}, {RPS: 3, At: 2500 * ms}, {RPS: 4, At: 2500 * ms},
+		{RPS: 5, At: 2500 * ms},
 		{RPS: 6, At: 3000 * ms}, {RPS: 7, At: 3000 * ms}, {RPS: 8, At: 3000 * ms},
 	}
 	if diff := cmp.Diff(want, steps()); diff != "" {
@@ -93,7 +99,9 @@ func TestRateSteps(t *testing.T) {
 	if diff := cmp.Diff(want, steps()); diff != "" {
 		t.Errorf("with a warm-up (-want +got):\n%s", diff)
 	}
-	events = []metrics.LogEntry{{At: 2250 * ms, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 1}, By: metrics.ByUser}}} // what came then was not the ramp's
+	// what came then was not the ramp's
+	events = []metrics.LogEntry{
+		{At: 2250 * ms, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 1}, By: metrics.ByUser}}}
 	if diff := cmp.Diff(want[:2], steps()); diff != "" {
 		t.Errorf("steered (-want +got):\n%s", diff)
 	}
@@ -126,7 +134,8 @@ func TestRampCutShort(t *testing.T) {
 	}
 	ramp := metrics.Ramp{Strategy: "linear", From: 10, To: 20, Requests: 1000}
 	summarize := func() metrics.Report {
-		plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Requests: 8, Duration: 800 * ms, Ramp: &ramp}
+		plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Requests: 8, Duration: 800 * ms,
+			Ramp: &ramp}
 		r := summarize(t, all, runOf(plan, 800*ms))
 		return r
 	}
@@ -138,7 +147,8 @@ func TestRampCutShort(t *testing.T) {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 	ramp.Requests = 0 // as many as the plan sends: 10, 11.43, ... 20
-	if r = summarize(); r.Levels[0].Offered < 14 || len(r.RateSteps) != 11 || r.RateSteps[10] != (metrics.RateStep{RPS: 20, At: 700 * ms}) {
+	if r = summarize(); r.Levels[0].Offered < 14 || len(r.RateSteps) != 11 ||
+		r.RateSteps[10] != (metrics.RateStep{RPS: 20, At: 700 * ms}) {
 		t.Errorf("over the requests of the plan: levels %+v, steps %v", r.Levels, r.RateSteps)
 	}
 }

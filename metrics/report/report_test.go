@@ -83,14 +83,17 @@ func TestOrderDoesNotMatter(t *testing.T) {
 				p.Gates = eventtest.Gates(t, "p97.5_itl_ms>1")
 			}
 			want, err := Of(eventtest.Of(run, eventtest.Each(all)))
-			if err != nil || want.Completed < 10 || len(want.FailedRequests) < 10 || seed%4 == 3 && len(want.Levels)+len(want.RateSteps) < 10 {
+			if err != nil || want.Completed < 10 || len(want.FailedRequests) < 10 ||
+				seed%4 == 3 && len(want.Levels)+len(want.RateSteps) < 10 {
 				t.Fatalf("%v: too little to compare", err)
 			}
 			for turn := range 3 {
 				time.Sleep(time.Hour)
-				rand.New(rand.NewPCG(seed, uint64(turn))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+				rand.New(rand.NewPCG(seed, uint64(turn))).Shuffle(len(all),
+					func(i, j int) { all[i], all[j] = all[j], all[i] })
 				got, err := Of(eventtest.Of(run, eventtest.Each(all)))
-				options := []cmp.Option{cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(metrics.Request{}), cmp.Comparer(eventtest.SameHistogram)}
+				options := []cmp.Option{cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(metrics.Request{}),
+					cmp.Comparer(eventtest.SameHistogram)}
 				if diff := cmp.Diff(want, got, options...); err != nil || diff != "" {
 					t.Fatalf("seed %d: %v (-in order +in another):\n%s", seed, err, diff)
 				}
@@ -134,7 +137,8 @@ func TestRecounts(t *testing.T) {
 	} {
 		events := list(of, nil)
 		r, err := Of(events)
-		if want := qs[0].OutputTokens + 7 + qs[2].OutputTokens; err != nil || r.OutputTokens != want || r.OutputSources[metrics.TokensFromTokenizer] != 1 {
+		if want := qs[0].OutputTokens + 7 + qs[2].OutputTokens; err != nil || r.OutputTokens != want ||
+			r.OutputSources[metrics.TokensFromTokenizer] != 1 {
 			t.Errorf("%s: %v, %d output tokens, want %d; %v", name, err, r.OutputTokens, want, r.OutputSources)
 		}
 		_, gathered, _ := Gather(events)
@@ -170,7 +174,8 @@ func TestReasons(t *testing.T) {
 		{"it ended", list(whole, nil), "", 0, "", nil},
 		{"it was killed", list(cut, nil), Killed, 0, "", nil},
 		{"a damaged line", list(damage(whole, "line 3"), nil), "", 1, "damaged journal line skipped: line 3", nil},
-		{"damaged lines and no end", list(damage(cut, "line 3", "line 5"), nil), damaged, 2, "2 damaged journal lines skipped, the first: line 3", nil},
+		{"damaged lines and no end", list(damage(cut, "line 3", "line 5"), nil), damaged, 2,
+			"2 damaged journal lines skipped, the first: line 3", nil},
 		{"an error", list(cut, broken), damaged, 0, "", broken},
 		{"an error behind the end", list(whole, broken), damaged, 0, "", broken},
 	} {
@@ -182,7 +187,8 @@ func TestReasons(t *testing.T) {
 		if !errors.Is(err, c.err) || reason != c.reason || r.Damaged != c.damaged || r.Completed != 3 {
 			t.Errorf("%s: %v, reason %q, %d damaged, %d successes", c.name, err, reason, r.Damaged, r.Completed)
 		}
-		if last := r.Events[len(r.Events)-1].Text; c.words != "" && last != c.words || len(r.Events) != 1+min(1, c.damaged) {
+		if last := r.Events[len(r.Events)-1].Text; c.words != "" && last != c.words ||
+			len(r.Events) != 1+min(1, c.damaged) {
 			t.Errorf("%s: log of %d ends with %q, want %q", c.name, len(r.Events), last, c.words)
 		}
 	}
@@ -236,7 +242,8 @@ func TestReadingOfVLLM(t *testing.T) {
 		t.Errorf("objectives %v, goodput %v", r.Objectives, r.Goodput)
 	}
 	r = summarize(t, all[:1], runOf(metrics.Plan{Pooling: true}, second))
-	if r.VLLM != nil || r.Statistics[metrics.TTFT].N != 0 || r.Statistics[metrics.E2EL].N != 1 || len(r.OutputSources) != 0 {
+	if r.VLLM != nil || r.Statistics[metrics.TTFT].N != 0 || r.Statistics[metrics.E2EL].N != 1 ||
+		len(r.OutputSources) != 0 {
 		t.Errorf("pooling: %+v", r.Statistics[metrics.TTFT])
 	}
 }

@@ -43,26 +43,31 @@ func TestServerReport(t *testing.T) {
 		}),
 		look(14*second, second, func(s *metrics.ServerSecond) {
 			s.Running, s.Preemptions, s.DraftTokens, s.AcceptedTokens = 1e300, 1, 0, 0
-			s.TTFT, s.Queue = metrics.ServerLatency{N: math.NaN(), Mean: second}, metrics.ServerLatency{N: 1e300, Mean: second}
+			s.TTFT, s.Queue = metrics.ServerLatency{N: math.NaN(), Mean: second},
+				metrics.ServerLatency{N: 1e300, Mean: second}
 		}),
 	}}, Plan: metrics.Plan{Warmup: 10 * second}}
 	got := reported(run, minute)
 	want := &metrics.ServerReport{
-		Kind: "vLLM", RunningMean: 16, RunningMost: 20, WaitingMean: unsaid, WaitingMost: unsaid, KVMean: 0.5, KVMost: 0.5,
+		Kind: "vLLM", RunningMean: 16, RunningMost: 20, WaitingMean: unsaid, WaitingMost: unsaid, KVMean: 0.5,
+		KVMost:      0.5,
 		Preemptions: 3, PromptTokens: unsaid, OutputTokens: unsaid, HitRate: 0.3, Acceptance: unsaid,
 		TTFT: metrics.ServerLatency{N: 4, Mean: 125 * ms},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(metrics.ServerReport{}, "Seconds")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(),
+		cmpopts.IgnoreFields(metrics.ServerReport{}, "Seconds")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if len(got.Seconds) != 4 || got.Seconds[0].At != 9*second || run.Server[0].At != 13*second {
 		t.Errorf("seconds %v", got.Seconds)
 	}
-	rate := metrics.Run{Telemetry: metrics.Telemetry{Server: []metrics.ServerSecond{look(second, second, func(s *metrics.ServerSecond) { s.HitRate = 0.25 })}}}
+	rate := metrics.Run{Telemetry: metrics.Telemetry{
+		Server: []metrics.ServerSecond{look(second, second, func(s *metrics.ServerSecond) { s.HitRate = 0.25 })}}}
 	if got := reported(rate, minute); got.HitRate != 0.25 {
 		t.Errorf("hit rate %v, want what the server gives", got.HitRate)
 	}
-	if reported(metrics.Run{}, 0) != nil || reported(metrics.Run{Telemetry: metrics.Telemetry{ServerAbsent: "no such page"}}, 0) == nil {
+	if reported(metrics.Run{}, 0) != nil ||
+		reported(metrics.Run{Telemetry: metrics.Telemetry{ServerAbsent: "no such page"}}, 0) == nil {
 		t.Error("a report of a server that nobody looked at, or none of one that did not answer")
 	}
 }
@@ -79,17 +84,22 @@ func TestLevelsOfAShortRun(t *testing.T) {
 	}{
 		{"no look but the first and the last", []metrics.ServerSecond{first, idle}, unsaid, true},
 		{"one in between", []metrics.ServerSecond{first, {At: 520 * ms, Took: 519 * ms, Running: 4}, idle}, 4, false},
-		{"a server without levels", []metrics.ServerSecond{{At: 820 * ms, Took: 300 * ms, Running: unsaid, Waiting: unsaid, KVUsage: unsaid}}, unsaid, false},
+		{"a server without levels",
+			[]metrics.ServerSecond{{At: 820 * ms, Took: 300 * ms, Running: unsaid, Waiting: unsaid, KVUsage: unsaid}},
+			unsaid, false},
 	} {
-		r := summarize(t, []metrics.Request{eventtest.Simple(0, 0, 400*ms, 10*ms, 3)}, metrics.Run{End: metrics.End{Ended: 800 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
+		r := summarize(t, []metrics.Request{eventtest.Simple(0, 0, 400*ms, 10*ms, 3)},
+			metrics.Run{End: metrics.End{Ended: 800 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
 		s := r.Server
-		if got := s.RunningMean; got != c.running && metrics.Said(c.running) || metrics.Said(got) != metrics.Said(c.running) || metrics.Said(s.WaitingMost) != metrics.Said(c.running) {
+		if got := s.RunningMean; got != c.running && metrics.Said(c.running) ||
+			metrics.Said(got) != metrics.Said(c.running) || metrics.Said(s.WaitingMost) != metrics.Said(c.running) {
 			t.Errorf("%s: running %g, waiting at most %g, want %g running", c.name, got, s.WaitingMost, c.running)
 		}
 		if s.TooShort() != c.short {
 			t.Errorf("%s: too short: %t", c.name, !c.short)
 		}
-		if last := s.Seconds[len(s.Seconds)-1]; metrics.Said(c.running) && (s.OutputTokens != 40 || !metrics.Said(last.Running)) {
+		if last := s.Seconds[len(s.Seconds)-1]; metrics.Said(c.running) &&
+			(s.OutputTokens != 40 || !metrics.Said(last.Running)) {
 			t.Errorf("%s: %g tokens, the last look %+v", c.name, s.OutputTokens, last)
 		}
 	}
@@ -108,7 +118,8 @@ func TestServerTTFTHere(t *testing.T) {
 	all[2].Failure = metrics.FailedReset
 	run := runOf(metrics.Plan{Warmup: second, Rate: 1}, 4*second)
 	for at := second; at <= 4*second; at += second {
-		run.Server = append(run.Server, metrics.ServerSecond{At: at, Took: second, TTFT: metrics.ServerLatency{N: 1, Mean: 290 * ms}})
+		run.Server = append(run.Server,
+			metrics.ServerSecond{At: at, Took: second, TTFT: metrics.ServerLatency{N: 1, Mean: 290 * ms}})
 	}
 	r := summarize(t, all, run)
 	if got := r.Server.First; got.N != 3 || got.MeanTTFT() != 300*ms || !r.ComparesTTFT() {
@@ -134,14 +145,16 @@ func TestServerOver(t *testing.T) {
 func TestGPUsOver(t *testing.T) {
 	var seconds []metrics.GPUSecond
 	for i := range 10 {
-		seconds = append(seconds, metrics.GPUSecond{At: time.Duration(i+1) * second, Took: second, GPUs: []metrics.GPU{{Power: float64(i)}}})
+		seconds = append(seconds,
+			metrics.GPUSecond{At: time.Duration(i+1) * second, Took: second, GPUs: []metrics.GPU{{Power: float64(i)}}})
 	}
 	seconds = append(seconds, metrics.GPUSecond{At: 11 * second, Took: second, GPUs: []metrics.GPU{{Index: 7}}})
 	got := metrics.GPUsOver(seconds, 2500*ms, 5*second, metrics.GPUWork{OutputTokens: 4, Length: time.Hour, Price: 2})
 	if got.Energy != 1+3+4 || got.CostPerMillion != 500_000 || got.Seen != 1 {
 		t.Errorf("%+v", got)
 	}
-	if gpuReport(&metrics.Run{}, 1, 1) != nil || gpuReport(&metrics.Run{Telemetry: metrics.Telemetry{GPUsAbsent: "no nvidia-smi"}}, 1, 1) == nil {
+	if gpuReport(&metrics.Run{}, 1, 1) != nil ||
+		gpuReport(&metrics.Run{Telemetry: metrics.Telemetry{GPUsAbsent: "no nvidia-smi"}}, 1, 1) == nil {
 		t.Error("a report of GPUs without samples, or none of absent ones")
 	}
 }

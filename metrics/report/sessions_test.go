@@ -42,7 +42,8 @@ func failed(q metrics.Request, as metrics.Failure) metrics.Request {
 func TestSessions(t *testing.T) {
 	all := []metrics.Request{
 		// 1 to 3, 5 to 10 and 12 to 13: 8 s of 12; a sub-agent inside another, and one that overlaps two.
-		turn(1, 0, 6, 1, 3), turn(1, 1, 6, 5, 7), turn(1, 2, 6, 5.5, 6), turn(1, 3, 6, 8, 10), turn(1, 4, 6, 6.5, 8.5), turn(1, 5, 6, 12, 13),
+		turn(1, 0, 6, 1, 3), turn(1, 1, 6, 5, 7), turn(1, 2, 6, 5.5, 6), turn(1, 3, 6, 8, 10), turn(1, 4, 6, 6.5, 8.5),
+		turn(1, 5, 6, 12, 13),
 		// A pause of 2 s, and a wait for the slot before each turn, the first of which is before the conversation.
 		queued(turn(2, 0, 2, -1, 1)), queued(turn(2, 1, 2, 2, 4)),
 		// The second turn fails: two of four are not sent.
@@ -58,9 +59,11 @@ func TestSessions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		got := summarize(t, all, metrics.Run{Plan: metrics.Plan{Percentiles: []float64{50}}, End: metrics.End{Ended: 14 * second}})
+		got := summarize(t, all,
+			metrics.Run{Plan: metrics.Plan{Percentiles: []float64{50}}, End: metrics.End{Ended: 14 * second}})
 		s := got.Sessions
-		counts := metrics.Sessions{Conversations: 5, Completed: 2, Failed: 1, Unfinished: 2, Turns: 12.0 / 5, Planned: 18.0 / 5, NotSent: 2,
+		counts := metrics.Sessions{Conversations: 5, Completed: 2, Failed: 1, Unfinished: 2, Turns: 12.0 / 5,
+			Planned: 18.0 / 5, NotSent: 2,
 			Makespan: s.Makespan, Waiting: s.Waiting, CachedShare: s.CachedShare}
 		if diff := cmp.Diff(&counts, s); diff != "" {
 			t.Fatal(diff)
@@ -68,9 +71,11 @@ func TestSessions(t *testing.T) {
 		for name, c := range map[string]struct {
 			got         metrics.Statistic
 			least, most float64
-		}{"makespan": {s.Makespan, 4000, 12000}, "waiting": {s.Waiting, 2000, 8000}, "cached share": {s.CachedShare, .1, .5}} {
+		}{"makespan": {s.Makespan, 4000, 12000}, "waiting": {s.Waiting, 2000, 8000},
+			"cached share": {s.CachedShare, .1, .5}} {
 			if c.got.N != 2 || !close(c.got.Min, c.least) || !close(c.got.Max, c.most) {
-				t.Errorf("%s: %d from %g to %g, want 2 from %g to %g", name, c.got.N, c.got.Min, c.got.Max, c.least, c.most)
+				t.Errorf("%s: %d from %g to %g, want 2 from %g to %g", name, c.got.N, c.got.Min, c.got.Max, c.least,
+					c.most)
 			}
 		}
 	}
@@ -80,7 +85,8 @@ func close(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 
 // A conversation that began in the warm-up is left out; its later turns are in the figures by turn.
 func TestSessionsOfWarmup(t *testing.T) {
-	all := []metrics.Request{turn(1, 0, 2, 0, 1), turn(1, 1, 2, 3, 4), turn(2, 0, 2, 2, 3), turn(2, 1, 2, 4, 5), turn(3, 0, 2, 0, 1)}
+	all := []metrics.Request{turn(1, 0, 2, 0, 1), turn(1, 1, 2, 3, 4), turn(2, 0, 2, 2, 3), turn(2, 1, 2, 4, 5),
+		turn(3, 0, 2, 0, 1)}
 	r := summarize(t, all, runOf(metrics.Plan{Warmup: 2 * second}, 6*second))
 	if s := r.Sessions; s.Conversations != 1 || s.Completed != 1 || s.Makespan.Mean != 3000 {
 		t.Errorf("%+v", s)
@@ -102,7 +108,8 @@ func TestTurns(t *testing.T) {
 	all = append(all, failed(turn(2, 0, 2, 0, 1), metrics.FailedStatus), turn(3, 0, 0, 0, 1), turn(4, 0, 1, 0, 1))
 	r := summarize(t, all, runOf(metrics.Plan{}, 600*second))
 	names := metrics.Each(r.Turns, func(g metrics.Group) string { return g.Name() })
-	if want := []string{"31", "32", "33-64", "65-128", "129-256", "257-512"}; len(names) != 36 || !slices.Equal(names[30:], want) {
+	if want := []string{"31", "32", "33-64", "65-128", "129-256", "257-512"}; len(names) != 36 ||
+		!slices.Equal(names[30:], want) {
 		t.Errorf("%q", names)
 	}
 	sizes := metrics.Each(r.Turns, func(g metrics.Group) int { return g.Completed })
@@ -129,7 +136,8 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 		q.Class = c.class
 		all = append(all, q)
 	}
-	plan := metrics.Plan{Rate: 1, Goodput: ttft(200), Workloads: []metrics.Workload{{Name: "chat"}, {Name: "rag", Goodput: ttft(500)}, {Name: "none", Goodput: metrics.SLO{}}}}
+	plan := metrics.Plan{Rate: 1, Goodput: ttft(200), Workloads: []metrics.Workload{{Name: "chat"},
+		{Name: "rag", Goodput: ttft(500)}, {Name: "none", Goodput: metrics.SLO{}}}}
 	for name, c := range map[string]struct {
 		own, planned metrics.SLO
 		changed      *metrics.SLO
@@ -137,10 +145,12 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 		good         int
 		classes      []int // chat, code, none, rag
 	}{
-		"of the run":       {planned: ttft(200), good: 2, classes: []int{1, 0, 0, 1}},
-		"changed":          {planned: ttft(200), changed: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1000}}, good: 4, classes: []int{2, 1, 0, 1}},
-		"of workloads":     {good: 5, classes: []int{0, 0, 0, 1}},
-		"tiers judge all":  {planned: ttft(200), tiers: []metrics.Tier{{Name: "gold", SLO: ttft(200)}}, good: 1, classes: []int{1, 0, 0, 0}},
+		"of the run": {planned: ttft(200), good: 2, classes: []int{1, 0, 0, 1}},
+		"changed": {planned: ttft(200), changed: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1000}}, good: 4,
+			classes: []int{2, 1, 0, 1}},
+		"of workloads": {good: 5, classes: []int{0, 0, 0, 1}},
+		"tiers judge all": {planned: ttft(200), tiers: []metrics.Tier{{Name: "gold", SLO: ttft(200)}}, good: 1,
+			classes: []int{1, 0, 0, 0}},
 		"a limit for none": {planned: ttft(10), good: 1, classes: []int{0, 0, 0, 1}},
 	} {
 		p := plan
@@ -152,7 +162,8 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 		r := summarize(t, all, run)
 		classes := metrics.Each(r.Classes, func(g metrics.Group) int { return g.Good })
 		if r.Good != c.good || r.Goodput == nil || r.Levels[0].Good != c.good || !slices.Equal(classes, c.classes) {
-			t.Errorf("%s: %d good, %d in levels, want %d; classes %d, want %d", name, r.Good, r.Levels[0].Good, c.good, classes, c.classes)
+			t.Errorf("%s: %d good, %d in levels, want %d; classes %d, want %d", name, r.Good, r.Levels[0].Good, c.good,
+				classes, c.classes)
 		}
 	}
 }

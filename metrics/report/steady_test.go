@@ -33,11 +33,13 @@ func TestSteadyState(t *testing.T) {
 	if got == nil {
 		t.Fatal("no steady state")
 	}
-	if got.Start != 1*s || got.End != 4*s || got.Target != 2 || got.Threshold != 0.95 || got.ThresholdAbs != 2 || got.Peak != 2 {
+	if got.Start != 1*s || got.End != 4*s || got.Target != 2 || got.Threshold != 0.95 || got.ThresholdAbs != 2 ||
+		got.Peak != 2 {
 		t.Errorf("%+v", got)
 	}
 	if got.Started != 2 || got.Completed != 1 || got.Total != 4 || got.Warning != "" {
-		t.Errorf("%d started, %d completed of %d, warning %q; want 2, 1, 4, none", got.Started, got.Completed, got.Total, got.Warning)
+		t.Errorf("%d started, %d completed of %d, warning %q; want 2, 1, 4, none", got.Started, got.Completed,
+			got.Total, got.Warning)
 	}
 	// Tokens from 1 s on and before 4 s: 5 of the first, 10 of the second (its last two come at 4 s), 1 of the third.
 	for what, pair := range map[string][2]float64{
@@ -49,7 +51,8 @@ func TestSteadyState(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, pair[0], pair[1])
 		}
 	}
-	if got.TTFT.Percentiles[0].P != 25 || got.TPOT.Percentiles[0].P != 90 || got.TPOT.Percentiles[1].P != 99 || got.TPOT.N != 2 {
+	if got.TTFT.Percentiles[0].P != 25 || got.TPOT.Percentiles[0].P != 90 || got.TPOT.Percentiles[1].P != 99 ||
+		got.TPOT.N != 2 {
 		t.Errorf("percentiles %v, %v", got.TTFT.Percentiles, got.TPOT.Percentiles)
 	}
 }
@@ -106,7 +109,8 @@ func TestSteadyStateWarns(t *testing.T) {
 	} {
 		plan := closedPlan(1)
 		plan.SteadyState.MinWindow = c.least
-		r := summarize(t, []metrics.Request{eventtest.Simple(0, second, c.length/2, c.length/2, 2)}, runOf(plan, c.ended))
+		r := summarize(t, []metrics.Request{eventtest.Simple(0, second, c.length/2, c.length/2, 2)},
+			runOf(plan, c.ended))
 		if r.SteadyState.Warning != c.want {
 			t.Errorf("%s of %s: %q, want %q", c.length, c.ended, r.SteadyState.Warning, c.want)
 		}
@@ -160,7 +164,8 @@ func TestSpread(t *testing.T) {
 		output int
 		want   []int
 	}{
-		{[]int32{1, 1, 1}, 3, []int{1, 1, 1}}, {[]int32{1, 1, 1, 1}, 10, []int{2, 3, 2, 3}}, {[]int32{0, 2, 2}, 2, []int{0, 1, 1}},
+		{[]int32{1, 1, 1}, 3, []int{1, 1, 1}}, {[]int32{1, 1, 1, 1}, 10, []int{2, 3, 2, 3}},
+		{[]int32{0, 2, 2}, 2, []int{0, 1, 1}},
 		{[]int32{0, 0}, 7, []int{0, 7}}, {nil, 7, nil},
 	} {
 		q := metrics.NewRequest(0)

@@ -94,7 +94,8 @@ func niceStep(v float64) float64 {
 
 // timeStep is the distance of labels on an axis of time, at most so many.
 func timeStep(shown time.Duration, most int) time.Duration {
-	for _, s := range []time.Duration{1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400} {
+	for _, s := range []time.Duration{1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600,
+		43200, 86400} {
 		if shown/(s*time.Second) <= time.Duration(max(1, most)) {
 			return s * time.Second
 		}

@@ -14,9 +14,10 @@ import (
 //	     ░░▒▒▒▒▓▓▓▓▓
 //	1ms ▓███████▒▒▒░
 type Heat struct {
-	Time        TimeAxis
-	Axis        LatencyAxis // of HeatRows places
-	Cells       [][]float64 // samples a second of each place, from the bottom, for each of Columns columns; nil for none
+	Time TimeAxis
+	Axis LatencyAxis // of HeatRows places
+	// samples a second of each place, from the bottom, for each of Columns columns; nil for none
+	Cells       [][]float64
 	Limits      []Limit
 	Annotations []Annotation
 	Wordless    bool // a plot above has the words of the annotations

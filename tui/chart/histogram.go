@@ -309,7 +309,8 @@ type placedAnnotation struct {
 func writeNames(c screen.Canvas, all []placedAnnotation) []placedAnnotation {
 	for ; len(all) > 0; all = all[:len(all)-1] {
 		sorted := slices.Clone(all)
-		slices.SortStableFunc(sorted, func(a, b placedAnnotation) int { return cmp.Or(b.x-a.x, cmp.Compare(b.At, a.At)) })
+		slices.SortStableFunc(sorted,
+			func(a, b placedAnnotation) int { return cmp.Or(b.x-a.x, cmp.Compare(b.At, a.At)) })
 		at := make([]int, len(sorted))
 		free := c.W
 		for i, m := range sorted {

@@ -10,10 +10,12 @@ import (
 // LatencyAxis maps latencies to bins: the columns of a histogram, the rows of a heat map. Latencies beyond the ends of
 // the scale count in its outermost bins.
 type LatencyAxis struct {
-	lo, hi   time.Duration // of the scale
-	linear   bool
-	beyond   bool // some latencies are above hi
-	first, n int  // the first bin of the scale, and the number of all bins; bin 0 of a first above 0 is for latencies below ShortLatency
+	lo, hi time.Duration // of the scale
+	linear bool
+	beyond bool // some latencies are above hi
+	// the first bin of the scale, and the number of all bins; bin 0 of a first above 0 is for latencies below
+	// ShortLatency
+	first, n int
 }
 
 // LatencyRange is the range of latencies that an axis shows.

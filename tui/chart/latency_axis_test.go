@@ -12,7 +12,8 @@ import (
 // The shape of a smooth histogram shows no stripes, however many bins there are.
 func TestSpreadHasNoStripes(t *testing.T) {
 	const buckets = 120
-	at := func(i int) time.Duration { return time.Duration(1e6 * math.Exp(4*float64(i)/buckets)) } // even on a logarithmic axis
+	// even on a logarithmic axis
+	at := func(i int) time.Duration { return time.Duration(1e6 * math.Exp(4*float64(i)/buckets)) }
 	for n := 14; n < 240; n++ {
 		sum := NewLatencyAxis(n, LatencyRange{From: at(0), To: at(buckets), Most: at(buckets)}).Spread()
 		for i := range buckets {
@@ -82,7 +83,8 @@ func TestLatencyAxisCountsAllSamples(t *testing.T) {
 func TestLatencyAxisEnds(t *testing.T) {
 	ms := time.Millisecond
 	for _, c := range []struct{ from, to, lo, hi time.Duration }{
-		{46 * ms, 309 * ms, 30 * ms, 500 * ms}, {15 * ms, 64 * ms, 15 * ms, 70 * ms}, {19 * ms, 20 * ms, 10 * ms, 50 * ms},
+		{46 * ms, 309 * ms, 30 * ms, 500 * ms}, {15 * ms, 64 * ms, 15 * ms, 70 * ms},
+		{19 * ms, 20 * ms, 10 * ms, 50 * ms},
 		{0, 0, 1000, 3000}, {0, ms, 1000, ms}, {math.MaxInt64, math.MaxInt64, 1e14, 1e15},
 	} {
 		if a := NewLatencyAxis(60, LatencyRange{From: c.from, To: c.to, Most: c.to}); a.lo != c.lo || a.hi != c.hi {
@@ -98,12 +100,14 @@ func TestShortLatenciesOverTime(t *testing.T) {
 	line := func(v time.Duration) Line {
 		return Line{Name: "x", Points: []Point{{0, v.Seconds()}, {time.Minute, v.Seconds()}}}
 	}
-	plot := drawn(axisWidth+20, 8, screen.Terminal{}, Plot{Time: now, Log: true, Lines: []Line{line(4 * time.Microsecond), line(40 * ms)}}.Draw)
+	plot := drawn(axisWidth+20, 8, screen.Terminal{},
+		Plot{Time: now, Log: true, Lines: []Line{line(4 * time.Microsecond), line(40 * ms)}}.Draw)
 	axis := NewLatencyAxis(16, LatencyRange{From: 10 * ms, To: 60 * ms, Most: 60 * ms, Short: true})
 	sum := axis.Spread()
 	sum.Add(4*time.Microsecond, 5*time.Microsecond, 9)
 	sum.Add(40*ms, 41*ms, 9)
-	heat := drawn(axisWidth+20, 8, screen.Terminal{Filled: true}, Heat{Time: now, Axis: axis, Cells: [][]float64{sum.Bins}}.Draw)
+	heat := drawn(axisWidth+20, 8, screen.Terminal{Filled: true},
+		Heat{Time: now, Axis: axis, Cells: [][]float64{sum.Bins}}.Draw)
 	for name, rows := range map[string][]string{"plot": plot, "heat map": heat} {
 		if last := rows[7]; !strings.HasPrefix(last, shortName+" ") || strings.TrimSpace(last) == shortName {
 			t.Errorf("%s: the last row is %q\n%s", name, last, strings.Join(rows, "\n"))

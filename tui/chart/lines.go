@@ -171,7 +171,8 @@ func (p Plot) names(used *usedCells, lanes []lane) {
 		all = append(all, name{" " + l.Name, row, v})
 	}
 	// Names keep the order of their lines and a row each.
-	slices.SortStableFunc(all, func(a, b name) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(b.value, a.value)) })
+	slices.SortStableFunc(all,
+		func(a, b name) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(b.value, a.value)) })
 	for i := range all {
 		if i > 0 {
 			all[i].row = max(all[i].row, all[i-1].row+1)

@@ -32,11 +32,12 @@ type Point struct {
 //	 5k    ⣀⠤⠔⠊⠁
 //	  0 ⠤⠊⠁
 type Plot struct {
-	Time        TimeAxis
-	Lines       []Line  // later ones are drawn over earlier ones
-	Lanes       bool    // each line has a lane and an axis of its own, the first the highest
-	Log         bool    // values are latencies in seconds on a logarithmic axis
-	Band        bool    // lines are percentiles, highest first, with areas between them if the terminal has enough colours
+	Time  TimeAxis
+	Lines []Line // later ones are drawn over earlier ones
+	Lanes bool   // each line has a lane and an axis of its own, the first the highest
+	Log   bool   // values are latencies in seconds on a logarithmic axis
+	// lines are percentiles, highest first, with areas between them if the terminal has enough colours
+	Band        bool
 	Top         float64 // the least upper end of a linear axis
 	Named       bool    // lines carry their names, as they always do without colours
 	Wordless    bool    // a plot above has the words of the annotations
@@ -210,7 +211,8 @@ func (p pen) columns(l Line, at scale) []int {
 		if from < 0 {
 			from, last = x, pt.Value
 		}
-		for k := max(from, 0); k <= min(x, p.r.w-1); k++ { // on the line between the two points, as far as there are columns
+		// on the line between the two points, as far as there are columns
+		for k := max(from, 0); k <= min(x, p.r.w-1); k++ {
 			v := pt.Value
 			if x > from {
 				v = last * math.Pow(pt.Value/last, float64(k-from)/float64(x-from))

@@ -2,13 +2,13 @@
 // data (values, moments, styles, a scale) and a rectangle of the screen. It knows neither snapshots nor pages nor keys:
 // panels turn a snapshot into that data.
 //
-//	values ──axis──> 0 to 1 ──> dots, eighths, halves of cells ──> Raster: a canvas of ntcharts ──> cells of the screen
-//	                               │                                 ┊
-//	    0.42 ──log──> 0.61 ──┬──> line:   dot (2x, 4y)  ⠤⠒⠉           ┊ one raster serves all charts,
-//	                         ├──> column: eighths       ▂▅█          ┊ one after the other, and is kept
-//	                         └──> pixel:  upper, lower  ▀▄           ┊ from frame to frame
+//	values ──axis──> 0 to 1 ──> dots, eighths, halves ──> Raster: a canvas of ntcharts ──> cells of the screen
+//	                               │                         ┊
+//	    0.42 ──log──> 0.61 ──┬──> line:   dot (2x, 4y)  ⠤⠒⠉   ┊ one raster serves all charts,
+//	                         ├──> column: eighths       ▂▅█  ┊ one after the other, and is kept
+//	                         └──> pixel:  upper, lower  ▀▄   ┊ from frame to frame
 //
-//	╭ canvas ───────────╮  Axes, limits, annotations and (without colours) the names of lines are written on the screen itself.
+//	╭ canvas ───────────╮  Axes, limits, annotations and (without colours) names of lines are written on the screen.
 //	│10k         ⢀⣀     │  Limits and annotations go behind the data: a cell with a dot of a line is taken.
 //	│  0 ⠤⠤⠤⠔⠒⠊⠉        │
 package chart
@@ -130,7 +130,8 @@ func (r *Raster) set(x, y int, glyph rune, of cellState) {
 
 // dotRunes are the braille characters of a single dot: rows of a cell from the top, its two columns.
 var dotRunes = func() (out [4][2]rune) {
-	for i, at := range [8][2]int{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}, {3, 0}, {3, 1}} { // in the order of Unicode
+	// in the order of Unicode
+	for i, at := range [8][2]int{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}, {3, 0}, {3, 1}} {
 		var one runes.PatternDots
 		one[i] = true
 		out[at[0]][at[1]] = runes.BraillePatternFromPatternDots(one)

@@ -10,14 +10,16 @@ import (
 )
 
 // terminals are the ways to draw.
-var terminals = []screen.Terminal{{}, {Mono: true}, {Filled: true}, {ASCII: true}, {Mono: true, ASCII: true}, {Filled: true, ASCII: true}}
+var terminals = []screen.Terminal{{}, {Mono: true}, {Filled: true}, {ASCII: true}, {Mono: true, ASCII: true},
+	{Filled: true, ASCII: true}}
 
 func TestSparkline(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		want   string
 	}{
-		{nil, "     "}, {[]float64{0, 0}, "     "}, {[]float64{4, 8}, "   ▄█"}, {[]float64{9, 9, 1, 2, 4, 6, 8}, "▁▂▄▆█"},
+		{nil, "     "}, {[]float64{0, 0}, "     "}, {[]float64{4, 8}, "   ▄█"},
+		{[]float64{9, 9, 1, 2, 4, 6, 8}, "▁▂▄▆█"},
 		{[]float64{math.NaN(), math.Inf(-1), -5, 1}, "    █"},
 	} {
 		sf := screen.NewSurface(5, 1)
@@ -37,7 +39,8 @@ func FuzzCharts(f *testing.F) {
 		return out
 	}
 	f.Add(bits(1, 2, 3), uint8(40), uint8(12), uint8(0))
-	f.Add(bits(math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300, 5e-324, math.MaxFloat64), uint8(200), uint8(60), uint8(2))
+	f.Add(bits(math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300, 5e-324, math.MaxFloat64), uint8(200), uint8(60),
+		uint8(2))
 	f.Add(bits(math.Inf(1), 0), uint8(17), uint8(3), uint8(3))
 	for how := range uint8(12) { // seconds in nanoseconds, which are moments too
 		f.Add(bits(1e9, 2e9, 5e8, 3e9, 4e9, math.NaN(), 6e9), 60+how, 30+how, how)
@@ -71,7 +74,8 @@ func FuzzCharts(f *testing.F) {
 		var limits []Limit
 		var marks []Annotation
 		for _, m := range moments {
-			limits, marks = append(limits, Limit{"limit", m}), append(marks, Annotation{At: m, Name: "mark", Glyph: '┊', Prominent: true})
+			limits, marks = append(limits, Limit{"limit", m}),
+				append(marks, Annotation{At: m, Name: "mark", Glyph: '┊', Prominent: true})
 		}
 		cells := make([][]float64, w)
 		for x := range cells {
@@ -80,13 +84,15 @@ func FuzzCharts(f *testing.F) {
 		var spots []Spot
 		var pairs [][2]float64
 		for i := 1; i < len(values); i++ {
-			spots, pairs = append(spots, Spot{values[i-1], values[i], '●', screen.Strong}), append(pairs, [2]float64{values[i-1], values[i]})
+			spots, pairs = append(spots, Spot{values[i-1], values[i], '●', screen.Strong}),
+				append(pairs, [2]float64{values[i-1], values[i]})
 		}
 		l.Older = l.Points
 		lines := []Line{l, {Name: "level", Points: []Point{{0, 1}, {at, 1}}}, l}
 		bars := Bars{sum.Bins, uint64(len(values))}
 		for _, draw := range []func(screen.Canvas, *Raster){
-			Plot{Time: now, Lines: lines, Limits: limits, Annotations: marks, Underline: Underline{"underlined", screen.Output, moments}}.Draw,
+			Plot{Time: now, Lines: lines, Limits: limits, Annotations: marks,
+				Underline: Underline{"underlined", screen.Output, moments}}.Draw,
 			Plot{Time: now, Lines: lines, Log: true, Limits: limits}.Draw,
 			Plot{Time: now, Lines: lines, Lanes: true, Named: true, Wordless: true}.Draw,
 			Plot{Time: now, Lanes: true, Limits: limits}.Draw,
@@ -94,9 +100,10 @@ func FuzzCharts(f *testing.F) {
 			Scatter{Spots: spots, Line: pairs}.Draw,
 			Heat{Time: now, Axis: axis, Cells: cells, Limits: limits}.Draw,
 			func(c screen.Canvas, _ *Raster) { now.Draw(c, moments) },
-			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Output}}, Annotations: []ValueAnnotation{
-				{At: at, Name: []screen.Span{screen.Text.Span("here")}, Aside: true}, {At: at / 2, Extra: true},
-			}}.Draw,
+			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Output}},
+				Annotations: []ValueAnnotation{
+					{At: at, Name: []screen.Span{screen.Text.Span("here")}, Aside: true}, {At: at / 2, Extra: true},
+				}}.Draw,
 			func(c screen.Canvas, r *Raster) { Moments(c, r, values, screen.Output) },
 			func(c screen.Canvas, r *Raster) { Sparkline(c, r, values, screen.Text) },
 			func(c screen.Canvas, _ *Raster) {

@@ -16,7 +16,8 @@ func TestTicks(t *testing.T) {
 			t.Errorf("roundBelow(%dµs) = %s", c.in, got)
 		}
 	}
-	for _, c := range []struct{ in, want float64 }{{0, 1}, {0.3, 1}, {1.2, 2}, {2.2, 5}, {22, 25}, {26, 50}, {700, 1000}} {
+	for _, c := range []struct{ in, want float64 }{{0, 1}, {0.3, 1}, {1.2, 2}, {2.2, 5}, {22, 25}, {26, 50},
+		{700, 1000}} {
 		if got := niceStep(c.in); got != c.want {
 			t.Errorf("niceStep(%g) = %g, want %g", c.in, got, c.want)
 		}

@@ -282,7 +282,8 @@ func shellLines(words []string, w int) (lines []string) {
 func flagUnits(words []string, w int) (units []string) {
 	for _, word := range words {
 		word = screen.SanitizeSpaced(word)
-		if last := len(units) - 1; last >= 0 && !strings.HasPrefix(word, "-") && screen.Width(units[last])+1+screen.Width(word) <= w {
+		if last := len(units) - 1; last >= 0 && !strings.HasPrefix(word, "-") &&
+			screen.Width(units[last])+1+screen.Width(word) <= w {
 			units[last] += " " + word
 		} else {
 			units = append(units, word)

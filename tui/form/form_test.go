@@ -26,7 +26,9 @@ func testForm(t *testing.T) *form {
 			{Key: "users", Label: "Users", Value: "16"},
 			{Key: "rate", Label: "Rate", Value: "4"},
 		},
-		Shown: func(v map[string]string, key string) bool { return key != "users" && key != "rate" || v["load"] == key },
+		Shown: func(v map[string]string, key string) bool {
+			return key != "users" && key != "rate" || v["load"] == key
+		},
 		Command: func(v map[string]string) ([]string, string) {
 			if v["users"] == "" {
 				return []string{"run"}, "--users: needs a number"
@@ -95,7 +97,8 @@ func TestFormEnds(t *testing.T) {
 		t.Error("Enter on the last field did not end the form")
 	}
 	m = testForm(t)
-	if cmd := typed(m, "<up>", "<clear>", "<run>"); cmd != nil || m.use || !strings.Contains(m.View(), "! --users: needs a number") {
+	if cmd := typed(m, "<up>", "<clear>", "<run>"); cmd != nil || m.use ||
+		!strings.Contains(m.View(), "! --users: needs a number") {
 		t.Errorf("a form with a problem ended, or does not say it:\n%s", m.View())
 	}
 	if cmd := typed(m, "<esc>"); cmd == nil || m.use {
@@ -143,7 +146,8 @@ func TestFormNarrow(t *testing.T) {
 			Fields: []Field{
 				{Key: "file", Label: "Data set's file", Short: "File", Value: "/home/me/data/a.json"},
 				{Key: "output", Label: "Output tokens", Short: "Output", Value: "1287"},
-				{Key: "load", Label: "Kind of load", Short: "Load", Choices: []string{"users without any pause", "a rate"}},
+				{Key: "load", Label: "Kind of load", Short: "Load",
+					Choices: []string{"users without any pause", "a rate"}},
 			},
 			Command: func(map[string]string) ([]string, string) { return []string{"run"}, "" },
 		}, screen.NewPalette(termenv.Ascii))
@@ -159,7 +163,8 @@ func TestFormNarrow(t *testing.T) {
 
 // A command line copied from the screen runs as a whole: it is broken at flags with a '\', or not shown.
 func TestFormCommandLine(t *testing.T) {
-	words := []string{"benchtop", "serve", "--base-url", "http://127.0.0.1:8000", "--model", "'a  b --c'", "--max-concurrency", "16",
+	words := []string{"benchtop", "serve", "--base-url", "http://127.0.0.1:8000", "--model", "'a  b --c'",
+		"--max-concurrency", "16",
 		"--duration", "1m", "--goodput", "ttft:500", "tpot:50"}
 	whole := strings.Join(words, " ")
 	m := testForm(t)
@@ -182,7 +187,8 @@ func TestFormCommandLine(t *testing.T) {
 			t.Fatalf("at %d columns a shell takes it as\n%s", w, copied)
 		}
 		for _, line := range command {
-			if screen.Width(line) > room || !strings.Contains(view, line+"\n") || w >= 45 && !regexp.MustCompile(`^(benchtop|  -)`).MatchString(line) {
+			if screen.Width(line) > room || !strings.Contains(view, line+"\n") ||
+				w >= 45 && !regexp.MustCompile(`^(benchtop|  -)`).MatchString(line) {
 				t.Errorf("line %q at %d columns:\n%s", line, w, view)
 			}
 		}

@@ -49,7 +49,8 @@ func (v *View) ticks() []time.Duration {
 
 // changesLoad reports whether an event sets the load or begins a stage.
 func (v *View) changesLoad(e *metrics.LogEntry) bool {
-	return e.Set != nil || slices.ContainsFunc(v.plan().Stages, func(s metrics.Stage) bool { return s.String() == e.Mark })
+	return e.Set != nil ||
+		slices.ContainsFunc(v.plan().Stages, func(s metrics.Stage) bool { return s.String() == e.Mark })
 }
 
 // crossings draws the lines of the annotations across a border between two charts over time.
@@ -121,7 +122,8 @@ func (v *View) limits(key string) []chart.Limit {
 		}
 	}
 	for _, g := range v.plan().Gates {
-		if stat, ok := strings.CutSuffix(g.Metric, "_"+key+"_ms"); ok && stat != "std" && (g.Op == ">" || g.Op == ">=") {
+		if stat, ok := strings.CutSuffix(g.Metric, "_"+key+"_ms"); ok && stat != "std" &&
+			(g.Op == ">" || g.Op == ">=") {
 			if stat == "median" {
 				stat = "p50"
 			}

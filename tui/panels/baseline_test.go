@@ -29,7 +29,8 @@ func TestBaselineOfTheSameStretch(t *testing.T) {
 		for _, c := range []struct {
 			span, back time.Duration
 			whole      bool
-		}{{time.Minute, 0, false}, {30 * time.Second, 0, false}, {30 * time.Second, 5 * time.Second, false}, {0, 0, false}, {time.Minute, 0, true}} {
+		}{{time.Minute, 0, false}, {30 * time.Second, 0, false}, {30 * time.Second, 5 * time.Second, false},
+			{0, 0, false}, {time.Minute, 0, true}} {
 			s := firstSeconds(all, n)
 			v := &View{Snapshot: &s, Span: c.span, Back: c.back, Whole: c.whole, Baseline: &Baseline{Report: report}}
 			v.selected().older = kept
@@ -48,8 +49,10 @@ func TestBaselineOfTheSameStretch(t *testing.T) {
 // Where the baseline has no seconds of a stretch, the column says that it compares with the whole baseline.
 func TestBaselineOfTheWholeSaysSo(t *testing.T) {
 	all := tuitest.Mid()
-	figures := &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 5, Mean: 5, Median: 4}}}
-	short := &metrics.Report{Timeline: all.Windows[:5], Ended: 5 * time.Second, Statistics: metrics.Statistics{metrics.TTFT: figures.Statistics[metrics.TTFT]}}
+	figures := &metrics.Report{
+		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 5, Mean: 5, Median: 4}}}
+	short := &metrics.Report{Timeline: all.Windows[:5], Ended: 5 * time.Second,
+		Statistics: metrics.Statistics{metrics.TTFT: figures.Statistics[metrics.TTFT]}}
 	over := tuitest.Done()
 	for _, c := range []struct {
 		name   string

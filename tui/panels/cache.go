@@ -41,7 +41,8 @@ func drawKV(c screen.Canvas, v *View) {
 		return
 	}
 	if n > 0 { // the line of so full a cache is far from the bottom
-		used.chart.Underline = chart.Underline{Name: "preempted", Color: screen.Bad, At: preemptions(v, chart.Columns(c))}
+		used.chart.Underline = chart.Underline{Name: "preempted", Color: screen.Bad,
+			At: preemptions(v, chart.Columns(c))}
 	}
 	used.draw(c)
 }
@@ -156,12 +157,13 @@ func drawHitsBelow(c screen.Canvas, y int, v *View) {
 		if !(total(v.serverSpan(), r.whole) > 0) {
 			continue
 		}
-		p.series = append(p.series, series{name: r.name, color: r.color, value: serverValue(v, func(s *metrics.ServerSecond) float64 {
-			if n := r.whole(s); n > 0 {
-				return 100 * r.part(s) / n
-			}
-			return math.NaN()
-		})})
+		p.series = append(p.series,
+			series{name: r.name, color: r.color, value: serverValue(v, func(s *metrics.ServerSecond) float64 {
+				if n := r.whole(s); n > 0 {
+					return 100 * r.part(s) / n
+				}
+				return math.NaN()
+			})})
 	}
 	if len(p.series) > 0 {
 		v.chartBelow(c, y, legend(c.W, "% by second", p.items()...), p.draw)

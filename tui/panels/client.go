@@ -24,7 +24,8 @@ func latenessTitle(v *View, w, _ int) []screen.Span {
 		cpu = fmt.Sprintf("%.0f%%", number.Sane(cpuShare(c)))
 	}
 	return legend(w, "lateness",
-		legendItem{screen.P99, "p99", p99, false}, legendItem{screen.Plain, "max", most, false}, legendItem{screen.Usage, "CPU", cpu, false})
+		legendItem{screen.P99, "p99", p99, false}, legendItem{screen.Plain, "max", most, false},
+		legendItem{screen.Usage, "CPU", cpu, false})
 }
 
 // cpuShare is how much of its processors the client kept busy, in percent; NaN where it is not known.
@@ -57,8 +58,10 @@ func latenessPlot(v *View) plot {
 		}
 	}
 	return plot{v: v, chart: chart.Plot{Log: true}, series: []series{
-		{name: "max", color: screen.Plain, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
-		{name: "p99", color: screen.P99, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
+		{name: "max", color: screen.Plain,
+			value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
+		{name: "p99", color: screen.P99,
+			value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
 	}}
 }
 

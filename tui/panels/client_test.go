@@ -23,15 +23,19 @@ func TestClientState(t *testing.T) {
 	}{
 		{"no sample yet", unsampledRun, unsampled, ""},
 		{"fine", tuitest.Sampled(tuitest.Mid(), nil, nil), well, ""},
-		{"the last seconds are not", tuitest.Sampled(tuitest.Mid(), nil, tuitest.Late), strained, "p99 send delay 31ms"},
+		{"the last seconds are not", tuitest.Sampled(tuitest.Mid(), nil, tuitest.Late), strained,
+			"p99 send delay 31ms"},
 		{"the whole run is not", tuitest.Sampled(tuitest.Mid(), tuitest.Late, nil), limited, "p99 send delay 31ms"},
-		{"neither is", tuitest.Sampled(tuitest.Mid(), tuitest.Together, tuitest.Late), limited, "1.3% of chunks coalesced before read"},
+		{"neither is", tuitest.Sampled(tuitest.Mid(), tuitest.Together, tuitest.Late), limited,
+			"1.3% of chunks coalesced before read"},
 		{"over: the last seconds do not count", tuitest.Sampled(tuitest.Done(), nil, tuitest.Late), well, ""},
 		{"over: the report decides", judgedByReport, limited, "1.3% of chunks coalesced before read"},
 		{"over before the first sample", noSeconds, unsampled, ""},
-		{"the first reason that says anything", tuitest.Sampled(tuitest.Mid(), []string{"", " \x07", "\x1b[31mfull\n"}, nil), limited, "full"},
+		{"the first reason that says anything",
+			tuitest.Sampled(tuitest.Mid(), []string{"", " \x07", "\x1b[31mfull\n"}, nil), limited, "full"},
 		{"no words at all", tuitest.Sampled(tuitest.Mid(), []string{""}, nil), limited, ""},
-		{"far too many words", tuitest.Sampled(tuitest.Mid(), []string{strings.Repeat("漢", 500)}, nil), limited, strings.Repeat("漢", 29) + "…"},
+		{"far too many words", tuitest.Sampled(tuitest.Mid(), []string{strings.Repeat("漢", 500)}, nil), limited,
+			strings.Repeat("漢", 29) + "…"},
 	} {
 		v := &View{Snapshot: &c.s}
 		if got, why := v.client(); got != c.want || why != c.why {

@@ -36,7 +36,8 @@ func endpointFigures(v *View, w int) columns[*metrics.Group] {
 	p99 := func(e *metrics.Group) screen.Span { return quantileCell(&e.Histograms[v.plan().FirstWait()], 0.99) }
 	if len(v.plan().Servers) > 1 {
 		return columns[*metrics.Group]{
-			{"sent", 7, sent, 3}, {"in flight", 10, inFlight, 0}, {"done", 7, done, 1}, {"failed", 7, failed, 0}, v.throughputColumn(),
+			{"sent", 7, sent, 3}, {"in flight", 10, inFlight, 0}, {"done", 7, done, 1}, {"failed", 7, failed, 0},
+			v.throughputColumn(),
 			{wait + " p50", 9, p50, 2}, {wait + " p99", 9, p99, 0},
 		}.fit(w - 14)
 	}

@@ -90,9 +90,11 @@ func cutErrorLines(v *View, w, h int) []errorLine {
 
 // failureNames are the kinds of failures in words, but for statuses.
 var failureNames = map[metrics.Failure]string{
-	metrics.FailedConnect: "no connection", metrics.FailedNoSocket: "no socket here", metrics.FailedReset: "connection reset",
-	metrics.FailedTruncated: "stream truncated", metrics.FailedInStream: "error in stream", metrics.FailedMalformed: "malformed answer",
-	metrics.FailedEmpty: "no output", metrics.FailedStall: "stalled", metrics.FailedTimeout: "timeout",
+	metrics.FailedConnect: "no connection", metrics.FailedNoSocket: "no socket here",
+	metrics.FailedReset:     "connection reset",
+	metrics.FailedTruncated: "stream truncated", metrics.FailedInStream: "error in stream",
+	metrics.FailedMalformed: "malformed answer",
+	metrics.FailedEmpty:     "no output", metrics.FailedStall: "stalled", metrics.FailedTimeout: "timeout",
 }
 
 // failureName is a kind of failure in words.

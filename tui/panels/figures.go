@@ -24,7 +24,8 @@ func (h Header) figures() []figure {
 	if s.Totals.Failed > 0 {
 		failed.Fg = screen.Bad
 	}
-	out := []figure{v.tokensFigure(), {"req/s", v.rateText(), screen.Strong}, {"err", number.Count(s.Totals.Failed), failed}}
+	out := []figure{v.tokensFigure(), {"req/s", v.rateText(), screen.Strong},
+		{"err", number.Count(s.Totals.Failed), failed}}
 	if text := v.rtfxText(); text != "" {
 		out = slices.Insert(out, 1, figure{"RTFx", text, screen.Strong})
 	}

@@ -57,7 +57,8 @@ func gpuTitle(v *View, _, _ int) []screen.Span {
 	}
 	switch {
 	case v.GPUsAbsent != "":
-		out = append(out, endedEarly.Style.Span(" ! "), screen.Label.Span(screen.Sanitize(v.GPUsAbsent))) // the words say that it ended
+		// the words say that it ended
+		out = append(out, endedEarly.Style.Span(" ! "), screen.Label.Span(screen.Sanitize(v.GPUsAbsent)))
 	case v.State == metrics.Finished:
 		out = append(out, screen.Label.Span(" · at the end"))
 	}
@@ -255,7 +256,8 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 	power := func(g *metrics.GPU) float64 { return g.Power }
 	mean := func(sum float64, n int) float64 { return sum / float64(n) }
 	all := func(sum float64, _ int) float64 { return sum }
-	v.chartBelow(c, y, legend(c.W, "by second", legendItem{color: screen.Usage, name: "use %, the mean"}, legendItem{color: screen.Plain, name: "power W, the sum"}),
+	v.chartBelow(c, y, legend(c.W, "by second", legendItem{color: screen.Usage, name: "use %, the mean"},
+		legendItem{color: screen.Plain, name: "power W, the sum"}),
 		plot{v: v, chart: chart.Plot{Lanes: true}, series: []series{
 			{name: "use", color: screen.Usage, filled: true, value: gpuValue(v, use, mean)},
 			{name: "power", color: screen.Plain, filled: true, value: gpuValue(v, power, all)},
@@ -263,7 +265,8 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 }
 
 // gpuValue is a figure over time of those accelerators that have it, for a plot.
-func gpuValue(v *View, of func(*metrics.GPU) float64, join func(sum float64, n int) float64) func(*metrics.Window) float64 {
+func gpuValue(v *View, of func(*metrics.GPU) float64,
+	join func(sum float64, n int) float64) func(*metrics.Window) float64 {
 	when := func(s *metrics.GPUSecond) (at, took time.Duration) { return s.At, s.Took }
 	samples := finder[metrics.GPUSecond]{all: v.GPUs, when: when}
 	return func(w *metrics.Window) float64 {

@@ -63,8 +63,9 @@ var (
 	doneColumn   = column[*groupRow]{"done", 7, func(r *groupRow) screen.Span { return countCell(r.Completed) }, 3}
 	p50Column    = column[*groupRow]{"p50", 7, func(r *groupRow) screen.Span { return waitCell(r.p50) }, 0}
 	p99Column    = column[*groupRow]{"p99", 7, func(r *groupRow) screen.Span { return waitCell(r.p99) }, 0}
-	cachedColumn = column[*groupRow]{"cached", 7, func(r *groupRow) screen.Span { return shareCell(r.Cached.Rate()) }, 0}
-	idealColumn  = column[*groupRow]{"ideal", 6, func(r *groupRow) screen.Span { return shareCell(r.Ideal.Rate()) }, 0}
+	cachedColumn = column[*groupRow]{"cached", 7, func(r *groupRow) screen.Span { return shareCell(r.Cached.Rate()) },
+		0}
+	idealColumn = column[*groupRow]{"ideal", 6, func(r *groupRow) screen.Span { return shareCell(r.Ideal.Rate()) }, 0}
 )
 
 func waitCell(d time.Duration) screen.Span {
@@ -112,7 +113,9 @@ func turnsTitle(v *View, w, h int) []screen.Span {
 		return out
 	}
 	s := v.Report.Sessions
-	return noted(out, w, screen.Text, between+number.Count(s.Completed)+" completed"+between+number.Count(s.Failed)+" failed", between+number.Count(s.Failed)+" failed")
+	return noted(out, w, screen.Text,
+		between+number.Count(s.Completed)+" completed"+between+number.Count(s.Failed)+" failed",
+		between+number.Count(s.Failed)+" failed")
 }
 
 // turnName is the least width of the turns, longestTurns the most, turnBar the least of the bars with the blanks before

@@ -58,7 +58,8 @@ func StateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 
 // conclusions are the ends of runs that were not as planned.
 var conclusions = map[metrics.Conclusion]string{
-	metrics.Aborted: "■ ABORTED", metrics.Terminated: "■ TERMINATED", metrics.HungUp: "■ TERMINAL LOST", metrics.RunFailed: "✗ FAILED",
+	metrics.Aborted: "■ ABORTED", metrics.Terminated: "■ TERMINATED", metrics.HungUp: "■ TERMINAL LOST",
+	metrics.RunFailed:  "✗ FAILED",
 	metrics.GateMissed: "✗ GATE MISSED",
 }
 
@@ -187,14 +188,16 @@ func (h Header) second(c screen.Canvas) {
 	parts, phase := planParts(s.Plan), phase(s)
 	var right []screen.Span
 	if s.SaveError != "" {
-		right = []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError), c.W*2/5)), screen.Label.Span(between)}
+		right = []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError),
+			c.W*2/5)), screen.Label.Span(between)}
 	}
 	right = append(right, h.clientNote(c.W*2/5-screen.SpansWidth(right)/2)...)
 	c.Spans(max(0, c.W-screen.SpansWidth(right)), 0, right)
 	const gap = 2
 	room := max(0, c.W-screen.SpansWidth(right)-gap)
 	left := c.Sub(0, 0, room, 1)
-	left.Spans(left.Print(0, 0, fit(parts, core(s.Plan, parts), max(0, room-screen.SpansWidth(phase))), screen.Label), 0, phase)
+	left.Spans(left.Print(0, 0, fit(parts, core(s.Plan, parts), max(0, room-screen.SpansWidth(phase))), screen.Label),
+		0, phase)
 }
 
 // clientNote is the state of the client in at most w columns.
@@ -214,7 +217,8 @@ func phase(s *metrics.Snapshot) []screen.Span {
 	switch {
 	case s.Plan == nil:
 		return nil
-	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0 && s.Search == nil: // the plan beside it was not kept
+	// the plan beside it was not kept
+	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0 && s.Search == nil:
 		words := "with confirmation"
 		if s.Plan.Confirm == 0 || slices.ContainsFunc(s.Marks,
 			func(e metrics.LogEntry) bool { return e.Set != nil && e.Set.By == metrics.ByUser }) {
@@ -226,7 +230,8 @@ func phase(s *metrics.Snapshot) []screen.Span {
 	}
 	out := loadNote(s)
 	if i := s.Plan.StageAt(s.At); i >= 0 && len(out) == 0 {
-		out = append(out, screen.Label.Span(between), screen.Strong.Span(fmt.Sprintf("stage %d/%d", i+1, len(s.Plan.Stages))))
+		out = append(out, screen.Label.Span(between),
+			screen.Strong.Span(fmt.Sprintf("stage %d/%d", i+1, len(s.Plan.Stages))))
 	}
 	if s.At < s.Plan.Warmup {
 		out = append(out, screen.Label.Span(between), screen.Caution.Span("warm-up"))

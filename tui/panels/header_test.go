@@ -36,15 +36,18 @@ func TestFitUsesTheRoom(t *testing.T) {
 // fits, too.
 func TestHeaderSaysWhoCounts(t *testing.T) {
 	p := &metrics.Plan{
-		BaseURL: "http://127.0.0.1:8000", ModelID: "sim-8b", Load: "10 req/s (Poisson)", Cache: "cold cache (about 13 tokens before each prompt)",
+		BaseURL: "http://127.0.0.1:8000", ModelID: "sim-8b", Load: "10 req/s (Poisson)",
+		Cache:   "cold cache (about 13 tokens before each prompt)",
 		Dataset: "random: 300 input tokens, 40 output tokens, as text, tokens by the server's tokenizer",
 	}
 	for by, want := range map[metrics.TokenSource]string{
-		metrics.TokensFromTokenizer: "tokens by tokenizer", metrics.TokensFromServer: "tokens by server", metrics.TokensFromIDs: "token ids",
+		metrics.TokensFromTokenizer: "tokens by tokenizer", metrics.TokensFromServer: "tokens by server",
+		metrics.TokensFromIDs:      "token ids",
 		metrics.TokensFromEstimate: "tokens estimated",
 	} {
 		p.InputSource = by
-		if got, want := fit(planParts(p), 3, 79), "127.0.0.1:8000 · sim-8b · cold cache · 10 req/s (Poisson) · "+want; got != want {
+		if got, want := fit(planParts(p), 3, 79),
+			"127.0.0.1:8000 · sim-8b · cold cache · 10 req/s (Poisson) · "+want; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

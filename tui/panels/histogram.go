@@ -26,7 +26,8 @@ func histogramPanel(name string, of func(v *View) metrics.Latency) Panel {
 		title: func(v *View, w, _ int) []screen.Span {
 			l := of(v)
 			front, back, other := v.scopes(l)
-			out := []screen.Span{screen.Strong.Span(l.Naming().Title), screen.Text.Span(" " + v.scope()), screen.Label.Span("  n " + number.Count(int(min(front.Count(), 1<<62))))}
+			out := []screen.Span{screen.Strong.Span(l.Naming().Title), screen.Text.Span(" " + v.scope()),
+				screen.Label.Span("  n " + number.Count(int(min(front.Count(), 1<<62))))}
 			if back.Count() == 0 {
 				return out
 			}
@@ -71,7 +72,8 @@ func (v *View) olderHistogram(l metrics.Latency) *metrics.Histogram {
 
 // histogram is the chart of a latency: the bars of one histogram, the outline of another. exact are the figures of the
 // first, once the run is over; nil before.
-func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *metrics.Histogram, exact *metrics.Statistic) chart.Histogram {
+func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *metrics.Histogram,
+	exact *metrics.Statistic) chart.Histogram {
 	out := chart.Histogram{Nothing: v.nothing(l)}
 	n := chart.HistogramBins(c)
 	if n == 0 || front.Count() == 0 && outline.Count() == 0 {
@@ -87,7 +89,8 @@ func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *met
 	out.Front = chart.Bars{Bins: bins(out.Axis, front), Samples: front.Count()}
 	out.Outline = chart.Bars{Bins: bins(out.Axis, outline), Samples: outline.Count()}
 	out.Colors = []chart.ColorFrom{
-		{Color: screen.P50}, {From: front.Quantile(0.9), Color: screen.P90}, {From: front.Quantile(0.99), Color: screen.P99},
+		{Color: screen.P50}, {From: front.Quantile(0.9), Color: screen.P90},
+		{From: front.Quantile(0.99), Color: screen.P99},
 	}
 	percentile := func(p float64, extra bool) {
 		if front.Count() == 0 || extra && c.W < 70 {
@@ -100,12 +103,14 @@ func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *met
 				value = number.Latency(time.Duration(ms * float64(time.Millisecond)))
 			}
 		}
-		name := []screen.Span{screen.Label.Span(fmt.Sprintf("┊p%g ", p)), screen.Strong.Span(value)} // with its kind of line: names do not always stand above theirs
+		// with its kind of line: names do not always stand above theirs
+		name := []screen.Span{screen.Label.Span(fmt.Sprintf("┊p%g ", p)), screen.Strong.Span(value)}
 		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: at, Glyph: '┊', Name: name, Extra: extra})
 	}
 	limits := v.limits(l.Key())
 	limit := func(l chart.Limit) {
-		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: l.At, Glyph: '│', Name: []screen.Span{screen.Label.Span("│"), screen.Strong.Span(l.Name)}, Aside: true})
+		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: l.At, Glyph: '│',
+			Name: []screen.Span{screen.Label.Span("│"), screen.Strong.Span(l.Name)}, Aside: true})
 	}
 	percentile(99, false)
 	if len(limits) > 0 { // the first is more important than the median, which is in the table too
@@ -210,7 +215,8 @@ func drawHeat(c screen.Canvas, v *View) {
 }
 
 // heatCells are the samples a second of each place of an axis, for each of w columns; nil where there are none.
-func (v *View) heatCells(l metrics.Latency, ax chart.LatencyAxis, w int, t chart.TimeAxis, ws []metrics.Window, end time.Duration) [][]float64 {
+func (v *View) heatCells(l metrics.Latency, ax chart.LatencyAxis, w int, t chart.TimeAxis, ws []metrics.Window,
+	end time.Duration) [][]float64 {
 	cells := make([][]float64, w)
 	group, merged := t.Group(w), merger{}
 	for merged.ws = range v.sharing(ws, group) {

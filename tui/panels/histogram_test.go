@@ -24,11 +24,15 @@ func TestShortGapsHaveAColumn(t *testing.T) {
 		column         bool
 		shown, missing time.Duration
 	}{
-		{"a few per cent", 0.03, within, around(15 * time.Millisecond), true, 9 * time.Millisecond, 3 * time.Millisecond},
+		{"a few per cent", 0.03, within, around(15 * time.Millisecond), true, 9 * time.Millisecond,
+			3 * time.Millisecond},
 		{"most", 0.8, within, around(15 * time.Millisecond), true, 9 * time.Millisecond, 3 * time.Millisecond},
-		{"some, near to the limit", 0.5, func() time.Duration { return 60*time.Microsecond + 4*within() }, around(15 * time.Millisecond), true, 9 * time.Millisecond, 3 * time.Millisecond},
-		{"one in a thousand", 0.001, within, around(15 * time.Millisecond), false, 9 * time.Millisecond, 3 * time.Millisecond},
-		{"a server as fast as that", 0.5, around(80 * time.Microsecond), around(100 * time.Microsecond), false, 60 * time.Microsecond, 10 * time.Microsecond},
+		{"some, near to the limit", 0.5, func() time.Duration { return 60*time.Microsecond + 4*within() },
+			around(15 * time.Millisecond), true, 9 * time.Millisecond, 3 * time.Millisecond},
+		{"one in a thousand", 0.001, within, around(15 * time.Millisecond), false, 9 * time.Millisecond,
+			3 * time.Millisecond},
+		{"a server as fast as that", 0.5, around(80 * time.Microsecond), around(100 * time.Microsecond), false,
+			60 * time.Microsecond, 10 * time.Microsecond},
 		{"all", 1, within, nil, false, 5 * time.Microsecond, 50 * time.Microsecond},
 	} {
 		var h metrics.Histogram

@@ -250,7 +250,8 @@ func quantileColumn(name string, p float64) latencyColumn {
 }
 
 // boundColumn is the mean, the least or the most.
-func boundColumn(name string, of func(*metrics.Statistic) float64, estimate func(*metrics.Histogram) time.Duration) latencyColumn {
+func boundColumn(name string, of func(*metrics.Statistic) float64,
+	estimate func(*metrics.Histogram) time.Duration) latencyColumn {
 	return latencyColumn{name, func(r latencyRow) (float64, known) {
 		if r.exact != nil {
 			return of(r.exact), told
@@ -271,7 +272,8 @@ func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
 
 // latencyColumns are the columns that fit; the wider the panel, the more of the tails.
 func latencyColumns(w int) []latencyColumn {
-	p50, p90, p95, p99 := quantileColumn("p50", 50), quantileColumn("p90", 90), quantileColumn("p95", 95), quantileColumn("p99", 99)
+	p50, p90, p95, p99 := quantileColumn("p50", 50), quantileColumn("p90", 90), quantileColumn("p95", 95),
+		quantileColumn("p99", 99)
 	switch {
 	case w < nameWidth+3*figureWidth:
 		return []latencyColumn{p50, p99}
@@ -290,7 +292,8 @@ var latencyUnits = [...]struct {
 	scale  float64
 	digits int
 }{
-	{1, "µs", 1000, 0}, {10, "ms", 1, 2}, {100, "ms", 1, 1}, {10_000, "ms", 1, 0}, {100_000, "s", 1e-3, 2}, {1e6, "s", 1e-3, 1},
+	{1, "µs", 1000, 0}, {10, "ms", 1, 2}, {100, "ms", 1, 1}, {10_000, "ms", 1, 0}, {100_000, "s", 1e-3, 2},
+	{1e6, "s", 1e-3, 1},
 	{1e8, "s", 1e-3, 0},
 }
 
@@ -356,8 +359,10 @@ func (v *View) nothing(l metrics.Latency) string {
 // which a run is watched, itlOverTimePanel those of ITL.
 var (
 	latencyBandPanel = timePanel("latency band", bandPlot)
-	percentilesPanel = timePanel("ttft over time", func(v *View) plot { return highestLast(percentileLines(v, v.firstWait())) })
-	itlOverTimePanel = timePanel("itl over time", func(v *View) plot { return highestLast(percentileLines(v, metrics.ITL)) })
+	percentilesPanel = timePanel("ttft over time",
+		func(v *View) plot { return highestLast(percentileLines(v, v.firstWait())) })
+	itlOverTimePanel = timePanel("itl over time",
+		func(v *View) plot { return highestLast(percentileLines(v, metrics.ITL)) })
 )
 
 // bandPlot is the band, three lines with their names on terminals with few colours or none.
@@ -365,7 +370,8 @@ func bandPlot(v *View) plot {
 	p := percentileLines(v, v.Latency)
 	p.what, p.chart.Band, p.chart.Named = " p99", true, true
 	for i := range p.series {
-		p.series[i].filled, p.series[i].alone = false, i > 0 // more than one line of the baseline behind three is unreadable
+		// more than one line of the baseline behind three is unreadable
+		p.series[i].filled, p.series[i].alone = false, i > 0
 	}
 	return p
 }

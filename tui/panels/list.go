@@ -32,7 +32,8 @@ var listOrders = [...]struct {
 	slowestFirst: {"slowest first", age},
 	ttftFirst:    {"by TTFT", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return q.TTFT }},
 	tpotFirst:    {"by TPOT", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return q.TPOT }},
-	failedFirst:  {"failed first", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return failureRanks[q.State] }},
+	failedFirst: {"failed first",
+		func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return failureRanks[q.State] }},
 }
 
 // failureRanks order failures before cancelled requests, and those before the rest.
@@ -115,7 +116,8 @@ func matches(q *metrics.RequestRow, words []string) bool {
 // searchText is the text of a request that a filter searches.
 func searchText(q *metrics.RequestRow) string {
 	_, state, _ := describeState(q)
-	parts := []string{fmt.Sprintf("#%d", q.Index), screen.Sanitize(q.ID), screen.Sanitize(q.Model), screen.Sanitize(string(q.State)), state}
+	parts := []string{fmt.Sprintf("#%d", q.Index), screen.Sanitize(q.ID), screen.Sanitize(q.Model),
+		screen.Sanitize(string(q.State)), state}
 	if q.Status != 0 {
 		parts = append(parts, fmt.Sprint(q.Status))
 	}
@@ -194,7 +196,8 @@ func (l *List) Move(to Move, v *View, r Rect) bool {
 	if l.Opened && to >= PageUp {
 		_, open := requestRects(r, true)
 		lines, high := openText(v, open)
-		l.Scroll = to.FromEnd(l.Scroll, max(1, high), max(0, lines-high)) // the text begins at its end, which follows the stream
+		// the text begins at its end, which follows the stream
+		l.Scroll = to.FromEnd(l.Scroll, max(1, high), max(0, lines-high))
 		return true
 	}
 	if to == Top && len(l.rows(v.Snapshot)) > 0 {

@@ -25,7 +25,8 @@ func TestTargets(t *testing.T) {
 	stages := func(loads ...metrics.Load) *metrics.Plan {
 		p := &metrics.Plan{}
 		for i, l := range loads {
-			p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * time.Minute, Length: time.Minute, Load: l})
+			p.Stages = append(p.Stages,
+				metrics.Stage{Start: time.Duration(i) * time.Minute, Length: time.Minute, Load: l})
 		}
 		return p
 	}
@@ -91,11 +92,14 @@ func TestTargetsBeyondTheMarks(t *testing.T) {
 // Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was
 // set.
 func TestSaturationAndSteeringAreMarked(t *testing.T) {
-	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "8 req/s"}, setAt(50, metrics.LoadSetting{Load: metrics.Load{Value: 64}}))
+	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "8 req/s"},
+		setAt(50, metrics.LoadSetting{Load: metrics.Load{Value: 64}}))
 	s.Plan = &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Load{Value: 4}}, {Load: metrics.Load{Value: 8}}}}
-	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 40, Capacity: metrics.Range{Load: 38, Low: 37, High: 39}, SaturatedAt: 30 * time.Second}
+	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 40,
+		Capacity: metrics.Range{Load: 38, Low: 37, High: 39}, SaturatedAt: 30 * time.Second}
 	got := draw(loadOf(&s), axisWidth+60, 8)
-	if top, want := strings.TrimRight(got[0], " "), "                                    │saturates 38 req/s┊64 req/s"; top != want {
+	if top, want := strings.TrimRight(got[0], " "),
+		"                                    │saturates 38 req/s┊64 req/s"; top != want {
 		t.Errorf("top row %q, want %q", top, want)
 	}
 	for _, row := range got[3:6] {
@@ -108,7 +112,8 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 		t.Errorf("top row %q", top)
 	}
 	s.Answer.SaturatedAt = metrics.Never
-	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "satur") || !strings.Contains(top, "┊8 req/s") {
+	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "satur") ||
+		!strings.Contains(top, "┊8 req/s") {
 		t.Errorf("top row %q", top)
 	}
 }
@@ -116,7 +121,8 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 func stagedPlan() *metrics.Plan {
 	p := &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}}
 	for i, rate := range []float64{8, 16, 32, 64} {
-		p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * 10 * time.Second, Length: 10 * time.Second, Load: metrics.Load{Value: rate}})
+		p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * 10 * time.Second, Length: 10 * time.Second,
+			Load: metrics.Load{Value: rate}})
 	}
 	return p
 }
@@ -124,7 +130,8 @@ func stagedPlan() *metrics.Plan {
 func TestStageRows(t *testing.T) {
 	s := metrics.Snapshot{At: 25500 * time.Millisecond, Plan: stagedPlan(), State: metrics.Running}
 	for i := range 26 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Sent: 8 << (i / 10), Completed: 8, Failed: 2, MetCount: metrics.MetCount{Good: 9 - i/10}}}
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Sent: 8 << (i / 10),
+			Completed: 8, Failed: 2, MetCount: metrics.MetCount{Good: 9 - i/10}}}
 		w.Histograms[metrics.TTFT].Add(time.Duration(100+100*(i/10)) * time.Millisecond)
 		s.Windows = append(s.Windows, w)
 	}
@@ -134,7 +141,8 @@ func TestStageRows(t *testing.T) {
 		var got []string
 		for _, r := range v.stageRows() {
 			var words []string
-			for _, col := range v.stageFigures([]stageRow{{LoadLevel: metrics.LoadLevel{Unit: metrics.Users}}, {}}, 200) {
+			for _, col := range v.stageFigures([]stageRow{{LoadLevel: metrics.LoadLevel{Unit: metrics.Users}}, {}},
+				200) {
 				words = append(words, col.of(r).Text)
 			}
 			for _, n := range v.stageNotes(r, 60, true) {
@@ -147,14 +155,21 @@ func TestStageRows(t *testing.T) {
 		}
 	}
 	check("by the plan",
-		"00:00 8 req/s 8.0 8.0 100ms 90.0%", "00:10 16 req/s 16 8.0 201ms 80.0%", "00:20 32 req/s 32 8.0 303ms 70.0%  now",
+		"00:00 8 req/s 8.0 8.0 100ms 90.0%", "00:10 16 req/s 16 8.0 201ms 80.0%",
+		"00:20 32 req/s 32 8.0 303ms 70.0%  now",
 		"00:30 64 req/s – – – –")
 	s.Levels = []metrics.LoadLevel{
-		{From: 0, To: 10 * time.Second, Offered: 8, LevelVerdict: metrics.LevelVerdict{Requests: 80, Good: 80, Standing: metrics.LevelWithin, Confidence: 0.939}, Sent: 8, Done: 7.9, TTFTp99: 90, Completed: 1},
-		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16, LevelVerdict: metrics.LevelVerdict{Requests: 160, Good: 155, Standing: metrics.LevelWithin, Confidence: 0.939}, Sent: 16, Done: 15.8, TTFTp99: 150, Completed: 1},
-		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32, LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: 10, Standing: metrics.LevelMissed, Confidence: 0.939}, Sent: 31.6, Done: 17, TTFTp99: 2500, Completed: 0.5},
+		{From: 0, To: 10 * time.Second, Offered: 8, LevelVerdict: metrics.LevelVerdict{Requests: 80, Good: 80,
+			Standing: metrics.LevelWithin, Confidence: 0.939}, Sent: 8, Done: 7.9, TTFTp99: 90, Completed: 1},
+		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16,
+			LevelVerdict: metrics.LevelVerdict{Requests: 160, Good: 155, Standing: metrics.LevelWithin,
+				Confidence: 0.939}, Sent: 16, Done: 15.8, TTFTp99: 150, Completed: 1},
+		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32,
+			LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: 10, Standing: metrics.LevelMissed,
+				Confidence: 0.939}, Sent: 31.6, Done: 17, TTFTp99: 2500, Completed: 0.5},
 	}
-	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 16, To: 32, Before: 1, After: 2, TierAnswer: metrics.TierAnswer{Proven: 16, ProvenLevel: 1, Confidence: 0.93}}
+	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 16, To: 32, Before: 1, After: 2,
+		TierAnswer: metrics.TierAnswer{Proven: 16, ProvenLevel: 1, Confidence: 0.93}}
 	check("judged",
 		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓ 93 %", "00:10 16 req/s 16 16 150ms 96.8% ✓ 93 % highest ↓ saturates",
 		"00:20 32 req/s 32 17 2.50s 10.0% ! 93 % now", "00:30 64 req/s – – – –")
@@ -165,7 +180,8 @@ func TestStageRows(t *testing.T) {
 	check("no evidence",
 		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓ 93 %", "00:10 16 req/s 16 16 150ms 96.8% ? client overloaded",
 		"00:20 32 req/s 32 17 2.50s 10.0% ? server did not answer now", "00:30 64 req/s – – – –")
-	s.Levels = append(slices.Clone(levels), metrics.LoadLevel{From: 25 * time.Second, To: 30 * time.Second, Offered: 20, LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: 100}, Done: 20, TTFTp99: 100})
+	s.Levels = append(slices.Clone(levels), metrics.LoadLevel{From: 25 * time.Second, To: 30 * time.Second, Offered: 20,
+		LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: 100}, Done: 20, TTFTp99: 100})
 	s.Answer = &metrics.Answer{Saturates: true, Before: 3, After: 2}
 	for i, r := range (&View{Snapshot: &s}).stageRows() {
 		if r.saturatesAfter != (i == 1) {
@@ -182,13 +198,15 @@ func TestStageRows(t *testing.T) {
 	s.Plan.Goodput = nil
 	s.Levels, s.Answer = levels[:1], nil
 	check("without objectives",
-		"00:00 8 req/s 8.0 7.9 90.0ms –", "00:10 16 req/s 16 8.0 201ms –", "00:20 32 req/s 32 8.0 303ms –  now", "00:30 64 req/s – – – –")
+		"00:00 8 req/s 8.0 7.9 90.0ms –", "00:10 16 req/s 16 8.0 201ms –", "00:20 32 req/s 32 8.0 303ms –  now",
+		"00:30 64 req/s – – – –")
 }
 
 func TestMostTellingStages(t *testing.T) {
 	var rows []stageRow
 	for i := range 12 {
-		rows = append(rows, stageRow{LoadLevel: metrics.LoadLevel{Offered: float64(i)}, begun: i < 9, now: i == 8, saturatesAfter: i == 3, highest: i == 2})
+		rows = append(rows, stageRow{LoadLevel: metrics.LoadLevel{Offered: float64(i)}, begun: i < 9, now: i == 8,
+			saturatesAfter: i == 3, highest: i == 2})
 	}
 	for n, want := range map[int][]float64{
 		0: nil, 2: {2, 3}, 3: {2, 3, 8}, 5: {2, 3, 6, 7, 8}, 10: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
@@ -202,9 +220,11 @@ func TestMostTellingStages(t *testing.T) {
 			t.Errorf("%d rows: %v, want %v; %q", n, got, want, rest)
 		}
 	}
-	rows[0].Standing, rows[1].Standing, rows[5].Standing, rows[6].Standing = metrics.LevelMissed, metrics.LevelBehind, metrics.LevelMissed, metrics.LevelLimited
+	rows[0].Standing, rows[1].Standing, rows[5].Standing, rows[6].Standing = metrics.LevelMissed, metrics.LevelBehind,
+		metrics.LevelMissed, metrics.LevelLimited
 	for n, want := range map[int]string{
-		0: "[]", 1: "[] and 3 more failed", 2: "[2] and 3 more failed", 3: "[2 3] and 3 more failed", 4: "[2 3 8] and 3 more failed",
+		0: "[]", 1: "[] and 3 more failed", 2: "[2] and 3 more failed", 3: "[2 3] and 3 more failed",
+		4: "[2 3 8] and 3 more failed",
 		5: "[2 3 5 8] and 2 more failed", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]", 20: "[0 1 2 3 4 5 6 7 8 9 10 11]",
 	} {
 		kept, rest := keptStages(rows, n)
@@ -275,8 +295,10 @@ func TestPercentilesBesideASlowBaseline(t *testing.T) {
 	var fast, slow metrics.Histogram
 	fast.Add(77 * time.Millisecond)
 	slow.Add(77 * time.Second)
-	s := metrics.Snapshot{At: time.Second, Plan: &metrics.Plan{}, Histograms: metrics.Histograms{metrics.TTFT: fast}, Windows: []metrics.Window{{Histograms: metrics.WindowHistograms{metrics.TTFT: fast}}}}
-	b := &Baseline{Report: &metrics.Report{Histograms: metrics.Histograms{metrics.TTFT: slow}, Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 1, Mean: 77_000}}}}
+	s := metrics.Snapshot{At: time.Second, Plan: &metrics.Plan{}, Histograms: metrics.Histograms{metrics.TTFT: fast},
+		Windows: []metrics.Window{{Histograms: metrics.WindowHistograms{metrics.TTFT: fast}}}}
+	b := &Baseline{Report: &metrics.Report{Histograms: metrics.Histograms{metrics.TTFT: slow},
+		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 1, Mean: 77_000}}}}
 	for _, c := range []struct {
 		h    int
 		want string
@@ -293,7 +315,8 @@ func TestPercentilesBesideASlowBaseline(t *testing.T) {
 // pause, for the next one, and for the load that is on.
 func TestStageRowsAfterAPause(t *testing.T) {
 	s := metrics.Snapshot{At: 18 * time.Second, Plan: stagedPlan(), State: metrics.Running, Steering: metrics.Steering{
-		LoadSetting: metrics.LoadSetting{Load: metrics.Load{Value: 16}, By: metrics.ByPlan}, Steerable: true, Changes: 2}}
+		LoadSetting: metrics.LoadSetting{Load: metrics.Load{Value: 16}, By: metrics.ByPlan}, Steerable: true,
+		Changes: 2}}
 	set := func(at time.Duration, load metrics.LoadSetting) {
 		s.Marks = append(s.Marks, metrics.LogEntry{At: at * time.Second, Set: &load})
 	}
@@ -350,7 +373,9 @@ func TestServersInTheTable(t *testing.T) {
 	var waits metrics.Histogram
 	waits.Add(30 * time.Millisecond)
 	s := metrics.Snapshot{
-		At: 12 * time.Second, Plan: &metrics.Plan{BaseURL: "http://10.0.0.1:8000", Servers: []string{"http://10.0.0.1:8000", "https://two"}, Warmup: 2 * time.Second},
+		At: 12 * time.Second,
+		Plan: &metrics.Plan{BaseURL: "http://10.0.0.1:8000", Servers: []string{"http://10.0.0.1:8000", "https://two"},
+			Warmup: 2 * time.Second},
 		Endpoints: []metrics.Group{
 			{Slice: metrics.Slice{InFlight: 3, Counts: metrics.Counts{Sent: 9, Completed: 6, OutputTokens: 600},
 				Histograms: [metrics.NumObjectives]metrics.Histogram{waits}}},

@@ -13,7 +13,8 @@ import (
 
 // logPanel is the tail of the log; eventsPanel the log as a page of its own, wrapped and scrolled.
 var (
-	logPanel = Panel{name: "log", title: func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("log")} }, draw: drawLog,
+	logPanel = Panel{name: "log",
+		title: func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("log")} }, draw: drawLog,
 		empty: func(v *View) bool { return len(v.Log) == 0 }, nothing: "no events yet"}
 	eventsPanel = Panel{name: "events", title: eventsTitle, draw: drawEvents}
 )

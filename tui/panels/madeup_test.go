@@ -31,9 +31,11 @@ func makeUp(seed uint64) *madeUp {
 	chance := func(percent int) bool { return r.IntN(100) < percent }
 	length := time.Duration(4+r.IntN(70)) * time.Second
 	p := metrics.Plan{
-		BaseURL: "http://127.0.0.1:8000", Backend: "openai-chat", ModelID: "org/M", Dataset: "random", Load: "made up", Pooling: chance(12),
-		Rate: metrics.Rate(2 + r.IntN(12)), Percentiles: []float64{75, 90, 95, 99, 99.9},
-		Metrics: []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Timestamps: metrics.UserStamps,
+		BaseURL: "http://127.0.0.1:8000", Backend: "openai-chat", ModelID: "org/M", Dataset: "random", Load: "made up",
+		Pooling: chance(12),
+		Rate:    metrics.Rate(2 + r.IntN(12)), Percentiles: []float64{75, 90, 95, 99, 99.9},
+		Metrics:    []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL},
+		Timestamps: metrics.UserStamps,
 	}
 	if chance(40) {
 		p.Warmup = time.Duration(1+r.IntN(6)) * time.Second
@@ -49,7 +51,8 @@ func makeUp(seed uint64) *madeUp {
 		length += time.Minute
 		slots = 2 + r.IntN(8)
 		for i := range 5 {
-			p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * length / 5, Length: length / 5, Load: metrics.Load{Value: float64(p.Rate) * float64(i+1) / 2}})
+			p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * length / 5, Length: length / 5,
+				Load: metrics.Load{Value: float64(p.Rate) * float64(i+1) / 2}})
 		}
 		p.Duration = length
 	}
@@ -58,7 +61,8 @@ func makeUp(seed uint64) *madeUp {
 		if !p.Pooling {
 			p.Goodput = append(metrics.SLO{{Metric: metrics.TTFT, LimitMS: float64(20 + r.IntN(800))}}, p.Goodput...)
 		}
-		p.Gates = []metrics.Gate{{Metric: "p99_e2el_ms", Op: ">", Limit: float64(100 + r.IntN(5000))}, {Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}}
+		p.Gates = []metrics.Gate{{Metric: "p99_e2el_ms", Op: ">", Limit: float64(100 + r.IntN(5000))},
+			{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}}
 	}
 	if chance(50) {
 		p.GPUPrice = 2.5
@@ -70,7 +74,8 @@ func makeUp(seed uint64) *madeUp {
 		m.run.Plan.Requests = len(m.requests)
 	}
 	m.run.Events = []metrics.LogEntry{
-		{At: length / 5, Level: metrics.Info, Text: "something of note", Mark: "note"}, {At: length / 2, Level: metrics.Warn, Text: "something odd", Count: 1 + r.IntN(3)},
+		{At: length / 5, Level: metrics.Info, Text: "something of note", Mark: "note"},
+		{At: length / 2, Level: metrics.Warn, Text: "something odd", Count: 1 + r.IntN(3)},
 	}
 	m.makeSamples(r, length, chance(60), chance(40), chance(70))
 	return m
@@ -82,7 +87,8 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 	var busy tuitest.Times
 	slow, failing, told := math.Exp(2*r.Float64()), r.IntN(25)*r.IntN(2), r.IntN(3) == 0
 	aside := rand.New(rand.NewPCG(uint64(length), 13))
-	counted, cached := !p.Pooling && aside.IntN(2) == 0, aside.IntN(2) == 0 // the server tells the tokens of chunks, and those of prompts in its cache
+	// the server tells the tokens of chunks, and those of prompts in its cache
+	counted, cached := !p.Pooling && aside.IntN(2) == 0, aside.IntN(2) == 0
 	us := func(most float64) time.Duration { return time.Duration(most*r.Float64()*1e6) * time.Microsecond }
 	models := []string{"", "", "org/A", "org/B"}[r.IntN(2)*2:][:2]
 	for at := time.Duration(0); ; {
@@ -134,7 +140,8 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 			q.ServerQueue, q.ServerPrefill = metrics.Never, metrics.Never
 			if r.IntN(2) == 0 {
 				q.Failure, q.Status, q.Error, q.Done = metrics.FailedStatus, 503, "busy", q.Sent+us(0.05)
-				q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
+				q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never,
+					metrics.Never, metrics.Never
 			}
 		}
 		if at >= length {
@@ -152,8 +159,10 @@ func (m *madeUp) makeSamples(r *rand.Rand, length time.Duration, server, gpus, c
 	for at := time.Second; at <= length; at += time.Second {
 		x := func(most int) float64 { return float64(r.IntN(most)) }
 		if server {
-			s := metrics.ServerSecond{At: at, Took: time.Second, Running: x(90), Waiting: x(40), KVUsage: x(100) / 100, Preemptions: x(3),
-				PrefixQueries: 100 + x(900), PrefixHits: x(100), PromptTokens: x(9000), OutputTokens: x(4000), DraftTokens: 50 + x(200), AcceptedTokens: x(50),
+			s := metrics.ServerSecond{At: at, Took: time.Second, Running: x(90), Waiting: x(40), KVUsage: x(100) / 100,
+				Preemptions:   x(3),
+				PrefixQueries: 100 + x(900), PrefixHits: x(100), PromptTokens: x(9000), OutputTokens: x(4000),
+				DraftTokens: 50 + x(200), AcceptedTokens: x(50),
 				TTFT:  metrics.ServerLatency{N: 1 + x(9), Mean: time.Duration(1+x(500)) * time.Millisecond},
 				Queue: metrics.ServerLatency{N: 1 + x(9), Mean: time.Duration(x(100)) * time.Millisecond}}
 			s.HitRate = s.PrefixHits / s.PrefixQueries
@@ -162,14 +171,17 @@ func (m *madeUp) makeSamples(r *rand.Rand, length time.Duration, server, gpus, c
 		if gpus {
 			all := make([]metrics.GPU, 2)
 			for i := range all {
-				all[i] = metrics.GPU{Index: i, Name: "NVIDIA H200", Use: x(100) / 100, MemoryUsed: 1e9 * (1 + x(140)), MemoryTotal: 141e9, Power: 100 + x(600),
+				all[i] = metrics.GPU{Index: i, Name: "NVIDIA H200", Use: x(100) / 100, MemoryUsed: 1e9 * (1 + x(140)),
+					MemoryTotal: 141e9, Power: 100 + x(600),
 					PowerLimit: 700, Temperature: 30 + x(50), Clock: 1000 + x(900)}
 			}
 			m.run.GPUs = append(m.run.GPUs, metrics.GPUSecond{At: at, Took: time.Second, GPUs: all})
 		}
 		if client {
-			m.run.Client = append(m.run.Client, metrics.ClientSecond{At: at, Took: time.Second, CPU: x(400) / 100, Cores: 4, Sent: 1 + r.IntN(20),
-				LateP99: time.Duration(1+r.IntN(3e6)) * time.Nanosecond, LateMax: time.Duration(3e6 + r.IntN(3e6)), Chunks: 10})
+			m.run.Client = append(m.run.Client,
+				metrics.ClientSecond{At: at, Took: time.Second, CPU: x(400) / 100, Cores: 4, Sent: 1 + r.IntN(20),
+					LateP99: time.Duration(1+r.IntN(3e6)) * time.Nanosecond, LateMax: time.Duration(3e6 + r.IntN(3e6)),
+					Chunks: 10})
 		}
 	}
 	if server {

@@ -74,9 +74,12 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 		w := &s.Windows[i]
 		w.TokensOut, w.Sent, w.Running, w.Waiting = r.IntN(1000), r.IntN(30), r.IntN(64), r.IntN(9)
 		at := w.Start + time.Second + 3*time.Millisecond
-		s.Server = append(s.Server, metrics.ServerSecond{At: at, Took: time.Second, Running: float64(r.IntN(64)), KVUsage: r.Float64(), PromptTokens: float64(r.IntN(900)), OutputTokens: float64(r.IntN(900))})
-		s.Client = append(s.Client, metrics.ClientSecond{At: at, Took: time.Second, CPU: 4 * r.Float64(), Cores: 4, Sent: 1, LateP99: time.Duration(1 + r.IntN(1e6)), LateMax: time.Millisecond})
-		s.GPUs = append(s.GPUs, metrics.GPUSecond{At: at, Took: time.Second, GPUs: []metrics.GPU{{Use: r.Float64(), Power: 700 * r.Float64()}}})
+		s.Server = append(s.Server, metrics.ServerSecond{At: at, Took: time.Second, Running: float64(r.IntN(64)),
+			KVUsage: r.Float64(), PromptTokens: float64(r.IntN(900)), OutputTokens: float64(r.IntN(900))})
+		s.Client = append(s.Client, metrics.ClientSecond{At: at, Took: time.Second, CPU: 4 * r.Float64(), Cores: 4,
+			Sent: 1, LateP99: time.Duration(1 + r.IntN(1e6)), LateMax: time.Millisecond})
+		s.GPUs = append(s.GPUs, metrics.GPUSecond{At: at, Took: time.Second,
+			GPUs: []metrics.GPU{{Use: r.Float64(), Power: 700 * r.Float64()}}})
 	}
 	joined := s
 	joined.Minutes = joined.Minutes.Follow(&s, 0)
@@ -84,13 +87,17 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 		t.Fatalf("%d minutes", len(joined.Minutes.Windows))
 	}
 	for name, build := range map[string]func(*View) plot{
-		"tokens": tokensPlot, "rate": ratePlot, "TTFT": func(v *View) plot { return percentileLines(v, metrics.TTFT) }, "cpu": cpuPlot, "lateness": latenessPlot,
+		"tokens": tokensPlot, "rate": ratePlot, "TTFT": func(v *View) plot { return percentileLines(v, metrics.TTFT) },
+		"cpu": cpuPlot, "lateness": latenessPlot,
 		"server": func(v *View) plot {
-			return plot{v: v, series: []series{v.serverLine("running", 0, serverRunning), v.serverLine("kv", 0, kvUsed), v.serverLine("out", 0, serverOutput)}}
+			return plot{v: v, series: []series{v.serverLine("running", 0, serverRunning), v.serverLine("kv", 0, kvUsed),
+				v.serverLine("out", 0, serverOutput)}}
 		},
 		"gpu": func(v *View) plot {
 			use := func(g *metrics.GPU) float64 { return g.Use }
-			return plot{v: v, series: []series{{value: gpuValue(v, use, func(sum float64, n int) float64 { return sum / float64(n) })}}}
+			return plot{v: v,
+				series: []series{
+					{value: gpuValue(v, use, func(sum float64, n int) float64 { return sum / float64(n) })}}}
 		},
 	} {
 		points := func(s *metrics.Snapshot) (out []chart.Line) {
@@ -122,7 +129,8 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 	}
 	slow, fast := &View{Snapshot: &s}, &View{Snapshot: &joined}
 	axis := slow.latencyAxis(10, &ttft)
-	if a, b := slow.heatCells(metrics.TTFT, axis, 60, at, ws, end), fast.heatCells(metrics.TTFT, axis, 60, at, ws, end); !cmp.Equal(a, b, cmpopts.EquateApprox(1e-9, 0)) {
+	if a, b := slow.heatCells(metrics.TTFT, axis, 60, at, ws, end),
+		fast.heatCells(metrics.TTFT, axis, 60, at, ws, end); !cmp.Equal(a, b, cmpopts.EquateApprox(1e-9, 0)) {
 		t.Errorf("heat map %s", cmp.Diff(a, b))
 	}
 }

@@ -114,7 +114,8 @@ func overviewPage(r Rect, v *View) []Box {
 		}
 		rows := r.rows(0, log)
 		at := rows[0].columns(timeWidth(r), 0)
-		return slices.Concat(at[0].framed(over...), at[1].framed(right...), []Box{{Name: "log", Rect: rows[1], Bare: true}})
+		return slices.Concat(at[0].framed(over...), at[1].framed(right...),
+			[]Box{{Name: "log", Rect: rows[1], Bare: true}})
 	case r.W >= 80 && r.H >= 12:
 		at := r.columns(r.W*11/20, 0)
 		right := possible(v, []share{{"ttft", 0}, {"itl", 0}, {"latency", 2}}, named)
@@ -218,7 +219,8 @@ const (
 // serverPage lays out the figures of the server and the accelerators. Where the server has no figures, those of the
 // client stand in their place.
 func serverPage(r Rect, v *View) []Box {
-	over, right := charts("server queue", "kv", "server tokens", "server ttft"), []share{{"why ttft", 0}, {"cache", cacheLines}}
+	over, right := charts("server queue", "kv", "server tokens", "server ttft"),
+		[]share{{"why ttft", 0}, {"cache", cacheLines}}
 	told := len(cacheRows(&v.Totals))
 	right[1].lines += told
 	if len(v.Server) == 0 {

@@ -10,7 +10,8 @@ import (
 )
 
 func TestTabAt(t *testing.T) {
-	head := Header{View: &View{Snapshot: &metrics.Snapshot{State: metrics.Running}}, Pages: []string{"Overview", "Latency"}}
+	head := Header{View: &View{Snapshot: &metrics.Snapshot{State: metrics.Running}},
+		Pages: []string{"Overview", "Latency"}}
 	for x, want := range map[int]int{-1: -1, 3: -1, 12: 0, 18: 0, 24: 1, 60: -1} {
 		if got, ok := head.TabAt(x, 120); ok != (want >= 0) || ok && got != want {
 			t.Errorf("at %d: page %d, %v; want %d", x, got, ok, want)
@@ -31,7 +32,8 @@ func TestPlanLine(t *testing.T) {
 	if got := PlanLine(nil, 40); got != "" {
 		t.Errorf("no plan: %q", got)
 	}
-	plan := &metrics.Plan{BaseURL: "http://a:1", ModelID: "m", Cache: "cold cache (reset)", InputSource: metrics.TokensFromServer}
+	plan := &metrics.Plan{BaseURL: "http://a:1", ModelID: "m", Cache: "cold cache (reset)",
+		InputSource: metrics.TokensFromServer}
 	for w, want := range map[int]string{80: "a:1 · m · cold cache · tokens by server", 20: "a:1 · m · cold cache"} {
 		if got := PlanLine(plan, w); got != want {
 			t.Errorf("in %d columns: %q, want %q", w, got, want)
@@ -46,7 +48,8 @@ func TestNextLatency(t *testing.T) {
 		at = NextLatency(&s, at)
 		seen[at] = true
 	}
-	for l := range metrics.Latency(metrics.NumInWindow) { // each that is not of a stream, and no other; Pace is not shown
+	// each that is not of a stream, and no other; Pace is not shown
+	for l := range metrics.Latency(metrics.NumInWindow) {
 		if l != metrics.Pace && seen[l] == l.Streams() {
 			t.Errorf("%s: comes: %v", l.Naming().Title, seen[l])
 		}
@@ -60,14 +63,16 @@ func TestFailureNames(t *testing.T) {
 	s := tuitest.Bad()
 	s.Failures = nil
 	for i, kind := range []metrics.Failure{
-		metrics.FailedConnect, metrics.FailedNoSocket, metrics.FailedStatus, metrics.FailedReset, metrics.FailedTruncated, metrics.FailedInStream,
+		metrics.FailedConnect, metrics.FailedNoSocket, metrics.FailedStatus, metrics.FailedReset,
+		metrics.FailedTruncated, metrics.FailedInStream,
 		metrics.FailedMalformed, metrics.FailedEmpty, metrics.FailedStall, metrics.FailedTimeout, "new",
 	} {
 		s.Failures = append(s.Failures, metrics.FailureCount{Kind: kind, Status: 503, Count: 20 - i})
 	}
 	got := errorsPanel.inView(&View{Snapshot: &s}, 60, 20)
 	for _, name := range []string{
-		"no connection", "no socket here", "HTTP 503", "connection reset", "stream truncated", "error in stream", "malformed answer", "no output",
+		"no connection", "no socket here", "HTTP 503", "connection reset", "stream truncated", "error in stream",
+		"malformed answer", "no output",
 		"stalled", "timeout", "new",
 	} {
 		if !strings.Contains(got, name) {
@@ -78,8 +83,10 @@ func TestFailureNames(t *testing.T) {
 
 func TestConclusionSigns(t *testing.T) {
 	for want, r := range map[string]*metrics.Report{
-		"✓ DONE": nil, "✓ DONE early": {Interrupted: &metrics.Interruption{}}, "■ ABORTED": {Conclusion: metrics.Aborted}, "■ TERMINATED": {Conclusion: metrics.Terminated},
-		"■ TERMINAL LOST": {Conclusion: metrics.HungUp}, "✗ FAILED": {Conclusion: metrics.RunFailed}, "✗ GATE MISSED": {Conclusion: metrics.GateMissed},
+		"✓ DONE": nil, "✓ DONE early": {Interrupted: &metrics.Interruption{}},
+		"■ ABORTED": {Conclusion: metrics.Aborted}, "■ TERMINATED": {Conclusion: metrics.Terminated},
+		"■ TERMINAL LOST": {Conclusion: metrics.HungUp}, "✗ FAILED": {Conclusion: metrics.RunFailed},
+		"✗ GATE MISSED": {Conclusion: metrics.GateMissed},
 	} {
 		style := screen.Warning
 		if r == nil {

@@ -53,7 +53,8 @@ const titleFrame = 7
 
 // all panels. To add one: a file with its function, an entry here, a place in a page's layout.
 var all = []*Panel{
-	&tokensPanel, &loadPanel, &percentilesPanel, &itlOverTimePanel, &ttftPanel, &itlPanel, &latencyPanel, &sloPanel, &errorsPanel,
+	&tokensPanel, &loadPanel, &percentilesPanel, &itlOverTimePanel, &ttftPanel, &itlPanel, &latencyPanel, &sloPanel,
+	&errorsPanel,
 	&logPanel, &eventsPanel, &reportPanel,
 	&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
 	&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel, &classesPanel, &turnsPanel,

@@ -34,7 +34,8 @@ func planParts(p *metrics.Plan) []string {
 		return nil
 	}
 	var out []string
-	for _, s := range []string{strings.TrimPrefix(p.Address(), "http://"), p.ModelID, cacheInShort(p), p.Load, tokenCounts[p.InputSource], p.Dataset} {
+	for _, s := range []string{strings.TrimPrefix(p.Address(), "http://"), p.ModelID, cacheInShort(p), p.Load,
+		tokenCounts[p.InputSource], p.Dataset} {
 		if s = screen.Sanitize(s); s != "" {
 			out = append(out, s)
 		}
@@ -50,7 +51,8 @@ func cacheInShort(p *metrics.Plan) string {
 
 // tokenCounts are the sources of the token counts of prompts in short, as far as they are known.
 var tokenCounts = map[metrics.TokenSource]string{
-	metrics.TokensFromTokenizer: "tokens by tokenizer", metrics.TokensFromServer: "tokens by server", metrics.TokensFromIDs: "token ids",
+	metrics.TokensFromTokenizer: "tokens by tokenizer", metrics.TokensFromServer: "tokens by server",
+	metrics.TokensFromIDs:      "token ids",
 	metrics.TokensFromEstimate: "tokens estimated",
 }
 

@@ -57,7 +57,8 @@ func sentRequests(w *metrics.Window) int { return w.Sent }
 
 // rate is a line of a count per second.
 func (v *View) rate(name string, color screen.Color, of func(*metrics.Window) int) series {
-	return series{name: name, color: color, value: func(w *metrics.Window) float64 { return perSecond(v.Snapshot, w, of(w)) }}
+	return series{name: name, color: color,
+		value: func(w *metrics.Window) float64 { return perSecond(v.Snapshot, w, of(w)) }}
 }
 
 // tokensPlot shows output and input tokens per second.
@@ -68,8 +69,10 @@ func tokensPlot(v *View) plot {
 	if !v.OutputExact {
 		out.now = "~" + out.now
 	}
-	in.now = number.Rate(v.cursorRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
-	p := plot{v: v, title: "tokens/s", compared: true, window: v.rateWindow(), chart: chart.Plot{Lanes: true}, series: []series{out, in}}
+	in.now = number.Rate(
+		v.cursorRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
+	p := plot{v: v, title: "tokens/s", compared: true, window: v.rateWindow(), chart: chart.Plot{Lanes: true},
+		series: []series{out, in}}
 	if !v.plan().Generates() {
 		p.series = p.series[1:]
 	} else if s := v.speedsNow(); s.N > 0 {

@@ -48,7 +48,8 @@ func Summary(s *metrics.Snapshot) string {
 	}
 	for _, l := range []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL} {
 		if h := &s.Histograms[l]; h.Count() > 0 {
-			put("%s p50 %s, p90 %s, p99 %s", l.Naming().Title, number.Latency(h.Quantile(0.5)), number.Latency(h.Quantile(0.9)), number.Latency(h.Quantile(0.99)))
+			put("%s p50 %s, p90 %s, p99 %s", l.Naming().Title, number.Latency(h.Quantile(0.5)),
+				number.Latency(h.Quantile(0.9)), number.Latency(h.Quantile(0.99)))
 		}
 	}
 	if a := AnswerText(s); a != "" {

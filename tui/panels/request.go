@@ -72,7 +72,8 @@ func drawRequest(c screen.Canvas, v *View) {
 		top := most - min(max(v.List.Scroll, 0), most)
 		drawBlock(c, y, p.textName, p.text[top:top+p.textHigh], screen.Strong)
 		if most > 0 {
-			c.Print(screen.Width(p.textName), y, fmt.Sprintf(" · %d lines above, %d below: PgUp PgDn", top, most-top), screen.Label)
+			c.Print(screen.Width(p.textName), y, fmt.Sprintf(" · %d lines above, %d below: PgUp PgDn", top, most-top),
+				screen.Label)
 		}
 	}
 }

@@ -26,10 +26,13 @@ func indices(s *metrics.Snapshot, l List) (out []int) {
 func TestListOrders(t *testing.T) {
 	s := &metrics.Snapshot{At: 10 * time.Second, Requests: []metrics.RequestRow{
 		{Index: 0, State: metrics.StateDone, E2EL: 3 * time.Second, TTFT: 9, TPOT: 5, Due: 1, Sent: 1},
-		{Index: 1, State: metrics.StateFailed, E2EL: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, Sent: 1, Ended: 2},
-		{Index: 2, State: metrics.StateRunning, E2EL: metrics.Never, TTFT: 20, TPOT: metrics.Never, Sent: 5 * time.Second},
+		{Index: 1, State: metrics.StateFailed, E2EL: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, Sent: 1,
+			Ended: 2},
+		{Index: 2, State: metrics.StateRunning, E2EL: metrics.Never, TTFT: 20, TPOT: metrics.Never,
+			Sent: 5 * time.Second},
 		{Index: 3, State: metrics.StateCancelled, E2EL: 1, TTFT: 3, TPOT: 8},
-		{Index: 4, State: metrics.StateHeld, E2EL: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, Due: time.Second, Sent: metrics.Never},
+		{Index: 4, State: metrics.StateHeld, E2EL: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never,
+			Due: time.Second, Sent: metrics.Never},
 	}}
 	for order, want := range map[listSort][]int{
 		newestFirst:  {4, 3, 2, 1, 0},

@@ -38,7 +38,9 @@ func (p Panel) inView(v *View, w, h int) string {
 }
 
 func TestPanelThatPanics(t *testing.T) {
-	p := Panel{name: "broken", title: func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("broken")} }, draw: func(screen.Canvas, *View) { panic("no") }}
+	p := Panel{name: "broken", title: func(*View, int, int) []screen.Span {
+		return []screen.Span{screen.Strong.Span("broken")}
+	}, draw: func(screen.Canvas, *View) { panic("no") }}
 	if got := p.View(&metrics.Snapshot{}, 30, 5); !strings.Contains(got, "chart error") {
 		t.Errorf("got:\n%s", got)
 	}

@@ -42,7 +42,8 @@ func (v *View) selected() *selection {
 
 func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 	from, to, _ := spanOf(s, span, back)
-	out := &selection{closed: within(closedWindows(s), from, to), server: map[bool][]metrics.ServerSecond{}, older: map[olderKey]*olderSum{}}
+	out := &selection{closed: within(closedWindows(s), from, to), server: map[bool][]metrics.ServerSecond{},
+		older: map[olderKey]*olderSum{}}
 	from, to, all := figureSpan(s, span, back)
 	if !all {
 		out.windows = within(s.Windows, from, to)

@@ -49,13 +49,15 @@ func TestFinder(t *testing.T) {
 		all[i] = time.Duration(i+r.IntN(50)) * time.Second
 	}
 	slices.Sort(all)
-	f := finder[time.Duration]{all: all, when: func(at *time.Duration) (time.Duration, time.Duration) { return *at, time.Second }}
+	f := finder[time.Duration]{all: all,
+		when: func(at *time.Duration) (time.Duration, time.Duration) { return *at, time.Second }}
 	moment := time.Duration(0)
 	for range 1000 {
 		if moment += time.Second; r.IntN(10) == 0 {
 			moment = time.Duration(r.IntN(160)-5) * time.Second
 		}
-		if got, want := f.from(moment), sort.Search(len(all), func(i int) bool { return all[i] >= moment }); got != want {
+		if got, want := f.from(moment), sort.Search(len(all), func(i int) bool { return all[i] >= moment }); got !=
+			want {
 			t.Fatalf("%s: sample %d, want %d", moment, got, want)
 		}
 	}

@@ -171,7 +171,8 @@ func (v *View) sharing(ws []metrics.Window, group int) iter.Seq[[]metrics.Window
 		for _, rest := range parts {
 			for len(rest) > 0 {
 				n := 1
-				for of := number(&rest[0]); n < len(rest) && number(&rest[n]) <= of; { // a damaged result may have a second twice
+				// a damaged result may have a second twice
+				for of := number(&rest[0]); n < len(rest) && number(&rest[n]) <= of; {
 					n++
 				}
 				some := rest[:n]
@@ -247,7 +248,8 @@ func (b *Baseline) Empty() bool {
 		return false
 	}
 	sent := func(w metrics.Window) bool { return w.Sent > 0 }
-	return b.Report.Statistics[metrics.TTFT].Mean == 0 && b.Report.Statistics[metrics.E2EL].Mean == 0 && !slices.ContainsFunc(b.Report.Timeline, sent)
+	return b.Report.Statistics[metrics.TTFT].Mean == 0 && b.Report.Statistics[metrics.E2EL].Mean == 0 &&
+		!slices.ContainsFunc(b.Report.Timeline, sent)
 }
 
 // older is the baseline as a view of its own, nil if there is none that can be drawn.
@@ -257,7 +259,8 @@ func (v *View) older() *View {
 	}
 	r := v.Baseline.Report
 	return &View{Snapshot: &metrics.Snapshot{
-		At: r.Ended, Plan: &r.Plan, State: metrics.Finished, Windows: r.Timeline, Minutes: v.Baseline.joined(), Marks: r.Events,
+		At: r.Ended, Plan: &r.Plan, State: metrics.Finished, Windows: r.Timeline, Minutes: v.Baseline.joined(),
+		Marks:      r.Events,
 		Client:     r.Client.Seconds,
 		Objectives: r.Objectives, OutputExact: true, DrainBy: metrics.Never,
 	}}
@@ -364,7 +367,8 @@ type Baseline struct {
 // joined are the minutes of the baseline.
 func (b *Baseline) joined() metrics.Minutes {
 	if b.minutes == nil {
-		all := metrics.Minutes{}.Follow(&metrics.Snapshot{Windows: b.Report.Timeline, Client: b.Report.Client.Seconds}, 0)
+		all := metrics.Minutes{}.Follow(&metrics.Snapshot{Windows: b.Report.Timeline, Client: b.Report.Client.Seconds},
+			0)
 		b.minutes = &all
 	}
 	return *b.minutes

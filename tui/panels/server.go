@@ -112,7 +112,8 @@ func serverPrompt(s *metrics.ServerSecond) float64 {
 // openServerTokens draws the output above the prompts. Where the server counts tokens when a request ends, the client's
 // own stand in for them.
 func openServerTokens(v *View) (titleOf, drawOf) {
-	here, prompt := v.rate("out (client)", screen.Dimmed, outputTokens), v.serverLine("prompt", screen.Input, serverPrompt)
+	here, prompt := v.rate("out (client)", screen.Dimmed, outputTokens),
+		v.serverLine("prompt", screen.Input, serverPrompt)
 	here.sign, here.now, here.spare = hereSign, said(v.cursorRate(outputTokens, nil)), true
 	output := v.serverLine("out", screen.Output, serverOutput)
 	output.filled = true
@@ -170,7 +171,8 @@ func serverTTFTPlot(v *View) plot {
 	here.sign = hereSign
 	server.now, here.now = saidLatency(newest(v, serverTTFT)), saidLatency(newest(v, ourTTFT))
 	of := v.firstWait()
-	return plot{v: v, title: "mean " + of.Naming().Title, reversed: true, chart: chart.Plot{Log: true, Nothing: of.Naming().Nothing},
+	return plot{v: v, title: "mean " + of.Naming().Title, reversed: true,
+		chart:  chart.Plot{Log: true, Nothing: of.Naming().Nothing},
 		limits: of.Key(), series: []series{server, here}}
 }
 

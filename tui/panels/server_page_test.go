@@ -85,7 +85,8 @@ func TestEnergy(t *testing.T) {
 	if got := energyText(&View{Snapshot: &s, Span: 9 * time.Second}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	report, err := report.Summarize(func(func(metrics.Request, error) bool) {}, metrics.Run{Plan: *s.Plan, End: metrics.End{Ended: s.At}, Telemetry: metrics.Telemetry{GPUs: s.GPUs}})
+	report, err := report.Summarize(func(func(metrics.Request, error) bool) {},
+		metrics.Run{Plan: *s.Plan, End: metrics.End{Ended: s.At}, Telemetry: metrics.Telemetry{GPUs: s.GPUs}})
 	if err != nil || report.GPUs.Energy != 4000 {
 		t.Fatalf("%v, %+v", err, report.GPUs)
 	}
@@ -141,9 +142,11 @@ func TestServerIn(t *testing.T) {
 	}
 	begun := []metrics.ServerSecond{{At: 0}}
 	for i, at := range []time.Duration{250, 500, 1000, 2010} {
-		begun = append(begun, metrics.ServerSecond{At: at * time.Millisecond, Took: (at * time.Millisecond) - begun[i].At, Running: float64(i), OutputTokens: 10})
+		begun = append(begun, metrics.ServerSecond{At: at * time.Millisecond,
+			Took: (at * time.Millisecond) - begun[i].At, Running: float64(i), OutputTokens: 10})
 	}
-	if s := newServerFinder(begun).in(&metrics.Window{}); s == nil || s.OutputTokens != 30 || s.Running != 2 || s.Took != time.Second {
+	if s := newServerFinder(begun).in(&metrics.Window{}); s == nil || s.OutputTokens != 30 || s.Running != 2 ||
+		s.Took != time.Second {
 		t.Errorf("the looks of the first second: %+v, want 30 tokens in a second", s)
 	}
 	if newServerFinder(nil).in(&metrics.Window{}) != nil {
@@ -158,18 +161,26 @@ func TestWhyParts(t *testing.T) {
 		want  []string
 		looks []metrics.ServerSecond
 	}{
-		{metrics.TTFTSplit{N: 9, SlotWait: 50 * ms, Connect: 10 * ms, TTFT: 40 * ms, Queue: 20 * ms, Prefill: 15 * ms, Rest: 5 * ms,
-			Source: metrics.SplitByRequests}, []string{"queued here", "50.0ms   50%", "server queue", "20%", "prefill", "15%", "rest", "per-request", "100ms"}, nil},
+		{metrics.TTFTSplit{N: 9, SlotWait: 50 * ms, Connect: 10 * ms, TTFT: 40 * ms, Queue: 20 * ms, Prefill: 15 * ms,
+			Rest:   5 * ms,
+			Source: metrics.SplitByRequests}, []string{"queued here", "50.0ms   50%", "server queue", "20%", "prefill",
+			"15%", "rest", "per-request", "100ms"}, nil},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
-			Source: metrics.SplitUnknown}, []string{"server + net", "100%", "–", "source: none, the server reports no parts"}, []metrics.ServerSecond{{Running: 1}}},
+			Source: metrics.SplitUnknown}, []string{"server + net", "100%", "–",
+			"source: none, the server reports no parts"}, []metrics.ServerSecond{{Running: 1}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
-			Source: metrics.SplitUnknown}, []string{"source: /metrics, at the end of requests"}, []metrics.ServerSecond{{WaitsAtEnd: true}}},
+			Source: metrics.SplitUnknown}, []string{"source: /metrics, at the end of requests"},
+			[]metrics.ServerSecond{{WaitsAtEnd: true}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 9}, []string{"source: /metrics, of completed requests"}, []metrics.ServerSecond{{WaitsAtEnd: true}}},
-		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms, Source: metrics.SplitUnknown},
-			[]string{"server + net", "source: /metrics, too little data here"}, []metrics.ServerSecond{{Queue: metrics.ServerLatency{N: 3, Mean: ms}}, {}}},
+			Source: metrics.SplitByMetrics, Seen: 9}, []string{"source: /metrics, of completed requests"},
+			[]metrics.ServerSecond{{WaitsAtEnd: true}}},
+		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
+			Source: metrics.SplitUnknown},
+			[]string{"server + net", "source: /metrics, too little data here"},
+			[]metrics.ServerSecond{{Queue: metrics.ServerLatency{N: 3, Mean: ms}}, {}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 12}, []string{"rest", "75%", "source: /metrics, includes other requests: 12, own 9"}, nil},
+			Source: metrics.SplitByMetrics, Seen: 12},
+			[]string{"rest", "75%", "source: /metrics, includes other requests: 12, own 9"}, nil},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
 			Source: metrics.SplitByMetrics, Seen: 9}, []string{"source: /metrics  "}, nil},
 		{metrics.TTFTSplit{}, []string{"waiting for data"}, nil},

@@ -19,30 +19,38 @@ func kinds() []metrics.Snapshot {
 	limited.SaveError = "no space left on device"
 	replayed := tuitest.FullDone()
 	replayed.Replay = &metrics.Replay{Speed: 2, Length: 100 * time.Second}
-	one := metrics.Snapshot{At: 1500 * time.Millisecond, State: metrics.Running, Windows: []metrics.Window{{}, {Start: time.Second}}}
+	one := metrics.Snapshot{At: 1500 * time.Millisecond, State: metrics.Running,
+		Windows: []metrics.Window{{}, {Start: time.Second}}}
 	one.Windows[0].Histograms[metrics.TTFT].Add(time.Millisecond)
 	one.Histograms[metrics.TTFT] = one.Windows[0].Histograms[metrics.TTFT]
 	return []metrics.Snapshot{
-		{State: metrics.Running}, one, tuitest.Young(), tuitest.Judge(tuitest.Bad()), tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.Full(), 3))),
-		tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.FullDone(), 3))), tuitest.Gone(tuitest.Watched(tuitest.Mid(), 3)), limited, replayed,
-		tuitest.Pooled(true), tuitest.Talk(time.Minute, true), tuitest.TalkDone(false), tuitest.MonstrousPages(), tuitest.Crazy(),
+		{State: metrics.Running}, one, tuitest.Young(), tuitest.Judge(tuitest.Bad()),
+		tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.Full(), 3))),
+		tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.FullDone(), 3))),
+		tuitest.Gone(tuitest.Watched(tuitest.Mid(), 3)), limited, replayed,
+		tuitest.Pooled(true), tuitest.Talk(time.Minute, true), tuitest.TalkDone(false), tuitest.MonstrousPages(),
+		tuitest.Crazy(),
 	}
 }
 
 // crazyLists are states of the page of requests that keys hardly lead to.
 var crazyLists = []List{
-	{}, opening(4310), opening(math.MaxInt - 1), {Sort: 200, Filter: "漢\x1b"}, {Picked: math.MinInt, Line: math.MaxInt, Opened: true},
-	{Picked: 4311, Opened: true, Scroll: math.MaxInt}, {Picked: 4311, Line: -5, Scroll: -5, Opened: true}, {Sort: tuitest.BySlowTTFT, Picked: 1},
+	{}, opening(4310), opening(math.MaxInt - 1), {Sort: 200, Filter: "漢\x1b"},
+	{Picked: math.MinInt, Line: math.MaxInt, Opened: true},
+	{Picked: 4311, Opened: true, Scroll: math.MaxInt}, {Picked: 4311, Line: -5, Scroll: -5, Opened: true},
+	{Sort: tuitest.BySlowTTFT, Picked: 1},
 }
 
 // turned is a view of a run with other choices at each turn, and a surface for it, on another terminal.
 func turned(s *metrics.Snapshot, turn, w, h int) (*View, *screen.Surface) {
 	mode := tuitest.Modes[turn%len(tuitest.Modes)]
 	sf := screen.NewSurface(w, h)
-	sf.Terminal = screen.NewPalette(screen.ColorProfile(mode.Color, func(string) string { return "" })).Terminal(mode.ASCII)
+	sf.Terminal = screen.NewPalette(screen.ColorProfile(mode.Color, func(string) string { return "" })).Terminal(
+		mode.ASCII)
 	baselines := []*Baseline{nil, older(), {Name: "\x1b[2J漢", Report: tuitest.Monstrous().Report}}
 	return &View{
-		Snapshot: s, Terminal: sf.Terminal, Span: []time.Duration{0, 30 * time.Second, time.Minute}[turn%3], Whole: turn%4 == 0, Linear: turn%5 == 0,
+		Snapshot: s, Terminal: sf.Terminal, Span: []time.Duration{0, 30 * time.Second, time.Minute}[turn%3],
+		Whole: turn%4 == 0, Linear: turn%5 == 0,
 		Baseline: baselines[turn/2%3], List: crazyLists[turn%8], Back: time.Duration(turn%7) * 5 * time.Second,
 		Latency: metrics.Latency(turn % int(metrics.NumInWindow)), Text: strings.Split(Summary(s), "\n"),
 	}, sf
@@ -65,7 +73,8 @@ func TestPanelsAtEverySize(t *testing.T) {
 	for i, s := range kinds() {
 		for _, p := range all {
 			for _, size := range [][2]int{
-				{0, 0}, {1, 1}, {2, 9}, {3, 2}, {4, 2}, {5, 3}, {9, 4}, {14, 5}, {17, 10}, {18, 3}, {18, 5}, {19, 6}, {23, 11}, {26, 9}, {33, 7}, {40, 12},
+				{0, 0}, {1, 1}, {2, 9}, {3, 2}, {4, 2}, {5, 3}, {9, 4}, {14, 5}, {17, 10}, {18, 3}, {18, 5}, {19, 6},
+				{23, 11}, {26, 9}, {33, 7}, {40, 12},
 				{52, 4}, {60, 14}, {70, 45}, {97, 11}, {120, 40}, {198, 23}, {200, 45},
 			} {
 				turn++
@@ -92,7 +101,9 @@ func TestPagesAtEverySize(t *testing.T) {
 				for _, h := range []int{5, 10, 24, 34, 45, 60} {
 					turn++
 					v, sf := turned(&s, turn, w, h)
-					head := Header{View: v, State: states[turn%5], Page: p, Behind: time.Duration(turn%3-1) * time.Second, Signs: []screen.Span{screen.Caution.Span("CONTROL")}}
+					head := Header{View: v, State: states[turn%5], Page: p,
+						Behind: time.Duration(turn%3-1) * time.Second,
+						Signs:  []screen.Span{screen.Caution.Span("CONTROL")}}
 					for _, page := range Pages {
 						head.Pages = append(head.Pages, page.Name)
 					}

@@ -191,7 +191,8 @@ func keptSLORows(rows []sloRow, n int) []sloRow {
 		rows = joinGates(rows)
 	}
 	out, _ := keep(rows, n, claim[sloRow]{of: func(r *sloRow) bool { return r == &rows[0] }},
-		claim[sloRow]{of: func(r *sloRow) bool { return r.verdict == missed }}, claim[sloRow]{of: func(r *sloRow) bool { return !r.gauge }})
+		claim[sloRow]{of: func(r *sloRow) bool { return r.verdict == missed }},
+		claim[sloRow]{of: func(r *sloRow) bool { return !r.gauge }})
 	return out
 }
 
@@ -335,7 +336,8 @@ func (v *View) sloFoot(w int) []screen.Span {
 		case missed:
 			sign = screen.Warning.Span("! ")
 		}
-		piece := []screen.Span{screen.Text.Span(" "), sign, screen.Label.Span(name + " "), screen.Strong.Span(r.value), screen.Text.Span(" ")}
+		piece := []screen.Span{screen.Text.Span(" "), sign, screen.Label.Span(name + " "), screen.Strong.Span(r.value),
+			screen.Text.Span(" ")}
 		if r.name == goodputName && r.verdict == missed {
 			piece = append(piece, screen.Label.Span(fmt.Sprintf("of %.4g%% ", 100*target)))
 		}
@@ -359,6 +361,7 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 		}
 		return 100 * share
 	}}
-	v.chartBelow(c, y, legend(c.W, "% of requests completed in a second", legendItem{color: good.color, name: good.name}),
+	v.chartBelow(c, y,
+		legend(c.W, "% of requests completed in a second", legendItem{color: good.color, name: good.name}),
 		plot{v: v, chart: chart.Plot{Top: 100}, series: []series{good}}.draw)
 }

@@ -19,9 +19,13 @@ import (
 func finishedSeconds(plan *metrics.Plan) metrics.Snapshot {
 	s := metrics.Snapshot{At: 100 * time.Second, Plan: plan, State: metrics.Running, DrainBy: metrics.Never}
 	for i := range 100 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Completed: 2, MetCount: metrics.MetCount{Good: 1, Met: metrics.MetObjectives{metrics.TTFT: 1, metrics.TPOT: 2, metrics.E2EL: 2}}}}
-		s.Totals.Completed, s.Totals.Good, s.Totals.Met[metrics.TTFT] = s.Totals.Completed+2, s.Totals.Good+1, s.Totals.Met[metrics.TTFT]+1
-		s.Totals.Met[metrics.TPOT], s.Totals.Met[metrics.E2EL] = s.Totals.Met[metrics.TPOT]+2, s.Totals.Met[metrics.E2EL]+2
+		w := metrics.Window{Start: time.Duration(i) * time.Second,
+			Counts: metrics.Counts{Completed: 2, MetCount: metrics.MetCount{Good: 1,
+				Met: metrics.MetObjectives{metrics.TTFT: 1, metrics.TPOT: 2, metrics.E2EL: 2}}}}
+		s.Totals.Completed, s.Totals.Good, s.Totals.Met[metrics.TTFT] = s.Totals.Completed+2, s.Totals.Good+1,
+			s.Totals.Met[metrics.TTFT]+1
+		s.Totals.Met[metrics.TPOT], s.Totals.Met[metrics.E2EL] = s.Totals.Met[metrics.TPOT]+2,
+			s.Totals.Met[metrics.E2EL]+2
 		if i >= 90 {
 			w.Failed = 2
 			s.Totals.Failed += 2
@@ -42,7 +46,8 @@ func lines(rows []sloRow) []string {
 func TestSLORows(t *testing.T) {
 	plan := &metrics.Plan{
 		Goodput: metrics.SLO{
-			{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: 15_000}, {Metric: metrics.ITL, LimitMS: 1},
+			{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: 15_000},
+			{Metric: metrics.ITL, LimitMS: 1},
 		},
 		Gates: []metrics.Gate{
 			{Metric: "goodput", Op: "<", Limit: 0.4, Percent: true}, {Metric: "error_rate", Op: ">", Limit: 0.05},
@@ -60,11 +65,13 @@ func TestSLORows(t *testing.T) {
 			[]string{"goodput 45.4% ok", "TTFT≤500ms 50.0% ok", "E2EL≤15s 100.0% ok"}},
 		{"last 20 s", View{Span: 20 * time.Second},
 			[]string{"goodput 33.3% FAILED", "TTFT≤500ms 50.0% ok", "E2EL≤15s 100.0% ok"}},
-		{"ascii", View{Terminal: screen.Terminal{ASCII: true}}, []string{"goodput 45.4% ok", "TTFT<=500ms 50.0% ok", "E2EL<=15s 100.0% ok"}},
+		{"ascii", View{Terminal: screen.Terminal{ASCII: true}},
+			[]string{"goodput 45.4% ok", "TTFT<=500ms 50.0% ok", "E2EL<=15s 100.0% ok"}},
 	} {
 		c.v.Snapshot = &s
 		want := append(c.want,
-			"goodput < 40% 45.45% ok", "error_rate > 0.05 0.09091 FAILED", "completed < 1000 200", "p99_ttft_ms > 500 –")
+			"goodput < 40% 45.45% ok", "error_rate > 0.05 0.09091 FAILED", "completed < 1000 200",
+			"p99_ttft_ms > 500 –")
 		if diff := cmp.Diff(want, lines(c.v.sloRows())); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
@@ -87,8 +94,10 @@ func TestTarget(t *testing.T) {
 	}{
 		{nil, 0.95, false},
 		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.9}}, 0.9, true},
-		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.5}, {Metric: "goodput", Op: "<=", Limit: 0.8}}, 0.8, true},
-		{[]metrics.Gate{{Metric: "goodput", Op: ">", Limit: 0.5}, {Metric: "request_goodput", Op: "<", Limit: 0.8}}, 0.95, false},
+		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.5}, {Metric: "goodput", Op: "<=", Limit: 0.8}}, 0.8,
+			true},
+		{[]metrics.Gate{{Metric: "goodput", Op: ">", Limit: 0.5}, {Metric: "request_goodput", Op: "<", Limit: 0.8}},
+			0.95, false},
 		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: math.NaN()}}, 0.95, false},
 	} {
 		v := &View{Snapshot: &metrics.Snapshot{Plan: &metrics.Plan{Gates: c.gates}}}
@@ -121,7 +130,8 @@ func TestMostTelling(t *testing.T) {
 		n    int
 		want string
 	}{
-		{6, "goodput a b g1 g2 g3"}, {5, "goodput a b gates ok"}, {4, "goodput a b gates ok"}, {3, "goodput b gates ok"},
+		{6, "goodput a b g1 g2 g3"}, {5, "goodput a b gates ok"}, {4, "goodput a b gates ok"},
+		{3, "goodput b gates ok"},
 		{2, "goodput b"}, {1, "goodput"}, {0, ""},
 	} {
 		var got []string
@@ -140,7 +150,8 @@ func TestMostTelling(t *testing.T) {
 
 func TestPercent(t *testing.T) {
 	for in, want := range map[float64]string{
-		0: "0.0%", 0.0004: "<0.1%", 0.29: "29.0%", 0.8999: "89.9%", 0.931: "93.1%", 0.9999: "99.9%", 1: "100.0%", math.Inf(1): "999.0%",
+		0: "0.0%", 0.0004: "<0.1%", 0.29: "29.0%", 0.8999: "89.9%", 0.931: "93.1%", 0.9999: "99.9%", 1: "100.0%",
+		math.Inf(1): "999.0%",
 	} {
 		if got := percent(in); got != want {
 			t.Errorf("%g: %s, want %s", in, got, want)
@@ -161,7 +172,8 @@ func TestLimits(t *testing.T) {
 		},
 	}
 	for metric, want := range map[string][]chart.Limit{
-		"ttft": {{Name: "SLO 500ms", At: 500 * time.Millisecond}, {Name: "p50 gate 200.5ms", At: 200_500 * time.Microsecond}},
+		"ttft": {{Name: "SLO 500ms", At: 500 * time.Millisecond},
+			{Name: "p50 gate 200.5ms", At: 200_500 * time.Microsecond}},
 		"itl":  {{Name: "mean gate 45ms", At: 45 * time.Millisecond}},
 		"e2el": nil,
 	} {

@@ -110,11 +110,13 @@ func (v *View) stageFigures(rows []stageRow, w int) columns[stageRow] {
 	}
 	tiers := v.tiers()
 	if len(tiers) < 2 {
-		all = append(all, column[stageRow]{"% in SLO", 8, func(r stageRow) screen.Span { return cell(orDash(!math.IsNaN(r.within), percent, r.within)) }, 0})
+		all = append(all, column[stageRow]{"% in SLO", 8,
+			func(r stageRow) screen.Span { return cell(orDash(!math.IsNaN(r.within), percent, r.within)) }, 0})
 		return all.fit(w - stageNotesWidth)
 	}
 	for i, tier := range tiers {
-		all = append(all, column[stageRow]{screen.Shorten(tier.Name, tierWidth-1), tierWidth, func(r stageRow) screen.Span { return r.tier(i) }, min(i, 4)})
+		all = append(all, column[stageRow]{screen.Shorten(tier.Name, tierWidth-1), tierWidth,
+			func(r stageRow) screen.Span { return r.tier(i) }, min(i, 4)})
 	}
 	return all.fit(w - stageNotesWidth)
 }
@@ -333,7 +335,8 @@ func keptStages(rows []stageRow, n int) (kept []stageRow, rest string) {
 
 // keepStages keeps at most n rows and counts those that failed and are left out.
 func keepStages(rows []stageRow, n int) (kept []stageRow, missing int) {
-	kept, left := keep(rows, n, claim[stageRow]{of: func(r *stageRow) bool { return r.now || r.saturatesAfter || r.highest }},
+	kept, left := keep(rows, n,
+		claim[stageRow]{of: func(r *stageRow) bool { return r.now || r.saturatesAfter || r.highest }},
 		claim[stageRow]{(*stageRow).failed, true}, claim[stageRow]{func(r *stageRow) bool { return r.begun }, true})
 	for _, r := range left {
 		if r.failed() {

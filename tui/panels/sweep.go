@@ -51,7 +51,8 @@ func NewSweepView(s *grid.Snapshot, list SweepList) *SweepView {
 	points := make([]grid.Point, len(s.Cells))
 	for i := range s.Cells {
 		cell := s.Cells[i]
-		cell.Server, cell.Bench, cell.Load = screen.Sanitize(cell.Server), screen.Sanitize(cell.Bench), screen.Sanitize(cell.Load)
+		cell.Server, cell.Bench, cell.Load = screen.Sanitize(cell.Server), screen.Sanitize(cell.Bench),
+			screen.Sanitize(cell.Load)
 		c := sweepCell{Cell: &cell, at: i}
 		_, load, _ := strings.Cut(cell.Load, "=")
 		c.load, _ = strconv.ParseFloat(load, 64)
@@ -91,7 +92,8 @@ func (c *sweepCell) names() [3]string { return [...]string{c.Server, c.Bench, c.
 // name is that of the combination in one line.
 func (c *sweepCell) name() string {
 	parts := c.names()
-	return cmp.Or(strings.Join(slices.DeleteFunc(parts[:], func(s string) bool { return s == "" }), between), "base command")
+	return cmp.Or(strings.Join(slices.DeleteFunc(parts[:], func(s string) bool { return s == "" }), between),
+		"base command")
 }
 
 // counts are the combinations that are over, those that failed, and all but those that were linked out.

@@ -14,7 +14,8 @@ import (
 
 func (v *SweepView) frontTitle() []screen.Span {
 	return []screen.Span{
-		screen.Strong.Span("tok/s/GPU over tok/s/user"), screen.Style{Fg: screen.Output}.Span(" ● front"), screen.Strong.Span(" ◆ chosen"),
+		screen.Strong.Span("tok/s/GPU over tok/s/user"), screen.Style{Fg: screen.Output}.Span(" ● front"),
+		screen.Strong.Span(" ◆ chosen"),
 		screen.Dim.Span(" ○ dominated"),
 	}
 }
@@ -69,10 +70,12 @@ func (v *SweepView) shownSearches() []grid.Search {
 	all := slices.Clone(v.Searches)
 	if n := len(all); n > 0 && !v.Over {
 		now := all[n-1]
-		all = all[slices.IndexFunc(all, func(s grid.Search) bool { return s.Server == now.Server && s.Bench == now.Bench }):]
+		all = all[slices.IndexFunc(all,
+			func(s grid.Search) bool { return s.Server == now.Server && s.Bench == now.Bench }):]
 	}
 	pairs := make([]string, len(all))
-	for _, name := range [...]func(*grid.Search) string{func(s *grid.Search) string { return s.Server }, func(s *grid.Search) string { return s.Bench }} {
+	for _, name := range [...]func(*grid.Search) string{func(s *grid.Search) string { return s.Server },
+		func(s *grid.Search) string { return s.Bench }} {
 		names := make([]string, len(all))
 		for i := range all {
 			names[i] = screen.Sanitize(name(&all[i]))

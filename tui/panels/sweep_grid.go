@@ -155,7 +155,8 @@ func (v *SweepView) detailTitle() []screen.Span {
 	if len(v.cells) == 1 {
 		title = "runs"
 	}
-	out := heading{screen.Strong.Span(title), screen.Text.Span(" "), v.sign(c), screen.Text.Span(" " + stateWord(c.State))}
+	out := heading{screen.Strong.Span(title), screen.Text.Span(" "), v.sign(c),
+		screen.Text.Span(" " + stateWord(c.State))}
 	out.when(c.front, screen.Style{Fg: screen.Output}, " ● on the front")
 	return out
 }

@@ -45,7 +45,8 @@ func (v *SweepView) drawHead(c screen.Canvas) {
 	case runs > 0:
 		size = fmt.Sprintf("%d of %d runs", done, runs)
 	}
-	right := []screen.Span{v.sweepState(), screen.Text.Span(fmt.Sprintf(" %d/%d", over, all)), screen.Text.Span("  " + number.Clock(v.Elapsed))}
+	right := []screen.Span{v.sweepState(), screen.Text.Span(fmt.Sprintf(" %d/%d", over, all)),
+		screen.Text.Span("  " + number.Clock(v.Elapsed))}
 	if v.LeftKnown && !v.Over {
 		about := "  ~"
 		if len(v.searches) > 0 { // which comes up with further loads
@@ -76,7 +77,8 @@ func (v *SweepView) drawHead(c screen.Canvas) {
 
 // bests are the figures of the verdict, and their words.
 var bests = [...]struct{ figure, words, short string }{
-	{"tok/s", "best throughput ", "best "}, {"TTFT p99", "lowest p99 TTFT ", "p99 TTFT "}, {"TPOT p99", "lowest p99 TPOT ", "p99 TPOT "},
+	{"tok/s", "best throughput ", "best "}, {"TTFT p99", "lowest p99 TTFT ", "p99 TTFT "},
+	{"TPOT p99", "lowest p99 TPOT ", "p99 TPOT "},
 }
 
 // drawVerdict writes the best of the sweep so far in one line; once it is over, on a card where there is room for it.
@@ -97,7 +99,8 @@ func (v *SweepView) drawVerdict(c screen.Canvas) {
 	for i, b := range bests {
 		g := figureNamed(b.figure)
 		if at, value := v.best(g); at != nil {
-			r := remark{long: b.words + v.bestWords(g, value), short: b.short + v.bestWords(g, value), style: screen.Text, spare: i}
+			r := remark{long: b.words + v.bestWords(g, value), short: b.short + v.bestWords(g, value),
+				style: screen.Text, spare: i}
 			if i == 0 && len(v.searches) == 0 {
 				r.long += " (" + at.spreadWords(g) + ")"
 				if len(v.cells) > 1 {
@@ -111,7 +114,8 @@ func (v *SweepView) drawVerdict(c screen.Canvas) {
 		}
 	}
 	if n := len(v.front); n > 1 {
-		all = append(all, remark{long: fmt.Sprintf("Pareto front %d of %d", n, v.measured()), style: screen.Text, spare: 4})
+		all = append(all,
+			remark{long: fmt.Sprintf("Pareto front %d of %d", n, v.measured()), style: screen.Text, spare: 4})
 	}
 	if len(all) == 0 {
 		all = []remark{{long: "measuring …", style: screen.Label}}
@@ -163,13 +167,16 @@ func (v *SweepView) card() (out [][2]screen.Span) {
 	for _, b := range bests {
 		g := figureNamed(b.figure)
 		if at, value := v.best(g); at != nil {
-			add(strings.TrimSpace(b.words), screen.Text.Span(v.bestWords(g, value)+" ("+at.spreadWords(g)+")  "+at.name()))
+			add(strings.TrimSpace(b.words),
+				screen.Text.Span(v.bestWords(g, value)+" ("+at.spreadWords(g)+")  "+at.name()))
 		}
 	}
 	if n := len(v.front); n > 1 {
 		first, last := &v.cells[v.front[0]].figures, &v.cells[v.front[n-1]].figures
-		add("Pareto front", screen.Text.Span(fmt.Sprintf("%d of %d, from %s tok/s/user at %s tok/s/GPU to %s at %s", n, v.measured(),
-			number.Rate(first.PerUser), number.Rate(first.PerGPU), number.Rate(last.PerUser), number.Rate(last.PerGPU))))
+		add("Pareto front",
+			screen.Text.Span(fmt.Sprintf("%d of %d, from %s tok/s/user at %s tok/s/GPU to %s at %s", n, v.measured(),
+				number.Rate(first.PerUser), number.Rate(first.PerGPU), number.Rate(last.PerUser),
+				number.Rate(last.PerGPU))))
 	}
 	if v.Dir != "" && v.measured() > 1 {
 		dir := screen.Sanitize(v.Dir)
@@ -236,7 +243,8 @@ func (v *SweepView) drawServer(c screen.Canvas) {
 func logStyle(line string) screen.Style {
 	start := strings.ToUpper(line[:min(len(line), 60)])
 	switch {
-	case strings.Contains(start, "ERROR") || strings.Contains(start, "CRITICAL") || strings.Contains(start, "TRACEBACK"):
+	case strings.Contains(start, "ERROR") || strings.Contains(start, "CRITICAL") ||
+		strings.Contains(start, "TRACEBACK"):
 		return screen.Warning
 	case strings.Contains(start, "WARN"):
 		return screen.Caution

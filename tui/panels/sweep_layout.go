@@ -15,8 +15,8 @@ const (
 	SweepLog
 )
 
-// Layout turns a size into rectangles that cover it. A server that was not started here has none, nor has a front without figures; of a
-// single combination the detail says all.
+// Layout turns a size into rectangles that cover it. A server that was not started here has none, nor has a front
+// without figures; of a single combination the detail says all.
 //
 //	┌────────────────────────┐  ┌────────────────────────────────────┐
 //	│ head, verdict          │  │ head, verdict                      │

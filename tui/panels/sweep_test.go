@@ -34,9 +34,13 @@ func TestDifferingParameters(t *testing.T) {
 // A star is at the best of each figure, whichever way that is better; figures that are missing win nothing.
 func TestBestOfASweep(t *testing.T) {
 	cell := func(throughput, ttft float64) grid.Cell {
-		return grid.Cell{State: grid.Done, Runs: []grid.Run{{State: grid.Done, Figures: grid.Figures{OutputThroughput: throughput, P99TTFT: ttft, Goodput: math.NaN()}}}}
+		return grid.Cell{State: grid.Done,
+			Runs: []grid.Run{{State: grid.Done,
+				Figures: grid.Figures{OutputThroughput: throughput, P99TTFT: ttft, Goodput: math.NaN()}}}}
 	}
-	v := NewSweepView(&grid.Snapshot{Cells: []grid.Cell{cell(10, 5), cell(20, 9), cell(math.NaN(), math.NaN()), {State: grid.Failed}}}, SweepList{})
+	v := NewSweepView(
+		&grid.Snapshot{Cells: []grid.Cell{cell(10, 5), cell(20, 9), cell(math.NaN(), math.NaN()),
+			{State: grid.Failed}}}, SweepList{})
 	for name, want := range map[string]int{"tok/s": 1, "TTFT p99": 0} {
 		if best, _ := v.best(figureNamed(name)); best == nil || best.at != want {
 			t.Errorf("the best %s is that of %+v, want combination %d", name, best, want)
@@ -85,7 +89,8 @@ func TestShrink(t *testing.T) {
 // A load that is one of the benchmark's parameters is shown once; one that only begins like it is another.
 func TestLoadIsSaidOnce(t *testing.T) {
 	v := NewSweepView(&grid.Snapshot{Cells: []grid.Cell{
-		{Bench: "n=5, max_concurrency=16", Load: "max_concurrency=16"}, {Bench: "max_concurrency=16", Load: "max_concurrency=1"},
+		{Bench: "n=5, max_concurrency=16", Load: "max_concurrency=16"},
+		{Bench: "max_concurrency=16", Load: "max_concurrency=1"},
 	}}, SweepList{})
 	if got := v.cells[0].name(); got != "n=5, max_concurrency=16" {
 		t.Errorf("%q", got)
@@ -102,10 +107,12 @@ func TestSweepThatEndedEarly(t *testing.T) {
 		stop bool
 		want string
 	}{
-		{grid.Done, false, "✓ DONE"}, {grid.Waiting, false, "■ INCOMPLETE"}, {grid.Waiting, true, "■ STOPPED"}, {grid.Failed, false, "✗ 1 FAILED"},
+		{grid.Done, false, "✓ DONE"}, {grid.Waiting, false, "■ INCOMPLETE"}, {grid.Waiting, true, "■ STOPPED"},
+		{grid.Failed, false, "✗ 1 FAILED"},
 		{grid.Linked, false, "✓ DONE"},
 	} {
-		v := NewSweepView(&grid.Snapshot{Over: true, Cells: []grid.Cell{{State: grid.Done}, {State: c.last}}}, SweepList{})
+		v := NewSweepView(&grid.Snapshot{Over: true, Cells: []grid.Cell{{State: grid.Done}, {State: c.last}}},
+			SweepList{})
 		v.Stopping = c.stop
 		if got := v.sweepState().Text; got != c.want {
 			t.Errorf("%s, stopped %t: %q, want %q", c.last, c.stop, got, c.want)
@@ -118,7 +125,8 @@ func TestSweepThatEndedEarly(t *testing.T) {
 func TestSearchesOfSeveralServers(t *testing.T) {
 	s := grid.Snapshot{}
 	for _, server := range []string{"seqs=8, len=4", "seqs=32, len=4"} {
-		s.Searches = append(s.Searches, grid.Search{Server: server, Tier: "gold"}, grid.Search{Server: server, Tier: "bronze"})
+		s.Searches = append(s.Searches, grid.Search{Server: server, Tier: "gold"},
+			grid.Search{Server: server, Tier: "bronze"})
 		for _, load := range []string{"16", "64", "4", "5.5"} {
 			s.Cells = append(s.Cells, grid.Cell{Server: server, Bench: "rate=" + load + ", n=5", Load: "rate=" + load})
 		}

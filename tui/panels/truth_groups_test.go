@@ -77,7 +77,8 @@ func (f *truth) groups(name func(q *metrics.Request) string) (map[string]*groupT
 // waits are the median and the 99th percentile, at the end those of the result.
 func (f *truth) waits(g *groupTruth, list, key, name string) []string {
 	if !f.over() {
-		return []string{orDash(g.done > 0, number.Latency, g.wait.Quantile(.5)), orDash(g.done > 0, number.Latency, g.wait.Quantile(.99))}
+		return []string{orDash(g.done > 0, number.Latency, g.wait.Quantile(.5)),
+			orDash(g.done > 0, number.Latency, g.wait.Quantile(.99))}
 	}
 	latency := strings.ToLower(f.v.firstWait().Naming().Title) + "_ms"
 	for _, x := range f.result["benchtop"].(map[string]any)[list].([]any) {
@@ -89,7 +90,8 @@ func (f *truth) waits(g *groupTruth, list, key, name string) []string {
 		if figures["median"] == nil {
 			return []string{dash, dash}
 		}
-		return []string{number.Latency(number.Seconds(figures["median"].(float64) / 1000)), number.Latency(number.Seconds(figures["p99"].(float64) / 1000))}
+		return []string{number.Latency(number.Seconds(figures["median"].(float64) / 1000)),
+			number.Latency(number.Seconds(figures["p99"].(float64) / 1000))}
 	}
 	f.failf("no %s %s in the result", key, name)
 	return nil
@@ -98,7 +100,8 @@ func (f *truth) waits(g *groupTruth, list, key, name string) []string {
 func shareText(n, of int) string { return orDash(of > 0, saidShare, float64(n)/float64(of)) }
 
 // groupRows compares rows of a table with groups.
-func (f *truth) groupRows(groups map[string]*groupTruth, columns []string, want func(name string, g *groupTruth) []string) {
+func (f *truth) groupRows(groups map[string]*groupTruth, columns []string,
+	want func(name string, g *groupTruth) []string) {
 	rows, names := f.table(columns...)
 	for name, g := range groups {
 		i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, name+" ") })
@@ -154,7 +157,8 @@ func (f *truth) classes() {
 	}
 	length := (f.s.At - f.s.Plan.Warmup).Seconds()
 	f.groupRows(groups, columns, func(name string, g *groupTruth) []string {
-		row := append([]string{shareText(g.done+g.failed, all), number.Rate(float64(g.done) / length)}, f.waits(g, "classes", "class", name)...)
+		row := append([]string{shareText(g.done+g.failed, all), number.Rate(float64(g.done) / length)},
+			f.waits(g, "classes", "class", name)...)
 		if len(f.s.Plan.Goodput) > 0 {
 			row = append(row, percent(float64(g.good)/float64(g.done+g.failed)))
 		}

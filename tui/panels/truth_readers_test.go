@@ -41,7 +41,8 @@ func (f *truth) speed(key string) (of float64, text string) {
 		of = f.at("benchtop", "output_token_throughput_per_user", key)
 	} else {
 		p := func(p float64) float64 { v, _ := s.Percentile(p); return v }
-		of = map[string]float64{"median": s.Median, "mean": s.Mean, "p1": p(1), "p10": p(10), "p90": p(90), "p99": p(99)}[key]
+		of = map[string]float64{"median": s.Median, "mean": s.Mean, "p1": p(1), "p10": p(10), "p90": p(90),
+			"p99": p(99)}[key]
 	}
 	return of, orDash(s.N > 0, number.Rate, of)
 }
@@ -199,7 +200,8 @@ func (f *truth) percentileTable() {
 	_, shown := f.find(`(per-token ITL|ITL/tok)`)
 	whole := *f.v
 	whole.Whole = true
-	if known := (&truth{t: f.t, run: f.run, s: f.s, v: &whole}).values(metrics.TokenITL).Count() > 0; f.large && shown != known {
+	if known := (&truth{t: f.t, run: f.run, s: f.s, v: &whole}).values(metrics.TokenITL).Count() > 0; f.large &&
+		shown != known {
 		f.failf("per-token ITL stands there: %v, known: %v", shown, known)
 	}
 	if f.s.Plan.Pooling {
@@ -276,7 +278,8 @@ func (f *truth) errors() {
 		f.want(`of \d+, (\S+%)`, number.Share(failed, done+failed))
 		f.want(`of (\d+),`, number.Count(done+failed))
 	}
-	for name, kind := range map[string]metrics.Failure{"stream truncated": metrics.FailedTruncated, "HTTP 503": metrics.FailedStatus} {
+	for name, kind := range map[string]metrics.Failure{"stream truncated": metrics.FailedTruncated,
+		"HTTP 503": metrics.FailedStatus} {
 		n := 0
 		for i := range f.run.requests {
 			if q := &f.run.requests[i]; q.Failure == kind && q.Done <= f.s.At && q.Scheduled >= f.s.Plan.Warmup {
@@ -305,7 +308,8 @@ func (f *truth) log() {
 			if e.Count > 1 {
 				text += fmt.Sprintf(" (×%d)", e.Count)
 			}
-			at := fmt.Sprintf("%02d:%02d.%d", int(e.At.Minutes()), int(e.At.Seconds())%60, int(e.At.Milliseconds()/100)%10)
+			at := fmt.Sprintf("%02d:%02d.%d", int(e.At.Minutes()), int(e.At.Seconds())%60,
+				int(e.At.Milliseconds()/100)%10)
 			return m[1] == at && strings.ToLower(m[2]) == string(e.Level) && m[3] == text && e.At <= f.s.At
 		}) {
 			f.failf("no event %q", m[1:])
@@ -380,7 +384,8 @@ func (f *truth) stages() {
 	for i, l := range levels {
 		if f.over() {
 			x := f.result["benchtop"].(map[string]any)["levels"].([]any)[i].(map[string]any)
-			l.Offered, l.Done, l.Requests = x["offered"].(float64), x["done_rps"].(float64), int(x["requests"].(float64))
+			l.Offered, l.Done, l.Requests = x["offered"].(float64), x["done_rps"].(float64),
+				int(x["requests"].(float64))
 			l.TTFTp99, _ = x[f.v.firstWait().Key()+"_p99_ms"].(float64)
 			if good, ok := x["good"].(float64); ok {
 				l.Good = int(good)
@@ -446,7 +451,8 @@ func (f *truth) endpoints() {
 		}
 		i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, model+" ") })
 		quantile := func(q float64) string { return orDash(e.wait.Count() > 0, number.Latency, e.wait.Quantile(q)) }
-		want := []string{number.Count(e.sent), number.Count(e.flying), number.Count(e.done), number.Count(e.failed), number.Count(e.tokens), quantile(0.5), quantile(0.99)}
+		want := []string{number.Count(e.sent), number.Count(e.flying), number.Count(e.done), number.Count(e.failed),
+			number.Count(e.tokens), quantile(0.5), quantile(0.99)}
 		switch {
 		case i >= 0 && !slices.Equal(rows[i], want):
 			f.failf("%s: %q, want %q", model, rows[i], want)

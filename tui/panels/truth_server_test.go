@@ -93,7 +93,8 @@ func (f *truth) cache() {
 	}
 	hitRate, acceptance := hits/queries, accepted/drafted
 	if f.over() {
-		hitRate, acceptance = f.at("benchtop", "server", "prefix_cache_hit_rate"), f.at("benchtop", "server", "spec_acceptance")
+		hitRate, acceptance = f.at("benchtop", "server", "prefix_cache_hit_rate"),
+			f.at("benchtop", "server", "spec_acceptance")
 	}
 	f.want(`│prefix hits .*?(\d+%)`, saidShare(hitRate))
 	f.want(`│draft.*?(\d+%)`, saidShare(acceptance))
@@ -162,7 +163,8 @@ func (f *truth) gpus() {
 func (f *truth) why() {
 	parts := map[string]time.Duration{}
 	if f.over() {
-		for name, key := range map[string]string{"queued here": "held_ms", "connect": "connect_ms", "server queue": "queue_ms", "prefill": "prefill_ms", "rest|server \\+ net": "rest_ms"} {
+		for name, key := range map[string]string{"queued here": "held_ms", "connect": "connect_ms",
+			"server queue": "queue_ms", "prefill": "prefill_ms", "rest|server \\+ net": "rest_ms"} {
 			if ms := f.at("benchtop", "ttft_split", key); ms == ms {
 				parts[name] = time.Duration(ms * 1e6)
 			}
@@ -177,7 +179,8 @@ func (f *truth) why() {
 		for i := range f.run.requests {
 			q := &f.run.requests[i]
 			told = told || q.ServerQueue != metrics.Never
-			if q.FirstChunk == metrics.Never || q.FirstChunk > f.s.At || q.FirstChunk.Truncate(time.Second) < from || q.FirstChunk >= to || q.Done <= f.s.At && !q.OK() {
+			if q.FirstChunk == metrics.Never || q.FirstChunk > f.s.At || q.FirstChunk.Truncate(time.Second) < from ||
+				q.FirstChunk >= to || q.Done <= f.s.At && !q.OK() {
 				continue
 			}
 			n, slot, connect = n+1, slot+q.Admitted-q.Due, connect+q.Connect
@@ -189,7 +192,8 @@ func (f *truth) why() {
 	}
 	for name, took := range parts {
 		const rounded = time.Microsecond / 2 // in the result
-		f.want(`│(?:`+name+`) .*?([\d.]+m?µ?s) +\d+%`, number.Latency(took), number.Latency(took-rounded), number.Latency(took+rounded))
+		f.want(`│(?:`+name+`) .*?([\d.]+m?µ?s) +\d+%`, number.Latency(took), number.Latency(took-rounded),
+			number.Latency(took+rounded))
 	}
 }
 
@@ -211,9 +215,12 @@ func (f *truth) figuresOf(q *metrics.Request) map[string]string {
 	if q.OutputTokens > 1 {
 		tpot = (q.Done - q.FirstChunk) / time.Duration(q.OutputTokens-1)
 	}
-	out := map[string]string{"TTFT": upTo(q.FirstChunk, q.FirstChunk-q.Sent), "TPOT": upTo(ended, tpot), "E2EL": upTo(ended, q.Done-q.Sent), "in": fmt.Sprint(q.InputTokens), "tok out": orDash(tokens > 0, number.Count, tokens)}
+	out := map[string]string{"TTFT": upTo(q.FirstChunk, q.FirstChunk-q.Sent), "TPOT": upTo(ended, tpot),
+		"E2EL": upTo(ended, q.Done-q.Sent), "in": fmt.Sprint(q.InputTokens),
+		"tok out": orDash(tokens > 0, number.Count, tokens)}
 	if q.Sent <= f.s.At {
-		out["sent"] = fmt.Sprintf("%02d:%02d.%d", int(q.Sent.Minutes()), int(q.Sent.Seconds())%60, int(q.Sent.Milliseconds()/100)%10)
+		out["sent"] = fmt.Sprintf("%02d:%02d.%d", int(q.Sent.Minutes()), int(q.Sent.Seconds())%60,
+			int(q.Sent.Milliseconds()/100)%10)
 	}
 	return out
 }

@@ -35,15 +35,20 @@ type truth struct {
 // readers compare the figures of each panel.
 var readers = map[string]func(*truth){
 	"tokens": (*truth).tokens, "load": (*truth).load, "rate": (*truth).rates,
-	"ttft over time": func(f *truth) { f.percentiles(f.v.firstWait()) }, "itl over time": func(f *truth) { f.percentiles(metrics.ITL) },
-	"latency band": func(f *truth) { f.percentiles(f.v.Latency) },
-	"ttft":         func(f *truth) { f.histogram(f.v.firstWait()) }, "itl": func(f *truth) { f.histogram(metrics.ITL) },
+	"ttft over time":    func(f *truth) { f.percentiles(f.v.firstWait()) },
+	"itl over time":     func(f *truth) { f.percentiles(metrics.ITL) },
+	"latency band":      func(f *truth) { f.percentiles(f.v.Latency) },
+	"ttft":              func(f *truth) { f.histogram(f.v.firstWait()) },
+	"itl":               func(f *truth) { f.histogram(metrics.ITL) },
 	"latency histogram": func(f *truth) { f.histogram(f.v.Latency) }, "latency heat": (*truth).heat,
 	"latency": (*truth).latencyTable, "percentiles": (*truth).percentileTable, "slo": (*truth).slo,
 	"errors": (*truth).errors, "log": (*truth).log, "events": (*truth).log, "report": (*truth).report,
-	"lateness": (*truth).lateness, "stages": (*truth).stages, "endpoints": (*truth).endpoints, "classes": (*truth).classes, "turns": (*truth).turns,
-	"server queue": (*truth).serverQueue, "kv": (*truth).kv, "server tokens": (*truth).serverTokens, "server ttft": (*truth).serverTTFT,
-	"cache": (*truth).cache, "gpu": (*truth).gpus, "why ttft": (*truth).why, "requests": (*truth).list, "request": (*truth).open,
+	"lateness": (*truth).lateness, "stages": (*truth).stages, "endpoints": (*truth).endpoints,
+	"classes": (*truth).classes, "turns": (*truth).turns,
+	"server queue": (*truth).serverQueue, "kv": (*truth).kv, "server tokens": (*truth).serverTokens,
+	"server ttft": (*truth).serverTTFT,
+	"cache":       (*truth).cache, "gpu": (*truth).gpus, "why ttft": (*truth).why, "requests": (*truth).list,
+	"request": (*truth).open,
 }
 
 // Figures on a frame equal those of the snapshot it was drawn from, and at the end those of the result, on every panel.
@@ -80,8 +85,10 @@ func checkFigures(t *testing.T, seed uint64, read map[string]int) {
 	over, result := m.over(t)
 	for i, s := range []*metrics.Snapshot{on, over} {
 		for _, size := range [][2]int{{200, 50}, {100, 24}, {60, 12}} {
-			v := &View{Snapshot: s, Span: []time.Duration{0, 30 * time.Second, time.Minute}[r.IntN(3)], Whole: r.IntN(3) == 0,
-				Latency: ShownLatency(s, latencies[r.IntN(len(latencies))]), Text: []string{"the report", "has 42 lines"}}
+			v := &View{Snapshot: s, Span: []time.Duration{0, 30 * time.Second, time.Minute}[r.IntN(3)],
+				Whole:   r.IntN(3) == 0,
+				Latency: ShownLatency(s, latencies[r.IntN(len(latencies))]),
+				Text:    []string{"the report", "has 42 lines"}}
 			f := truth{t: t, run: m, s: s, v: v, large: size[0] == 200}
 			if i == 1 {
 				f.result, v.Span, v.Whole = result, 0, true
@@ -92,7 +99,8 @@ func checkFigures(t *testing.T, seed uint64, read map[string]int) {
 				v.List.Picked, v.List.Opened = s.Requests[r.IntN(n)].Index+1, true
 			}
 			for _, p := range all {
-				f.check(seed, p.name, size, readers[p.name], read, func(c screen.Canvas) { p.Draw(c, f.v, Box{}, false) })
+				f.check(seed, p.name, size, readers[p.name], read,
+					func(c screen.Canvas) { p.Draw(c, f.v, Box{}, false) })
 			}
 			h := Header{View: v, State: s.State, Pages: []string{"Overview"}, Behind: -1}
 			f.check(seed, "header", [2]int{size[0], 2}, (*truth).header, read, h.Draw)
@@ -107,7 +115,8 @@ func checkFigures(t *testing.T, seed uint64, read map[string]int) {
 }
 
 // check draws something and reads its figures.
-func (f truth) check(seed uint64, name string, size [2]int, reader func(*truth), read map[string]int, draw func(screen.Canvas)) {
+func (f truth) check(seed uint64, name string, size [2]int, reader func(*truth), read map[string]int,
+	draw func(screen.Canvas)) {
 	if reader == nil {
 		return
 	}
@@ -117,7 +126,8 @@ func (f truth) check(seed uint64, name string, size [2]int, reader func(*truth),
 	f.v = &v
 	draw(sf.All())
 	f.lines = strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
-	f.what = fmt.Sprintf("seed %d at %s, over %v, span %s back %s, whole %v, %s in %dx%d", seed, f.s.At, f.result != nil, v.Span, v.Back, v.Whole, name, size[0], size[1])
+	f.what = fmt.Sprintf("seed %d at %s, over %v, span %s back %s, whole %v, %s in %dx%d", seed, f.s.At,
+		f.result != nil, v.Span, v.Back, v.Whole, name, size[0], size[1])
 	reader(&f)
 	read[name] += f.read
 	read["headline"] += f.headlines
@@ -334,7 +344,8 @@ func (f *truth) quantile(l metrics.Latency, name string) (ms float64, ok bool) {
 		return ms, !math.IsNaN(ms) && f.values(l).Count() > 0
 	}
 	h := f.values(l)
-	p := map[string]float64{"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "min": 0, "max": 1}
+	p := map[string]float64{"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "min": 0,
+		"max": 1}
 	if name == "mean" {
 		return milliseconds(h.Mean()), h.Count() > 0
 	}

@@ -29,7 +29,8 @@ func layouts() map[string]*View {
 
 // boxes are the rectangles of a layout, with those above and below the panels.
 func (l Areas) boxes() []Box {
-	return append([]Box{{Name: "head", Rect: l.Head}, {Name: "verdict", Rect: l.Verdict}, {Name: "keys", Rect: l.Keys}}, l.Panels...)
+	return append([]Box{{Name: "head", Rect: l.Head}, {Name: "verdict", Rect: l.Verdict}, {Name: "keys", Rect: l.Keys}},
+		l.Panels...)
 }
 
 // TestLayout draws the rectangles as boxes.
@@ -88,8 +89,10 @@ func TestFocus(t *testing.T) {
 		dx, dy int
 		want   string
 	}{
-		{"", 1, 0, "tokens"}, {"tokens", 1, 0, "ttft"}, {"tokens", 0, 1, "load"}, {"tokens", -1, 0, ""}, {"load", 0, 1, "ttft over time"},
-		{"itl", 0, 1, "latency"}, {"latency", 0, 1, "log"}, {"log", 0, -1, "itl over time"}, {"latency", 0, -1, "itl"}, {"gone", 1, 0, "tokens"},
+		{"", 1, 0, "tokens"}, {"tokens", 1, 0, "ttft"}, {"tokens", 0, 1, "load"}, {"tokens", -1, 0, ""},
+		{"load", 0, 1, "ttft over time"},
+		{"itl", 0, 1, "latency"}, {"latency", 0, 1, "log"}, {"log", 0, -1, "itl over time"}, {"latency", 0, -1, "itl"},
+		{"gone", 1, 0, "tokens"},
 	} {
 		if got := Neighbour(panels, c.from, c.dx, c.dy); got != c.want {
 			t.Errorf("from %q by %d,%d: %q, want %q", c.from, c.dx, c.dy, got, c.want)

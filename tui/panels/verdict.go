@@ -34,7 +34,8 @@ func (h Header) DrawVerdict(c screen.Canvas, client bool) {
 	}
 	all := h.View.remarks()
 	if state, why := h.View.client(); client && state > well {
-		all = append([]remark{{long: state.describe(why, c.W/2), short: state.describe("", c.W), style: state.style()}}, all...)
+		all = append([]remark{{long: state.describe(why, c.W/2), short: state.describe("", c.W), style: state.style()}},
+			all...)
 	}
 	if h.State == BrokenOff {
 		all = append([]remark{{long: "run incomplete", style: screen.Warning}}, all...)

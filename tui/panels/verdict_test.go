@@ -14,7 +14,8 @@ import (
 func verdictOf(s *metrics.Snapshot, w, h int, client bool) string {
 	sf := screen.NewSurface(w, h)
 	sf.Terminal.Mono = true
-	Header{View: &View{Snapshot: s, Terminal: sf.Terminal, Whole: s.Report != nil}, State: s.State}.DrawVerdict(sf.All(), client)
+	Header{View: &View{Snapshot: s, Terminal: sf.Terminal, Whole: s.Report != nil},
+		State: s.State}.DrawVerdict(sf.All(), client)
 	return strings.TrimRight(sf.Render(&screen.Palette{Mono: true}), " ")
 }
 
@@ -22,7 +23,8 @@ func verdictOf(s *metrics.Snapshot, w, h int, client bool) string {
 // left out.
 func TestVerdict(t *testing.T) {
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
-	whole := metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 24, Confidence: 0.973, Estimate: metrics.Range{Load: 31, Low: 29.2, High: 32.8}},
+	whole := metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 24, Confidence: 0.973,
+		Estimate: metrics.Range{Load: 31, Low: 29.2, High: 32.8}},
 		Saturates: true, Confirmed: true, From: 24, To: 48, Capacity: metrics.Range{Load: 33.5, Low: 32.2, High: 34.8},
 		Bottleneck: metrics.Bottleneck{Part: metrics.QueuePart, Share: 0.79, Of: "TTFT"}, PeakOutput: 2200}
 	for _, c := range []struct {
@@ -35,23 +37,34 @@ func TestVerdict(t *testing.T) {
 		want   string
 	}{
 		{"nothing yet", nil, slo, metrics.Running, 0, 120, "load within SLO unknown: too early"},
-		{"no objectives", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 34}}, nil, metrics.Running, 0, 120, "measuring …"},
-		{"nothing within", &metrics.Answer{TierAnswer: metrics.TierAnswer{Why: "too few requests"}}, slo, metrics.Running, 0, 120, "load within SLO unknown: too few requests"},
-		{"nothing within at the end", &metrics.Answer{Why: "one load"}, slo, metrics.Finished, 0, 120, "load within SLO unknown"},
-		{"nearly certain", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 34.26, Confidence: 0.9999}}, slo, metrics.Running, 0, 120,
+		{"no objectives", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 34}}, nil, metrics.Running, 0, 120,
+			"measuring …"},
+		{"nothing within", &metrics.Answer{TierAnswer: metrics.TierAnswer{Why: "too few requests"}}, slo,
+			metrics.Running, 0, 120, "load within SLO unknown: too few requests"},
+		{"nothing within at the end", &metrics.Answer{Why: "one load"}, slo, metrics.Finished, 0, 120,
+			"load within SLO unknown"},
+		{"nearly certain", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 34.26, Confidence: 0.9999}}, slo,
+			metrics.Running, 0, 120,
 			"within SLO: 34.3 req/s proven (99 %)"},
-		{"users", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 64}, Unit: metrics.Users}, slo, metrics.Running, 0, 120, "within SLO: 64 users proven"},
-		{"not confirmed", &metrics.Answer{Saturates: true, From: 24, To: 48}, nil, metrics.Running, 0, 120, "saturating? 24–48 req/s"},
+		{"users", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 64}, Unit: metrics.Users}, slo,
+			metrics.Running, 0, 120, "within SLO: 64 users proven"},
+		{"not confirmed", &metrics.Answer{Saturates: true, From: 24, To: 48}, nil, metrics.Running, 0, 120,
+			"saturating? 24–48 req/s"},
 		{"all", &whole, slo, metrics.Running, 0, 160,
-			"within SLO: 24 req/s proven (97 %), estimate 29–33 │ saturates at 33.5 req/s (32–35) │ limit: queue, 79 % of TTFT │ peak 2.2k tok/s"},
+			"within SLO: 24 req/s proven (97 %), estimate 29–33 │ saturates at 33.5 req/s (32–35) │ limit: queue, 79 " +
+				"% of TTFT │ peak 2.2k tok/s"},
 		{"shorter", &whole, slo, metrics.Running, 0, 120,
-			"within SLO: 24 req/s proven (97 %), estimate 29–33 │ saturates 33.5 req/s │ limit: queue, 79 % │ peak 2.2k tok/s"},
-		{"short", &whole, slo, metrics.Running, 0, 84, "SLO 24 req/s (97 %) │ saturates 33.5 req/s │ limit: queue, 79 % │ peak 2.2k tok/s"},
-		{"without the peak", &whole, slo, metrics.Running, 0, 66, "SLO 24 req/s (97 %) │ saturates 33.5 req/s │ limit: queue, 79 %"},
+			"within SLO: 24 req/s proven (97 %), estimate 29–33 │ saturates 33.5 req/s │ limit: queue, 79 % │ peak " +
+				"2.2k tok/s"},
+		{"short", &whole, slo, metrics.Running, 0, 84,
+			"SLO 24 req/s (97 %) │ saturates 33.5 req/s │ limit: queue, 79 % │ peak 2.2k tok/s"},
+		{"without the peak", &whole, slo, metrics.Running, 0, 66,
+			"SLO 24 req/s (97 %) │ saturates 33.5 req/s │ limit: queue, 79 %"},
 		{"the headline alone", &whole, slo, metrics.Running, 0, 44, "SLO 24 req/s (97 %) │ saturates 33.5 req/s"},
 		{"errors stay", &whole, slo, metrics.Running, 5, 60, "SLO 24 req/s (97 %) │ saturates 33.5 req/s │ 5 errors"},
 	} {
-		s := &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: c.state, Totals: metrics.Counts{Failed: c.failed, Completed: 95}}
+		s := &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: c.state,
+			Totals: metrics.Counts{Failed: c.failed, Completed: 95}}
 		if got := verdictOf(s, c.w, 1, false); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
@@ -60,8 +73,10 @@ func TestVerdict(t *testing.T) {
 
 // A search has what was tested, what is tested now, and about how long it takes; then it is over.
 func TestVerdictOfASearch(t *testing.T) {
-	s := &metrics.Snapshot{Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 8}},
-		Search: &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 8, Failed: 10.4, Load: 9.1, Left: 40 * time.Second,
+	s := &metrics.Snapshot{Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
+		Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 8}},
+		Search: &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 8, Failed: 10.4, Load: 9.1,
+			Left:   40 * time.Second,
 			Tested: []metrics.TestedLoad{{Load: 6.2, Passed: true}, {Load: 8, Passed: true}, {Load: 10.4}}}}
 	for w, want := range map[int]string{
 		100: "search: 8 req/s passed, 10.4 failed; testing 9.1, about 40s left │ tested 6.2 ✓ 8 ✓ 10.4 ✗",
@@ -82,7 +97,8 @@ func TestVerdictOfASearch(t *testing.T) {
 func TestVerdictOnADeadServer(t *testing.T) {
 	s := tuitest.Mid()
 	s.Outage = &metrics.Outage{Since: s.At - 6*time.Second, Why: "connection \x1b[31mrefused"}
-	if got, want := verdictOf(&s, 80, 1, true), " ! server not answering for 6s: connection refused; grey figures are from before"; got != want {
+	if got, want := verdictOf(&s, 80, 1, true),
+		" ! server not answering for 6s: connection refused; grey figures are from before"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	over := tuitest.Done()
@@ -95,7 +111,8 @@ func TestVerdictOnADeadServer(t *testing.T) {
 // A header of one line leaves bad news of the client to the verdict.
 func TestVerdictHasTheClient(t *testing.T) {
 	s := tuitest.Sampled(tuitest.Mid(), tuitest.Late, nil)
-	if with, without := verdictOf(&s, 60, 1, true), verdictOf(&s, 60, 1, false); !strings.HasPrefix(with, "client ") || strings.Contains(without, "client") {
+	if with, without := verdictOf(&s, 60, 1, true), verdictOf(&s, 60, 1, false); !strings.HasPrefix(with, "client ") ||
+		strings.Contains(without, "client") {
 		t.Errorf("%q and %q", with, without)
 	}
 }
@@ -118,7 +135,8 @@ func TestCard(t *testing.T) {
 // A load has the same digits wherever the line of a search has it.
 func TestSearchWritesLoadsAlike(t *testing.T) {
 	s := tuitest.Mid()
-	s.Search = &metrics.Search{Phase: metrics.SearchNarrowing, Load: 0.125, Failed: 0.25, Tested: []metrics.TestedLoad{{Load: 0.5}, {Load: 0.25}}}
+	s.Search = &metrics.Search{Phase: metrics.SearchNarrowing, Load: 0.125, Failed: 0.25,
+		Tested: []metrics.TestedLoad{{Load: 0.5}, {Load: 0.25}}}
 	got := ""
 	for _, r := range (&View{Snapshot: &s}).searchRemarks() {
 		got += r.long + "\n"

@@ -72,7 +72,8 @@ func whyTitle(v *View, w, _ int) []screen.Span {
 	t := v.split()
 	out := []screen.Span{screen.Strong.Span("why " + v.firstWait().Naming().Title), screen.Text.Span(" " + v.scope())}
 	if t.N > 0 {
-		out = append(out, screen.Label.Span(" · scheduled to first chunk "), screen.Strong.Span(number.Latency(sumOf(whyParts(t)))))
+		out = append(out, screen.Label.Span(" · scheduled to first chunk "),
+			screen.Strong.Span(number.Latency(sumOf(whyParts(t)))))
 	}
 	return out
 }
@@ -150,7 +151,8 @@ func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) stri
 		if t.OfOthers() { // the counters include requests of other clients
 			seen, own := number.Count(t.Seen), number.Count(t.N+t.More)
 			if t.OthersToo() {
-				long, brief = long+", includes other requests: "+seen+", own "+own, brief+", others too: "+seen+", own "+own
+				long, brief = long+", includes other requests: "+seen+", own "+own,
+					brief+", others too: "+seen+", own "+own
 				break
 			}
 			of := ", of " + seen + " requests, own " + own
@@ -225,12 +227,15 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 		}}
 	}
 	p := plot{v: v, series: []series{
-		mean("ttft", screen.P50, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
+		mean("ttft", screen.P50,
+			func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
 		mean("prefill", screen.Input, func(w *metrics.Window) (time.Duration, int) {
 			return w.Reported.Prefill, enough(w, w.Reported.Prefilled)
 		}),
-		mean("queue", screen.Waiting, func(w *metrics.Window) (time.Duration, int) { return w.Reported.Queue, enough(w, w.Reported.Queued) }),
-		mean("queued here", screen.Queued, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.SlotWait, n }),
+		mean("queue", screen.Waiting,
+			func(w *metrics.Window) (time.Duration, int) { return w.Reported.Queue, enough(w, w.Reported.Queued) }),
+		mean("queued here", screen.Queued,
+			func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.SlotWait, n }),
 	}}
 	v.chartBelow(c, y, legend(c.W, "mean per second, ms", p.items()...), p.draw)
 }

@@ -18,7 +18,8 @@ func stageTableText(s *metrics.Snapshot, w int) string {
 	return sf.Render(&screen.Palette{Mono: true})
 }
 
-func levelAt(second int, load float64, good int, standing metrics.Standing, others ...metrics.LevelVerdict) metrics.LoadLevel {
+func levelAt(second int, load float64, good int, standing metrics.Standing,
+	others ...metrics.LevelVerdict) metrics.LoadLevel {
 	from := time.Duration(second) * time.Second
 	l := metrics.LoadLevel{From: from, To: from + 10*time.Second, Offered: load, Completed: 1, Others: others}
 	l.LevelVerdict = metrics.LevelVerdict{Requests: 100, Good: good, Standing: standing, Confidence: 0.979}
@@ -30,17 +31,21 @@ var aGoal = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
 // The line and the table go by the same verdicts, and a level that is unknown says why, or what it lacks.
 func TestVerdictNamesTheLoadThatMissed(t *testing.T) {
 	t.Parallel()
-	levels := []metrics.LoadLevel{levelAt(0, 8, 90, metrics.LevelMissed), levelAt(10, 16, 100, metrics.LevelUnknown), levelAt(20, 24, 100, metrics.LevelUnknown)}
+	levels := []metrics.LoadLevel{levelAt(0, 8, 90, metrics.LevelMissed), levelAt(10, 16, 100, metrics.LevelUnknown),
+		levelAt(20, 24, 100, metrics.LevelUnknown)}
 	levels[1].Why, levels[2].Missing = "3 requests have not ended", 39500*time.Millisecond
-	s := &metrics.Snapshot{State: metrics.Running, At: 29 * time.Second, Objectives: aGoal, Plan: &metrics.Plan{Goodput: aGoal}, Levels: levels,
+	s := &metrics.Snapshot{State: metrics.Running, At: 29 * time.Second, Objectives: aGoal,
+		Plan: &metrics.Plan{Goodput: aGoal}, Levels: levels,
 		Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{None: true, HeldLevel: -1}, LowestTried: 8}}
-	for w, want := range map[int]string{120: "no load within SLO: 8 req/s missed (97 %)", 40: "none in SLO: 8 req/s missed (97 %)"} {
+	for w, want := range map[int]string{120: "no load within SLO: 8 req/s missed (97 %)",
+		40: "none in SLO: 8 req/s missed (97 %)"} {
 		if got := verdictOf(s, w, 1, false); got != want {
 			t.Errorf("%d columns: %q, want %q", w, got, want)
 		}
 	}
 	table := stageTableText(s, 100)
-	for _, want := range []string{"90.0% !  97 %", "100.0% ?  3 requests have not ended", "100.0% ?  hold 40 s more  now"} {
+	for _, want := range []string{"90.0% !  97 %", "100.0% ?  3 requests have not ended",
+		"100.0% ?  hold 40 s more  now"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
 		}
@@ -50,7 +55,9 @@ func TestVerdictNamesTheLoadThatMissed(t *testing.T) {
 // A stage that is not judged yet has no sign, however good its seconds were.
 func TestStageWithoutAVerdict(t *testing.T) {
 	t.Parallel()
-	s := &metrics.Snapshot{At: 5 * time.Second, Objectives: aGoal, Plan: &metrics.Plan{Goodput: aGoal, Stages: []metrics.Stage{{Length: 10 * time.Second, Load: metrics.Load{Value: 8}}}}}
+	s := &metrics.Snapshot{At: 5 * time.Second, Objectives: aGoal,
+		Plan: &metrics.Plan{Goodput: aGoal,
+			Stages: []metrics.Stage{{Length: 10 * time.Second, Load: metrics.Load{Value: 8}}}}}
 	for i := range 5 {
 		w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Sent: 8, Completed: 8}}
 		w.Good = 8
@@ -69,18 +76,22 @@ func TestTiersOnScreen(t *testing.T) {
 	}
 	s := &metrics.Snapshot{
 		At: 30 * time.Second, Objectives: aGoal, State: metrics.Finished,
-		Plan: &metrics.Plan{Goodput: aGoal, Tiers: []metrics.Tier{{Name: "gold", SLO: aGoal}, {Name: "silver\x1b[31m", SLO: aGoal}, {Name: "bronze", SLO: aGoal}}},
+		Plan: &metrics.Plan{Goodput: aGoal, Tiers: []metrics.Tier{{Name: "gold", SLO: aGoal},
+			{Name: "silver\x1b[31m", SLO: aGoal}, {Name: "bronze", SLO: aGoal}}},
 		Levels: []metrics.LoadLevel{
 			levelAt(0, 20, 99, metrics.LevelWithin, tier(100, metrics.LevelWithin), tier(20, metrics.LevelMissed)),
 			levelAt(10, 40, 100, metrics.LevelBehind, tier(97, metrics.LevelWithin), tier(10, metrics.LevelMissed)),
 		},
 		Answer: &metrics.Answer{
-			TierAnswer: metrics.TierAnswer{Proven: 20, Confidence: 0.979}, Why: "no saturation up to 40 req/s", LowestTried: 20,
-			Others: []metrics.TierAnswer{{Proven: 39.8, ProvenLevel: 1, Confidence: 0.9}, {None: true}},
+			TierAnswer: metrics.TierAnswer{Proven: 20, Confidence: 0.979}, Why: "no saturation up to 40 req/s",
+			LowestTried: 20,
+			Others:      []metrics.TierAnswer{{Proven: 39.8, ProvenLevel: 1, Confidence: 0.9}, {None: true}},
 		},
 	}
 	for w, want := range map[int]string{
-		160: "gold: 20 req/s proven (97 %) │ silver: 39.8 req/s proven (90 %) │ bronze: no load, 20 req/s missed │ no saturation up to 40 req/s",
+		160: "gold: 20 req/s proven (97 %) │ silver: 39.8 req/s proven (90 %) │ bronze: no load, 20 req/s missed │ " +
+			"no " +
+			"saturation up to 40 req/s",
 		100: "gold 20 req/s (97 %) │ silver 39.8 req/s (90 %) │ bronze 20 req/s missed",
 	} {
 		if got := verdictOf(s, w, 1, false); got != want {
@@ -89,7 +100,8 @@ func TestTiersOnScreen(t *testing.T) {
 	}
 	table := stageTableText(s, 120)
 	lines := strings.Split(table, "\n")
-	for i, want := range []string{"gold", "99.0% ✓  100.0% ✓   20.0% !    highest gold 97 %", "100.0% !   97.0% ✓   10.0% !"} {
+	for i, want := range []string{"gold", "99.0% ✓  100.0% ✓   20.0% !    highest gold 97 %",
+		"100.0% !   97.0% ✓   10.0% !"} {
 		if !strings.Contains(lines[i], want) {
 			t.Errorf("line %d: %q, want %q in\n%s", i, lines[i], want, table)
 		}
@@ -104,7 +116,9 @@ func TestTiersOnScreen(t *testing.T) {
 	for _, r := range v.cardRows()[:3] {
 		rows = append(rows, r.name+": "+r.value[0].Text)
 	}
-	if got, want := strings.Join(rows, "\n"), "gold: 20 req/s proven (97 %)\nsilver: 39.8 req/s proven (90 %)\nbronze: no load, 20 req/s missed"; got != want {
+	if got, want := strings.Join(rows, "\n"),
+		"gold: 20 req/s proven (97 %)\nsilver: 39.8 req/s proven (90 %)\nbronze: no load, 20 req/s missed"; got !=
+		want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -114,12 +128,15 @@ func TestBordersOnScreen(t *testing.T) {
 	t.Parallel()
 	s := &metrics.Snapshot{
 		Objectives: aGoal, Answer: &metrics.Answer{},
-		Plan: &metrics.Plan{Goodput: aGoal, Tiers: []metrics.Tier{{Name: "gold", SLO: aGoal}, {Name: "silver", SLO: aGoal}, {Name: "bronze", SLO: aGoal}}},
+		Plan: &metrics.Plan{Goodput: aGoal, Tiers: []metrics.Tier{{Name: "gold", SLO: aGoal},
+			{Name: "silver", SLO: aGoal}, {Name: "bronze", SLO: aGoal}}},
 		Search: &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 8, Failed: 16, Load: 11.3,
-			Tiers:  []metrics.SearchTier{{Passed: 8, Failed: 16}, {Passed: 16}, {Failed: 8}},
-			Tested: []metrics.TestedLoad{{Load: 8, Passed: true, Others: []bool{true, false}}, {Load: 16, Others: []bool{true, false}}}},
+			Tiers: []metrics.SearchTier{{Passed: 8, Failed: 16}, {Passed: 16}, {Failed: 8}},
+			Tested: []metrics.TestedLoad{{Load: 8, Passed: true, Others: []bool{true, false}},
+				{Load: 16, Others: []bool{true, false}}}},
 	}
-	if got, want := verdictOf(s, 160, 1, false), "search: testing 11.3 req/s │ gold 8–16 · silver ≥16 · bronze <8 │ tested 8 ✓✓✗ 16 ✗✓✗"; got != want {
+	if got, want := verdictOf(s, 160, 1, false),
+		"search: testing 11.3 req/s │ gold 8–16 · silver ≥16 · bronze <8 │ tested 8 ✓✓✗ 16 ✗✓✗"; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }

@@ -21,23 +21,29 @@ func drawn(name string, s *metrics.Snapshot, w, h int) string {
 
 // Panels with room show all of a message, as the page of the log does.
 func TestLongWordsAreWrapped(t *testing.T) {
-	const long = "This model's maximum context length is 32768 tokens. However, you requested 40960 tokens in the messages, " +
+	const long = "This model's maximum context length is 32768 tokens. However, you requested 40960 tokens in the " +
+		"messages, " +
 		"please reduce the length of the messages or of the completion, which took the rest, and try again thereafter."
 	s := tuitest.Mid()
 	s.Failures = []metrics.FailureCount{
-		{Kind: metrics.FailedStatus, Status: 400, Count: 12, Last: s.At - 3*time.Second, Examples: []string{long, "second: " + long}},
-		{Kind: metrics.FailedReset, Count: 2, Last: s.At - 9*time.Second, Examples: []string{"read: connection reset by peer"}},
+		{Kind: metrics.FailedStatus, Status: 400, Count: 12, Last: s.At - 3*time.Second,
+			Examples: []string{long, "second: " + long}},
+		{Kind: metrics.FailedReset, Count: 2, Last: s.At - 9*time.Second,
+			Examples: []string{"read: connection reset by peer"}},
 	}
 	s.Totals.Failed = 14
-	s.Log = []metrics.LogEntry{{Level: metrics.Info, Text: "first"}, {Level: metrics.Warn, Text: long}, {Level: metrics.Info, Text: "last"}}
+	s.Log = []metrics.LogEntry{{Level: metrics.Info, Text: "first"}, {Level: metrics.Warn, Text: long},
+		{Level: metrics.Info, Text: "last"}}
 	for _, c := range []struct {
 		panel string
 		w, h  int
 		want  []string
 	}{
-		{"errors", 120, 36, []string{"HTTP 400:", long[:40], long[len(long)-40:], "second: " + long[:40], "reset by peer"}},
+		{"errors", 120, 36,
+			[]string{"HTTP 400:", long[:40], long[len(long)-40:], "second: " + long[:40], "reset by peer"}},
 		{"errors", 70, 20, []string{long[len(long)-20:], "peer"}},
-		{"errors", 120, 4, []string{"HTTP 400: This", "connection reset:"}}, // each kind has its line before one has two
+		// each kind has its line before one has two
+		{"errors", 120, 4, []string{"HTTP 400: This", "connection reset:"}},
 		{"log", 120, 36, []string{"first", long[len(long)-40:], "last"}},
 		{"log", 120, 7, []string{"first", long[len(long)-40:], "last"}},
 		{"log", 120, 5, []string{"first", "last"}},
@@ -66,7 +72,8 @@ func TestShortErrorSaysHowTheConnectionFailed(t *testing.T) {
 	s := tuitest.Mid()
 	s.Totals.Failed = 37
 	s.Failures = []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 37,
-		Examples: []string{"dial tcp 127.0.0.1:8000: connect: connection refused", "dial tcp [::1]:8000: connect: connection refused"}}}
+		Examples: []string{"dial tcp 127.0.0.1:8000: connect: connection refused",
+			"dial tcp [::1]:8000: connect: connection refused"}}}
 	if got := drawn("errors", &s, 60, 3); !strings.Contains(got, "no connection: connection refused") {
 		t.Errorf("without room for the whole error:\n%s", got)
 	}

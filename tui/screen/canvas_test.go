@@ -12,7 +12,8 @@ import (
 
 func FuzzForeignText(f *testing.F) {
 	f.Add("Qwen/Qwen3-32B", 10)
-	f.Add("\x1b]0;never ends a\u009b31mb\u009d0;t\u009cc \u202eevil\u202c \u2028sep\ufeff e\u0301\u0301\u200d\u0301", 40)
+	f.Add("\x1b]0;never ends a\u009b31mb\u009d0;t\u009cc \u202eevil\u202c \u2028sep\ufeff e\u0301\u0301\u200d\u0301",
+		40)
 	f.Add("\x1b[2J漢字🤖\u202e\xff", 3)
 	f.Add("👩🏽‍🚀🇩🇪e\u0301\u1100\u1161", 2)
 	f.Fuzz(func(t *testing.T, s string, w int) {
@@ -88,7 +89,8 @@ func TestBorderAndSafely(t *testing.T) {
 	s := NewSurface(16, 3)
 	s.All().Border(true, false, false)
 	s.All().Sub(1, 1, 15, 1).Safely(func(c Canvas) { panic("no") })
-	if got, want := s.Render(NewPalette(termenv.Ascii)), "╭──────────────╮\n│ display error \n╰──────────────╯"; got != want {
+	if got, want := s.Render(NewPalette(termenv.Ascii)), "╭──────────────╮\n│ display error \n╰──────────────╯"; got !=
+		want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

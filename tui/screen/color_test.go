@@ -56,7 +56,8 @@ func TestCheckColor(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if err := CheckColor("8"); err == nil || err.Error() != `"8" is not a number of colours; use auto, none, 16, 256 or true` {
+	if err := CheckColor("8"); err == nil ||
+		err.Error() != `"8" is not a number of colours; use auto, none, 16, 256 or true` {
 		t.Errorf("8: %v", err)
 	}
 }

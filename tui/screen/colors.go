@@ -81,7 +81,8 @@ var darkScheme = scheme{
 		Inverse: {"#101010", "233", "0"},
 	},
 	shades: [named]string{
-		Plain: "236", Output: "17", Input: "53", Running: "236", Waiting: "236", Queued: "54", P50: "18", P90: "237", P99: "52",
+		Plain: "236", Output: "17", Input: "53", Running: "236", Waiting: "236", Queued: "54", P50: "18", P90: "237",
+		P99:  "52",
 		Good: "236", Bad: "52", Usage: "236", Dimmed: "236",
 	},
 	ground: "#101010", share: 0.22,
@@ -111,7 +112,8 @@ var lightScheme = scheme{
 		Inverse: {"#FFFFFF", "231", "15"},
 	},
 	shades: [named]string{
-		Plain: "254", Output: "153", Input: "225", Running: "195", Waiting: "223", Queued: "189", P50: "189", P90: "187", P99: "224",
+		Plain: "254", Output: "153", Input: "225", Running: "195", Waiting: "223", Queued: "189", P50: "189",
+		P90: "187", P99: "224",
 		Good: "194", Bad: "224", Usage: "187", Dimmed: "254",
 	},
 	ground: "#FFFFFF", share: 0.18,

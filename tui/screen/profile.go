@@ -10,7 +10,8 @@ import (
 )
 
 // colorModes are the values of tui.Options.Color and the number of colours of each.
-var colorModes = map[string]termenv.Profile{"none": termenv.Ascii, "16": termenv.ANSI, "256": termenv.ANSI256, "true": termenv.TrueColor}
+var colorModes = map[string]termenv.Profile{"none": termenv.Ascii, "16": termenv.ANSI, "256": termenv.ANSI256,
+	"true": termenv.TrueColor}
 
 // CheckColor returns an error with the valid names if name is not a value for tui.Options.Color.
 func CheckColor(name string) error {

@@ -34,7 +34,8 @@ func TestSanitizedWidthsAdd(t *testing.T) {
 	for r := rune(0xa0); r <= unicode.MaxRune; r++ {
 		s := Sanitize(string(r))
 		if w := Width(s); Width(s+" ") != w+1 || Width(s+"a") != w+1 {
-			t.Errorf("%U takes %d columns alone, %d before a blank, %d before a letter", r, w, Width(s+" ")-1, Width(s+"a")-1)
+			t.Errorf("%U takes %d columns alone, %d before a blank, %d before a letter", r, w, Width(s+" ")-1,
+				Width(s+"a")-1)
 		}
 	}
 }

@@ -134,7 +134,8 @@ func CheckTheme(name string) error {
 // background. Without colours all themes look alike.
 func ThemePalette(theme string, p termenv.Profile, light bool) *Palette {
 	theme = cmp.Or(theme, themeDefault)
-	out := &Palette{Theme: theme, Profile: p, Light: light, Mono: p == termenv.Ascii || theme == themeMono, attrs: p != termenv.Ascii}
+	out := &Palette{Theme: theme, Profile: p, Light: light, Mono: p == termenv.Ascii || theme == themeMono,
+		attrs: p != termenv.Ascii}
 	if out.Mono {
 		return out
 	}

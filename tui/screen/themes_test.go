@@ -13,7 +13,8 @@ func TestCheckTheme(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if err := CheckTheme("sepia"); err == nil || err.Error() != `"sepia" is not a theme; use default, dark, light, contrast, mono` {
+	if err := CheckTheme("sepia"); err == nil ||
+		err.Error() != `"sepia" is not a theme; use default, dark, light, contrast, mono` {
 		t.Errorf("sepia: %v", err)
 	}
 }
@@ -77,7 +78,8 @@ func TestContrast(t *testing.T) {
 					}
 				}
 				for _, area := range []Color{Output, Input, Running, P90, P99, Good, Bad, Usage} {
-					if got := contrast(color, of.color(Shade(area), p)); got < 3 && (i < grey || i == Dimmed) && c.theme != themeContrast {
+					if got := contrast(color, of.color(Shade(area), p)); got < 3 && (i < grey || i == Dimmed) &&
+						c.theme != themeContrast {
 						t.Errorf("%s, %s: colour %d is %.1f on the area of %d", c.theme, p.Name(), i, got, area)
 					}
 				}
@@ -125,7 +127,8 @@ func times(m [3][3]float64, v [3]float64) (out [3]float64) {
 func distance(a, b [3]float64) float64 {
 	lab := func(c [3]float64) [3]float64 {
 		lms := times([3][3]float64{
-			{0.4122214708, 0.5363325363, 0.0514459929}, {0.2119034982, 0.6806995451, 0.1073969566}, {0.0883024619, 0.2817188376, 0.6299787005},
+			{0.4122214708, 0.5363325363, 0.0514459929}, {0.2119034982, 0.6806995451, 0.1073969566},
+			{0.0883024619, 0.2817188376, 0.6299787005},
 		}, c)
 		l, m, s := math.Cbrt(lms[0]), math.Cbrt(lms[1]), math.Cbrt(lms[2])
 		return [3]float64{
@@ -148,7 +151,8 @@ func TestNeighboursDiffer(t *testing.T) {
 						for k, seen := range visions {
 							x, y := light(of.color(a, p)), light(of.color(b, p))
 							if d := distance(times(seen, x), times(seen, y)); d < 8 {
-								t.Errorf("%s, %s: with vision %d, %v and %v are only %.1f apart", theme, p.Name(), k, of.color(a, p), of.color(b, p), d)
+								t.Errorf("%s, %s: with vision %d, %v and %v are only %.1f apart", theme, p.Name(), k,
+									of.color(a, p), of.color(b, p), d)
 							}
 						}
 					}

@@ -138,7 +138,8 @@ func isLight(colour string) bool {
 // those that would write the question on the screen.
 func (w *Writer) asks(getenv func(string) string) bool {
 	name, _, _ := strings.Cut(getenv("TERM"), "-")
-	return w.Ask && canAsk && w.IsTerminal() && term.IsTerminal(os.Stdin.Fd()) && name != "" && name != "linux" && name != "dumb" && name != "eterm"
+	return w.Ask && canAsk && w.IsTerminal() && term.IsTerminal(os.Stdin.Fd()) && name != "" && name != "linux" &&
+		name != "dumb" && name != "eterm"
 }
 
 // backgroundQuery is a question to a terminal while a program is on it.

@@ -8,7 +8,8 @@ import (
 
 func TestLightBackground(t *testing.T) {
 	for value, want := range map[string]bool{
-		"": false, "15;0": false, "0;15": true, "0;default;15": true, "7;8": false, "0;7": true, "15;default": false, "0;16": false, ";": false, "x": false,
+		"": false, "15;0": false, "0;15": true, "0;default;15": true, "7;8": false, "0;7": true, "15;default": false,
+		"0;16": false, ";": false, "x": false,
 	} {
 		if got := LightBackground(func(string) string { return value }); got != want {
 			t.Errorf("%q: %v, want %v", value, got, want)
@@ -18,8 +19,11 @@ func TestLightBackground(t *testing.T) {
 
 func TestIsLight(t *testing.T) {
 	for colour, want := range map[string]bool{
-		"rgb:ffff/ffff/ffff": true, "rgb:0000/0000/0000": false, "rgb:fd/f6/e3": true, "rgb:1e1e/1e1e/1e1e": false, "rgba:ffff/ffff/ffff/ffff": true,
-		"rgb:f/f/f": true, "rgb:0000/0000/ffff": false, "": false, "rgb:": false, "rgb:x/y/z": false, "#ffffff": false, "rgb:12345/0/0": false,
+		"rgb:ffff/ffff/ffff": true, "rgb:0000/0000/0000": false, "rgb:fd/f6/e3": true, "rgb:1e1e/1e1e/1e1e": false,
+		"rgba:ffff/ffff/ffff/ffff": true,
+		"rgb:f/f/f":                true, "rgb:0000/0000/ffff": false, "": false, "rgb:": false, "rgb:x/y/z": false,
+		"#ffffff":       false,
+		"rgb:12345/0/0": false,
 	} {
 		if got := isLight(colour); got != want {
 			t.Errorf("%q: %v, want %v", colour, got, want)
@@ -88,7 +92,8 @@ func FuzzAnswerFilter(f *testing.F) {
 				t.Fatalf("%d bytes are held back", len(filter.held))
 			}
 		}
-		if !filter.found && string(keys)+string(filter.held) != string(sent) && !bytes.Contains(sent, []byte(answerStart)) {
+		if !filter.found && string(keys)+string(filter.held) != string(sent) &&
+			!bytes.Contains(sent, []byte(answerStart)) {
 			t.Fatalf("%q became %q and %q", sent, keys, filter.held)
 		}
 	})

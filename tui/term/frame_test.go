@@ -76,7 +76,8 @@ func (e *emulator) write(b string) {
 // randomView is a view of lines that may be shorter than the screen, with some of the lines of another.
 func randomView(r *rand.Rand, w, h int, other string) string {
 	glyphs := []string{"a", "b", " ", " ", " ", "─", "⠤", "█", "漢", "e\u0301", "👩\u200d💻"}
-	styles := []string{"", "", "", "\x1b[m", "\x1b[1m", "\x1b[38;5;75m", "\x1b[0;38;2;1;22;255m", "\x1b[33;48;5;17m", "\x1b[1;94m", "\x1b[48;2;1;2;3m"}
+	styles := []string{"", "", "", "\x1b[m", "\x1b[1m", "\x1b[38;5;75m", "\x1b[0;38;2;1;22;255m", "\x1b[33;48;5;17m",
+		"\x1b[1;94m", "\x1b[48;2;1;2;3m"}
 	lines := strings.Split(other, "\n")
 	for y := range h {
 		if y < len(lines) && r.IntN(2) == 0 {

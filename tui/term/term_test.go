@@ -35,7 +35,8 @@ func TestLimiter(t *testing.T) {
 		{100, 90_000, 3, 8}, // never less often than that
 	} {
 		if changes := seconds(c.seconds, c.rate); changes != c.changes || g.Factor() != c.factor {
-			t.Errorf("%d: %d s of %d: %d changes, factor %d; want %d, %d", i, c.seconds, c.rate, changes, g.Factor(), c.changes, c.factor)
+			t.Errorf("%d: %d s of %d: %d changes, factor %d; want %d, %d", i, c.seconds, c.rate, changes, g.Factor(),
+				c.changes, c.factor)
 		}
 	}
 	if g.Sign(false) != "⅛ charts" || g.Sign(true) != "1/8 charts" {
@@ -44,7 +45,8 @@ func TestLimiter(t *testing.T) {
 }
 
 func TestBandwidth(t *testing.T) {
-	for _, c := range [][3]int{{80, 24, 20_000}, {120, 40, 20_000}, {200, 50, 50_000}, {0, 0, 20_000}, {148, 50, 35_000}} {
+	for _, c := range [][3]int{{80, 24, 20_000}, {120, 40, 20_000}, {200, 50, 50_000}, {0, 0, 20_000},
+		{148, 50, 35_000}} {
 		if got := bandwidth(c[0], c[1]); got != c[2] {
 			t.Errorf("%dx%d: %d bytes/s, want %d", c[0], c[1], got, c[2])
 		}
@@ -54,7 +56,8 @@ func TestBandwidth(t *testing.T) {
 func TestRecording(t *testing.T) {
 	var b bytes.Buffer
 	at := time.Duration(0)
-	c := newRecording(&b, 80, 24, time.Unix(1_795_264_380, 0), func() time.Duration { at += 1500 * time.Millisecond; return at })
+	c := newRecording(&b, 80, 24, time.Unix(1_795_264_380, 0),
+		func() time.Duration { at += 1500 * time.Millisecond; return at })
 	c.output([]byte("\x1b[31ma<b>\xe2\x94"))
 	c.output([]byte("\x80x"))
 	c.resize(80, 24)

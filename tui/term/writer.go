@@ -5,7 +5,7 @@
 //	model ──View──> drawing: latest frame ─ shown frame ──changes──> Writer ──┬──> the terminal
 //	Bubble Tea ──modes of the terminal──────────────────────────────────────>─┤
 //	bell ──Aside────────────────────────────────────────────────────────────>─┤
-//	                                                                          └──> recording: an asciicast, without asides
+//	                                                                          └──> recording: asciicast, no asides
 package term
 
 import (

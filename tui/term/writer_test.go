@@ -53,7 +53,8 @@ func TestRunEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		quits, cancelled, lost bool
 		want                   error
-	}{"the model quits": {quits: true}, "ctx ends": {cancelled: true, want: left}, "the terminal is lost": {lost: true, want: ErrLost}} {
+	}{"the model quits": {quits: true}, "ctx ends": {cancelled: true, want: left},
+		"the terminal is lost": {lost: true, want: ErrLost}} {
 		out := &screenBuffer{}
 		if c.lost {
 			out.err = errors.New("hung up")

@@ -14,12 +14,14 @@ import (
 // TalkPlan is of a mixture of conversations, whose prompts grow from turn to turn, and of single long prompts.
 func TalkPlan() *metrics.Plan {
 	return &metrics.Plan{
-		BaseURL: "http://127.0.0.1:8000", Backend: "openai-chat", ModelID: "Qwen/Qwen3-32B", Dataset: "mix of chat and rag",
-		Load: "2 conversations/s", Duration: 2 * time.Minute, Rate: 2, Percentiles: []float64{90, 95, 99},
+		BaseURL: "http://127.0.0.1:8000", Backend: "openai-chat", ModelID: "Qwen/Qwen3-32B",
+		Dataset: "mix of chat and rag",
+		Load:    "2 conversations/s", Duration: 2 * time.Minute, Rate: 2, Percentiles: []float64{90, 95, 99},
 		Goodput:       metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}},
 		Conversations: &metrics.Conversations{Turns: 6, Replies: "model"},
 		Workloads: []metrics.Workload{
-			{Name: "chat", Share: 0.7}, {Name: "rag", Share: 0.3, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1500}}},
+			{Name: "chat", Share: 0.7},
+			{Name: "rag", Share: 0.3, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1500}}},
 		},
 	}
 }
@@ -30,7 +32,8 @@ func TalkRequests(end time.Duration, cached bool) []*metrics.Request {
 	rnd := rand.New(rand.NewPCG(4, 2))
 	var out []*metrics.Request
 	conversation := 0
-	for at := time.Duration(0); at < end; at += time.Duration(rnd.ExpFloat64() * float64(time.Second/2)).Round(time.Microsecond) {
+	for at := time.Duration(0); at < end; at += time.Duration(rnd.ExpFloat64() * float64(time.Second/2)).Round(
+		time.Microsecond) {
 		turns, class, history := 6, "chat", 0
 		if rnd.IntN(10) < 3 {
 			turns, class = 1, "rag"
@@ -55,7 +58,8 @@ func TalkRequests(end time.Duration, cached bool) []*metrics.Request {
 				q.CachedTokens = history * (80 + rnd.IntN(20)) / 100
 			}
 			prefill := 20 + 0.25*float64(q.InputTokens-q.CachedTokens)
-			now := q.Sent + time.Duration(prefill*math.Exp(0.2*rnd.NormFloat64())*float64(time.Millisecond)).Round(time.Microsecond)
+			now := q.Sent + time.Duration(prefill*math.Exp(0.2*rnd.NormFloat64())*float64(time.Millisecond)).Round(
+				time.Microsecond)
 			n := 20 + rnd.IntN(60)
 			for range n {
 				q.Add(metrics.Chunk{At: now, Tokens: 1, Answer: true})

@@ -16,15 +16,18 @@ func Monstrous() metrics.Snapshot {
 		Dataset: "👨‍👩‍👧‍👦 e\u0301\u0301\u0301\u0301",
 		Rate:    metrics.Rate(math.NaN()), Duration: -5, Requests: math.MinInt, Warmup: math.MaxInt64 - 1,
 		Goodput: metrics.SLO{
-			{Metric: metrics.TTFT, LimitMS: math.NaN()}, {Metric: metrics.TPOT, LimitMS: math.Inf(1)}, {Metric: metrics.E2EL, LimitMS: -1},
+			{Metric: metrics.TTFT, LimitMS: math.NaN()}, {Metric: metrics.TPOT, LimitMS: math.Inf(1)},
+			{Metric: metrics.E2EL, LimitMS: -1},
 			{Metric: 255},
 		},
 		Gates: []metrics.Gate{
-			{Metric: "goodput", Op: "<", Limit: math.NaN(), Percent: true}, {Metric: "p99_ttft_ms", Op: ">", Limit: 1e300},
+			{Metric: "goodput", Op: "<", Limit: math.NaN(), Percent: true},
+			{Metric: "p99_ttft_ms", Op: ">", Limit: 1e300},
 			{Metric: strings.Repeat("漢\x07", 200), Op: "\x1b[2J", Limit: math.Inf(-1), Percent: true},
 		},
 		Stages: []metrics.Stage{
-			{Start: math.MinInt64, Length: math.MaxInt64, Load: metrics.Load{Value: math.Inf(1)}}, {Start: math.MaxInt64, Load: metrics.Users.Of(math.MinInt)},
+			{Start: math.MinInt64, Length: math.MaxInt64, Load: metrics.Load{Value: math.Inf(1)}},
+			{Start: math.MaxInt64, Load: metrics.Users.Of(math.MinInt)},
 		},
 	}
 	s.Marks = []metrics.LogEntry{
@@ -47,22 +50,28 @@ func Monstrous() metrics.Snapshot {
 		h.Add(0)
 		h.Add(math.MaxInt64)
 		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = h, h
-		s.Histograms[metrics.TTFT], s.Histograms[metrics.ITL], s.Histograms[metrics.TPOT], s.Histograms[metrics.E2EL] = h, h, h, h
+		s.Histograms[metrics.TTFT], s.Histograms[metrics.ITL], s.Histograms[metrics.TPOT],
+			s.Histograms[metrics.E2EL] = h, h, h, h
 	}
 	s.Totals = metrics.Counts{
 		Completed: math.MaxInt, Failed: math.MinInt, Cancelled: -3, WarmedUp: math.MinInt,
 		MetCount: metrics.MetCount{Good: math.MaxInt, Met: metrics.MetObjectives{metrics.E2EL: -7}},
 	}
 	s.Failures = []metrics.FailureCount{
-		{Kind: "\x1b]0;x\x07", Status: -1, Count: math.MaxInt, Last: -time.Hour, Examples: []string{"\x9b31m\u2028\u202e漢字漢字漢字", ""}},
+		{Kind: "\x1b]0;x\x07", Status: -1, Count: math.MaxInt, Last: -time.Hour,
+			Examples: []string{"\x9b31m\u2028\u202e漢字漢字漢字", ""}},
 		{Kind: metrics.FailedStatus, Count: math.MinInt},
 	}
-	s.Log = []metrics.LogEntry{{At: math.MinInt64, Level: "?", Text: strings.Repeat("漢", 2000), Count: math.MaxInt}, {At: math.MaxInt64, Text: "\n\r\t\x1b[2J"}}
+	s.Log = []metrics.LogEntry{{At: math.MinInt64, Level: "?", Text: strings.Repeat("漢", 2000), Count: math.MaxInt},
+		{At: math.MaxInt64, Text: "\n\r\t\x1b[2J"}}
 	s.SaveError = strings.Repeat("🚫", 300)
-	s.Report = &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 1, Mean: math.NaN(), Median: math.Inf(1), Max: 1e300}}, OutputThroughput: math.Inf(1), RequestThroughput: math.NaN()}
+	s.Report = &metrics.Report{
+		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 1, Mean: math.NaN(), Median: math.Inf(1),
+			Max: 1e300}}, OutputThroughput: math.Inf(1), RequestThroughput: math.NaN()}
 	for i, g := range s.Plan.Gates {
 		value := []float64{math.NaN(), math.Inf(1), -1e300}[i]
-		s.Report.Gates = append(s.Report.Gates, metrics.GateResult{Gate: g, Value: value, Known: i != 1, Missed: i == 0})
+		s.Report.Gates = append(s.Report.Gates,
+			metrics.GateResult{Gate: g, Value: value, Known: i != 1, Missed: i == 0})
 	}
 	return s
 }
@@ -81,24 +90,29 @@ func MonstrousPages() metrics.Snapshot {
 			Proven: math.Inf(1), ProvenLevel: math.MinInt, Confidence: math.NaN(), HeldLevel: math.MaxInt,
 			Estimate: metrics.Range{Load: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}, Why: "\x1b[2J",
 		},
-		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Capacity: metrics.Range{Load: 1e300, High: math.NaN()},
+		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt,
+		Capacity:    metrics.Range{Load: 1e300, High: math.NaN()},
 		SaturatedAt: 40 * time.Second, Why: "\x1b[2J",
 	}
 	s.Client = []metrics.ClientSecond{
-		{At: math.MinInt64, Took: math.MaxInt64, CPU: math.NaN(), CPUWait: math.Inf(1), Cores: math.Inf(-1), Chunks: math.MaxInt, Unstamped: math.MinInt},
+		{At: math.MinInt64, Took: math.MaxInt64, CPU: math.NaN(), CPUWait: math.Inf(1), Cores: math.Inf(-1),
+			Chunks: math.MaxInt, Unstamped: math.MinInt},
 	}
 	s.Verdict.Why = []string{"", "\x1b[2J\x9b31m\u202e", strings.Repeat("漢字🤖", 400)}
 	for i := range 50 {
 		v := []float64{math.NaN(), math.Inf(1), 1e300, -1, 0, 7}[i%6]
 		s.Levels = append(s.Levels, metrics.LoadLevel{
-			From: time.Duration(i) * time.Second, To: time.Duration(i-i%3+1) * time.Second, Offered: v, Sent: v, Done: v, TTFTp99: v,
+			From: time.Duration(i) * time.Second, To: time.Duration(i-i%3+1) * time.Second, Offered: v, Sent: v,
+			Done: v, TTFTp99: v,
 			Unit: []metrics.Unit{metrics.Users, metrics.RequestsPerSecond}[i%2], LevelVerdict: metrics.LevelVerdict{
-				Requests: math.MaxInt, Good: math.MinInt, Confidence: v, Effective: v, Missing: time.Duration(math.MaxInt64), Why: "\x1b[2J",
+				Requests: math.MaxInt, Good: math.MinInt, Confidence: v, Effective: v,
+				Missing: time.Duration(math.MaxInt64), Why: "\x1b[2J",
 				Standing: []metrics.Standing{metrics.LevelUnknown, metrics.LevelWithin, "\x1b[2J"}[i%3],
 			},
 		})
 		s.Client = append(s.Client, metrics.ClientSecond{
-			At: time.Duration(i) * time.Second, Took: time.Second, CPU: v, Cores: []float64{0, 1, math.NaN()}[i%3], Sent: i % 4,
+			At: time.Duration(i) * time.Second, Took: time.Second, CPU: v, Cores: []float64{0, 1, math.NaN()}[i%3],
+			Sent:    i % 4,
 			LateP99: time.Duration(math.MaxInt64), LateMax: -1,
 		})
 		s.Endpoints = append(s.Endpoints, metrics.Group{Model: strings.Repeat("漢\x07", i),
@@ -120,7 +134,8 @@ func MonstrousPages() metrics.Snapshot {
 		}})
 	}
 	s.Client = append(s.Client, metrics.ClientSecond{
-		At: math.MaxInt64, Sched: -1, Stall: math.MaxInt64, Memory: math.MaxUint64, Chunks: math.MaxInt, Unstamped: math.MaxInt,
+		At: math.MaxInt64, Sched: -1, Stall: math.MaxInt64, Memory: math.MaxUint64, Chunks: math.MaxInt,
+		Unstamped: math.MaxInt,
 	})
 	return s
 }
@@ -139,7 +154,8 @@ func Crazy() metrics.Snapshot {
 			took = d
 		}
 		s.Server[i] = metrics.ServerSecond{
-			At: at, Took: took, Running: x, Waiting: y, KVUsage: x, Preemptions: y, PrefixQueries: x, PrefixHits: y, HitRate: x,
+			At: at, Took: took, Running: x, Waiting: y, KVUsage: x, Preemptions: y, PrefixQueries: x, PrefixHits: y,
+			HitRate:      x,
 			PromptTokens: x, OutputTokens: y, DraftTokens: y, AcceptedTokens: x, TTFT: l, Queue: l, Prefill: l,
 		}
 		s.GPUs[i].Took = took
@@ -154,7 +170,8 @@ func Crazy() metrics.Snapshot {
 	plan := *s.Plan
 	plan.GPUPrice = math.Inf(1)
 	s.Plan = &plan
-	s.Report.Split = metrics.TTFTSplit{N: 1, SlotWait: math.MaxInt64, Connect: math.MinInt64, Queue: math.MaxInt64, Prefill: -7, Source: metrics.SplitSource(evil)}
+	s.Report.Split = metrics.TTFTSplit{N: 1, SlotWait: math.MaxInt64, Connect: math.MinInt64, Queue: math.MaxInt64,
+		Prefill: -7, Source: metrics.SplitSource(evil)}
 	s.Report.GPUs = &metrics.GPUReport{Energy: math.Inf(1), JoulesPerToken: 1e300, CostPerMillion: -1}
 	for i := range s.Requests {
 		q := &s.Requests[i]

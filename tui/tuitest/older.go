@@ -15,7 +15,8 @@ var Older = sync.OnceValue(func() *metrics.Report {
 	for _, w := range s.Windows {
 		w.TokensOut, w.TokensIn, w.Completed = w.TokensOut*2/3, w.TokensIn*2/3, w.Completed*2/3
 		w.Running, w.Waiting = w.Running*4/3, w.Waiting*4/3
-		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = slower(&w.Histograms[metrics.TTFT]), slower(&w.Histograms[metrics.ITL])
+		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = slower(&w.Histograms[metrics.TTFT]),
+			slower(&w.Histograms[metrics.ITL])
 		r.Timeline = append(r.Timeline, w)
 	}
 	for _, l := range slices.Concat(mainLatencies, pageLatencies) {

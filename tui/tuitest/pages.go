@@ -53,7 +53,8 @@ var (
 var everything = sync.OnceValue(func() metrics.Snapshot {
 	const at = 62400 * time.Millisecond
 	s := Judge(Bad())
-	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...), Telemetry: metrics.Telemetry{ServerKind: "vLLM"}}
+	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...),
+		Telemetry: metrics.Telemetry{ServerKind: "vLLM"}}
 	for i := range out.Windows {
 		w := &out.Windows[i]
 		for _, l := range pageLatencies {
@@ -88,24 +89,28 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 		out.GPUs = append(out.GPUs, gpuSecond(w, i))
 	}
 	set := metrics.LoadSetting{Load: metrics.Load{Value: 64}, By: metrics.ByUser}
-	out.Marks = []metrics.LogEntry{{At: 50 * time.Second, Level: metrics.Info, Text: "load set to 64 req/s by hand", Mark: "64 req/s", Set: &set}}
+	out.Marks = []metrics.LogEntry{{At: 50 * time.Second, Level: metrics.Info, Text: "load set to 64 req/s by hand",
+		Mark: "64 req/s", Set: &set}}
 	for i := range 6 {
 		load := 10 + 12*float64(i)
 		n := int(load * 10)
 		good := min(n, int(float64(n)*(1.01-0.004*math.Exp(float64(i)))))
-		verdict := metrics.LevelVerdict{Requests: n, Good: good, Effective: load, Standing: metrics.LevelMissed, Confidence: 0.99}
+		verdict := metrics.LevelVerdict{Requests: n, Good: good, Effective: load, Standing: metrics.LevelMissed,
+			Confidence: 0.99}
 		if 100*good >= 95*n {
 			verdict.Standing, verdict.Confidence = metrics.LevelWithin, 0.99-0.01*float64(i)
 		}
 		out.Levels = append(out.Levels, metrics.LoadLevel{
 			Completed: min(1, 47.6/load), LevelVerdict: verdict,
 			From: time.Duration(i) * 10 * time.Second, To: time.Duration(i+1) * 10 * time.Second, Offered: load,
-			Sent: load, Done: min(load, 47.6), TTFTp50: 35 + 4*load, TTFTp99: 90 + 8*math.Exp(float64(i)*1.2), ITLp99: 20 + load/3,
+			Sent: load, Done: min(load, 47.6), TTFTp50: 35 + 4*load, TTFTp99: 90 + 8*math.Exp(float64(i)*1.2),
+			ITLp99: 20 + load/3,
 		})
 	}
 	out.Answer = &metrics.Answer{
-		TierAnswer: metrics.TierAnswer{Proven: 34, ProvenLevel: 2, Confidence: 0.97, Estimate: metrics.Range{Load: 38, Low: 35.2, High: 40.9}, HeldLevel: -1},
-		Saturates:  true, Confirmed: true, From: 34, To: 46, Before: 2, After: 3, SaturatedAt: 30 * time.Second,
+		TierAnswer: metrics.TierAnswer{Proven: 34, ProvenLevel: 2, Confidence: 0.97,
+			Estimate: metrics.Range{Load: 38, Low: 35.2, High: 40.9}, HeldLevel: -1},
+		Saturates: true, Confirmed: true, From: 34, To: 46, Before: 2, After: 3, SaturatedAt: 30 * time.Second,
 	}
 	return out
 })
@@ -166,7 +171,8 @@ func serverSecond(w *metrics.Window, i int, at time.Duration) metrics.ServerSeco
 		PrefixQueries: float64(w.TokensIn), PrefixHits: 0.4 * float64(w.TokensIn), HitRate: 0.4,
 		PromptTokens: 0.6 * float64(w.TokensIn), OutputTokens: float64(w.TokensOut),
 		DraftTokens: float64(w.TokensOut), AcceptedTokens: 0.62 * float64(w.TokensOut),
-		TTFT: mean(&w.Histograms[metrics.TTFT], 0.97), Queue: mean(&w.Histograms[metrics.TTFT], 0.6), Prefill: mean(&w.Histograms[metrics.TTFT], 0.3),
+		TTFT: mean(&w.Histograms[metrics.TTFT], 0.97), Queue: mean(&w.Histograms[metrics.TTFT], 0.6),
+		Prefill: mean(&w.Histograms[metrics.TTFT], 0.3),
 	}
 	if i > 35 {
 		s.Preemptions = float64(i % 3)
@@ -181,7 +187,8 @@ func gpuSecond(w *metrics.Window, i int) metrics.GPUSecond {
 	for k := range 2 {
 		out.GPUs = append(out.GPUs, metrics.GPU{
 			Index: k, Name: "NVIDIA H200", Use: 0.98 * busy, MemoryUsed: 120e9 + 5e9*busy, MemoryTotal: 141e9,
-			Power: 180 + 480*busy - 12*float64(k), PowerLimit: 700, Temperature: 42 + 24*busy + float64(k), Clock: 1980 - 45*busy - float64(i%2),
+			Power: 180 + 480*busy - 12*float64(k), PowerLimit: 700, Temperature: 42 + 24*busy + float64(k),
+			Clock: 1980 - 45*busy - float64(i%2),
 		})
 	}
 	return out
@@ -196,9 +203,11 @@ func requestRows(all []*metrics.Request, at time.Duration) []metrics.RequestRow 
 			continue
 		}
 		r := metrics.RequestRow{
-			Index: q.Index, ID: fmt.Sprintf("chatcmpl-%06d", q.Index), Due: q.Due, Sent: metrics.Never, Ended: metrics.Never,
-			SlotWait: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: q.InputTokens,
-			State: metrics.StateHeld, Slow: i%97 == 0, Kept: true,
+			Index: q.Index, ID: fmt.Sprintf("chatcmpl-%06d", q.Index), Due: q.Due, Sent: metrics.Never,
+			Ended:    metrics.Never,
+			SlotWait: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, E2EL: metrics.Never,
+			InputTokens: q.InputTokens,
+			State:       metrics.StateHeld, Slow: i%97 == 0, Kept: true,
 		}
 		if q.Sent <= at {
 			r.Sent, r.SlotWait, r.State = q.Sent, q.SlotWait(), metrics.StateWaiting
@@ -277,7 +286,8 @@ func Watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
 		for i := range gpus {
 			g.GPUs = append(g.GPUs, metrics.GPU{
 				Index: i, Name: "NVIDIA H200", Use: math.Min(t/40, 0.99), MemoryUsed: 120e9, MemoryTotal: 150754820096,
-				Power: 200 + math.Min(10*t, 450) + float64(7*i), PowerLimit: 700, Temperature: 40 + math.Min(t, 28), Clock: 1980,
+				Power: 200 + math.Min(10*t, 450) + float64(7*i), PowerLimit: 700, Temperature: 40 + math.Min(t, 28),
+				Clock: 1980,
 			})
 		}
 		if gpus > 0 {
@@ -300,7 +310,8 @@ func Listed(s metrics.Snapshot) metrics.Snapshot {
 	for i := range 60 {
 		q := metrics.RequestRow{
 			Index: 4300 + i, ID: fmt.Sprintf("bench-7f3a-%d", 4300+i), State: metrics.StateDone, Kept: true,
-			Due: s.At - 20*time.Second + time.Duration(i)*333*time.Millisecond, InputTokens: 400 + 7*i, OutputTokens: 128, Status: 200,
+			Due: s.At - 20*time.Second + time.Duration(i)*333*time.Millisecond, InputTokens: 400 + 7*i,
+			OutputTokens: 128, Status: 200,
 			TTFT: time.Duration(180+i*i) * time.Millisecond, TPOT: time.Duration(2100+30*(i%7)) * 10 * time.Microsecond,
 			SlotWait: time.Duration(max(0, i-30)) * 12 * time.Millisecond,
 		}
@@ -318,7 +329,8 @@ func Listed(s metrics.Snapshot) metrics.Snapshot {
 			q.State, q.Failure, q.Status = metrics.StateFailed, metrics.FailedStatus, 503
 			q.Error = `{"error": "overloaded: the queue is full, try again later"}`
 		case i == 21:
-			q.State, q.Failure, q.Error = metrics.StateFailed, metrics.FailedTruncated, "the stream ended before its finish"
+			q.State, q.Failure, q.Error = metrics.StateFailed, metrics.FailedTruncated,
+				"the stream ended before its finish"
 			q.OutputTokens = 31
 		case i == 22:
 			q.State, q.Failure = metrics.StateCancelled, metrics.Cancelled
@@ -327,7 +339,8 @@ func Listed(s metrics.Snapshot) metrics.Snapshot {
 		case i == 5:
 			q.Kept = false
 		}
-		if !slices.Contains([]metrics.RequestState{metrics.StateDone, metrics.StateFailed, metrics.StateCancelled}, q.State) {
+		if !slices.Contains([]metrics.RequestState{metrics.StateDone, metrics.StateFailed, metrics.StateCancelled},
+			q.State) {
 			q.E2EL, q.TPOT, q.Ended, q.Status = metrics.Never, metrics.Never, metrics.Never, 0
 		}
 		if q.Failure != "" || q.State == metrics.StateWaiting || q.State == metrics.StateHeld {
@@ -345,10 +358,13 @@ func Listed(s metrics.Snapshot) metrics.Snapshot {
 // Detail is a request with a chunk every 23 ms and a pause of half a second in the middle.
 func Detail(q metrics.RequestRow) *metrics.RequestDetail {
 	d := &metrics.RequestDetail{
-		RequestRow: q, Scheduled: q.Due - time.Millisecond, Encode: 40 * time.Microsecond, Connect: 1200 * time.Microsecond,
+		RequestRow: q, Scheduled: q.Due - time.Millisecond, Encode: 40 * time.Microsecond,
+		Connect:      1200 * time.Microsecond,
 		CachedTokens: 128, ServerQueue: 90 * time.Millisecond, ServerPrefill: 130 * time.Millisecond, Finish: "length",
-		Text: "The harbour was quiet when the first boats came in. " + strings.Repeat("Nets were drying on the wall, and somebody "+
-			"had painted the number of each boat on a stone beside it. ", 12) + "\n\nIn the evening the wind turned.",
+		Text: "The harbour was quiet when the first boats came in. " + strings.Repeat(
+			"Nets were drying on the wall, and somebody "+
+				"had painted the number of each boat on a stone beside it. ",
+			12) + "\n\nIn the evening the wind turned.",
 	}
 	at := q.Sent + q.TTFT
 	for i := range 128 {

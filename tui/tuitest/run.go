@@ -94,7 +94,8 @@ func fail(q *metrics.Request, how int) {
 	switch how {
 	case 0:
 		q.Failure, q.Status, q.Error = metrics.FailedStatus, 503, "overloaded: the waiting queue is full"
-		q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
+		q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never,
+			metrics.Never, metrics.Never
 		q.Done = q.Sent + 12*time.Millisecond
 	case 1:
 		q.Failure, q.Error = metrics.FailedTruncated, "stream ended after 212 tokens without [DONE]"
@@ -136,7 +137,8 @@ func Sampled(s metrics.Snapshot, whole, recent []string) metrics.Snapshot {
 		s.Client = append(s.Client, metrics.ClientSecond{
 			At: at, Took: time.Second, CPU: 0.4, Cores: 8, Sched: 40 * time.Microsecond, Memory: 96 << 20, Sockets: 160,
 			Sent: 40, LateP99: 80 * time.Microsecond, LateMax: time.Millisecond,
-			Chunks: 2000, DelayP50: 9 * time.Microsecond, DelayP99: 120 * time.Microsecond, DelayMax: 2 * time.Millisecond,
+			Chunks: 2000, DelayP50: 9 * time.Microsecond, DelayP99: 120 * time.Microsecond,
+			DelayMax: 2 * time.Millisecond,
 		})
 	}
 	s.Verdict, s.Recent = metrics.Verdict{Why: whole}, metrics.Verdict{Why: recent}
@@ -165,7 +167,8 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 	}
 	for i := range 5 {
 		const length = 15 * time.Second
-		stage := metrics.Stage{Start: time.Duration(i) * length, Length: length, Load: metrics.Load{Value: float64(16 * (i + 1))}}
+		stage := metrics.Stage{Start: time.Duration(i) * length, Length: length,
+			Load: metrics.Load{Value: float64(16 * (i + 1))}}
 		plan.Stages = append(plan.Stages, stage)
 		if i > 0 && s.At >= stage.Start {
 			s.Marks = append(s.Marks, metrics.LogEntry{At: stage.Start, Mark: fmt.Sprintf("stage %d", i+1)})
@@ -183,7 +186,8 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 		}
 		w.Good = min(w.Met[metrics.TTFT], w.Met[metrics.TPOT])
 		t.Good, t.Met[metrics.TTFT] = t.Good+w.Good, t.Met[metrics.TTFT]+w.Met[metrics.TTFT]
-		t.Met[metrics.TPOT], t.Met[metrics.E2EL] = t.Met[metrics.TPOT]+w.Met[metrics.TPOT], t.Met[metrics.E2EL]+w.Met[metrics.E2EL]
+		t.Met[metrics.TPOT], t.Met[metrics.E2EL] = t.Met[metrics.TPOT]+w.Met[metrics.TPOT],
+			t.Met[metrics.E2EL]+w.Met[metrics.E2EL]
 	}
 	if s.At < plan.Warmup { // all of it was warm-up
 		t.WarmedUp = t.Completed + t.Failed + t.Cancelled
@@ -208,8 +212,9 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 // Pooled is a run whose answers come in one piece: 8 requests a second of 100 tokens, 250 ms each.
 func Pooled(finished bool) metrics.Snapshot {
 	const end = 20 * time.Second
-	plan := metrics.Plan{Backend: "openai-embeddings", Pooling: true, ModelID: "org/E", Load: "8 req/s", Rate: 8, Percentiles: []float64{99},
-		Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 500}}}
+	plan := metrics.Plan{Backend: "openai-embeddings", Pooling: true, ModelID: "org/E", Load: "8 req/s", Rate: 8,
+		Percentiles: []float64{99},
+		Goodput:     metrics.SLO{{Metric: metrics.E2EL, LimitMS: 500}}}
 	rec := liveview.NewView(time.Now().Add(-end), &plan)
 	var all []*metrics.Request
 	for i := range 150 {

@@ -24,7 +24,8 @@ var Modes = []struct {
 	Color string
 	ASCII bool
 }{
-	{"mono", "none", false}, {"ascii", "none", true}, {"16", "16", false}, {"256", "256", false}, {"true", "true", false},
+	{"mono", "none", false}, {"ascii", "none", true}, {"16", "16", false}, {"256", "256", false},
+	{"true", "true", false},
 	{"ascii in colour", "256", true},
 }
 
@@ -38,9 +39,11 @@ func Golden(t *testing.T, name, got string) {
 func SnapshotAt(at time.Duration, failures bool) metrics.Snapshot {
 	rec := liveview.NewView(time.Now().Add(-at), RampPlan())
 	eventtest.Tell(rec, metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
-	eventtest.Tell(rec, metrics.LogEntry{Level: metrics.Info, Text: "GET /v1/models ok: Qwen/Qwen3-32B, max_model_len 32768"})
+	eventtest.Tell(rec,
+		metrics.LogEntry{Level: metrics.Info, Text: "GET /v1/models ok: Qwen/Qwen3-32B, max_model_len 32768"})
 	if at > 20*time.Second {
-		eventtest.Tell(rec, metrics.LogEntry{At: 20 * time.Second, Level: metrics.Warn, Text: "held grew 5 s in a row (12): past saturation?"})
+		eventtest.Tell(rec, metrics.LogEntry{At: 20 * time.Second, Level: metrics.Warn,
+			Text: "held grew 5 s in a row (12): past saturation?"})
 	}
 	Play(rec, RampRequests(at, failures), at)
 	return Sampled(Exactly(rec.Snapshot(), at), nil, nil)

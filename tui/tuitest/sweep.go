@@ -15,16 +15,23 @@ func Sweep() grid.Snapshot {
 		Title: "sweep serve · llama-3-8b", Dir: "results/2026-11-23_10-12-44", Word: "sweep",
 		Current: 8, CurrentRun: 1, Elapsed: 13*time.Minute + 7*time.Second,
 		Left: 8 * time.Minute, LeftKnown: true,
-		Server: grid.Server{State: grid.ServerReady, Command: "vllm serve meta-llama/Llama-3-8B --tensor-parallel-size 2 --port 8000", Since: 214 * time.Second, Log: []string{
-			"INFO 11-23 10:22:03 [launcher.py:44] Route: /health, Methods: GET",
-			"INFO:     Application startup complete.",
-			"WARNING 11-23 10:23:10 [scheduler.py:310] Sequence group is preempted because there is not enough KV cache space",
-			"INFO 11-23 10:25:31 [loggers.py:122] Engine 000: Avg prompt throughput: 3120.4 tokens/s, Running: 32 reqs, Waiting: 0 reqs",
-		}},
+		Server: grid.Server{State: grid.ServerReady,
+			Command: "vllm serve meta-llama/Llama-3-8B --tensor-parallel-size 2 --port 8000", Since: 214 * time.Second,
+			Log: []string{
+				"INFO 11-23 10:22:03 [launcher.py:44] Route: /health, Methods: GET",
+				"INFO:     Application startup complete.",
+				"WARNING 11-23 10:23:10 [scheduler.py:310] Sequence group is preempted because there is not enough " +
+					"KV " +
+					"cache space",
+				"INFO 11-23 10:25:31 [loggers.py:122] Engine 000: Avg prompt throughput: 3120.4 tokens/s, Running: " +
+					"32 " +
+					"reqs, Waiting: 0 reqs",
+			}},
 	}
 	for tp := 1; tp <= 2; tp++ {
 		for i, users := range []int{1, 4, 16, 32, 64, 128} {
-			c := grid.Cell{Server: fmt.Sprintf("tensor_parallel_size=%d", tp), Bench: fmt.Sprintf("max_concurrency=%d", users), State: grid.Done}
+			c := grid.Cell{Server: fmt.Sprintf("tensor_parallel_size=%d", tp),
+				Bench: fmt.Sprintf("max_concurrency=%d", users), State: grid.Done}
 			at := len(s.Cells)
 			switch {
 			case at == 3:
@@ -64,8 +71,10 @@ func sweepFigures(tp, users int, jitter float64) grid.Figures {
 	each := 70 * math.Sqrt(gpus) / (1 + u/40) * (1 - jitter/100)
 	out := each * u
 	return grid.Figures{
-		Completed: 500, RequestThroughput: out / 128, OutputThroughput: out, TotalThroughput: 5 * out, MeanTTFT: 30 + 3*u, MedianTTFT: 25 + 2*u,
-		P99TTFT: 40 + 9*u + jitter, MedianTPOT: 900 / each, P99TPOT: 1000 / each, P99ITL: 1600 / each, MedianE2EL: 128000 / each, P99E2EL: 150000 / each,
+		Completed: 500, RequestThroughput: out / 128, OutputThroughput: out, TotalThroughput: 5 * out,
+		MeanTTFT: 30 + 3*u, MedianTTFT: 25 + 2*u,
+		P99TTFT: 40 + 9*u + jitter, MedianTPOT: 900 / each, P99TPOT: 1000 / each, P99ITL: 1600 / each,
+		MedianE2EL: 128000 / each, P99E2EL: 150000 / each,
 		Goodput: math.NaN(), PerUser: each, PerGPU: out / gpus,
 	}
 }
@@ -75,7 +84,8 @@ func SweepSearch() grid.Snapshot {
 	s := Sweep()
 	s.Title, s.Variable = "sweep serve_sla · llama-3-8b", "max_concurrency"
 	s.Searches = []grid.Search{
-		{Tier: "gold", Passed: 16, Failed: 24, Confidence: 0.93}, {Tier: "silver", Passed: 64, Failed: 68, Confidence: 0.98, Over: true},
+		{Tier: "gold", Passed: 16, Failed: 24, Confidence: 0.93},
+		{Tier: "silver", Passed: 64, Failed: 68, Confidence: 0.98, Over: true},
 		{Tier: "bronze", Passed: 128},
 	}
 	return s
@@ -105,7 +115,8 @@ func SweepDone() grid.Snapshot {
 		if c.State == grid.Running || c.State == grid.Waiting {
 			c.State = grid.Done
 			for k := range c.Runs {
-				c.Runs[k] = grid.Run{Number: k, State: grid.Done, Took: 40 * time.Second, Figures: sweepFigures(2, 16<<(i-8), float64(k))}
+				c.Runs[k] = grid.Run{Number: k, State: grid.Done, Took: 40 * time.Second,
+					Figures: sweepFigures(2, 16<<(i-8), float64(k))}
 			}
 		}
 	}
@@ -121,21 +132,24 @@ func Repeats() grid.Snapshot {
 	s.Word, s.Dir, s.Server = "series", "", grid.Server{State: grid.ServerForeign}
 	runs := []grid.Run{
 		{State: grid.Done, Figures: sweepFigures(1, 8, 1), Took: 62 * time.Second},
-		{Number: 1, State: grid.Running, Figures: grid.Unknown()}, {Number: 2, State: grid.Waiting, Figures: grid.Unknown()},
+		{Number: 1, State: grid.Running, Figures: grid.Unknown()},
+		{Number: 2, State: grid.Waiting, Figures: grid.Unknown()},
 	}
 	s.Cells = []grid.Cell{{State: grid.Running, Runs: runs}}
 	s.Current, s.CurrentRun = 0, 1
 	return s
 }
 
-// Control is a preset with its control, both measured, on a server that was started elsewhere and whose GPUs are not known.
+// Control is a preset with its control, both measured, on a server that was started elsewhere and whose GPUs are not
+// known.
 func Control() grid.Snapshot {
 	s := Repeats()
 	s.Cells, s.Current, s.Over, s.Summary = nil, -1, true, "2 runs done"
 	for i, name := range []string{"prefix cache", "no prefix cache"} {
 		f := sweepFigures(1, 8, 1+float64(i)/10)
 		f.PerGPU = math.NaN()
-		s.Cells = append(s.Cells, grid.Cell{Load: name, State: grid.Done, Runs: []grid.Run{{State: grid.Done, Figures: f, Took: 30 * time.Second}}})
+		s.Cells = append(s.Cells, grid.Cell{Load: name, State: grid.Done,
+			Runs: []grid.Run{{State: grid.Done, Figures: f, Took: 30 * time.Second}}})
 	}
 	return s
 }

@@ -92,8 +92,9 @@ func figures(r *calibration.Result, raw bool) sample {
 	s := sample{Raw: r, Figures: map[string]float64{
 		"chunks/s": r.ChunksPerSecond, "allocs": r.AllocsPerChunk,
 		"p50": inMicros(r.StampError.P50), "p99": inMicros(r.StampError.P99), "p99.9": inMicros(r.StampError.P999),
-		"ttft": metrics.Milliseconds(r.TTFTError), "itl": metrics.Milliseconds(r.ITLStd), "server itl": metrics.Milliseconds(r.ServerITLStd),
-		"itl error": metrics.Milliseconds(r.ITLErrorStd), "late": metrics.Milliseconds(r.Lateness.P99),
+		"ttft": metrics.Milliseconds(r.TTFTError), "itl": metrics.Milliseconds(r.ITLStd),
+		"server itl": metrics.Milliseconds(r.ServerITLStd),
+		"itl error":  metrics.Milliseconds(r.ITLErrorStd), "late": metrics.Milliseconds(r.Lateness.P99),
 	}}
 	// Both are 0 where the system does not report them.
 	if r.CPUPerChunkMicros > 0 {
@@ -112,7 +113,8 @@ func figures(r *calibration.Result, raw bool) sample {
 	s.note(r.Unmatched, "requests were missing in the server's log")
 	s.note(r.Early, fmt.Sprintf("chunks seemed to come more than %s before they were written", calibration.EarlyFrom))
 	if r.PlateauSeconds == 0 && r.Seconds > 5 {
-		s.Remarks = append(s.Remarks, remark{"CPU and allocations are of the whole run", "the streams were never all open for a second"})
+		s.Remarks = append(s.Remarks,
+			remark{"CPU and allocations are of the whole run", "the streams were never all open for a second"})
 	}
 	if r.Verdict == calibration.Limited {
 		s.Remarks = append(s.Remarks, remark{"the verdict was limited", metrics.Verdict{Why: r.Why}.String()})
@@ -141,7 +143,8 @@ func pacers(quick bool) table {
 			t.rows = append(t.rows, row{name, measurePacer(kind, rate, scaled(quick, 2, 1))})
 			if most := lateMost(kind, rate); most > 0 {
 				t.limits = append(t.limits, limit{
-					text: fmt.Sprintf("%s: p99 ≤ %g µs", name, most), row: name, column: "p99", most: most, unit: " µs", decimals: 1,
+					text: fmt.Sprintf("%s: p99 ≤ %g µs", name, most), row: name, column: "p99", most: most, unit: " µs",
+					decimals: 1,
 				})
 			}
 		}
@@ -149,8 +152,8 @@ func pacers(quick bool) table {
 	return t
 }
 
-// lateMost is the limit of a pacer in microseconds, 0 if it has none. It does not depend on the default pacer of this machine, so that
-// it is the same on all machines.
+// lateMost is the limit of a pacer in microseconds, 0 if it has none. It does not depend on the default pacer of this
+// machine, so that it is the same on all machines.
 func lateMost(kind string, rate int) float64 {
 	switch {
 	case strings.Contains(kind, "spin"):
@@ -202,13 +205,15 @@ func (p *pacerLoad) busyLoop() []time.Duration {
 
 func measurePacer(kind string, rate, seconds int) measurement {
 	return func(ctx context.Context, h *harness, round int) (sample, error) {
-		q := question{Pacer: &pacerLoad{Kind: kind, PerSecond: float64(rate), Arrivals: rate * seconds, Seed: uint64(round)}}
+		q := question{
+			Pacer: &pacerLoad{Kind: kind, PerSecond: float64(rate), Arrivals: rate * seconds, Seed: uint64(round)}}
 		var late calibration.Quantiles
 		if err := h.ask(ctx, allCores(), q, &late); err != nil {
 			return sample{}, err
 		}
 		return sample{Raw: late, Figures: map[string]float64{
-			"p50": inMicros(late.P50), "p99": inMicros(late.P99), "p99.9": inMicros(late.P999), "max": inMicros(late.Max),
+			"p50": inMicros(late.P50), "p99": inMicros(late.P99), "p99.9": inMicros(late.P999),
+			"max": inMicros(late.Max),
 		}}, nil
 	}
 }

@@ -32,8 +32,8 @@ var (
 	large = size{200, 50}
 )
 
-// streamLoad is the load under which the dashboard is measured: streams of perSecond tokens a second that end after answer tokens,
-// while others begin.
+// streamLoad is the load under which the dashboard is measured: streams of perSecond tokens a second that end after
+// answer tokens, while others begin.
 type streamLoad struct{ streams, perSecond, answer int }
 
 func usualLoad(quick bool) streamLoad {
@@ -58,7 +58,8 @@ func (b streamLoad) serve(server string, length time.Duration, more ...string) [
 }
 
 // onTerminal starts benchtop on a terminal and waits for the first frame with the name of the model.
-func (h *harness) onTerminal(ctx context.Context, on cores, model string, args ...string) (v *terminal, first time.Time, err error) {
+func (h *harness) onTerminal(ctx context.Context, on cores, model string,
+	args ...string) (v *terminal, first time.Time, err error) {
 	c := h.pinned(ctx, on, h.program, args...)
 	c.Dir = h.folder
 	if v, err = startOnTerminal(c, usual); err != nil {
@@ -88,15 +89,18 @@ var pageNames = []string{"Overview", "Latency", "Load", "Server", "Requests", "L
 
 // dashboardBytes measures the output to the terminal.
 func dashboardBytes(quick bool) table {
-	t := &pageRun{load: usualLoad(quick), warm: 15 * time.Second, settle: 1500 * time.Millisecond, look: 5 * time.Second}
+	t := &pageRun{load: usualLoad(quick), warm: 15 * time.Second, settle: 1500 * time.Millisecond,
+		look: 5 * time.Second}
 	if quick {
 		t.warm, t.settle, t.look = 3*time.Second, time.Second, 2*time.Second
 	}
-	tab := table{name: dashboardTables + "-bytes", rounds: 1, after: t.end, columns: []column{{"rate", "KB/s", 1}, {"paint", "first paint, KB", 1}}}
+	tab := table{name: dashboardTables + "-bytes", rounds: 1, after: t.end,
+		columns: []column{{"rate", "KB/s", 1}, {"paint", "first paint, KB", 1}}}
 	add := func(page int, at size, most float64) {
 		name := fmt.Sprintf("%s, %s", pageNames[page], at)
 		tab.rows = append(tab.rows, row{name, t.measure(page, at)})
-		tab.limits = append(tab.limits, limit{text: fmt.Sprintf("%s: ≤ %g KB/s", name, most), row: name, column: "rate", most: most, unit: " KB/s", decimals: 1})
+		tab.limits = append(tab.limits, limit{text: fmt.Sprintf("%s: ≤ %g KB/s", name, most), row: name, column: "rate",
+			most: most, unit: " KB/s", decimals: 1})
 	}
 	// The overview comes last, when its charts are fullest.
 	for page := 1; page < len(pageNames); page++ {
@@ -119,7 +123,8 @@ type pageRun struct {
 const longestTour = 10 * time.Minute
 
 func (t *pageRun) begin(ctx context.Context, h *harness) (err error) {
-	t.v, _, err = h.onTerminal(ctx, allButLast(), serverModel, t.load.serve(t.load.paced(h), longestTour, "--no-save")...)
+	t.v, _, err = h.onTerminal(ctx, allButLast(), serverModel,
+		t.load.serve(t.load.paced(h), longestTour, "--no-save")...)
 	if err != nil {
 		return err
 	}
@@ -164,7 +169,8 @@ func (t *pageRun) measure(page int, at size) measurement {
 		from, began := v.total.Load(), time.Now()
 		v.pause(ctx, t.look)
 		sent, took := v.total.Load()-from, time.Since(began)
-		s := sample{Figures: map[string]float64{"rate": float64(sent) / 1000 / took.Seconds(), "paint": float64(paint) / 1000}}
+		s := sample{Figures: map[string]float64{"rate": float64(sent) / 1000 / took.Seconds(),
+			"paint": float64(paint) / 1000}}
 		shown := v.takeOutput()
 		for _, sign := range []string{"½", "¼", "⅛"} {
 			if bytes.Contains(shown, []byte(sign)) {
@@ -175,7 +181,8 @@ func (t *pageRun) measure(page int, at size) measurement {
 	}
 }
 
-// tab is the end of the tab of the visible page, which is sent in one piece. Only cells that changed are sent, so words are apart in the output.
+// tab is the end of the tab of the visible page, which is sent in one piece. Only cells that changed are sent, so words
+// are apart in the output.
 func tab(page int) string { return pageNames[page] + "]" }
 
 // digit is the key of a page.
@@ -198,7 +205,8 @@ func dashboardRedraw(quick bool) table {
 	t.limits = []limit{
 		{text: "every page at 120×40: ≤ 4 ms", row: everyRow, column: "120x40 ms", most: 4, unit: " ms", decimals: 2},
 		{text: "every page at 200×60: ≤ 12 ms", row: everyRow, column: "200x60 ms", most: 12, unit: " ms", decimals: 2},
-		{text: "every page at 200×60: ≤ 2 MB allocated", row: everyRow, column: "200x60 MB", most: 2, unit: " MB", decimals: 2},
+		{text: "every page at 200×60: ≤ 2 MB allocated", row: everyRow, column: "200x60 MB", most: 2, unit: " MB",
+			decimals: 2},
 	}
 	return t
 }
@@ -212,7 +220,8 @@ func measureRedraw(page, length string) measurement {
 			}
 			h.tests = tests
 		}
-		c := h.pinned(ctx, allButLast(), h.tests, "-test.run", "^$", "-test.bench", "^BenchmarkFullRedraw$/./^"+page+"$", "-test.benchmem", "-test.benchtime", length)
+		c := h.pinned(ctx, allButLast(), h.tests, "-test.run", "^$", "-test.bench",
+			"^BenchmarkFullRedraw$/./^"+page+"$", "-test.benchmem", "-test.benchtime", length)
 		c.Dir = "tui"
 		text, err := c.Output()
 		if err != nil {
@@ -236,7 +245,8 @@ func redrawFigures(text []byte, page string) (map[string]float64, error) {
 		var times int
 		var ns, allocated float64
 		parts := strings.Split(string(line), "/")
-		if parts[0] != "BenchmarkFullRedraw" || len(parts) < 3 || strings.TrimRight(strings.Fields(parts[2])[0], "-0123456789") != page {
+		if parts[0] != "BenchmarkFullRedraw" || len(parts) < 3 ||
+			strings.TrimRight(strings.Fields(parts[2])[0], "-0123456789") != page {
 			continue
 		}
 		if _, err := fmt.Sscanf(string(line), "%s %d %f ns/op %f B/op", &name, &times, &ns, &allocated); err != nil {

@@ -24,11 +24,14 @@ func dashboardLoad(quick bool) table {
 	return table{name: dashboardTables + "-load", rounds: 10,
 		rows: []row{{without, measureRun(load, sending, false)}, {with, measureRun(load, sending, true)}},
 		columns: []column{
-			{"cpu", "CPU of the client, s", 2}, {"open", "streams open", 0}, {"p50", "sent late p50, µs", 0}, {"p90", "p90", 0}, {"p99", "p99", 0},
+			{"cpu", "CPU of the client, s", 2}, {"open", "streams open", 0}, {"p50", "sent late p50, µs", 0},
+			{"p90", "p90", 0}, {"p99", "p99", 0},
 		},
 		limits: []limit{
-			{text: "CPU with dashboard ≤ 1.05 × without", row: with, column: "cpu", over: without, most: 1.05, unit: " ×", decimals: 3},
-			{text: "sent late p90 with dashboard ≤ 1.10 × without", row: with, column: "p90", over: without, most: 1.10, unit: " ×", decimals: 2},
+			{text: "CPU with dashboard ≤ 1.05 × without", row: with, column: "cpu", over: without, most: 1.05,
+				unit: " ×", decimals: 3},
+			{text: "sent late p90 with dashboard ≤ 1.10 × without", row: with, column: "p90", over: without, most: 1.10,
+				unit: " ×", decimals: 2},
 		}}
 }
 
@@ -121,7 +124,8 @@ func readRun(folder string) (metrics.Report, error) {
 
 // dashboardKeys measures the time to a change of the screen, or of the load: after the start, and after a key.
 func dashboardKeys(quick bool) table {
-	const serving, demo, pages, load = "first frame of serve", "first frame of demo", "page key to page", "+ to the change of the load"
+	const serving, demo, pages, load = "first frame of serve", "first frame of demo", "page key to page",
+		"+ to the change of the load"
 	t := table{name: dashboardTables + "-keys", rounds: 5,
 		rows: []row{
 			{serving, measureFirstFrame(false)}, {demo, measureFirstFrame(true)},
@@ -130,10 +134,12 @@ func dashboardKeys(quick bool) table {
 		columns: []column{{"ms", "ms", 1}, {"most", "slowest of a round, ms", 1}},
 	}
 	for _, name := range []string{serving, demo} {
-		t.limits = append(t.limits, limit{text: name + " ≤ 150 ms", row: name, column: "ms", most: 150, unit: " ms", decimals: 1})
+		t.limits = append(t.limits,
+			limit{text: name + " ≤ 150 ms", row: name, column: "ms", most: 150, unit: " ms", decimals: 1})
 	}
 	for _, name := range []string{pages, load} {
-		t.limits = append(t.limits, limit{text: name + ": the slowest of a round ≤ 100 ms", row: name, column: "most", most: 100, unit: " ms", decimals: 1})
+		t.limits = append(t.limits, limit{text: name + ": the slowest of a round ≤ 100 ms", row: name, column: "most",
+			most: 100, unit: " ms", decimals: 1})
 	}
 	return t
 }
@@ -147,8 +153,10 @@ func measureFirstFrame(demo bool) measurement {
 		if demo {
 			v, first, _, err = h.demoOnTerminal(ctx)
 		} else {
-			v, first, err = h.onTerminal(ctx, allCores(), serverModel, "serve", "--no-save", "--base-url", h.base, "--model", serverModel,
-				"--dataset-name", "random", "--random-input-len", "1024", "--random-output-len", "100", "--num-prompts", "1000", "--request-rate", "50")
+			v, first, err = h.onTerminal(ctx, allCores(), serverModel, "serve", "--no-save", "--base-url", h.base,
+				"--model", serverModel,
+				"--dataset-name", "random", "--random-input-len", "1024", "--random-output-len", "100", "--num-prompts",
+				"1000", "--request-rate", "50")
 		}
 		if err != nil {
 			return sample{}, err

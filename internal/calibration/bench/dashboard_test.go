@@ -41,8 +41,8 @@ PASS
 	}
 }
 
-// runFolder has the journal of a run of four requests and two changes of the load, one of them by a search; its last line is
-// incomplete.
+// runFolder has the journal of a run of four requests and two changes of the load, one of them by a search; its last
+// line is incomplete.
 func runFolder(t *testing.T) string {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "run.jsonl"))
@@ -56,14 +56,17 @@ func runFolder(t *testing.T) string {
 	}
 	const ms, us = time.Millisecond, time.Microsecond
 	for _, e := range []metrics.LogEntry{
-		{At: 250 * ms, Text: "load set by hand", Set: &metrics.LoadSetting{Load: metrics.Load{Value: 11}, By: metrics.ByUser}}, {At: 300 * ms, Text: "a stage"},
+		{At: 250 * ms, Text: "load set by hand",
+			Set: &metrics.LoadSetting{Load: metrics.Load{Value: 11}, By: metrics.ByUser}},
+		{At: 300 * ms, Text: "a stage"},
 		{At: 350 * ms, Text: "tried", Set: &metrics.LoadSetting{Load: metrics.Load{Value: 12}, By: metrics.BySearch}},
 	} {
 		w.Take(&event.Event{At: e.At, Kind: event.Fact, Value: e})
 	}
 	for i, q := range []metrics.Request{
 		{Scheduled: ms, Due: 1100 * us, Admitted: 1200 * us, Sent: 2 * ms, Connect: 600 * us, Done: 9 * ms},
-		{Scheduled: 5 * ms, Due: 5100 * us, Admitted: 7100 * us, Sent: 7200 * us, Done: 12 * ms, Failure: metrics.FailedStatus},
+		{Scheduled: 5 * ms, Due: 5100 * us, Admitted: 7100 * us, Sent: 7200 * us, Done: 12 * ms,
+			Failure: metrics.FailedStatus},
 		{Scheduled: 6 * ms, Due: 6 * ms, Sent: metrics.Never, Done: 6 * ms, Failure: metrics.Cancelled},
 	} {
 		q.Index = i
@@ -117,7 +120,8 @@ func TestBusyLoad(t *testing.T) {
 		t.Errorf("%s at %v a second", b.lasts(), b.rate())
 	}
 	args := strings.Join(b.serve("http://h", 5*time.Second, "--exit"), " ")
-	for _, want := range []string{"serve --base-url http://h ", " --request-rate 500 ", " --num-prompts 2500 ", " --random-output-len 100 ", " --exit"} {
+	for _, want := range []string{"serve --base-url http://h ", " --request-rate 500 ", " --num-prompts 2500 ",
+		" --random-output-len 100 ", " --exit"} {
 		if !strings.Contains(args, want) {
 			t.Errorf("%q is missing in %q", want, args)
 		}

@@ -1,6 +1,6 @@
-// Command bench measures benchtop itself: the accuracy of its times and their cost, against a server that does no work and compared
-// with a client that does the least possible. It prints tables and writes them into docs/accuracy.md and docs/accuracy.json. Run it
-// from the root of the repository, best by make bench.
+// Command bench measures benchtop itself: the accuracy of its times and their cost, against a server that does no work
+// and compared with a client that does the least possible. It prints tables and writes them into docs/accuracy.md and
+// docs/accuracy.json. Run it from the root of the repository, best by make bench.
 //
 // The server and every measured client have a process and, on Linux, cores of their own.
 package main

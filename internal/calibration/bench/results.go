@@ -35,7 +35,8 @@ func replaced(page, name, text string) (string, error) {
 	before, rest, ok := strings.Cut(page, begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		return "", fmt.Errorf("%s: the lines %q and %q are missing, between which the table stands", pagePath, begin, end)
+		return "", fmt.Errorf("%s: the lines %q and %q are missing, between which the table stands", pagePath, begin,
+			end)
 	}
 	return before + begin + "\n" + strings.TrimSpace(text) + "\n\n" + end + after, nil
 }
@@ -64,8 +65,8 @@ func save(t table, m rowSamples, here machine, text string) error {
 // recordPath holds every round of every table.
 const recordPath = "docs/accuracy.json"
 
-// record has the figures of all tables, a recordTable by the name of the table. Each may have been measured on another day, and does
-// not change when another one is measured.
+// record has the figures of all tables, a recordTable by the name of the table. Each may have been measured on another
+// day, and does not change when another one is measured.
 type record struct {
 	Schema int                        `json:"schema"`
 	Tables map[string]json.RawMessage `json:"tables"`
@@ -124,7 +125,8 @@ type machine struct {
 
 func thisMachine(ctx context.Context) machine {
 	m := machine{
-		System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cmp.Or(telemetry.CPUModel(), "unknown processor"), Cores: runtime.NumCPU(), Go: runtime.Version(),
+		System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cmp.Or(telemetry.CPUModel(), "unknown processor"),
+		Cores: runtime.NumCPU(), Go: runtime.Version(),
 		Commit: commit(ctx), Date: time.Now().UTC().Format(time.DateOnly),
 	}
 	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
@@ -144,7 +146,8 @@ func commit(ctx context.Context) string {
 	}
 	id := string(bytes.TrimSpace(b))
 	// The page and the record do not count, as this program writes them.
-	changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--", ".", ":!"+pagePath, ":!"+recordPath).Output()
+	changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--", ".", ":!"+pagePath,
+		":!"+recordPath).Output()
 	if err != nil || len(bytes.TrimSpace(changed)) > 0 {
 		id += "+"
 	}
@@ -157,11 +160,13 @@ func (m machine) String() string {
 	if !m.Pinned {
 		pinned = "nothing pinned to cores"
 	}
-	return fmt.Sprintf("commit %s, %s, %d cores of %s, %s, %s, %s", m.Commit, m.Date, m.Cores, m.CPU, m.System, m.Go, pinned)
+	return fmt.Sprintf("commit %s, %s, %d cores of %s, %s, %s, %s", m.Commit, m.Date, m.Cores, m.CPU, m.System, m.Go,
+		pinned)
 }
 
-// rawClient is the raw reader, which does the least possible with a goroutine for each stream. It dials, writes a request and finds
-// the ends of events in the answer. It parses neither HTTP nor JSON and detects no failures of the server.
+// rawClient is the raw reader, which does the least possible with a goroutine for each stream. It dials, writes a
+// request and finds the ends of events in the answer. It parses neither HTTP nor JSON and detects no failures of the
+// server.
 func rawClient(l calibration.Load) calibration.Client {
 	return func(ctx context.Context, base string, start time.Time, t *calibration.Accumulator) error {
 		u, err := url.Parse(base)
@@ -232,7 +237,8 @@ func (s *rawStream) perform(u *url.URL) {
 func (s *rawStream) request(u *url.URL) []byte {
 	body := fmt.Sprintf(`{"model": "metronome", "prompt": "tick", "max_tokens": %d, "stream": true}`, s.chunks)
 	var b strings.Builder
-	fmt.Fprintf(&b, "POST %s/v1/completions HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n", u.EscapedPath(), u.Host)
+	fmt.Fprintf(&b, "POST %s/v1/completions HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n",
+		u.EscapedPath(), u.Host)
 	fmt.Fprintf(&b, "X-Request-Id: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", s.id, len(body), body)
 	return []byte(b.String())
 }
@@ -264,8 +270,8 @@ func (s *rawStream) read(conn net.Conn, seen *calibration.RequestSummary) error 
 	}
 }
 
-// eventScan counts the ends of stream events, two line feeds in a row, wherever reads split them. The header and the frames of HTTP
-// have none, since their lines end in CR LF.
+// eventScan counts the ends of stream events, two line feeds in a row, wherever reads split them. The header and the
+// frames of HTTP have none, since their lines end in CR LF.
 type eventScan struct{ fresh bool }
 
 // feed returns the number of events that end in b.

@@ -31,7 +31,8 @@ func TestReplaced(t *testing.T) {
 		t.Errorf("the second time it differs: %v\n%s", err, again)
 	}
 	for name, broken := range map[string]string{
-		"three": page, "one": strings.Replace(page, "<!-- end: one -->", "", 1), "two": page[:strings.Index(page, "<!-- end: two")],
+		"three": page, "one": strings.Replace(page, "<!-- end: one -->", "", 1),
+		"two": page[:strings.Index(page, "<!-- end: two")],
 	} {
 		if _, err := replaced(broken, name, "x"); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)

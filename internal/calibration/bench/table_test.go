@@ -25,7 +25,8 @@ func TestTable(t *testing.T) {
 		columns: []column{{"a", "A", 1}, {"b", "B", 0}},
 		limits: []limit{
 			{text: "own ≤ 15", row: "own", column: "a", most: 15, unit: " µs"},
-			{text: "own ≤ 1.4 × yardstick", row: "own", column: "a", over: "yardstick", most: 1.4, unit: " ×", decimals: 2},
+			{text: "own ≤ 1.4 × yardstick", row: "own", column: "a", over: "yardstick", most: 1.4, unit: " ×",
+				decimals: 2},
 			{text: "nothing", row: "own", column: "b", most: 1},
 			{text: "every ≤ 20", row: everyRow, column: "a", most: 20},
 			{text: "every nothing", row: everyRow, column: "b", most: 20},
@@ -83,7 +84,8 @@ func TestTablesAreConsistent(t *testing.T) {
 			}
 			for _, b := range tab.limits {
 				// A system without stamps of the kernel has no such row.
-				if !rows[b.row] && b.row != kernel && b.row != everyRow || !columns[b.column] || b.over != "" && !rows[b.over] {
+				if !rows[b.row] && b.row != kernel && b.row != everyRow || !columns[b.column] ||
+					b.over != "" && !rows[b.over] {
 					t.Errorf("%s: the bar %q is about nothing", tab.name, b.text)
 				}
 			}

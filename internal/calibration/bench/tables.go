@@ -70,8 +70,10 @@ func streams(quick bool) table {
 	}}
 	for _, name := range []string{kernel, user} {
 		t.limits = append(t.limits,
-			limit{text: name + ": CPU per chunk ≤ 1.15 × raw reader", row: name, column: "cpu", over: raw, most: 1.15, unit: " ×", decimals: 2},
-			limit{text: name + ": 0 allocations per chunk (< 0.01)", row: name, column: "allocs", most: 0.01, decimals: 3},
+			limit{text: name + ": CPU per chunk ≤ 1.15 × raw reader", row: name, column: "cpu", over: raw, most: 1.15,
+				unit: " ×", decimals: 2},
+			limit{text: name + ": 0 allocations per chunk (< 0.01)", row: name, column: "allocs", most: 0.01,
+				decimals: 3},
 			limit{text: name + ": ≤ 20 KB per stream", row: name, column: "memory", most: 20, unit: " KB", decimals: 1})
 	}
 	return t
@@ -80,7 +82,8 @@ func streams(quick bool) table {
 // stamps measures the error of a chunk's time.
 func stamps(quick bool) table {
 	load := calibration.Load{
-		Requests: 1_000, Rate: 1_000, Chunks: scaled(quick, 100, 40), TTFT: 50 * time.Millisecond, ITL: 50 * time.Millisecond,
+		Requests: 1_000, Rate: 1_000, Chunks: scaled(quick, 100, 40), TTFT: 50 * time.Millisecond,
+		ITL: 50 * time.Millisecond,
 	}
 	return table{name: "stamps", rounds: 7, rows: clients(load), columns: []column{
 		{"chunks/s", "chunks/s", 0}, {"p50", "stamp error p50, µs", 0}, {"p99", "p99", 0}, {"p99.9", "p99.9", 0},
@@ -88,7 +91,8 @@ func stamps(quick bool) table {
 	}, limits: []limit{
 		{text: "kernel stamps: p99 ≤ 50 µs", row: kernel, column: "p99", most: 50, unit: " µs"},
 		{text: "kernel stamps: p99.9 ≤ 1 ms", row: kernel, column: "p99.9", most: 1000, unit: " µs"},
-		{text: "user stamps: p99 ≤ 2 × raw reader", row: user, column: "p99", over: raw, most: 2, unit: " ×", decimals: 2},
+		{text: "user stamps: p99 ≤ 2 × raw reader", row: user, column: "p99", over: raw, most: 2, unit: " ×",
+			decimals: 2},
 	}}
 }
 
@@ -100,7 +104,8 @@ func burst(quick bool) table {
 		l.Requests, l.Preconnect = n, open
 		return measureClient(l, allButLast(), false)
 	}
-	const thousand, fresh, fewer, fewerFresh = "1,000, open connections", "1,000, fresh dials", "300, open connections", "300, fresh dials"
+	const thousand, fresh, fewer, fewerFresh = "1,000, open connections", "1,000, fresh dials", "300, open connections",
+		"300, fresh dials"
 	t := table{name: "burst", rounds: 5, rows: []row{
 		{thousand, of(1_000, true)}, {fresh, of(1_000, false)}, {fewer, of(300, true)}, {fewerFresh, of(300, false)},
 	}, columns: []column{
@@ -114,9 +119,11 @@ func burst(quick bool) table {
 			most, itl = 10, false
 		}
 		text := fmt.Sprintf("%s: mean TTFT error ≤ %g ms", r.name, most)
-		t.limits = append(t.limits, limit{text: text, row: r.name, column: "ttft", most: most, unit: " ms", decimals: 2})
+		t.limits = append(t.limits,
+			limit{text: text, row: r.name, column: "ttft", most: most, unit: " ms", decimals: 2})
 		if itl {
-			t.limits = append(t.limits, limit{text: r.name + ": std of ITL ≤ 0.5 ms", row: r.name, column: "itl", most: 0.5, unit: " ms", decimals: 2})
+			t.limits = append(t.limits, limit{text: r.name + ": std of ITL ≤ 0.5 ms", row: r.name, column: "itl",
+				most: 0.5, unit: " ms", decimals: 2})
 		}
 	}
 	return t
@@ -142,12 +149,14 @@ func measureSize(_ context.Context, h *harness, _ int) (sample, error) {
 	return sample{Figures: map[string]float64{"size": float64(info.Size()) / 1e6}}, nil
 }
 
-// measureStart measures the time from just before the start of benchtop's process to the arrival of its first request at the server.
+// measureStart measures the time from just before the start of benchtop's process to the arrival of its first request
+// at the server.
 func measureStart(ctx context.Context, h *harness, _ int) (sample, error) {
 	if err := metronome.ClearLog(ctx, h.base); err != nil {
 		return sample{}, err
 	}
-	c := exec.CommandContext(ctx, h.program, "serve", "--no-tui", "--no-save", "--base-url", h.base, "--model", "metronome",
+	c := exec.CommandContext(ctx, h.program, "serve", "--no-tui", "--no-save", "--base-url", h.base, "--model",
+		"metronome",
 		"--dataset-name", "random", "--random-input-len", "1024", "--random-output-len", "1",
 		"--num-prompts", "1000", "--max-concurrency", "1")
 	c.Dir = h.folder
@@ -173,7 +182,8 @@ func firstArrival(ctx context.Context, base string) (time.Time, error) {
 		}
 		log = slices.DeleteFunc(log, func(e metronome.Entry) bool { return e.ID == "" })
 		if len(log) > 0 {
-			return slices.MinFunc(log, func(a, b metronome.Entry) int { return a.Arrived.Compare(b.Arrived) }).Arrived, nil
+			return slices.MinFunc(log, func(a, b metronome.Entry) int { return a.Arrived.Compare(b.Arrived) }).Arrived,
+				nil
 		}
 		if err := pause(ctx, 100*time.Millisecond); err != nil {
 			return time.Time{}, err
@@ -382,7 +392,8 @@ func remarks(samples []sample) []string {
 		}
 	}
 	for i, what := range order {
-		order[i] = fmt.Sprintf("%s in %d of %s, such as: %s", what, times[what], text.Count(len(samples), "round"), last[what])
+		order[i] = fmt.Sprintf("%s in %d of %s, such as: %s", what, times[what], text.Count(len(samples), "round"),
+			last[what])
 	}
 	return order
 }

@@ -57,7 +57,8 @@ func startOnTerminal(c *exec.Cmd, s size) (*terminal, error) {
 func plainEnvironment(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(s string) bool {
 		name, _, _ := strings.Cut(s, "=")
-		return slices.Contains([]string{"CI", "TERM", "TMUX", "NO_COLOR", "COLORTERM", "LANG", "LC_ALL", "LC_CTYPE"}, name)
+		return slices.Contains([]string{"CI", "TERM", "TMUX", "NO_COLOR", "COLORTERM", "LANG", "LC_ALL", "LC_CTYPE"},
+			name)
 	})
 }
 

@@ -13,8 +13,8 @@ import (
 // hasTerminals reports whether programs can be measured on terminals.
 const hasTerminals = true
 
-// openTerminal opens a pseudo-terminal and returns the user's side, the program's side, and a function that changes the size and
-// signals the program.
+// openTerminal opens a pseudo-terminal and returns the user's side, the program's side, and a function that changes the
+// size and signals the program.
 func openTerminal(s size) (master, slave *os.File, resize func(size) error, err error) {
 	// With O_NONBLOCK, closing it ends a read.
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
@@ -23,7 +23,8 @@ func openTerminal(s size) (master, slave *os.File, resize func(size) error, err 
 	}
 	master = os.NewFile(uintptr(fd), "/dev/ptmx")
 	resize = func(s size) error {
-		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(s.h), Col: uint16(s.w)}); err != nil {
+		if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(s.h), Col: uint16(s.w)}); err !=
+			nil {
 			return fmt.Errorf("setting the size of a terminal: %w", err)
 		}
 		return nil

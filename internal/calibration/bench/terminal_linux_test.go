@@ -9,7 +9,8 @@ import (
 
 // A program on a terminal gets its size and keys, and its output is awaited.
 func TestViewer(t *testing.T) {
-	v, err := startOnTerminal(exec.Command("sh", "-c", `stty size; echo "TERM $TERM"; read line; echo "heard $line"; read line; stty size; read line`), size{100, 30})
+	v, err := startOnTerminal(exec.Command("sh", "-c",
+		`stty size; echo "TERM $TERM"; read line; echo "heard $line"; read line; stty size; read line`), size{100, 30})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,8 +41,8 @@ type NamedRenderer interface {
 	Source() string
 }
 
-// Fallback renders with the first of several renderers that is there, and stays with it: a run must not mix two. It is safe
-// for concurrent use.
+// Fallback renders with the first of several renderers that is there, and stays with it: a run must not mix two. It is
+// safe for concurrent use.
 type Fallback struct {
 	among []NamedRenderer
 
@@ -90,8 +90,8 @@ func (f *Fallback) Render(ctx context.Context, in Input) (string, error) {
 	return "", fmt.Errorf("chats cannot be rendered: %w", errors.Join(errs...))
 }
 
-// Plain stands in where no chat template is to be had: a chat is the texts of its messages, a line each, without marks between
-// the turns.
+// Plain stands in where no chat template is to be had: a chat is the texts of its messages, a line each, without marks
+// between the turns.
 type Plain struct{}
 
 // Source says that no template was there.
@@ -139,7 +139,8 @@ func Load(model string, f Files) (*Local, error) {
 	var config, legacy struct {
 		Template json.RawMessage `json:"chat_template"`
 	}
-	if err := cmp.Or(unmarshal("tokenizer_config.json", f.Config, &config), unmarshal("chat_template.json", f.JSON, &legacy)); err != nil {
+	if err := cmp.Or(unmarshal("tokenizer_config.json", f.Config, &config),
+		unmarshal("chat_template.json", f.JSON, &legacy)); err != nil {
 		return nil, err
 	}
 	var sources map[string]string
@@ -211,7 +212,8 @@ func (l *Local) Render(ctx context.Context, in Input) (string, error) {
 	t, found := l.templates[toolTemplate]
 	if !found || len(in.Tools) == 0 {
 		if t, found = l.templates[defaultTemplate]; !found {
-			return "", fmt.Errorf("model %s: %w", l.model, &TemplateError{errors.New("of several, none is the default one")})
+			return "", fmt.Errorf("model %s: %w", l.model,
+				&TemplateError{errors.New("of several, none is the default one")})
 		}
 	}
 	s, err := "", t.err

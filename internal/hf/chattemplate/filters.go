@@ -74,12 +74,17 @@ func filters() map[string]filter {
 	all := map[string]filter{
 		"length": {filterLength, ""}, "count": {filterLength, ""},
 		"string": {filterString, ""},
-		"trim":   {filterTrim, "chars"}, "replace": {filterReplace, "old new count"}, "join": {ofItems(filterJoin), "d attribute"},
-		"indent": {filterIndent, "width first blank"}, "default": {filterDefault, "default_value boolean"}, "d": {filterDefault, "default_value boolean"},
-		"list": {ofItems(func(_ *run, items, _ []any) (any, error) { return newList(items), nil }), ""}, "items": {filterItems, ""}, "dictsort": {filterDictSort, "case_sensitive by reverse"},
-		"sort": {ofItems(filterSort), "reverse case_sensitive attribute"}, "reverse": {filterReverse, ""}, "int": {filterInt, "default"}, "float": {filterFloat, "default"},
+		"trim":   {filterTrim, "chars"}, "replace": {filterReplace, "old new count"},
+		"join":   {ofItems(filterJoin), "d attribute"},
+		"indent": {filterIndent, "width first blank"}, "default": {filterDefault, "default_value boolean"},
+		"d":     {filterDefault, "default_value boolean"},
+		"list":  {ofItems(func(_ *run, items, _ []any) (any, error) { return newList(items), nil }), ""},
+		"items": {filterItems, ""}, "dictsort": {filterDictSort, "case_sensitive by reverse"},
+		"sort": {ofItems(filterSort), "reverse case_sensitive attribute"}, "reverse": {filterReverse, ""},
+		"int": {filterInt, "default"}, "float": {filterFloat, "default"},
 		"tojson": {filterJSON, "ensure_ascii indent separators sort_keys"},
-		"unique": {ofItems(filterUnique), "case_sensitive attribute"}, "abs": {filterAbs, ""}, "map": {ofAny(filterMap), "*"},
+		"unique": {ofItems(filterUnique), "case_sensitive attribute"}, "abs": {filterAbs, ""},
+		"map": {ofAny(filterMap), "*"},
 	}
 	for _, name := range []string{"upper", "lower", "title", "capitalize"} {
 		all[name] = filter{func(_ *run, v any, _ []any) (any, error) { return filterCase(v, name) }, ""}
@@ -88,7 +93,8 @@ func filters() map[string]filter {
 		all[name] = filter{func(r *run, v any, _ []any) (any, error) { return filterEnd(r, v, name) }, ""}
 	}
 	for _, name := range []string{"select", "reject", "selectattr", "rejectattr"} {
-		all[name] = filter{ofAny(func(r *run, items, args []any) (any, error) { return filterSelect(r, items, args, name) }), "*"}
+		all[name] = filter{
+			ofAny(func(r *run, items, args []any) (any, error) { return filterSelect(r, items, args, name) }), "*"}
 	}
 	return all
 }
@@ -224,8 +230,8 @@ func filterAbs(_ *run, v any, _ []any) (any, error) {
 
 var decimal = regexp.MustCompile(`^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$`)
 
-// parseNumber reads a text as Python's float does, an int where it has no dot; nil where it is no number. Python also reads
-// other forms, such as 1e5, 1_0 and inf: a text that may be one of them is refused.
+// parseNumber reads a text as Python's float does, an int where it has no dot; nil where it is no number. Python also
+// reads other forms, such as 1e5, 1_0 and inf: a text that may be one of them is refused.
 func parseNumber(s string) (any, error) {
 	s = strings.TrimFunc(s, isSpace)
 	if decimal.MatchString(s) {

@@ -132,8 +132,10 @@ func strftime(format string, now time.Time) (string, error) {
 
 // timeText is one directive in the C locale.
 func timeText(directive string, now time.Time) (string, bool) {
-	layouts := []string{"d", "02", "b", "Jan", "B", "January", "Y", "2006", "y", "06", "m", "01", "H", "15", "M", "04", "S", "05",
-		"I", "03", "p", "PM", "A", "Monday", "a", "Mon", "-d", "2", "-m", "1", "-I", "3", "e", "_2", "j", "002", "F", "2006-01-02",
+	layouts := []string{"d", "02", "b", "Jan", "B", "January", "Y", "2006", "y", "06", "m", "01", "H", "15", "M", "04",
+		"S", "05",
+		"I", "03", "p", "PM", "A", "Monday", "a", "Mon", "-d", "2", "-m", "1", "-I", "3", "e", "_2", "j", "002", "F",
+		"2006-01-02",
 		"T", "15:04:05", "R", "15:04", "D", "01/02/06"}
 	if directive == "%" {
 		return "%", true
@@ -147,7 +149,8 @@ func timeText(directive string, now time.Time) (string, bool) {
 // test is Jinja's "v is name args", and "in".
 func (r *run) test(name string, v any, args []any) (any, error) {
 	operator, binary := map[string]string{
-		"in": "in", "divisibleby": "%", "sameas": "sameas", "eq": "==", "equalto": "==", "==": "==", "ne": "!=", "!=": "!=", "gt": ">", "greaterthan": ">", ">": ">",
+		"in": "in", "divisibleby": "%", "sameas": "sameas", "eq": "==", "equalto": "==", "==": "==", "ne": "!=",
+		"!=": "!=", "gt": ">", "greaterthan": ">", ">": ">",
 		"lt": "<", "lessthan": "<", "<": "<", "ge": ">=", ">=": ">=", "le": "<=", "<=": "<=",
 	}[name]
 	switch {
@@ -187,7 +190,8 @@ func testOne(name string, v any) (any, error) {
 	case "false":
 		return v == false, nil
 	case "none", "boolean", "integer", "float", "string", "mapping":
-		types := map[string]string{"none": "None", "boolean": "bool", "integer": "int", "float": "float", "string": "str", "mapping": "dict"}
+		types := map[string]string{"none": "None", "boolean": "bool", "integer": "int", "float": "float",
+			"string": "str", "mapping": "dict"}
 		return typeName(v) == types[name], nil
 	case "number":
 		_, ok := numeric(v)

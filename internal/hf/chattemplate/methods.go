@@ -12,16 +12,20 @@ import (
 // Every other attribute that Python's values have. A template that uses one is refused, rather than given an undefined
 // value.
 const (
-	otherText = " capitalize casefold center encode expandtabs format format_map index isalnum isalpha isascii isdecimal " +
-		"isdigit isidentifier islower isnumeric isprintable isspace istitle isupper ljust maketrans partition rindex rjust " +
+	otherText = " capitalize casefold center encode expandtabs format format_map index isalnum isalpha isascii " +
+		"isdecimal " +
+		"isdigit isidentifier islower isnumeric isprintable isspace istitle isupper ljust maketrans partition rindex " +
+		"rjust " +
 		"rpartition swapcase translate zfill "
 	otherDict   = " clear fromkeys pop popitem setdefault update "
 	otherList   = " append clear copy count extend index insert pop remove reverse sort "
-	otherNumber = " as_integer_ratio bit_count bit_length conjugate denominator from_bytes fromhex hex imag is_integer numerator " +
+	otherNumber = " as_integer_ratio bit_count bit_length conjugate denominator from_bytes fromhex hex imag " +
+		"is_integer numerator " +
 		"real to_bytes "
 	otherRange = " start stop step count index "
 	otherView  = " mapping isdisjoint "
-	otherCode  = " name arguments catch_kwargs catch_varargs caller send throw close gi_frame gi_running gi_code gi_yieldfrom " +
+	otherCode  = " name arguments catch_kwargs catch_varargs caller send throw close gi_frame gi_running gi_code " +
+		"gi_yieldfrom " +
 		"gi_suspended "
 )
 
@@ -40,7 +44,8 @@ func method(v any, name string) (any, error) {
 		}
 		others = otherDict
 	case *list:
-		others = map[kind]string{isList: otherList, isTuple: " count index ", isRange: otherRange, isView: otherView}[v.kind]
+		others = map[kind]string{isList: otherList, isTuple: " count index ", isRange: otherRange,
+			isView: otherView}[v.kind]
 	case int, float64, bool:
 		others = otherNumber
 	}
@@ -322,7 +327,8 @@ func joinText(r *run, sep string, args []any) (any, error) {
 // letters changes the case of ASCII. Beyond it Python and Go go by different tables, so that is refused.
 func letters(s, to string) (string, error) {
 	for _, r := range s {
-		if r >= 0x80 && (unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) || unicode.In(r, unicode.Other_Lowercase, unicode.Other_Uppercase)) {
+		if r >= 0x80 && (unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) ||
+			unicode.In(r, unicode.Other_Lowercase, unicode.Other_Uppercase)) {
 			return "", fmt.Errorf("the case of %q, which is not ASCII, is not supported", r)
 		}
 	}

@@ -15,7 +15,8 @@ func TestPlain(t *testing.T) {
 			t.Errorf("%s: got %q, error %v", in, got, err)
 		}
 	}
-	if got, err := (Plain{}).Render(t.Context(), Input{Messages: json.RawMessage(`[{"content":[{"type":"image"}]}]`)}); err == nil {
+	if got, err := (Plain{}).Render(t.Context(),
+		Input{Messages: json.RawMessage(`[{"content":[{"type":"image"}]}]`)}); err == nil {
 		t.Errorf("got %q of a picture", got)
 	}
 }

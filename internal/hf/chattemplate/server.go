@@ -10,8 +10,8 @@ import (
 	"benchtop/internal/hf/endpoint"
 )
 
-// Server has an inference server render with its own template: through /apply-template, as llama.cpp's server offers it,
-// or through /tokenize and /detokenize, as vLLM's does. Which one is found out once. It is safe for concurrent use.
+// Server has an inference server render with its own template: through /apply-template, as llama.cpp's server offers
+// it, or through /tokenize and /detokenize, as vLLM's does. Which one is found out once. It is safe for concurrent use.
 type Server struct {
 	model string
 
@@ -30,8 +30,8 @@ const (
 	absent
 )
 
-// NewServer asks the server at base (such as http://localhost:8000, without /v1) about model. How long an answer may take is
-// the client's Timeout.
+// NewServer asks the server at base (such as http://localhost:8000, without /v1) about model. How long an answer may
+// take is the client's Timeout.
 func NewServer(client *http.Client, base, model string) *Server {
 	return &Server{at: endpoint.New(client, base), model: model}
 }

@@ -35,7 +35,8 @@ func answers(t *testing.T, known map[string]string) (*Server, *[]string) {
 }
 
 func TestServer(t *testing.T) {
-	in := Input{Messages: json.RawMessage(`[{"role":"user","content":"Hello"}]`), Tools: json.RawMessage(`[]`), Arguments: json.RawMessage(`{"a":1}`)}
+	in := Input{Messages: json.RawMessage(`[{"role":"user","content":"Hello"}]`), Tools: json.RawMessage(`[]`),
+		Arguments: json.RawMessage(`{"a":1}`)}
 	const rest = `"add_generation_prompt":true,"tools":[],"chat_template_kwargs":{"a":1}}`
 	for _, c := range []struct {
 		name   string
@@ -46,16 +47,23 @@ func TestServer(t *testing.T) {
 		last   string // question
 		asked  int    // by two renderings
 	}{
-		{name: "llama.cpp", known: map[string]string{"/apply-template": `{"prompt": "<p>"}`, "/tokenize": `{"tokens": []}`}, want: "<p>",
+		{name: "llama.cpp", known: map[string]string{"/apply-template": `{"prompt": "<p>"}`,
+			"/tokenize": `{"tokens": []}`}, want: "<p>",
 			last: `/apply-template {"model":"m","messages":[{"role":"user","content":"Hello"}],` + rest, asked: 3},
-		{name: "vLLM", known: map[string]string{"/tokenize": `{"count": 2, "tokens": [5, 6]}`, "/detokenize": `{"prompt": "<q>"}`}, want: "<q>",
+		{name: "vLLM", known: map[string]string{"/tokenize": `{"count": 2, "tokens": [5, 6]}`,
+			"/detokenize": `{"prompt": "<q>"}`}, want: "<q>",
 			last: `/detokenize {"model":"m","tokens":[5,6]}`, asked: 7},
 		{name: "none", absent: true, err: "no rendering of chats is offered", last: "/tokenize ", asked: 2},
-		{name: "not allowed", known: map[string]string{"/apply-template": "405", "/tokenize": "422"}, absent: true, err: "no rendering", last: "/tokenize ", asked: 2},
-		{name: "tokens of texts only", known: map[string]string{"/tokenize": `{"tokens": []}`}, absent: true, err: "no rendering", last: "/tokenize ", asked: 2},
-		{name: "a page", known: map[string]string{"/apply-template": "<html>", "/tokenize": "<html>"}, absent: true, err: "no rendering", last: "/tokenize ", asked: 2},
-		{name: "a key", known: map[string]string{"/apply-template": "401"}, err: "API key", last: "/apply-template ", asked: 2},
-		{name: "busy", known: map[string]string{"/apply-template": "503"}, err: "busy", last: "/apply-template ", asked: 2},
+		{name: "not allowed", known: map[string]string{"/apply-template": "405", "/tokenize": "422"}, absent: true,
+			err: "no rendering", last: "/tokenize ", asked: 2},
+		{name: "tokens of texts only", known: map[string]string{"/tokenize": `{"tokens": []}`}, absent: true,
+			err: "no rendering", last: "/tokenize ", asked: 2},
+		{name: "a page", known: map[string]string{"/apply-template": "<html>", "/tokenize": "<html>"}, absent: true,
+			err: "no rendering", last: "/tokenize ", asked: 2},
+		{name: "a key", known: map[string]string{"/apply-template": "401"}, err: "API key", last: "/apply-template ",
+			asked: 2},
+		{name: "busy", known: map[string]string{"/apply-template": "503"}, err: "busy", last: "/apply-template ",
+			asked: 2},
 	} {
 		s, asked := answers(t, c.known)
 		var got string
@@ -63,7 +71,8 @@ func TestServer(t *testing.T) {
 		for range 2 {
 			got, err = s.Render(t.Context(), in)
 		}
-		if got != c.want || errors.Is(err, ErrAbsent) != c.absent || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+		if got != c.want || errors.Is(err, ErrAbsent) != c.absent || (err == nil) != (c.err == "") ||
+			err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %q and %v, want %q and %q", c.name, got, err, c.want, c.err)
 		}
 		if last := (*asked)[len(*asked)-1]; !strings.HasPrefix(last, c.last) || len(*asked) != c.asked {
@@ -81,7 +90,8 @@ func TestServerThatIsBusyForAMoment(t *testing.T) {
 			statuses = statuses[1:]
 			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(`{"prompt":"<p>"}`))}
 		})}, "http://server", "m")
-		if got, err := s.Render(t.Context(), Input{Messages: json.RawMessage(hi)}); got != "<p>" || err != nil || len(statuses) > 0 {
+		if got, err := s.Render(t.Context(), Input{Messages: json.RawMessage(hi)}); got != "<p>" || err != nil ||
+			len(statuses) > 0 {
 			t.Errorf("got %q, error %v, answers left %v", got, err, statuses)
 		}
 	})
@@ -107,7 +117,8 @@ func TestFirst(t *testing.T) {
 		source string
 		err    error
 	}{
-		{among: []NamedRenderer{fixedRenderer{"a", ErrAbsent}, fixedRenderer{"b", nil}, fixedRenderer{"c", nil}}, source: "b"},
+		{among: []NamedRenderer{fixedRenderer{"a", ErrAbsent}, fixedRenderer{"b", nil}, fixedRenderer{"c", nil}},
+			source: "b"},
 		{among: []NamedRenderer{fixedRenderer{"a", broken}, fixedRenderer{"b", nil}}, err: broken},
 		{among: []NamedRenderer{fixedRenderer{"a", ErrAbsent}}, err: ErrAbsent},
 		{err: ErrAbsent},

@@ -45,8 +45,8 @@ func New(source string, special map[string]string) (*Template, error) {
 	return t, nil
 }
 
-// TemplateError says that a model's chat template stands in the way of a rendering: it cannot be read or run here, or it
-// refuses the chat. The caller knows the purpose of the chat, and adds a hint.
+// TemplateError says that a model's chat template stands in the way of a rendering: it cannot be read or run here, or
+// it refuses the chat. The caller knows the purpose of the chat, and adds a hint.
 type TemplateError struct{ err error }
 
 func (e *TemplateError) Error() string { return "chat template: " + e.err.Error() }
@@ -61,8 +61,8 @@ func (t *Template) Clock(now func() time.Time) *Template {
 	return &u
 }
 
-// Render renders a chat. An error says on which line of the template it came up. A rendering from which a user's words or
-// a tool's name are missing is an error, too.
+// Render renders a chat. An error says on which line of the template it came up. A rendering from which a user's words
+// or a tool's name are missing is an error, too.
 func (t *Template) Render(ctx context.Context, in Input) (string, error) {
 	vars, err := t.variables(in)
 	if err != nil {
@@ -108,7 +108,8 @@ func (t *Template) variables(in Input) (map[string]any, error) {
 	arguments, err := readJSON(in.Arguments)
 	d, ok := arguments.(*dict)
 	if err != nil || !ok {
-		return nil, fmt.Errorf("--chat-template-kwargs must be a JSON object: %w", cmp.Or(err, errors.New("something else")))
+		return nil, fmt.Errorf("--chat-template-kwargs must be a JSON object: %w",
+			cmp.Or(err, errors.New("something else")))
 	}
 	for i, k := range d.keys {
 		name, _ := k.(string) // the keys of JSON are strings
@@ -124,8 +125,8 @@ func (t *Template) variables(in Input) (map[string]any, error) {
 // transformers takes chat_template for the template.
 func reserved(name string) bool { return name == "messages" || name == "chat_template" }
 
-// checkComplete finds words of the chat that a rendering leaves out. Only users' words must be there in order: templates move system messages, and
-// drop an assistant's thoughts, by intent.
+// checkComplete finds words of the chat that a rendering leaves out. Only users' words must be there in order:
+// templates move system messages, and drop an assistant's thoughts, by intent.
 func (t *Template) checkComplete(text string, messages, tools any) error {
 	for _, v := range members(tools) {
 		if name := toolName(v); t.tools && !strings.Contains(text, name) {

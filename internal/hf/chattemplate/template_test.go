@@ -19,11 +19,12 @@ func render(t *testing.T, source, messages, arguments string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return template.Clock(goldenNow).Render(t.Context(), Input{Messages: json.RawMessage(messages), Arguments: json.RawMessage(arguments)})
+	return template.Clock(goldenNow).Render(t.Context(),
+		Input{Messages: json.RawMessage(messages), Arguments: json.RawMessage(arguments)})
 }
 
-// TestRender holds templates that other engines get wrong in silence. The expected texts are those of Jinja2 3.1.6, set up
-// as transformers does.
+// TestRender holds templates that other engines get wrong in silence. The expected texts are those of Jinja2 3.1.6, set
+// up as transformers does.
 func TestRender(t *testing.T) {
 	for _, c := range append(assert.Golden[[2]string](t, "testdata/rendered.jsonl"), [][2]string{
 		{"{{ " + strings.Repeat("not ", 3000) + strings.Repeat("-", 900) + "1 }}", "True"},
@@ -55,14 +56,19 @@ func TestRefused(t *testing.T) {
 func TestLost(t *testing.T) {
 	for _, c := range []struct{ source, messages, tools, why string }{
 		{"", `[{"role":"user","content":"hi"}]`, "", "lost the text of message 1"},
-		{"{{ messages[1].content }}", `[{"role":"system","content":"be"},{"role":"user","content":"hi"},{"role":"user","content":"you"}]`, "", "message 3"},
-		{"{% if not tools %}{% endif %}", `[]`, `[{"type":"function","function":{"name":"weather"}}]`, "lost tool weather"},
+		{"{{ messages[1].content }}",
+			`[{"role":"system","content":"be"},{"role":"user","content":"hi"},{"role":"user","content":"you"}]`, "",
+			"message 3"},
+		{"{% if not tools %}{% endif %}", `[]`, `[{"type":"function","function":{"name":"weather"}}]`,
+			"lost tool weather"},
 		{"{{ tools }}", `[]`, `[{"type":"function","function":{"name":"weather"}}]`, ""},
-		{"no word of them", `[{"role":"user","content":[{"type":"text","text":"hi"}]}, 1]`, `[{"function":{"name":"weather"}}, 1, {}]`, ""},
+		{"no word of them", `[{"role":"user","content":[{"type":"text","text":"hi"}]}, 1]`,
+			`[{"function":{"name":"weather"}}, 1, {}]`, ""},
 	} {
 		template, err := New(c.source, nil)
 		if err == nil {
-			_, err = template.Render(t.Context(), Input{Messages: json.RawMessage(c.messages), Tools: json.RawMessage(c.tools)})
+			_, err = template.Render(t.Context(),
+				Input{Messages: json.RawMessage(c.messages), Tools: json.RawMessage(c.tools)})
 		}
 		if (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s: %v, want %q", c.source, err, c.why)
@@ -86,7 +92,8 @@ func TestInputRefused(t *testing.T) {
 			t.Errorf("%s and %s: %v, want an error with %q", c.messages, c.arguments, err, c.why)
 		}
 	}
-	if got, err := render(t, "{{ add_generation_prompt }}{{ x }}", "[]", `{"add_generation_prompt": false, "x": 2}`); got != "False2" || err != nil {
+	if got, err := render(t, "{{ add_generation_prompt }}{{ x }}", "[]",
+		`{"add_generation_prompt": false, "x": 2}`); got != "False2" || err != nil {
 		t.Errorf("arguments: %q, %v", got, err)
 	}
 	if got, err := render(t, "{{ tools[0].name }}", "[]", `{"tools": [{"name": "f"}]}`); got != "f" || err != nil {
@@ -107,7 +114,8 @@ func TestRenderStopsWithItsContext(t *testing.T) {
 }
 
 func TestRenderConcurrently(t *testing.T) {
-	template, err := New("{% macro m(x) %}{{ x.content }}{% endmacro %}{% for x in messages %}{{ m(x) }}{% endfor %}", nil)
+	template, err := New("{% macro m(x) %}{{ x.content }}{% endmacro %}{% for x in messages %}{{ m(x) }}{% endfor %}",
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +123,8 @@ func TestRenderConcurrently(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 50 {
-				if s, err := template.Render(t.Context(), Input{Messages: json.RawMessage(hi)}); s != "Hi" || err != nil {
+				if s, err := template.Render(t.Context(), Input{Messages: json.RawMessage(hi)}); s != "Hi" ||
+					err != nil {
 					t.Errorf("%q, %v", s, err)
 				}
 			}
@@ -125,7 +134,8 @@ func TestRenderConcurrently(t *testing.T) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	template, err := New("{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' }}{% endfor %}", nil)
+	template, err := New("{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' "+
+		"}}{% endfor %}", nil)
 	if err != nil {
 		b.Fatal(err)
 	}

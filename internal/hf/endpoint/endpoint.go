@@ -1,5 +1,5 @@
-// Package endpoint asks an inference server beside its load, in JSON over HTTP, and tells apart why there is no answer: the
-// server does not offer what it was asked for, is not ready, or something else.
+// Package endpoint asks an inference server beside its load, in JSON over HTTP, and tells apart why there is no answer:
+// the server does not offer what it was asked for, is not ready, or something else.
 package endpoint
 
 import (
@@ -26,14 +26,14 @@ type Server struct {
 // maxAnswer bounds an answer in bytes. The longest contexts, at some ten bytes a token, stay far below it.
 const maxAnswer = 256 << 20
 
-// New asks the server at base (such as http://localhost:8000, without /v1), once for each question. Headers, redirects and
-// how long an answer may take are the client's business.
+// New asks the server at base (such as http://localhost:8000, without /v1), once for each question. Headers, redirects
+// and how long an answer may take are the client's business.
 func New(client *http.Client, base string) *Server {
 	return &Server{client: client, base: strings.TrimRight(base, "/"), most: maxAnswer}
 }
 
-// Patient is the same server, asked up to twice more where it is busy or fails: one such answer among thousands should not
-// end the work. It is meant for a server that has answered before.
+// Patient is the same server, asked up to twice more where it is busy or fails: one such answer among thousands should
+// not end the work. It is meant for a server that has answered before.
 func (s *Server) Patient() *Server {
 	patient := *s
 	patient.pauses = []time.Duration{250 * time.Millisecond, time.Second}
@@ -57,8 +57,8 @@ func (s *Server) Get(ctx context.Context, path string, into any) error {
 	return s.ask(ctx, http.MethodGet, path, nil, into)
 }
 
-// ask asks until the server is not busy or the tries are used up. A context that was cancelled is no fault of the server's,
-// so its error stands alone.
+// ask asks until the server is not busy or the tries are used up. A context that was cancelled is no fault of the
+// server's, so its error stands alone.
 func (s *Server) ask(ctx context.Context, method, path string, body []byte, into any) error {
 	err := s.askOnce(ctx, method, path, body, into)
 	for _, pause := range s.pauses {
@@ -104,10 +104,12 @@ func (s *Server) askOnce(ctx context.Context, method, path string, body []byte, 
 	case err != nil:
 		return fmt.Errorf("%s: the answer broke off: %w; is the server overloaded?", asked, err)
 	case int64(len(answer)) > s.most:
-		return failure{notOffered, fmt.Errorf("%s: the answer is longer than %d bytes and begins with %s", asked, s.most, opening(answer))}
+		return failure{notOffered,
+			fmt.Errorf("%s: the answer is longer than %d bytes and begins with %s", asked, s.most, opening(answer))}
 	}
 	if err := json.Unmarshal(answer, into); err != nil {
-		return failure{notOffered, fmt.Errorf("%s: the answer is not the JSON expected: %w: %s", asked, err, opening(answer))}
+		return failure{notOffered,
+			fmt.Errorf("%s: the answer is not the JSON expected: %w: %s", asked, err, opening(answer))}
 	}
 	return nil
 }
@@ -145,8 +147,8 @@ func NotOffered(err error) bool {
 // Refused reports whether err says that a server has an endpoint, and refuses what it was asked there.
 func Refused(err error) bool { return kindOf(err) == refused }
 
-// UnknownModel reports whether err says, in the words of OpenAI's API, that the server has the endpoint and not the model
-// that it was asked for.
+// UnknownModel reports whether err says, in the words of OpenAI's API, that the server has the endpoint and not the
+// model that it was asked for.
 func UnknownModel(err error) bool { return kindOf(err) == otherModel }
 
 // Unready reports whether err may go away by itself: the server could not be reached, or is busy or still starting.

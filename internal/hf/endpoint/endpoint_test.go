@@ -23,7 +23,8 @@ func at(w wire) *Server { return New(&http.Client{Transport: w}, "http://server/
 
 // says is an answer.
 func says(status int, body string) *http.Response {
-	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(body))}
 }
 
 type answer struct{ N int }
@@ -49,7 +50,8 @@ func TestAsks(t *testing.T) {
 	if s.Base() != "http://server" {
 		t.Errorf("got base %q", s.Base())
 	}
-	if err := s.Post(t.Context(), "/a", json.RawMessage("{"), &posted); err == nil || !strings.Contains(err.Error(), "POST http://server/a: what is to be sent is not JSON") || len(asked) != 2 {
+	if err := s.Post(t.Context(), "/a", json.RawMessage("{"), &posted); err == nil ||
+		!strings.Contains(err.Error(), "POST http://server/a: what is to be sent is not JSON") || len(asked) != 2 {
 		t.Errorf("got error %v after %d requests", err, len(asked))
 	}
 }
@@ -67,7 +69,8 @@ func TestFailures(t *testing.T) {
 		want       string // the error behind the address
 		wantInside string
 	}{
-		{name: "not found", status: 404, body: "{\"detail\":\n \"no\"}", none: none, want: `: status Not Found: "{\"detail\": \"no\"}"`},
+		{name: "not found", status: 404, body: "{\"detail\":\n \"no\"}", none: none,
+			want: `: status Not Found: "{\"detail\": \"no\"}"`},
 		{name: "not allowed", status: 405, none: none, want: ": status Method Not Allowed: an empty answer"},
 		{name: "not made", status: 501, none: none, want: ": status Not Implemented: an empty answer"},
 		{name: "bad request", status: 400, none: none, want: ": status Bad Request: an empty answer"},
@@ -76,17 +79,27 @@ func TestFailures(t *testing.T) {
 		{name: "no key", status: 401, want: ": status Unauthorized: an empty answer; does the server want an API key?"},
 		{name: "wrong key", status: 403, want: ": status Forbidden: an empty answer; does the server want an API key?"},
 		{name: "too large", status: 413, want: ": status Request Entity Too Large: an empty answer"},
-		{name: "busy", status: 503, unready: unready, want: ": status Service Unavailable: an empty answer; the server is busy; try again later"},
-		{name: "too many", status: 429, unready: unready, want: ": status Too Many Requests: an empty answer; the server is busy; try again later"},
-		{name: "broken", status: 500, body: "Traceback", unready: unready, want: `: status Internal Server Error: "Traceback"; the server's log may say more`},
-		{name: "a proxy", status: 502, unready: unready, want: ": status Bad Gateway: an empty answer; the server's log may say more"},
-		{name: "moved", status: 307, location: "http://else/a", want: `: status Temporary Redirect: an empty answer; it points to "http://else/a": is the server there?`},
+		{name: "busy", status: 503, unready: unready,
+			want: ": status Service Unavailable: an empty answer; the server is busy; try again later"},
+		{name: "too many", status: 429, unready: unready,
+			want: ": status Too Many Requests: an empty answer; the server is busy; try again later"},
+		{name: "broken", status: 500, body: "Traceback", unready: unready,
+			want: `: status Internal Server Error: "Traceback"; the server's log may say more`},
+		{name: "a proxy", status: 502, unready: unready,
+			want: ": status Bad Gateway: an empty answer; the server's log may say more"},
+		{name: "moved", status: 307, location: "http://else/a",
+			want: `: status Temporary Redirect: an empty answer; it points to "http://else/a": is the server there?`},
 		{name: "moved, nobody knows where", status: 302, want: ": status Found: an empty answer"},
-		{name: "a page", status: 200, body: "<html>", none: none, wantInside: `: the answer is not the JSON expected: invalid character '<' looking for beginning of value: "<html>"`},
-		{name: "another type", status: 200, body: `{"n":"x"}`, none: none, wantInside: `: the answer is not the JSON expected: `},
+		{name: "a page", status: 200, body: "<html>", none: none,
+			wantInside: `: the answer is not the JSON expected: invalid character '<' looking for beginning of ` +
+				`value: ` +
+				`"<html>"`},
+		{name: "another type", status: 200, body: `{"n":"x"}`, none: none,
+			wantInside: `: the answer is not the JSON expected: `},
 		{name: "cut", status: 200, body: `{"n":`, none: none, wantInside: `unexpected end of JSON input: "{\"n\":"`},
 		{name: "nothing", status: 200, none: none, wantInside: "an empty answer"},
-		{name: "too long", status: 200, body: `{"n":7,"x":"` + strings.Repeat("x ", 5000) + `"}`, none: none, wantInside: ": the answer is longer than 9999 bytes and begins with "},
+		{name: "too long", status: 200, body: `{"n":7,"x":"` + strings.Repeat("x ", 5000) + `"}`, none: none,
+			wantInside: ": the answer is longer than 9999 bytes and begins with "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			asked := 0
@@ -129,7 +142,8 @@ func TestLongestAnswer(t *testing.T) {
 
 func TestLacks(t *testing.T) {
 	err := at(nil).Lacks("/a", "n")
-	if want := `POST http://server/a: the answer holds no "n"`; err.Error() != want || !NotOffered(err) || Unready(err) {
+	if want := `POST http://server/a: the answer holds no "n"`; err.Error() != want || !NotOffered(err) ||
+		Unready(err) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -147,7 +161,8 @@ func TestRedirect(t *testing.T) {
 		return resp, nil
 	})
 	var got answer
-	if err := s.Post(t.Context(), "/a", answer{7}, &got); err != nil || got.N != 7 || strings.Join(asked, " ") != "POST /a POST /b" {
+	if err := s.Post(t.Context(), "/a", answer{7}, &got); err != nil || got.N != 7 ||
+		strings.Join(asked, " ") != "POST /a POST /b" {
 		t.Errorf("got %v, error %v, asked %v", got, err, asked)
 	}
 }
@@ -156,7 +171,8 @@ func TestOutOfReach(t *testing.T) {
 	web := httptest.NewServer(nil)
 	web.Close()
 	err := New(web.Client(), web.URL).Get(t.Context(), "/a", new(answer))
-	if err == nil || !strings.HasPrefix(err.Error(), "cannot reach "+web.URL+"/a: ") || !strings.HasSuffix(err.Error(), "; is the server up?") {
+	if err == nil || !strings.HasPrefix(err.Error(), "cannot reach "+web.URL+"/a: ") ||
+		!strings.HasSuffix(err.Error(), "; is the server up?") {
 		t.Fatalf("got error %v", err)
 	}
 	if strings.Count(err.Error(), web.URL) != 1 {
@@ -180,12 +196,14 @@ func TestBrokenOffAnswer(t *testing.T) {
 	err := at(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Body: io.NopCloser(brokenReader{})}, nil
 	}).Get(t.Context(), "/a", new(answer))
-	if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "GET http://server/a: the answer broke off") || NotOffered(err) {
+	if !errors.Is(err, io.ErrUnexpectedEOF) ||
+		!strings.Contains(err.Error(), "GET http://server/a: the answer broke off") || NotOffered(err) {
 		t.Errorf("got error %v", err)
 	}
 }
 
-// A patient server is asked again while it is busy, after pauses, but not for ever; one that refuses is not asked again.
+// A patient server is asked again while it is busy, after pauses, but not for ever; one that refuses is not asked
+// again.
 func TestPatience(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -234,7 +252,8 @@ func TestPatience(t *testing.T) {
 // The caller waits for a server that cannot be reached, and knows how long.
 func TestPatienceEndsAtTheNetwork(t *testing.T) {
 	asked := 0
-	err := at(func(*http.Request) (*http.Response, error) { asked++; return nil, errors.New("gone") }).Patient().Get(t.Context(), "/a", nil)
+	err := at(func(*http.Request) (*http.Response, error) { asked++; return nil, errors.New("gone") }).Patient().Get(
+		t.Context(), "/a", nil)
 	if asked != 1 || !Unready(err) {
 		t.Errorf("asked %d times, error %v", asked, err)
 	}
@@ -251,13 +270,15 @@ func TestContextEndsTheWait(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(after, cancel)
 				began := time.Now()
-				if err := at(w).Patient().Get(ctx, "/a", nil); err != context.Canceled || Unready(err) || time.Since(began) != after {
+				if err := at(w).Patient().Get(ctx, "/a", nil); err != context.Canceled || Unready(err) ||
+					time.Since(began) != after {
 					t.Errorf("cancelled: error %v after %s", err, time.Since(began))
 				}
 				ctx, cancel = context.WithTimeout(t.Context(), after)
 				defer cancel()
 				began = time.Now()
-				if err := at(w).Patient().Get(ctx, "/a", nil); !Unready(err) || !strings.Contains(err.Error(), "http://server/a: ") || time.Since(began) != after {
+				if err := at(w).Patient().Get(ctx, "/a", nil); !Unready(err) ||
+					!strings.Contains(err.Error(), "http://server/a: ") || time.Since(began) != after {
 					t.Errorf("too late: error %v after %s", err, time.Since(began))
 				}
 			})
@@ -279,7 +300,8 @@ func TestUnknownModel(t *testing.T) {
 		body   string
 		want   bool
 	}{
-		{404, `{"error":{"message":"The model nope does not exist.","type":"NotFoundError","param":"model","code":404}}`, true},
+		{404, `{"error":{"message":"The model nope does not ` +
+			`exist.","type":"NotFoundError","param":"model","code":404}}`, true},
 		{404, `{"error":{"message":"no","type":"invalid_request_error","param":null,"code":"model_not_found"}}`, true},
 		{404, `{"detail":"Not Found"}`, false},
 		{404, `{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}`, false},

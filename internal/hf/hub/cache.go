@@ -16,8 +16,8 @@ import (
 )
 
 // Cached looks for a repository in the caches of the Hugging Face libraries and has read look at the directory of its
-// snapshot, until that succeeds. The error lists what was tried. file is what the snapshot must have, where no revision was
-// asked for and none is known to be main.
+// snapshot, until that succeeds. The error lists what was tried. file is what the snapshot must have, where no revision
+// was asked for and none is known to be main.
 //
 //	models--organisation--name/refs/main ──holds──▶ COMMIT
 //	models--organisation--name/snapshots/COMMIT/tokenizer.json ──links to──▶ ../../blobs/HASH
@@ -109,8 +109,9 @@ func newest(snapshots, file string) (string, error) {
 	return name, nil
 }
 
-// KeepDirectory writes files, by their names with slashes, to a directory beside dir and renames that to dir, so that dir is whole or
-// not there. If another process has kept the same meanwhile and whole finds no fault with it, that stays.
+// KeepDirectory writes files, by their names with slashes, to a directory beside dir and renames that to dir, so that
+// dir is whole or not there. If another process has kept the same meanwhile and whole finds no fault with it, that
+// stays.
 func KeepDirectory(dir string, files map[string][]byte, whole func(dir string) error) error {
 	made, err := makeIncomplete(filepath.Dir(dir))
 	if err != nil {
@@ -146,7 +147,8 @@ func makeIncomplete(parent string) (dir string, err error) {
 	entries, _ := os.ReadDir(parent) // if it cannot be read, it cannot be cleared
 	for _, entry := range entries {
 		info, err := entry.Info()
-		if err != nil || !entry.IsDir() || !strings.HasPrefix(entry.Name(), incomplete) || time.Since(info.ModTime()) < abandonedAfter {
+		if err != nil || !entry.IsDir() || !strings.HasPrefix(entry.Name(), incomplete) ||
+			time.Since(info.ModTime()) < abandonedAfter {
 			continue
 		}
 		dir := filepath.Join(parent, entry.Name())
@@ -262,8 +264,8 @@ const (
 	blockMost  = 4 << 20
 )
 
-// readBounded reads all of r, but fails as soon as that is more than limit bytes. It collects blocks, because a buffer that
-// grows takes three times the bytes in it. Bytes read before an error are returned with the error.
+// readBounded reads all of r, but fails as soon as that is more than limit bytes. It collects blocks, because a buffer
+// that grows takes three times the bytes in it. Bytes read before an error are returned with the error.
 func readBounded(r io.Reader, limit int64) ([]byte, error) {
 	var blocks [][]byte
 	block, size := make([]byte, 0, blockLeast), int64(0)

@@ -65,9 +65,11 @@ func readCard(text []byte) ([]subset, error) {
 	if err := yaml.Unmarshal(frontMatter(text), &card); err != nil {
 		if typed, ok := errors.AsType[*yaml.TypeError](err); ok { // which names our types
 			line, _, _ := strings.Cut(typed.Errors[0], ": ")
-			return nil, fmt.Errorf("invalid front matter: %s: configs must be a list of mappings with a config_name", line)
+			return nil, fmt.Errorf("invalid front matter: %s: configs must be a list of mappings with a config_name",
+				line)
 		}
-		return nil, fmt.Errorf("invalid front matter: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+		return nil, fmt.Errorf("invalid front matter: %s",
+			strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 	}
 	var subsets []subset
 	for i, config := range card.Configs {

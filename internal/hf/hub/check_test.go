@@ -64,7 +64,8 @@ func TestFetchReplacesWhatIsDamaged(t *testing.T) {
 		}
 	}
 	_, err := ofHub(s, home, nil, "HF_HUB_OFFLINE", "1").Fetch(t.Context(), theDataset(t), f)
-	complains(t, err, filepath.Join("abc", "a")+": it has no end", filepath.Join("main", "a")+": it has no end", "HF_HUB_OFFLINE is set")
+	complains(t, err, filepath.Join("abc", "a")+": it has no end", filepath.Join("main", "a")+": it has no end",
+		"HF_HUB_OFFLINE is set")
 }
 
 // Half-written files of a killed process do not pile up; those that another process may be writing stay.
@@ -73,13 +74,16 @@ func TestLeftoversAreCleared(t *testing.T) {
 	keep := map[string]func(parent string) error{
 		"file": func(parent string) error { return keepFile(filepath.Join(parent, "a"), []byte("x")) },
 		"directory": func(parent string) error {
-			return KeepDirectory(filepath.Join(parent, "a"), map[string][]byte{"b": []byte("x")}, func(string) error { return nil })
+			return KeepDirectory(filepath.Join(parent, "a"), map[string][]byte{"b": []byte("x")},
+				func(string) error { return nil })
 		},
 	}
 	for name, keep := range keep {
 		t.Run(name, func(t *testing.T) {
-			parent := hubtest.Plant(t, map[string]string{".incomplete-1/x": "1", ".incomplete-2/x": "2", ".incomplete-3/x": "3", "other/x": "4"})
-			for _, name := range []string{".incomplete-1/x", ".incomplete-1", ".incomplete-3", "other"} { // 3 is being written, for hours
+			parent := hubtest.Plant(t, map[string]string{".incomplete-1/x": "1", ".incomplete-2/x": "2",
+				".incomplete-3/x": "3", "other/x": "4"})
+			// 3 is being written, for hours
+			for _, name := range []string{".incomplete-1/x", ".incomplete-1", ".incomplete-3", "other"} {
 				if err := os.Chtimes(filepath.Join(parent, name), old, old); err != nil {
 					t.Fatal(err)
 				}
@@ -116,6 +120,7 @@ func TestHubThatHangsUp(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	_, err = ofHub(serve(t, nil), t.TempDir(), nil, "HF_ENDPOINT", "http://"+listener.Addr().String()).Fetch(t.Context(), theDataset(t), lines("a"))
+	_, err = ofHub(serve(t, nil), t.TempDir(), nil, "HF_ENDPOINT", "http://"+listener.Addr().String()).Fetch(
+		t.Context(), theDataset(t), lines("a"))
 	complains(t, err, "the connection was closed without an answer; try again")
 }

@@ -29,7 +29,8 @@ func (r *Remote) begin(f File) (what string) {
 	return what
 }
 
-// Get returns the content of a file. The error is an fs.ErrNotExist only if the hub has the repository, but not the file.
+// Get returns the content of a file. The error is an fs.ErrNotExist only if the hub has the repository, but not the
+// file.
 func (r *Remote) Get(ctx context.Context, f File) ([]byte, error) {
 	what := r.begin(f)
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchWithin, fmt.Errorf("it took longer than %v", fetchWithin))
@@ -38,8 +39,10 @@ func (r *Remote) Get(ctx context.Context, f File) ([]byte, error) {
 	return data, err
 }
 
-// read returns what an address has for a file, of which what is said to a person. An answer that is shorter than was announced is an error.
-func (r *Remote) read(ctx context.Context, what string, at *url.URL, f File, report func(string)) ([]byte, http.Header, error) {
+// read returns what an address has for a file, of which what is said to a person. An answer that is shorter than was
+// announced is an error.
+func (r *Remote) read(ctx context.Context, what string, at *url.URL, f File,
+	report func(string)) ([]byte, http.Header, error) {
 	resp, err := r.get(ctx, http.MethodGet, at, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot download %s: %w", what, err)
@@ -66,10 +69,13 @@ func foreign(what, kind string, begin []byte) error {
 	media, _, _ := mime.ParseMediaType(kind)
 	lower := bytes.ToLower(bytes.TrimSpace(begin[:min(len(begin), 512)]))
 	switch {
-	case media == "text/html" || bytes.HasPrefix(lower, []byte("<!doctype html")) || bytes.HasPrefix(lower, []byte("<html")):
-		return fmt.Errorf("a web page came instead of %s; does a proxy want a login? Check HF_ENDPOINT and HTTPS_PROXY", what)
+	case media == "text/html" || bytes.HasPrefix(lower, []byte("<!doctype html")) ||
+		bytes.HasPrefix(lower, []byte("<html")):
+		return fmt.Errorf("a web page came instead of %s; does a proxy want a login? Check HF_ENDPOINT and HTTPS_PROXY",
+			what)
 	case bytes.HasPrefix(begin, []byte(pointer)):
-		return fmt.Errorf("a pointer of Git's to a large file came instead of %s; does this hub have its large files? Check HF_ENDPOINT", what)
+		return fmt.Errorf("a pointer of Git's to a large file came instead of %s; does this hub have its large files? "+
+			"Check HF_ENDPOINT", what)
 	}
 	return nil
 }
@@ -128,7 +134,8 @@ type keepError struct {
 }
 
 func (e *keepError) Error() string {
-	return fmt.Sprintf("%s could not be kept (%v); benchtop needs a directory there that it may write to, and room in it", e.what, e.error)
+	return fmt.Sprintf("%s could not be kept (%v); benchtop needs a directory there that it may write to, and room in "+
+		"it", e.what, e.error)
 }
 
 // Save downloads a file to path, which is whole or not there. Memory does not depend on its size.
@@ -335,5 +342,6 @@ func (p *progress) add(n int64) {
 	if p.total > 0 {
 		of = fmt.Sprintf(" of %.1f", float64(p.total)/1e6)
 	}
-	p.report(fmt.Sprintf("downloading %s: %.1f%s MB, %.1f MB/s", p.what, float64(p.done)/1e6, of, float64(p.done)/1e6/now.Sub(p.begun).Seconds()))
+	p.report(fmt.Sprintf("downloading %s: %.1f%s MB, %.1f MB/s", p.what, float64(p.done)/1e6, of,
+		float64(p.done)/1e6/now.Sub(p.begun).Seconds()))
 }

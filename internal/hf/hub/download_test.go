@@ -73,7 +73,8 @@ func TestDownloadProgress(t *testing.T) {
 		h := onWire(t, func(r *http.Request) *http.Response {
 			return response(http.StatusOK, 200_000, &slow{r.Context(), 100, 2000, 25 * time.Millisecond})
 		}, func(line string) { said = append(said, line) })
-		path, err := h.Fetch(t.Context(), theDataset(t), File{Name: "a.parquet", Limit: 1 << 20, Reported: true, part: "file 2 of 3, "})
+		path, err := h.Fetch(t.Context(), theDataset(t),
+			File{Name: "a.parquet", Limit: 1 << 20, Reported: true, part: "file 2 of 3, "})
 		if info, _ := os.Stat(path); err != nil || info.Size() != 200_000 {
 			t.Fatalf("got %v, error %v", info, err)
 		}
@@ -105,7 +106,8 @@ func TestDownloadEndsWithItsContext(t *testing.T) {
 func TestDownloadThatFallsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := onWire(t, func(r *http.Request) *http.Response {
-			return response(http.StatusOK, 1<<20, io.MultiReader(strings.NewReader(strings.Repeat("x", 1000)), &slow{r.Context(), 1, 1, time.Hour}))
+			return response(http.StatusOK, 1<<20,
+				io.MultiReader(strings.NewReader(strings.Repeat("x", 1000)), &slow{r.Context(), 1, 1, time.Hour}))
 		}, nil)
 		_, err := h.Fetch(t.Context(), theDataset(t), File{Name: "a", Limit: 1 << 20})
 		complains(t, err, "the answer broke off after 1000 bytes: nothing came for 30s; try again")
@@ -126,9 +128,11 @@ func TestDownloadGoesOn(t *testing.T) {
 	}{
 		{"goes on", true, 4000, hex.EncodeToString(sum[:]), " bytes=4000- bytes=8000-"},
 		{"starts again", false, 4000, hex.EncodeToString(sum[:]), " bytes=4000-!broke off after 4000 bytes"},
-		{"too often", true, 1000, hex.EncodeToString(sum[:]), " bytes=1000- bytes=2000- bytes=3000- bytes=4000- bytes=5000-!broke off after 6000 bytes"},
+		{"too often", true, 1000, hex.EncodeToString(sum[:]),
+			" bytes=1000- bytes=2000- bytes=3000- bytes=4000- bytes=5000-!broke off after 6000 bytes"},
 		{"without a sum", true, 4000, "", "!broke off after 4000 bytes"},
-		{"other content", true, 4000, strings.Repeat("0", 64), " bytes=4000- bytes=8000-!came damaged: its SHA-256 is "},
+		{"other content", true, 4000, strings.Repeat("0", 64),
+			" bytes=4000- bytes=8000-!came damaged: its SHA-256 is "},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -149,7 +153,8 @@ func TestDownloadGoesOn(t *testing.T) {
 				}
 				return response(status, int64(len(rest)), body)
 			}, nil)
-			path, err := h.Fetch(t.Context(), theDataset(t), File{Name: "a", Limit: 1 << 20, size: int64(len(content)), sum: test.sum})
+			path, err := h.Fetch(t.Context(), theDataset(t),
+				File{Name: "a", Limit: 1 << 20, size: int64(len(content)), sum: test.sum})
 			want, failure, fails := strings.Cut(test.want, "!")
 			if asked != want {
 				t.Errorf("asked for%s, want%s", asked, want)

@@ -20,7 +20,8 @@ func TestReadFileIsBounded(t *testing.T) {
 	zip := gzip.NewWriter(&bomb)
 	zip.Write(make([]byte, 1<<21))
 	zip.Close()
-	root := hubtest.Plant(t, map[string]string{"large": strings.Repeat("x", 1<<20+1), "bomb": bomb.String(), "fits": strings.Repeat("x", 1<<20)})
+	root := hubtest.Plant(t, map[string]string{"large": strings.Repeat("x", 1<<20+1), "bomb": bomb.String(),
+		"fits": strings.Repeat("x", 1<<20)})
 	for _, name := range []string{"large", "bomb"} {
 		_, err := ReadFile(filepath.Join(root, name), 1<<20)
 		complains(t, err, name, "larger than 1 MiB")
@@ -57,7 +58,8 @@ func TestReadBounded(t *testing.T) {
 		t.Errorf("%d bytes of memory were taken for a limit of %d", took, limit)
 	}
 	text := strings.Repeat("some text ", 1<<20)
-	for _, r := range []io.Reader{strings.NewReader(text), iotest.HalfReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+	for _, r := range []io.Reader{strings.NewReader(text), iotest.HalfReader(strings.NewReader(text)),
+		iotest.DataErrReader(strings.NewReader(text))} {
 		if data, err := readBounded(r, limit); string(data) != text || err != nil {
 			t.Errorf("got %d bytes, error %v", len(data), err)
 		}

@@ -11,7 +11,8 @@ import (
 
 // FuzzRepository holds paths of a repository of any name to the cache, and its addresses to the hub.
 func FuzzRepository(f *testing.F) {
-	for _, seed := range [][2]string{{"org/name", ""}, {"gpt2", "v1"}, {"../x", "../y"}, {"a/b/c", "refs/pr/1"}, {"a\\b", "a//b"}, {"C:x", "..."}, {"a?b", "%2e%2e"}} {
+	for _, seed := range [][2]string{{"org/name", ""}, {"gpt2", "v1"}, {"../x", "../y"}, {"a/b/c", "refs/pr/1"},
+		{"a\\b", "a//b"}, {"C:x", "..."}, {"a?b", "%2e%2e"}} {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, id, revision string) {
@@ -40,7 +41,8 @@ func FuzzRepository(f *testing.F) {
 
 // FuzzFileName holds a file of any name to its directory, and its address to its repository.
 func FuzzFileName(f *testing.F) {
-	for _, seed := range []string{"a.json", "a/b.json", "../x", "a//b", `a\b`, "C:x", "a?b", "%2e%2e/x", "", ".", "a/../../b", "/a", "x/.", "a#b"} {
+	for _, seed := range []string{"a.json", "a/b.json", "../x", "a//b", `a\b`, "C:x", "a?b", "%2e%2e/x", "", ".",
+		"a/../../b", "/a", "x/.", "a#b"} {
 		f.Add(seed)
 	}
 	repo := theDataset(f)
@@ -55,7 +57,8 @@ func FuzzFileName(f *testing.F) {
 		}
 		address := (&Remote{repo: repo, endpoint: endpoint}).address(name)
 		again, err := url.Parse(address.String())
-		if err != nil || again.Path != "/mirror/datasets/org/name/resolve/main/"+name || again.RawQuery != "" || again.Fragment != "" {
+		if err != nil || again.Path != "/mirror/datasets/org/name/resolve/main/"+name || again.RawQuery != "" ||
+			again.Fragment != "" {
 			t.Errorf("%q has address %s, error %v", name, address, err)
 		}
 	})
@@ -66,7 +69,8 @@ func FuzzCard(f *testing.F) {
 	for _, c := range goldenLayouts(f) {
 		f.Add(c.README, strings.Join(c.Files, "\n"), "", "train")
 	}
-	f.Add("---\nconfigs:\n- config_name: a\n  data_dir: ../[x\n  data_files: [a, '[!]', '**/b?']\n---\n", "a\nb", "a", "")
+	f.Add("---\nconfigs:\n- config_name: a\n  data_dir: ../[x\n  data_files: [a, '[!]', '**/b?']\n---\n", "a\nb", "a",
+		"")
 	f.Fuzz(func(t *testing.T, card, files, subsetName, splitName string) {
 		subsets, err := readCard([]byte(card))
 		if err != nil {
@@ -87,7 +91,9 @@ func FuzzCard(f *testing.F) {
 
 // FuzzTree reads lists of files.
 func FuzzTree(f *testing.F) {
-	f.Add(`{"sha":"abc"}`, `[{"type":"file","path":"a/train.json","size":3,"oid":"x","lfs":{"oid":"y","size":3}},{"type":"directory","path":"a"}]`, `<http://x/y?cursor=1>; rel="next"`)
+	f.Add(`{"sha":"abc"}`,
+		`[{"type":"file","path":"a/train.json","size":3,"oid":"x","lfs":{"oid":"y","size":3}},{"type":"directory",`+
+			`"path":"a"}]`, `<http://x/y?cursor=1>; rel="next"`)
 	f.Add(`{"sha":"../x"}`, `[{"type":"file","path":"../a.json","size":-1}]`, `,<;rel=next,<%zz>;rel="next"`)
 	repo := theDataset(f)
 	f.Fuzz(func(t *testing.T, info, page, link string) {

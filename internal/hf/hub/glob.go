@@ -9,8 +9,8 @@ import (
 // magic are the characters that make a name a pattern.
 const magic = "*?["
 
-// glob makes a regular expression of a pattern such as data/**/train-*.parquet, by the rules of Python's fsspec: * and ? stay
-// within a folder, ** is any number of folders and stands alone between slashes, [a-z] and [!a-z] are sets.
+// glob makes a regular expression of a pattern such as data/**/train-*.parquet, by the rules of Python's fsspec: * and
+// ? stay within a folder, ** is any number of folders and stands alone between slashes, [a-z] and [!a-z] are sets.
 func glob(pattern string) (*regexp.Regexp, error) {
 	const inFolder = `[^/]`
 	var b strings.Builder

@@ -1,6 +1,6 @@
 // Package hub gets files from the Hugging Face hub: from the caches of its libraries, from a cache of our own, or by
-// download. It goes by the variables that huggingface_hub goes by: HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and their
-// older names; HF_HUB_OFFLINE and its kin forbid downloads.
+// download. It goes by the variables that huggingface_hub goes by: HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and
+// their older names; HF_HUB_OFFLINE and its kin forbid downloads.
 package hub
 
 import (
@@ -66,8 +66,8 @@ type File struct {
 	Limit    int64  // bytes; a larger file is an error
 	JSON     bool   // it is one JSON value, and anything else is an error
 	Reported bool   // its download is worth a line of progress from the start
-	// Check says why a content cannot be what was wanted; nil takes any. A refused content is not kept, and Fetch passes over
-	// it in the caches: a file that was cut short would else fail every run from then on.
+	// Check says why a content cannot be what was wanted; nil takes any. A refused content is not kept, and Fetch
+	// passes over it in the caches: a file that was cut short would else fail every run from then on.
 	Check func(io.Reader) error
 
 	size int64  // bytes; 0 where it is not known
@@ -75,8 +75,8 @@ type File struct {
 	part string // "file 1 of 3, " where it is one of several
 }
 
-// Fetch returns where a file lies: in a cache, or, after a download, in our own. The error lists what was tried; it is an
-// fs.ErrNotExist only if the hub was asked and has the repository without the file, and ctx's if that ended first.
+// Fetch returns where a file lies: in a cache, or, after a download, in our own. The error lists what was tried; it is
+// an fs.ErrNotExist only if the hub was asked and has the repository without the file, and ctx's if that ended first.
 func (h *Hub) Fetch(ctx context.Context, repo Repository, f File) (path string, err error) {
 	if err := f.check(); err != nil {
 		return "", err
@@ -131,7 +131,8 @@ func (h *Hub) Kept(repo Repository) (dir string, err error) {
 
 // check makes sure that the name leads nowhere else, here or on the hub.
 func (f File) check() error {
-	if !fs.ValidPath(f.Name) || f.Name == "." || !filepath.IsLocal(filepath.FromSlash(f.Name)) || strings.ContainsAny(f.Name, `\:`) {
+	if !fs.ValidPath(f.Name) || f.Name == "." || !filepath.IsLocal(filepath.FromSlash(f.Name)) ||
+		strings.ContainsAny(f.Name, `\:`) {
 		return fmt.Errorf("%q is not a file name on the hub", f.Name)
 	}
 	return nil
@@ -199,8 +200,8 @@ func (k Kind) noun() string {
 	return "model"
 }
 
-// Repository is a model or a data set on the hub, in one of its revisions. Its parts are safe to build paths and addresses
-// of. ParseRepository makes one.
+// Repository is a model or a data set on the hub, in one of its revisions. Its parts are safe to build paths and
+// addresses of. ParseRepository makes one.
 type Repository struct {
 	kind     Kind
 	id       string // organisation/name, or the name alone for the oldest ones
@@ -216,7 +217,8 @@ func ParseRepository(kind Kind, id, revision string) (Repository, error) {
 		r.revision = "main"
 	}
 	parts := strings.Split(id, "/")
-	valid := len(parts) <= 2 && !strings.Contains(id, "--") && !strings.Contains(id, "..") && !strings.HasSuffix(id, ".git")
+	valid := len(parts) <= 2 && !strings.Contains(id, "--") && !strings.Contains(id, "..") &&
+		!strings.HasSuffix(id, ".git")
 	for _, part := range parts {
 		valid = valid && len(part) > 0 && len(part) <= 96 && plain(part, "-._") && strings.Trim(part, "-.") == part
 	}
@@ -306,8 +308,8 @@ func (e environment) hubHome() string {
 	return filepath.Join(e.home(), ".cache", "huggingface")
 }
 
-// hubCaches are the directories that may hold repositories. The first is huggingface_hub's. transformers before version 5
-// kept its files in TRANSFORMERS_CACHE if that was set, so it is looked at as well.
+// hubCaches are the directories that may hold repositories. The first is huggingface_hub's. transformers before version
+// 5 kept its files in TRANSFORMERS_CACHE if that was set, so it is looked at as well.
 func (e environment) hubCaches() []string {
 	var caches []string
 	if cache := cmp.Or(e("HF_HUB_CACHE"), e("HUGGINGFACE_HUB_CACHE")); cache != "" {

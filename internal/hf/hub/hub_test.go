@@ -27,7 +27,8 @@ func serve(t testing.TB, files map[string]string) *hubtest.Hub {
 
 // ofHub is a hub.Hub that asks h and tells lines of progress to said.
 func ofHub(h *hubtest.Hub, home string, said func(string), pairs ...string) *Hub {
-	return New(Options{Env: h.Env(home, pairs...), Client: h.Client(), Cache: filepath.Join(home, "own"), Progress: said})
+	return New(Options{Env: h.Env(home, pairs...), Client: h.Client(), Cache: filepath.Join(home, "own"),
+		Progress: said})
 }
 
 // nothingIn checks that a directory has no files.
@@ -57,7 +58,8 @@ func TestFetch(t *testing.T) {
 	s, home := serve(t, files), t.TempDir()
 	var said []string
 	h := ofHub(s, home, func(line string) { said = append(said, line) })
-	own := filepath.Join(home, "own", strings.ReplaceAll(strings.TrimPrefix(s.URL, "http://"), ":", "%3A"), "datasets--org--name", "main")
+	own := filepath.Join(home, "own", strings.ReplaceAll(strings.TrimPrefix(s.URL, "http://"), ":", "%3A"),
+		"datasets--org--name", "main")
 	for range 2 { // the second time from our own cache
 		for _, name := range []string{"a b.json", "deep/c.json"} {
 			f := lines(name)
@@ -114,7 +116,8 @@ func TestFetchFromACache(t *testing.T) {
 	if got := read("gone.json"); got != "of the hub" {
 		t.Errorf("a broken link: got %s", got)
 	}
-	complains(t, errors.New(read("b.json")), filepath.Join(commit, "b.json"), "/datasets/org/name has no b.json (status 404)")
+	complains(t, errors.New(read("b.json")), filepath.Join(commit, "b.json"),
+		"/datasets/org/name has no b.json (status 404)")
 	complains(t, errors.New(read("folder")), "not a regular file")
 }
 
@@ -129,31 +132,46 @@ func TestFetchRefusals(t *testing.T) {
 		missing    bool
 		asked      int
 	}{
-		{"no such file", "b.json", nil, nil, []string{"it does not have the data set", "/datasets/org/name has no b.json (status 404)"}, true, 1},
-		{"no such repository", "b.json", nil, answer(404, "RepoNotFound", ""), []string{"/datasets/org/name does not exist", "for a private data set"}, false, 1},
-		{"no such revision", "b.json", nil, answer(404, "RevisionNotFound", ""), []string{"has no revision main"}, false, 1},
-		{"offline", "b.json", []string{"HF_HUB_OFFLINE", "1"}, nil, []string{"it does not have the data set", "HF_HUB_OFFLINE is set, so 127.0.0.1"}, false, 0},
-		{"offline, older name", "b.json", []string{"TRANSFORMERS_OFFLINE", "true"}, nil, []string{"TRANSFORMERS_OFFLINE is set"}, false, 0},
-		{"data sets offline", "b.json", []string{"HF_DATASETS_OFFLINE", "1"}, nil, []string{"HF_DATASETS_OFFLINE is set"}, false, 0},
-		{"bad endpoint", "b.json", []string{"HF_ENDPOINT", "ftp://user:secret@host"}, nil, []string{"HF_ENDPOINT is not the address"}, false, 0},
-		{"bad token", "b.json", []string{"HF_TOKEN", "a secret"}, nil, []string{"the token in HF_TOKEN holds characters"}, false, 0},
+		{"no such file", "b.json", nil, nil,
+			[]string{"it does not have the data set", "/datasets/org/name has no b.json (status 404)"}, true, 1},
+		{"no such repository", "b.json", nil, answer(404, "RepoNotFound", ""),
+			[]string{"/datasets/org/name does not exist", "for a private data set"}, false, 1},
+		{"no such revision", "b.json", nil, answer(404, "RevisionNotFound", ""), []string{"has no revision main"},
+			false, 1},
+		{"offline", "b.json", []string{"HF_HUB_OFFLINE", "1"}, nil,
+			[]string{"it does not have the data set", "HF_HUB_OFFLINE is set, so 127.0.0.1"}, false, 0},
+		{"offline, older name", "b.json", []string{"TRANSFORMERS_OFFLINE", "true"}, nil,
+			[]string{"TRANSFORMERS_OFFLINE is set"}, false, 0},
+		{"data sets offline", "b.json", []string{"HF_DATASETS_OFFLINE", "1"}, nil,
+			[]string{"HF_DATASETS_OFFLINE is set"}, false, 0},
+		{"bad endpoint", "b.json", []string{"HF_ENDPOINT", "ftp://user:secret@host"}, nil,
+			[]string{"HF_ENDPOINT is not the address"}, false, 0},
+		{"bad token", "b.json", []string{"HF_TOKEN", "a secret"}, nil,
+			[]string{"the token in HF_TOKEN holds characters"}, false, 0},
 		{"out of the repository", "../b.json", nil, nil, []string{`"../b.json" is not a file name`}, false, 0},
 		{"too large", "large", nil, nil, []string{"larger than 1 MiB"}, false, 1},
 		{"empty", "empty", nil, nil, []string{"empty of org/name", "came empty; try again"}, false, 1},
 		{"web page", "page", nil, nil, []string{"a web page came instead of page of org/name"}, false, 1},
-		{"web page by its type", "a", nil, answer(200, "", "{}", "Content-Type", "text/html; charset=utf-8"), []string{"a web page came", "proxy"}, false, 1},
-		{"broken", "a", nil, answer(503, "", "Bearer secret"), []string{"status 503 Service Unavailable", "try again later"}, false, 1},
-		{"not a hub", "a", nil, answer(405, "", ""), []string{"status 405", "is HF_ENDPOINT a Hugging Face hub?"}, false, 1},
+		{"web page by its type", "a", nil, answer(200, "", "{}", "Content-Type", "text/html; charset=utf-8"),
+			[]string{"a web page came", "proxy"}, false, 1},
+		{"broken", "a", nil, answer(503, "", "Bearer secret"),
+			[]string{"status 503 Service Unavailable", "try again later"}, false, 1},
+		{"not a hub", "a", nil, answer(405, "", ""), []string{"status 405", "is HF_ENDPOINT a Hugging Face hub?"},
+			false, 1},
 		{"pointed nowhere", "a", nil, answer(302, "", ""), []string{"without an address"}, false, 1},
-		{"pointed in a circle", "a", nil, answer(302, "", "", "Location", "?"), []string{"more than 8 times"}, false, 9},
-		{"pointed to a file", "a", nil, answer(302, "", "", "Location", "file:///etc/passwd"), []string{`kind "file"`}, false, 1},
+		{"pointed in a circle", "a", nil, answer(302, "", "", "Location", "?"), []string{"more than 8 times"}, false,
+			9},
+		{"pointed to a file", "a", nil, answer(302, "", "", "Location", "file:///etc/passwd"), []string{`kind "file"`},
+			false, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := serve(t, map[string]string{"large": strings.Repeat("x", 1<<20+1), "empty": "", "page": "<!doctype html>"})
+			s := serve(t,
+				map[string]string{"large": strings.Repeat("x", 1<<20+1), "empty": "", "page": "<!doctype html>"})
 			s.Before = test.before
 			home := t.TempDir()
-			_, err := ofHub(s, home, nil, append([]string{"HF_TOKEN", "secret"}, test.env...)...).Fetch(t.Context(), theDataset(t), lines(test.file))
+			_, err := ofHub(s, home, nil, append([]string{"HF_TOKEN", "secret"}, test.env...)...).Fetch(t.Context(),
+				theDataset(t), lines(test.file))
 			complains(t, err, test.want...)
 			if got := errors.Is(err, fs.ErrNotExist); got != test.missing {
 				t.Errorf("the file is missing: got %v, want %v of %v", got, test.missing, err)
@@ -183,7 +201,8 @@ func TestTokens(t *testing.T) {
 		}
 		s.Before = func(w http.ResponseWriter, r *http.Request) bool {
 			note(r)
-			to := network.URL + "/blob?signature=s" // the same name with another port: net/http would send the token there
+			// the same name with another port: net/http would send the token there
+			to := network.URL + "/blob?signature=s"
 			if strings.HasPrefix(r.URL.Path, "/datasets/") {
 				to = "/moved" + r.URL.Path
 			}

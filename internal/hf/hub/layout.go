@@ -34,7 +34,8 @@ var (
 var sharded = regexp.MustCompile(`\Adata/([^/]+)-[0-9]{5}-of-[0-9]{5}[^/]*\.[^/]*\z`)
 
 // noRows are files without a row, whatever their ending says.
-var noRows = []string{cardName, "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip", "dataset_dict.json"}
+var noRows = []string{cardName, "config.json", "dataset_info.json", "dataset_infos.json", "dummy_data.zip",
+	"dataset_dict.json"}
 
 // layout tells which files of a data set make up which subset and split, by the rules of the datasets library.
 type layout struct {
@@ -47,7 +48,8 @@ type layout struct {
 type scriptError struct{ name string }
 
 func (e scriptError) Error() string {
-	return fmt.Sprintf("the data set is made by the program %s, which is not run; the hub may have its rows in Parquet, in the branch %s", e.name, convertedBranch)
+	return fmt.Sprintf("the data set is made by the program %s, which is not run; the hub may have its rows in "+
+		"Parquet, in the branch %s", e.name, convertedBranch)
 }
 
 // errNoRows says that no file of a data set is known to hold rows.
@@ -117,9 +119,12 @@ func (l layout) subset(name string) (subset, error) {
 	}
 	switch {
 	case name != "":
-		return subset{}, choiceError{fmt.Errorf("unknown subset %q; use --hf-subset with one of: %s", name, text.List(names, mostListed))}
+		return subset{},
+			choiceError{fmt.Errorf("unknown subset %q; use --hf-subset with one of: %s", name,
+				text.List(names, mostListed))}
 	case preferred < 0:
-		return subset{}, choiceError{fmt.Errorf("it has several subsets; give --hf-subset one of: %s", text.List(names, mostListed))}
+		return subset{},
+			choiceError{fmt.Errorf("it has several subsets; give --hf-subset one of: %s", text.List(names, mostListed))}
 	}
 	return l.subsets[preferred], nil
 }
@@ -141,9 +146,11 @@ func (s subset) split(name string) (split, error) {
 		names = append(names, part.name)
 	}
 	if name == "" {
-		return split{}, choiceError{fmt.Errorf("it has several splits; give --hf-split one of: %s", text.List(names, mostListed))}
+		return split{},
+			choiceError{fmt.Errorf("it has several splits; give --hf-split one of: %s", text.List(names, mostListed))}
 	}
-	return split{}, choiceError{fmt.Errorf("unknown split %q; use --hf-split with one of: %s", name, text.List(names, mostListed))}
+	return split{},
+		choiceError{fmt.Errorf("unknown split %q; use --hf-split with one of: %s", name, text.List(names, mostListed))}
 }
 
 // mostListed is how many names an error lists.
@@ -243,8 +250,8 @@ func (l layout) match(dir, pattern string) ([]string, error) {
 	return matched, nil
 }
 
-// unrequested reports whether a file that matches a pattern is passed over: hidden ones, those in folders such as __pycache__, and those that
-// describe others, unless the pattern names them.
+// unrequested reports whether a file that matches a pattern is passed over: hidden ones, those in folders such as
+// __pycache__, and those that describe others, unless the pattern names them.
 func unrequested(file, pattern string) bool {
 	count := func(name, prefix string) (n int) {
 		for part := range strings.SplitSeq(name, "/") {
@@ -297,8 +304,8 @@ func ofOneFormat(files []string) []string {
 	})
 }
 
-// converted is the layout of the branch in which the hub keeps a data set as Parquet: <subset>/<split>/0000.parquet, or partial-<split>
-// where that is only a part.
+// converted is the layout of the branch in which the hub keeps a data set as Parquet: <subset>/<split>/0000.parquet, or
+// partial-<split> where that is only a part.
 func converted(files []string) layout {
 	l := layout{files: files}
 	for _, file := range files {

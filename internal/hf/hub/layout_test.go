@@ -65,8 +65,10 @@ func TestLayoutsGolden(t *testing.T) {
 }
 
 func TestLayoutChoices(t *testing.T) {
-	const two = "---\nconfigs:\n- config_name: main\n  data_files:\n  - split: train\n    path: a.json\n  - split: test\n    path: gone.json\n" +
-		"- config_name: other\n  data_files:\n  - split: x\n    path: b.json\n  - split: y\n    path: https://example.com/b.json\n---\n"
+	const two = "---\nconfigs:\n- config_name: main\n  data_files:\n  - split: train\n    path: a.json\n  - split: " +
+		"test\n    path: gone.json\n" +
+		"- config_name: other\n  data_files:\n  - split: x\n    path: b.json\n  - split: y\n    path: " +
+		"https://example.com/b.json\n---\n"
 	tests := []struct {
 		name, card    string
 		files         string
@@ -74,16 +76,20 @@ func TestLayoutChoices(t *testing.T) {
 		want          string // files, or a part of the error behind "!"
 		choice        bool
 	}{
-		{"subset missing", two, "a.json b.json", "", "", "!several subsets; give --hf-subset one of: main, other", true},
-		{"unknown subset", two, "a.json b.json", "nope", "", `!unknown subset "nope"; use --hf-subset with one of: main, other`, true},
-		{"unknown split", two, "a.json b.json", "main", "dev", `!unknown split "dev"; use --hf-split with one of: train, test`, true},
+		{"subset missing", two, "a.json b.json", "", "", "!several subsets; give --hf-subset one of: main, other",
+			true},
+		{"unknown subset", two, "a.json b.json", "nope", "",
+			`!unknown subset "nope"; use --hf-subset with one of: main, other`, true},
+		{"unknown split", two, "a.json b.json", "main", "dev",
+			`!unknown split "dev"; use --hf-split with one of: train, test`, true},
 		{"split missing", two, "a.json b.json", "other", "", `!several splits; give --hf-split one of: x, y`, true},
 		{"train where no split is given", two, "a.json b.json", "main", "", "a.json", false},
 		{"file missing", two, "a.json b.json", "main", "test", `!split "test": gone.json is not there`, false},
 		{"elsewhere", two, "a.json b.json", "other", "y", "!its files are elsewhere", false},
 		{"only one split", "", "dev.json", "", "", "dev.json", false},
 		{"default by name", "", "train.json", "default", "train", "train.json", false},
-		{"unknown subset without a card", "", "train.json", "main", "", `!unknown subset "main"; use --hf-subset with one of: default`, true},
+		{"unknown subset without a card", "", "train.json", "main", "",
+			`!unknown subset "main"; use --hf-subset with one of: default`, true},
 		{"a folder stands for a subset", "", "main/train.json other/train.json", "main", "", "main/train.json", false},
 		{"no rows", "", "a.txt LICENSE", "", "", "!no file of rows", false},
 		{"nothing", "", "README.md", "", "", "!no file of rows", false},
@@ -110,7 +116,8 @@ func TestLayoutChoices(t *testing.T) {
 }
 
 func TestConverted(t *testing.T) {
-	l := converted([]string{".gitattributes", "en/partial-train/0000.parquet", "en/partial-train/0001.parquet", "en/test/0000.parquet", "en/test/index.duckdb", "fr/train/0000.parquet"})
+	l := converted([]string{".gitattributes", "en/partial-train/0000.parquet", "en/partial-train/0001.parquet",
+		"en/test/0000.parquet", "en/test/index.duckdb", "fr/train/0000.parquet"})
 	got := map[string]string{}
 	for _, s := range l.subsets {
 		for _, part := range s.splits {
@@ -121,7 +128,8 @@ func TestConverted(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]string{"en train": "en/partial-train/0000.parquet en/partial-train/0001.parquet", "en test": "en/test/0000.parquet", "fr train": "fr/train/0000.parquet"}
+	want := map[string]string{"en train": "en/partial-train/0000.parquet en/partial-train/0001.parquet",
+		"en test": "en/test/0000.parquet", "fr train": "fr/train/0000.parquet"}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
@@ -133,18 +141,26 @@ func TestReadCard(t *testing.T) {
 		{"no front matter", "# Title\n---\nconfigs: x\n---\n", ""},
 		{"not closed", "---\nconfigs: [", ""},
 		{"closed at once", "---\n---\n", ""},
-		{"carriage returns and a mark", "\ufeff\r\n---\r\nconfigs:\r\n- config_name: a\r\n  data_files: x\r\n---\r\n", "a: train[x]"},
-		{"numbers and words", "---\nconfigs:\n- config_name: 2021\n  data_files: 5\n- config_name: no\n---\n", "2021: train[5]; no:"},
-		{"patterns by split", "---\nconfigs:\n- config_name: a\n  data_files:\n    - split: test\n      path: [x, y]\n---\n", "a: test[x y]"},
+		{"carriage returns and a mark", "\ufeff\r\n---\r\nconfigs:\r\n- config_name: a\r\n  data_files: x\r\n---\r\n",
+			"a: train[x]"},
+		{"numbers and words", "---\nconfigs:\n- config_name: 2021\n  data_files: 5\n- config_name: no\n---\n",
+			"2021: train[5]; no:"},
+		{"patterns by split", "---\nconfigs:\n- config_name: a\n  data_files:\n    - split: test\n      path: [x, " +
+			"y]\n---\n", "a: test[x y]"},
 		{"no data_files", "---\nconfigs:\n- config_name: a\n  data_files:\n---\n", "a:"},
 		{"an anchor", "---\nx: &x [p, q]\nconfigs:\n- config_name: a\n  data_files: *x\n---\n", "a: train[p q]"},
 		{"no YAML", "---\nconfigs: [\n---\n", "!invalid front matter: line "},
-		{"no list", "---\nconfigs: 5\n---\n", "!invalid front matter: line 1: configs must be a list of mappings with a config_name"},
+		{"no list", "---\nconfigs: 5\n---\n",
+			"!invalid front matter: line 1: configs must be a list of mappings with a config_name"},
 		{"no name", "---\nconfigs:\n- data_files: x\n---\n", "!item 1 of its configs has no config_name"},
-		{"a name twice", "---\nconfigs:\n- config_name: a\n- config_name: a\n---\n", `!two of its configs have the config_name "a"`},
-		{"a split twice", "---\nconfigs:\n- config_name: a\n  data_files: [{split: x, path: y}, {split: x, path: z}]\n---\n", `!config "a": its data_files have the split "x" twice`},
-		{"a split without files", "---\nconfigs:\n- config_name: a\n  data_files: [{split: x}]\n---\n", "!neither names nor a list of {split, path}"},
-		{"files of no kind", "---\nconfigs:\n- config_name: a\n  data_files: {a: [{}]}\n---\n", "!neither names nor a list of {split, path}"},
+		{"a name twice", "---\nconfigs:\n- config_name: a\n- config_name: a\n---\n",
+			`!two of its configs have the config_name "a"`},
+		{"a split twice", "---\nconfigs:\n- config_name: a\n  data_files: [{split: x, path: y}, {split: x, path: " +
+			"z}]\n---\n", `!config "a": its data_files have the split "x" twice`},
+		{"a split without files", "---\nconfigs:\n- config_name: a\n  data_files: [{split: x}]\n---\n",
+			"!neither names nor a list of {split, path}"},
+		{"files of no kind", "---\nconfigs:\n- config_name: a\n  data_files: {a: [{}]}\n---\n",
+			"!neither names nor a list of {split, path}"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -36,8 +36,8 @@ type Remote struct {
 	token    string // sent to the endpoint alone, and shown nowhere
 }
 
-// Remote is the repository on the hub. It fails if the environment forbids to go there or cannot be made sense of; nothing
-// is asked yet.
+// Remote is the repository on the hub. It fails if the environment forbids to go there or cannot be made sense of;
+// nothing is asked yet.
 func (h *Hub) Remote(repo Repository) (*Remote, error) {
 	endpoint, err := h.env.endpoint()
 	if err != nil {
@@ -72,10 +72,11 @@ func (r *Remote) address(name string) *url.URL {
 }
 
 // redirects are the statuses of answers that point on to another address.
-var redirects = []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
+var redirects = []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+	http.StatusPermanentRedirect}
 
-// get sends a request and follows redirects itself: http.Client would send the token to hosts below the hub's. The answer begins at
-// byte from, if the host can do so. The caller closes the answer's body.
+// get sends a request and follows redirects itself: http.Client would send the token to hosts below the hub's. The
+// answer begins at byte from, if the host can do so. The caller closes the answer's body.
 func (r *Remote) get(ctx context.Context, method string, to *url.URL, from int64) (*http.Response, error) {
 	waited := false
 	for range maxRedirects + 1 {
@@ -116,16 +117,18 @@ const longestPause = time.Minute
 // retryAfter is how long a host that gets too many requests asks to wait, 0 if it does not or if that is too long.
 func retryAfter(resp *http.Response) time.Duration {
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if resp.StatusCode != http.StatusTooManyRequests || err != nil || seconds < 0 || seconds > int(longestPause/time.Second) {
+	if resp.StatusCode != http.StatusTooManyRequests || err != nil || seconds < 0 ||
+		seconds > int(longestPause/time.Second) {
 		return 0
 	}
 	return time.Duration(max(1, seconds)) * time.Second
 }
 
 var (
-	errNoConnection = fmt.Errorf("no connection within %v; is the network up? HF_HUB_OFFLINE=1 goes without", connectWithin)
-	errHungUp       = errors.New("the connection was closed without an answer; try again")
-	errSilent       = fmt.Errorf("nothing came for %v; try again", silentFor)
+	errNoConnection = fmt.Errorf("no connection within %v; is the network up? HF_HUB_OFFLINE=1 goes without",
+		connectWithin)
+	errHungUp = errors.New("the connection was closed without an answer; try again")
+	errSilent = fmt.Errorf("nothing came for %v; try again", silentFor)
 )
 
 // connectionError is why the hub could not be reached.
@@ -241,7 +244,8 @@ func (r *Remote) refusal(what, name string, resp *http.Response) error {
 	code := resp.Header.Get("X-Error-Code") // the hub's own word for the reason
 	switch status := resp.StatusCode; {
 	case status == http.StatusNotFound && code == "RepoNotFound":
-		return unknownError{fmt.Errorf("%s does not exist, or is private: check the name, and set HF_TOKEN for a private %s", r.Name(), noun)}
+		return unknownError{fmt.Errorf(
+			"%s does not exist, or is private: check the name, and set HF_TOKEN for a private %s", r.Name(), noun)}
 	case status == http.StatusNotFound && code == "RevisionNotFound":
 		return revisionError{r.Name(), r.repo.revision}
 	case status == http.StatusNotFound:
@@ -249,18 +253,22 @@ func (r *Remote) refusal(what, name string, resp *http.Response) error {
 	case code == "GatedRepo" && r.token == "":
 		hint = "the " + noun + " is gated: accept the licence at " + page + " and set HF_TOKEN"
 	case code == "GatedRepo":
-		hint = "the " + noun + " is gated: accept the licence at " + page + " for the account of the token, or set HF_TOKEN to another"
+		hint = "the " + noun + " is gated: accept the licence at " + page + " for the account of the token, or set " +
+			"HF_TOKEN to another"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		hint = "the " + noun + " is gated, private or does not exist: check its name, accept the licence at " + page + " and set HF_TOKEN"
+		hint = "the " + noun + " is gated, private or does not exist: check its name, accept the licence at " + page +
+			" and set HF_TOKEN"
 		if r.token != "" {
-			hint = "the token sent may not read this " + noun + ": accept the licence at " + page + ", or set HF_TOKEN to another"
+			hint = "the token sent may not read this " + noun + ": accept the licence at " + page + ", or set " +
+				"HF_TOKEN to another"
 		}
 	case status == http.StatusTooManyRequests:
 		hint = "the hub wants fewer requests; set HF_TOKEN or try again later"
 	case status < 500:
 		hint = "is HF_ENDPOINT a Hugging Face hub?"
 	}
-	err := fmt.Errorf("cannot download %s: status %d %s; %s", what, resp.StatusCode, http.StatusText(resp.StatusCode), hint)
+	err := fmt.Errorf("cannot download %s: status %d %s; %s", what, resp.StatusCode, http.StatusText(resp.StatusCode),
+		hint)
 	if code == "RepoNotFound" {
 		return unknownError{err}
 	}

@@ -46,8 +46,8 @@ func (s Shard) Fetch(ctx context.Context) (path string, err error) {
 	return path, s.hub.outdated(s.of, err)
 }
 
-// Select finds the files that hold the rows, in the order of the datasets library. A repository is looked for in the caches of the
-// Hugging Face libraries, then on the hub, whose list of files is kept: later changes are not asked for.
+// Select finds the files that hold the rows, in the order of the datasets library. A repository is looked for in the
+// caches of the Hugging Face libraries, then on the hub, whose list of files is kept: later changes are not asked for.
 func (h *Hub) Select(ctx context.Context, s Selection) ([]Shard, error) {
 	info, err := os.Stat(s.Path)
 	if err == nil && info.Mode().IsRegular() {
@@ -76,7 +76,8 @@ func (h *Hub) Select(ctx context.Context, s Selection) ([]Shard, error) {
 	return shards, second
 }
 
-// Beside is where another file of the same repository lies, such as a recording that a row names. It is fetched if it has to be.
+// Beside is where another file of the same repository lies, such as a recording that a row names. It is fetched if it
+// has to be.
 func (h *Hub) Beside(ctx context.Context, s Selection, name string) (path string, err error) {
 	f := File{Name: name, Limit: maxBeside}
 	if err := f.check(); err != nil {
@@ -99,7 +100,8 @@ func (h *Hub) Beside(ctx context.Context, s Selection, name string) (path string
 	}
 	at := repo
 	if tree, err := h.kept(repo); err == nil {
-		i, found := slices.BinarySearchFunc(tree.Files, name, func(e entry, name string) int { return strings.Compare(e.Name, name) })
+		i, found := slices.BinarySearchFunc(tree.Files, name,
+			func(e entry, name string) int { return strings.Compare(e.Name, name) })
 		if !found {
 			return "", lackingError{repo.id, name}
 		}
@@ -124,11 +126,12 @@ func (s Selection) repository(reason error) (Repository, error) {
 	if reason == nil {
 		return repo, fmt.Errorf("%s is %w and no directory", s.Path, errNotRegular)
 	}
-	return repo, fmt.Errorf("%s: %w; give a file, a directory, or a data set's name on the hub, such as organisation/name", s.Path, PathCause(reason))
+	return repo, fmt.Errorf("%s: %w; give a file, a directory, or a data set's name on the hub, such as "+
+		"organisation/name", s.Path, PathCause(reason))
 }
 
-// Directory is where the files of a directory lie: in the directory itself or, where that is of a cache of the Hugging Face libraries, in the
-// snapshot that is main.
+// Directory is where the files of a directory lie: in the directory itself or, where that is of a cache of the Hugging
+// Face libraries, in the snapshot that is main.
 //
 //	hub/ datasets--<owner>--<name>/ refs/main            holds <commit>
 //	                                snapshots/<commit>/  holds the files
@@ -159,7 +162,8 @@ func (h *Hub) selectFrom(ctx context.Context, repo Repository, s Selection) (sha
 		return shards, nil
 	}
 	shards, err = h.remote(ctx, repo, s)
-	if err == nil || ctx.Err() != nil || errors.Is(err, errNoRows) || errors.As(err, new(choiceError)) || errors.As(err, new(scriptError)) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, errNoRows) || errors.As(err, new(choiceError)) ||
+		errors.As(err, new(scriptError)) {
 		return shards, err
 	}
 	return nil, fmt.Errorf("%w; %w", cached, err)
@@ -286,7 +290,8 @@ func local(ctx context.Context, dir string, s Selection) ([]Shard, error) {
 
 var numbered = regexp.MustCompile(`\A(.*)-[0-9]{5}-of-([0-9]{5})(.*)\z`)
 
-// Complete reports which files are missing of those that have a number, as in train-00000-of-00002.parquet: caches and directories need not have all.
+// Complete reports which files are missing of those that have a number, as in train-00000-of-00002.parquet: caches and
+// directories need not have all.
 func Complete(shards []Shard) error {
 	counts := map[string]int{}
 	for _, s := range shards {

@@ -59,8 +59,9 @@ func TestSelectHere(t *testing.T) {
 		"hub/datasets--org--name/snapshots/c1/train.json": "of c1",
 		"hub/datasets--org--name/snapshots/c2/train.json": "-> ../../blobs/x",
 		"hub/datasets--org--none/snapshots/c3/train.json": "of c3",
-		"broken/train.json":                                      "-> ../none",
-		"pointer/train.json":                                     "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+		"broken/train.json": "-> ../none",
+		"pointer/train.json": "version https://git-lfs.github.com/spec/v1\noid " +
+			"sha256:0\n",
 		"empty/notes.txt":                                        "x",
 		"card/README.md":                                         "---\nconfigs: [\n---\n",
 		"card/a.json":                                            "x",
@@ -88,18 +89,21 @@ func TestSelectHere(t *testing.T) {
 		{"refs", "org/name", "", "!does not hold a commit"},
 		{"parts", "", "", "0 3"}, // as the user has it
 		{"wrong", "", "", "deep"},
-		{"made", "", "", "!made: the data set is made by the program made.py, which is not run; the hub may have its rows in Parquet, in the branch refs/convert/parquet"},
+		{"made", "", "", "!made: the data set is made by the program made.py, which is not run; the hub may have its " +
+			"rows in Parquet, in the branch refs/convert/parquet"},
 		{"none", "", "", "!none: no such file or directory; give a file, a directory, or a data set's name"},
 	}
 	h := New(Options{Env: func(string) string { return "" }, Client: &http.Client{Transport: noNetwork{}}})
 	for _, test := range tests {
 		t.Run(test.path+" "+test.subset, func(t *testing.T) {
-			selects(t, h, Selection{Path: filepath.Join(root, filepath.FromSlash(test.path)), Name: test.name, Subset: test.subset}, test.want)
+			selects(t, h, Selection{Path: filepath.Join(root, filepath.FromSlash(test.path)), Name: test.name,
+				Subset: test.subset}, test.want)
 		})
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("the user has gone"))
-	if _, err := h.Select(ctx, Selection{Path: filepath.Join(root, "clone"), Subset: "a"}); err == nil || err.Error() != "the user has gone" {
+	if _, err := h.Select(ctx, Selection{Path: filepath.Join(root, "clone"), Subset: "a"}); err == nil ||
+		err.Error() != "the user has gone" {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -111,7 +115,8 @@ func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 func TestBesideHere(t *testing.T) {
-	root := hubtest.Plant(t, map[string]string{"a/rows.parquet": "rows", "a/sound/1.wav": "RIFF", "hub/datasets--org--name/snapshots/c/1.wav": "in a cache"})
+	root := hubtest.Plant(t, map[string]string{"a/rows.parquet": "rows", "a/sound/1.wav": "RIFF",
+		"hub/datasets--org--name/snapshots/c/1.wav": "in a cache"})
 	h := New(Options{Env: func(string) string { return "" }, Client: &http.Client{Transport: noNetwork{}}})
 	tests := []struct{ path, name, file, want string }{
 		{"a/rows.parquet", "", "sound/1.wav", "RIFF"},
@@ -132,16 +137,19 @@ func TestBesideHere(t *testing.T) {
 }
 
 func TestSelectFromTheHub(t *testing.T) {
-	const card = "---\nconfigs:\n- config_name: main\n  data_files:\n  - split: train\n    path: main/train-*\n- config_name: other\n---\n"
-	s := hubtest.Serve(t, map[string]map[string]string{"org/name": {"README.md": card, "main/train-00000-of-00002.parquet": "zero",
-		"main/train-00001-of-00002.parquet": "one", "sound/1 é.wav": "RIFF", "z.txt": "z"}})
+	const card = "---\nconfigs:\n- config_name: main\n  data_files:\n  - split: train\n    path: main/train-*\n- " +
+		"config_name: other\n---\n"
+	s := hubtest.Serve(t,
+		map[string]map[string]string{"org/name": {"README.md": card, "main/train-00000-of-00002.parquet": "zero",
+			"main/train-00001-of-00002.parquet": "one", "sound/1 é.wav": "RIFF", "z.txt": "z"}})
 	s.Page = 2
 	home := t.TempDir()
 	var said []string
 	h := ofHub(s, home, func(line string) { said = append(said, line) })
 	selection := Selection{Path: "org/name", Subset: "main", Split: "train"}
 	commit := s.Commit("org/name")
-	listing := fmt.Sprintf("org/name/revision/main org/name/tree/%[1]s org/name/tree/%[1]s org/name/tree/%[1]s org/name/resolve/%[1]s/README.md", commit)
+	listing := fmt.Sprintf("org/name/revision/main org/name/tree/%[1]s org/name/tree/%[1]s org/name/tree/%[1]s "+
+		"org/name/resolve/%[1]s/README.md", commit)
 
 	shards, err := h.Select(t.Context(), selection)
 	if got := strings.Join(s.Asked(), " "); err != nil || got != listing {
@@ -173,7 +181,8 @@ func TestSelectFromTheHub(t *testing.T) {
 	// All is kept: later commits are not asked for, and nothing else either.
 	s.Files["org/name"]["z.txt"] = "later"
 	selects(t, ofHub(s, home, nil, "HF_HUB_OFFLINE", "1"), selection, "zero one")
-	for name, want := range map[string]string{"": "several subsets; give --hf-subset one of: main, other", "none": "unknown subset \"none\""} {
+	for name, want := range map[string]string{"": "several subsets; give --hf-subset one of: main, other",
+		"none": "unknown subset \"none\""} {
 		_, err := h.Select(t.Context(), Selection{Path: "org/name", Subset: name})
 		complains(t, err, "org/name: ", want)
 		if strings.Contains(err.Error(), "cache") {
@@ -187,17 +196,22 @@ func TestSelectFromTheHub(t *testing.T) {
 
 // A cache that has all files of a split is not gone past; one that lacks some is.
 func TestSelectFromACache(t *testing.T) {
-	s := hubtest.Serve(t, map[string]map[string]string{"org/name": {"data/train-00000-of-00002.parquet": "zero", "data/train-00001-of-00002.parquet": "one"}})
+	s := hubtest.Serve(t,
+		map[string]map[string]string{
+			"org/name": {"data/train-00000-of-00002.parquet": "zero", "data/train-00001-of-00002.parquet": "one"}})
 	commit := s.Commit("org/name")
 	const prefix = "hf/hub/datasets--org--name/"
-	files := map[string]string{prefix + "refs/main": commit, prefix + "snapshots/" + commit + "/data/train-00000-of-00002.parquet": "zero"}
+	files := map[string]string{prefix + "refs/main": commit,
+		prefix + "snapshots/" + commit + "/data/train-00000-of-00002.parquet": "zero"}
 	home := hubtest.Plant(t, files)
 	selects(t, ofHub(s, home, nil), Selection{Path: "org/name"}, "zero one")
-	want := fmt.Sprintf("org/name/revision/main org/name/tree/%s org/name/resolve/%[1]s/data/train-00001-of-00002.parquet", commit)
+	want := fmt.Sprintf(
+		"org/name/revision/main org/name/tree/%s org/name/resolve/%[1]s/data/train-00001-of-00002.parquet", commit)
 	if got := strings.Join(s.Asked(), " "); got != want {
 		t.Errorf("asked for %s, want %s", got, want)
 	}
-	_, err := ofHub(s, hubtest.Plant(t, files), nil, "HF_HUB_OFFLINE", "1").Select(t.Context(), Selection{Path: "org/name"})
+	_, err := ofHub(s, hubtest.Plant(t, files), nil, "HF_HUB_OFFLINE", "1").Select(t.Context(),
+		Selection{Path: "org/name"})
 	complains(t, err, "only 1 of the 2 files data/train-*-of-00002.parquet are there", "HF_HUB_OFFLINE is set")
 
 	files[prefix+"snapshots/"+commit+"/data/train-00001-of-00002.parquet"] = "one"
@@ -210,14 +224,17 @@ func TestSelectFromACache(t *testing.T) {
 // Rows that a program makes are taken from the hub's copy in Parquet.
 func TestSelectConverted(t *testing.T) {
 	s := hubtest.Serve(t, map[string]map[string]string{
-		"org/name":                      {"name.py": "import os", "dev.json": "no rows", "README.md": "---\nlicense: mit\n---\n"},
+		"org/name": {"name.py": "import os", "dev.json": "no rows",
+			"README.md": "---\nlicense: mit\n---\n"},
 		"org/name@refs/convert/parquet": {"default/train/0000.parquet": "zero", "default/train/0001.parquet": "one"},
 		"org/zip":                       {"a.zip": "PK"},
-		"org/card":                      {"card.py": "import os", "a.json": "rows", "README.md": "---\nconfigs:\n- config_name: x\n  data_files: a.json\n---\n"},
+		"org/card": {"card.py": "import os", "a.json": "rows",
+			"README.md": "---\nconfigs:\n- config_name: x\n  data_files: a.json\n---\n"},
 	})
 	h := ofHub(s, t.TempDir(), nil)
 	selects(t, h, Selection{Path: "org/name", Split: "train"}, "zero one")
-	selects(t, h, Selection{Path: "org/name", Split: "test"}, `!unknown split "test"; use --hf-split with one of: train`)
+	selects(t, h, Selection{Path: "org/name", Split: "test"},
+		`!unknown split "test"; use --hf-split with one of: train`)
 	_, err := h.Select(t.Context(), Selection{Path: "org/zip"})
 	complains(t, err, "no file of rows", "the hub's copy in Parquet", "has no revision refs/convert/parquet")
 	selects(t, h, Selection{Path: "org/card"}, "rows")
@@ -239,7 +256,8 @@ func TestSelectFromARewrittenRepository(t *testing.T) {
 
 func TestSelectRefusals(t *testing.T) {
 	answer := hubtest.Answer
-	onFiles := func(before func(w http.ResponseWriter, r *http.Request) bool) func(w http.ResponseWriter, r *http.Request) bool {
+	onFiles := func(
+		before func(w http.ResponseWriter, r *http.Request) bool) func(w http.ResponseWriter, r *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			return strings.Contains(r.URL.Path, "/resolve/") && before(w, r)
 		}
@@ -250,13 +268,17 @@ func TestSelectRefusals(t *testing.T) {
 		env    []string
 		want   []string
 	}{
-		{"no repository", answer(404, "RepoNotFound", ""), nil, []string{"org/name does not exist, or is private", "HF_TOKEN"}},
-		{"gated", onFiles(answer(401, "GatedRepo", "")), nil, []string{"train.json of org/name", "status 401", "is gated", "accept the licence at http://127.0.0.1", "/datasets/org/name and set HF_TOKEN"}},
-		{"gated for the token", onFiles(answer(403, "GatedRepo", "")), []string{"HF_TOKEN", "hf_x"}, []string{"status 403", "for the account of the token, or set HF_TOKEN to another"}},
+		{"no repository", answer(404, "RepoNotFound", ""), nil,
+			[]string{"org/name does not exist, or is private", "HF_TOKEN"}},
+		{"gated", onFiles(answer(401, "GatedRepo", "")), nil, []string{"train.json of org/name", "status 401",
+			"is gated", "accept the licence at http://127.0.0.1", "/datasets/org/name and set HF_TOKEN"}},
+		{"gated for the token", onFiles(answer(403, "GatedRepo", "")), []string{"HF_TOKEN", "hf_x"},
+			[]string{"status 403", "for the account of the token, or set HF_TOKEN to another"}},
 		{"private", answer(401, "RepoNotFound", ""), nil, []string{"gated, private or does not exist", "HF_TOKEN"}},
 		{"no list", answer(404, "", ""), nil, []string{"has no list of files"}},
 		{"no commit", answer(200, "", "{}"), nil, []string{"the hub gives no commit"}},
-		{"a commit that leads elsewhere", answer(200, "", `{"sha":"../../x"}`), nil, []string{"the hub gives no commit"}},
+		{"a commit that leads elsewhere", answer(200, "", `{"sha":"../../x"}`), nil,
+			[]string{"the hub gives no commit"}},
 		{"no JSON", answer(200, "", "hello"), nil, []string{"that are not JSON"}},
 		{"another form", answer(200, "", `[1]`), nil, []string{"came in another form"}},
 		{"a web page", answer(200, "", "<html>"), nil, []string{"a web page came instead of the list of files"}},
@@ -269,7 +291,8 @@ func TestSelectRefusals(t *testing.T) {
 			io.WriteString(w, `[{"type":"file","path":"a.json","size":1}]`)
 			return true
 		}, nil, []string{"or its list has no end"}},
-		{"a damaged file", onFiles(answer(200, "", "{x}")), nil, []string{"train.json of org/name from 127.0.0.1", "came damaged", "try again"}},
+		{"a damaged file", onFiles(answer(200, "", "{x}")), nil,
+			[]string{"train.json of org/name from 127.0.0.1", "came damaged", "try again"}},
 		{"too long a file", onFiles(answer(200, "", "longer")), nil, []string{"more than its 3 bytes came"}},
 		{"half a file", onFiles(answer(200, "", "{", "Content-Length", "3")), nil, []string{"broke off after 1 bytes"}},
 		{"a short file", onFiles(answer(200, "", "{")), nil, []string{"broke off after 1 bytes"}},

@@ -157,14 +157,16 @@ func (r *Remote) list(ctx context.Context) (tree, error) {
 			return t, t.check()
 		}
 		if len(t.Files) > maxFiles || next == u.RawQuery {
-			return t, fmt.Errorf("%s has more than %d files, or its list has no end; download it and give the directory", r.Name(), maxFiles)
+			return t, fmt.Errorf("%s has more than %d files, or its list has no end; download it and give the "+
+				"directory", r.Name(), maxFiles)
 		}
 		r.hub.progress(fmt.Sprintf("listing the files of %s: %d", r.repo.id, len(t.Files)))
 		u.RawQuery = next
 	}
 }
 
-// nextPage is the query of the next page, "" behind the last one. Its host is not ours to choose: a mirror may name the hub that it mirrors.
+// nextPage is the query of the next page, "" behind the last one. Its host is not ours to choose: a mirror may name the
+// hub that it mirrors.
 func nextPage(header http.Header) string {
 	for _, value := range header.Values("Link") {
 		for link := range strings.SplitSeq(value, ",") {

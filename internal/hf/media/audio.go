@@ -28,8 +28,8 @@ const (
 	maxAudio      = 24 * time.Hour
 )
 
-// audioTypes are the MIME types of extensions as Python's mimetypes gives them, with the entries of Debian's mime.types for those that
-// Python's own table lacks.
+// audioTypes are the MIME types of extensions as Python's mimetypes gives them, with the entries of Debian's mime.types
+// for those that Python's own table lacks.
 var audioTypes = map[string]string{
 	".wav":  "audio/x-wav",
 	".flac": "audio/flac",
@@ -60,11 +60,12 @@ func (a *Audio) Format() string {
 
 // Part is the recording as a content part of the chat API.
 func (a *Audio) Part() json.RawMessage {
-	return fmt.Appendf(nil, `{"type":"input_audio","input_audio":{"data":"%s","format":%s}}`, base64.StdEncoding.EncodeToString(a.Data), jsonscan.Quote(a.Format()))
+	return fmt.Appendf(nil, `{"type":"input_audio","input_audio":{"data":"%s","format":%s}}`,
+		base64.StdEncoding.EncodeToString(a.Data), jsonscan.Quote(a.Format()))
 }
 
-// LoadAudio reads the recording in a file. Uncompressed WAV becomes WAV of 16 bits, as vLLM's client sends it; other recordings stay as
-// they are. The error does not name the file.
+// LoadAudio reads the recording in a file. Uncompressed WAV becomes WAV of 16 bits, as vLLM's client sends it; other
+// recordings stay as they are. The error does not name the file.
 func LoadAudio(path string) (*Audio, error) {
 	data, err := load(path, maxAudioBytes)
 	if err != nil {
@@ -125,7 +126,9 @@ func recordingLength(data []byte) (length time.Duration, extension string, err e
 			return length, f.extension, within(f.name, err)
 		}
 	}
-	return 0, "", fmt.Errorf("this is %s; convert it to WAV, FLAC, MP3, Ogg or M4A, as ffmpeg -i FILE -ar 16000 -ac 1 FILE.wav does", foreign(data))
+	return 0, "",
+		fmt.Errorf("this is %s; convert it to WAV, FLAC, MP3, Ogg or M4A, as ffmpeg -i FILE -ar 16000 -ac 1 FILE.wav "+
+			"does", foreign(data))
 }
 
 func within(format string, err error) error {
@@ -138,8 +141,10 @@ func within(format string, err error) error {
 // foreign names the format of a file that cannot be measured here.
 func foreign(data []byte) string {
 	for _, f := range []struct{ start, name string }{
-		{"FORM", "AIFF"}, {".snd", "AU"}, {"caff", "CAF"}, {"#!AMR", "AMR"}, {"\x1aE\xdf\xa3", "WebM or Matroska"}, {"0&\xb2u", "WMA"},
-		{"RIFX", "big-endian WAV"}, {"RF64", "RF64, a WAV of more than 4 GiB"}, {"BW64", "BW64, a WAV of more than 4 GiB"}, {"wvpk", "WavPack"},
+		{"FORM", "AIFF"}, {".snd", "AU"}, {"caff", "CAF"}, {"#!AMR", "AMR"}, {"\x1aE\xdf\xa3", "WebM or Matroska"},
+		{"0&\xb2u", "WMA"},
+		{"RIFX", "big-endian WAV"}, {"RF64", "RF64, a WAV of more than 4 GiB"},
+		{"BW64", "BW64, a WAV of more than 4 GiB"}, {"wvpk", "WavPack"},
 		{"\xff\xf1", "AAC"}, {"\xff\xf9", "AAC"},
 	} {
 		if bytes.HasPrefix(data, []byte(f.start)) {
@@ -158,7 +163,8 @@ func lengthOf(samples, rate uint64) (time.Duration, error) {
 	case rate == 0:
 		return 0, errors.New("has a sampling rate of 0")
 	case samples/rate >= uint64(maxAudio/time.Second):
-		return 0, fmt.Errorf("claims to last %d hours; recordings are at most %d hours long", samples/rate/3600, maxAudio/time.Hour)
+		return 0, fmt.Errorf("claims to last %d hours; recordings are at most %d hours long", samples/rate/3600,
+			maxAudio/time.Hour)
 	}
 	length := time.Duration(samples/rate)*time.Second + time.Duration(samples%rate*uint64(time.Second)/rate)
 	if length == 0 {

@@ -16,7 +16,8 @@ import (
 func TestAudioType(t *testing.T) {
 	for name, want := range map[string]string{
 		"half.wav": "audio/x-wav", "HALF.WAV": "audio/x-wav", "a.b.mp3": "audio/mpeg", "x.opus": "audio/opus",
-		"x.flac": "audio/flac", "x.oga": "audio/ogg", "x.m4a": "audio/mp4", "x.xyz": "application/octet-stream", "wav": "application/octet-stream",
+		"x.flac": "audio/flac", "x.oga": "audio/ogg", "x.m4a": "audio/mp4", "x.xyz": "application/octet-stream",
+		"wav": "application/octet-stream",
 	} {
 		if got := AudioType(name); got != want {
 			t.Errorf("AudioType(%q) = %q, want %q", name, got, want)
@@ -89,7 +90,8 @@ func TestPCMIsThatOfVLLM(t *testing.T) {
 }
 
 func mp4(moov ...byte) []byte {
-	b := append([]byte("\x00\x00\x00\x10ftypM4A \x00\x00\x00\x00"), 0, 0, 0, 1, 'm', 'd', 'a', 't', 0, 0, 0, 0, 0, 0, 0, 20, 1, 2, 3, 4)
+	b := append([]byte("\x00\x00\x00\x10ftypM4A \x00\x00\x00\x00"), 0, 0, 0, 1, 'm', 'd', 'a', 't', 0, 0, 0, 0, 0, 0, 0,
+		20, 1, 2, 3, 4)
 	b = binary.BigEndian.AppendUint32(b, uint32(16+len(moov)))
 	b = append(b, "moov"...)
 	b = binary.BigEndian.AppendUint32(b, uint32(8+len(moov)))
@@ -97,8 +99,11 @@ func mp4(moov ...byte) []byte {
 }
 
 func TestMP4Length(t *testing.T) {
-	short := mp4(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 3, 0xe8, 0, 0, 0x09, 0xc4)                                       // 2500 of 1000
-	long := mp4(1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0xbb, 0x80, 0, 0, 0, 0, 0, 0, 0xbb, 0x80) // 48000 of 48000
+	// 2500 of 1000
+	short := mp4(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 3, 0xe8, 0, 0, 0x09, 0xc4)
+	// 48000 of 48000
+	long := mp4(1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0xbb, 0x80, 0, 0, 0, 0, 0, 0, 0xbb,
+		0x80)
 	for want, data := range map[time.Duration][]byte{2500 * time.Millisecond: short, time.Second: long} {
 		a, err := ReadAudio("a.m4a", data)
 		if err != nil || a.Duration != want || a.Type != "audio/mp4" || a.Format() != "m4a" {
@@ -144,8 +149,10 @@ func TestAudioThatIsNotClean(t *testing.T) {
 func TestAudioThatIsRefused(t *testing.T) {
 	wavOf := func(format, channels, rate, block, bits int, rest string) []byte {
 		le := binary.LittleEndian
-		b := le.AppendUint16(le.AppendUint16([]byte("RIFF....WAVEfmt \x10\x00\x00\x00"), uint16(format)), uint16(channels))
-		b = le.AppendUint16(le.AppendUint16(append(le.AppendUint32(b, uint32(rate)), 0, 0, 0, 0), uint16(block)), uint16(bits))
+		b := le.AppendUint16(le.AppendUint16([]byte("RIFF....WAVEfmt \x10\x00\x00\x00"), uint16(format)),
+			uint16(channels))
+		b = le.AppendUint16(le.AppendUint16(append(le.AppendUint32(b, uint32(rate)), 0, 0, 0, 0), uint16(block)),
+			uint16(bits))
 		return append(b, rest...)
 	}
 	sound := "data\x02\x00\x00\x00\x01\x02"
@@ -155,10 +162,12 @@ func TestAudioThatIsRefused(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, "this is an empty file; convert it to WAV"},
-		{"text", []byte(strings.Repeat("no sound ", 100)), "this is no recording of a known format; convert it to WAV, FLAC, MP3, Ogg or M4A, as ffmpeg -i FILE"},
+		{"text", []byte(strings.Repeat("no sound ", 100)),
+			"this is no recording of a known format; convert it to WAV, FLAC, MP3, Ogg or M4A, as ffmpeg -i FILE"},
 		{"AIFF", []byte("FORM\x00\x00\x00\x40AIFF"), "this is AIFF, which is not supported; convert it"},
 		{"WebM", []byte("\x1aE\xdf\xa3\x01"), "this is WebM or Matroska"},
-		{"ADPCM", wavOf(0x11, 1, 8000, 256, 4, sound), "the WAV file has samples of format 17 with 4 bits, which are not supported; convert it with ffmpeg"},
+		{"ADPCM", wavOf(0x11, 1, 8000, 256, 4, sound),
+			"the WAV file has samples of format 17 with 4 bits, which are not supported; convert it with ffmpeg"},
 		{"no format", []byte("RIFF....WAVE" + sound), "the WAV file gives no format before its samples"},
 		{"no samples", wavOf(1, 1, 8000, 2, 16, ""), "the WAV file has no samples"},
 		{"nothing in it", wavOf(1, 1, 8000, 2, 16, "data\x00\x00\x00\x00"), "the WAV file has no sound in it"},
@@ -166,19 +175,24 @@ func TestAudioThatIsRefused(t *testing.T) {
 		{"no channels", wavOf(1, 0, 8000, 2, 16, sound), "the WAV file has 0 channels"},
 		{"odd channels", wavOf(1, 3, 8000, 4, 16, sound), "the WAV file has 3 channels in 4 bytes"},
 		{"other RIFF", []byte("RIFF....AVI LIST"), "the WAV file is cut off, or holds something else"},
-		{"not a number", wavOf(3, 1, 8000, 4, 32, "data\x04\x00\x00\x00\x00\x00\xc0\x7f"), "the WAV file holds a sample that is not a number (sample 1)"},
+		{"not a number", wavOf(3, 1, 8000, 4, 32, "data\x04\x00\x00\x00\x00\x00\xc0\x7f"),
+			"the WAV file holds a sample that is not a number (sample 1)"},
 		{"FLAC", []byte("fLaC\x00"), "the FLAC file is cut off"},
-		{"FLAC for years", append([]byte("fLaC\x00\x00\x00\x22..........\x00\x00\x1f\xff\xff\xff\xff\xff"), make([]byte, 40)...), "the FLAC file claims to last"},
-		{"video in Ogg", []byte("OggS\x00\x02........ser.seq.crc.\x01\x07\x80theora"), "the Ogg file holds neither Vorbis nor Opus nor FLAC"},
+		{"FLAC for years", append([]byte("fLaC\x00\x00\x00\x22..........\x00\x00\x1f\xff\xff\xff\xff\xff"),
+			make([]byte, 40)...), "the FLAC file claims to last"},
+		{"video in Ogg", []byte("OggS\x00\x02........ser.seq.crc.\x01\x07\x80theora"),
+			"the Ogg file holds neither Vorbis nor Opus nor FLAC"},
 		{"MP4 in pieces", mp4(make([]byte, 20)...), "the MP4 file has a sampling rate of 0"},
-		{"MP4 without a header", []byte("\x00\x00\x00\x10ftypM4A \x00\x00\x00\x00"), "the MP4 file has no header with its length"},
+		{"MP4 without a header", []byte("\x00\x00\x00\x10ftypM4A \x00\x00\x00\x00"),
+			"the MP4 file has no header with its length"},
 	} {
 		a, err := ReadAudio("a", c.data)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: got %v, error %v; want %q", c.name, a, err, c.want)
 		}
 	}
-	for name, want := range map[string]string{"testdata": "this is not a file", "none.wav": "stat none.wav: no such file"} {
+	for name, want := range map[string]string{"testdata": "this is not a file",
+		"none.wav": "stat none.wav: no such file"} {
 		if _, err := LoadAudio(name); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", name, err, want)
 		}

@@ -60,10 +60,11 @@ func (b Buckets) String() string {
 	return "{" + s.String() + "}"
 }
 
-const bucketsForm = "expected a Python dict such as {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}, its keys (height, width, frames)"
+const bucketsForm = "expected a Python dict such as {(256, 256, 1): 0.5, (720, 1280, 1): 0.5}, its keys (height, " +
+	"width, frames)"
 
-// ParseBuckets reads a Python dict from (height, width, frames) to a weight. A key may also be a string that holds such a
-// tuple, as in JSON. Whether the numbers make sense is checked with the rest of the options.
+// ParseBuckets reads a Python dict from (height, width, frames) to a weight. A key may also be a string that holds such
+// a tuple, as in JSON. Whether the numbers make sense is checked with the rest of the options.
 func ParseBuckets(text string) (Buckets, error) {
 	value, err := parseLiteral(text)
 	if err != nil {
@@ -129,7 +130,8 @@ func DefaultLimits() Limits { return Limits{imageModality: 255, videoModality: 1
 func ParseLimits(text string) (Limits, error) {
 	var limits map[string]*int32
 	if err := json.Unmarshal([]byte(text), &limits); err != nil || limits == nil {
-		return nil, fmt.Errorf(`media limits %q: expected a JSON object with whole numbers such as {"image": 3, "video": 0}`, text)
+		return nil, fmt.Errorf(
+			`media limits %q: expected a JSON object with whole numbers such as {"image": 3, "video": 0}`, text)
 	}
 	parsed := Limits{}
 	for modality, limit := range limits {
@@ -335,8 +337,8 @@ func (l *pythonReader) number(sign int64) (any, error) {
 	return nil, l.unexpected("a number, a string, a tuple or a dict")
 }
 
-// ParseFloat accepts what float() of Python accepts in ASCII: blanks around, underscores between digits, inf and nan, but no
-// hexadecimal.
+// ParseFloat accepts what float() of Python accepts in ASCII: blanks around, underscores between digits, inf and nan,
+// but no hexadecimal.
 func ParseFloat(s string) (float64, bool) {
 	s = strings.TrimSpace(s)
 	if strings.ContainsAny(s, "xXpP") || misplaced.MatchString(s) {

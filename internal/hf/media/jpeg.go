@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// jpegEncoder writes baseline JPEG files of quality 75 with the colours at half the resolution in both directions, several times as fast
-// as image/jpeg. One goroutine uses it.
+// jpegEncoder writes baseline JPEG files of quality 75 with the colours at half the resolution in both directions,
+// several times as fast as image/jpeg. One goroutine uses it.
 //
 //	red, green, blue ──▶ brightness and colours ──▶ DCT ──▶ whole steps ──▶ Huffman codes ──▶ 0 behind each 0xff
 //
-// Two blocks of 8 by 8 samples go through the first steps at once, as lanes of 32 bits: sample a of one and b of the other are the
-// number a + b<<32, which sums, differences and products with a constant keep right, also below 0.
+// Two blocks of 8 by 8 samples go through the first steps at once, as lanes of 32 bits: sample a of one and b of the
+// other are the number a + b<<32, which sums, differences and products with a constant keep right, also below 0.
 type jpegEncoder struct {
 	blocks [2][64]int64 // the brightness of an upper and a lower pair of blocks
 	colour [64]int64    // and their two colours
@@ -123,7 +123,8 @@ func colours(r, g, b int64) int64 {
 	return (r*(-11058+32768<<32)+g*(-21710-27439<<32)+b*(32768-5329<<32)+half)>>18&low - middle
 }
 
-// transform is the DCT of two blocks by Arai, Agui and Nakajima, which leaves each coefficient too large by a factor of its own.
+// transform is the DCT of two blocks by Arai, Agui and Nakajima, which leaves each coefficient too large by a factor of
+// its own.
 func transform(b *[64]int64) {
 	for i := 0; i < 64; i += 8 {
 		r := (*[8]int64)(b[i:])
@@ -131,7 +132,8 @@ func transform(b *[64]int64) {
 	}
 	for i := range 8 {
 		c := (*[57]int64)(b[i:])
-		c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56] = pass(c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56])
+		c[0], c[8], c[16], c[24], c[32], c[40], c[48],
+			c[56] = pass(c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56])
 	}
 }
 
@@ -163,8 +165,8 @@ func pass(a, b, c, d, e, f, g, h int64) (_, _, _, _, _, _, _, _ int64) {
 	return (a + b) << dctBits, f + g, d + c, h - e, (a - b) << dctBits, h + e, d - c, f - g
 }
 
-// coefficients are those of a block that are not 0, behind each other in zigzag order: the place above the value in 16 bits. The first
-// is there in any case.
+// coefficients are those of a block that are not 0, behind each other in zigzag order: the place above the value in 16
+// bits. The first is there in any case.
 type coefficients struct {
 	list [65]uint32
 	n    uint
@@ -189,7 +191,8 @@ func (e *jpegEncoder) quantize(b *[64]int64, t *jpegTable) {
 // steps are how many whole steps the coefficients at place k make, rounded.
 func (t *jpegTable) steps(both int64, k int) (v, w int64) {
 	const half = 1 << (quantBits - 1)
-	return (int64(int32(both))*t.reciprocals[k] + half) >> quantBits, ((both+1<<31)>>32*t.reciprocals[k] + half) >> quantBits
+	return (int64(int32(both))*t.reciprocals[k] + half) >> quantBits,
+		((both+1<<31)>>32*t.reciprocals[k] + half) >> quantBits
 }
 
 // nonzero is 1 or 0.

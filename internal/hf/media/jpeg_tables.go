@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// jpegTables are those of all files: the header, in which the size of the picture is left to be filled in, and the tables in it made
-// ready for the encoder.
+// jpegTables are those of all files: the header, in which the size of the picture is left to be filled in, and the
+// tables in it made ready for the encoder.
 type jpegTables struct {
 	header       []byte
 	size         int // where the height and behind it the width stand in the header
@@ -20,7 +20,8 @@ type jpegTables struct {
 
 // jpegTable is what the encoder needs for brightness, or for the colours.
 type jpegTable struct {
-	reciprocals [64]int64 // of the steps and the DCT's factors together, in zigzag order, times 2 to the power of quantBits
+	// of the steps and the DCT's factors together, in zigzag order, times 2 to the power of quantBits
+	reciprocals [64]int64
 	dc          [256]huffman
 	ac          [256]huffman               // by run and size
 	common      [commonValues << 4]huffman // by value, from -commonValues/2, and run: with the value's own bits
@@ -48,14 +49,17 @@ const (
 
 // zigzag is the order of the coefficients in a file.
 var zigzag = [64]uint8{
-	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
-	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21,
+	28,
+	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47,
+	55, 62, 63,
 }
 
 // tables takes the header and the tables of the JPEG standard from a file that image/jpeg writes.
 var tables = sync.OnceValue(func() *jpegTables {
 	var file bytes.Buffer
-	if err := jpeg.Encode(&file, image.NewRGBA(image.Rect(0, 0, 1, 1)), &jpeg.Options{Quality: jpegQuality}); err != nil {
+	if err := jpeg.Encode(&file, image.NewRGBA(image.Rect(0, 0, 1, 1)), &jpeg.Options{Quality: jpegQuality}); err !=
+		nil {
 		panic(err) // it has room, and the picture has a size
 	}
 	const (
@@ -103,11 +107,13 @@ func (t *jpegTable) setSteps(steps []byte) {
 		return math.Sqrt2 * math.Cos(float64(i)*math.Pi/16)
 	}
 	for k, at := range zigzag {
-		t.reciprocals[k] = int64(math.Round(math.Ldexp(1, quantBits-2*dctBits-3) / (factor(at/8) * factor(at%8) * float64(steps[k]))))
+		t.reciprocals[k] = int64(
+			math.Round(math.Ldexp(1, quantBits-2*dctBits-3) / (factor(at/8) * factor(at%8) * float64(steps[k]))))
 	}
 }
 
-// setCodes reads a table of codes, which says how many there are of each length from 1 to 16, and then their symbols. It returns the rest.
+// setCodes reads a table of codes, which says how many there are of each length from 1 to 16, and then their symbols.
+// It returns the rest.
 func setCodes(codes *[256]huffman, table []byte) (rest []byte) {
 	code, symbols := huffman(0), table[16:]
 	for i, n := range table[:16] {

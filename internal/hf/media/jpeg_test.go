@@ -27,7 +27,8 @@ func psnr(t testing.TB, file, samples []byte, w, h int) float64 {
 	if err != nil {
 		t.Fatalf("%d by %d: %v", w, h, err)
 	}
-	if got := picture.Bounds(); got != image.Rect(0, 0, w, h) || picture.(*image.YCbCr).SubsampleRatio != image.YCbCrSubsampleRatio420 {
+	if got := picture.Bounds(); got != image.Rect(0, 0, w, h) ||
+		picture.(*image.YCbCr).SubsampleRatio != image.YCbCrSubsampleRatio420 {
 		t.Fatalf("%d by %d: got %v", w, h, got)
 	}
 	sum := 0.0
@@ -82,11 +83,13 @@ func TestJPEG(t *testing.T) {
 	}
 	var e jpegEncoder // as in use, for all
 	for name, at := range pictures {
-		for _, size := range [][2]int{{1, 1}, {2, 3}, {8, 8}, {15, 17}, {16, 16}, {17, 15}, {33, 64}, {100, 1}, {1, 100}, {160, 120}} {
+		for _, size := range [][2]int{{1, 1}, {2, 3}, {8, 8}, {15, 17}, {16, 16}, {17, 15}, {33, 64}, {100, 1},
+			{1, 100}, {160, 120}} {
 			w, h := size[0], size[1]
 			samples := painted(w, h, at)
 			got, want := e.appendJPEG(nil, samples, w, h), standard(t, samples, w, h)
-			if ours, theirs := psnr(t, got, samples, w, h), psnr(t, want, samples, w, h); min(ours, 45) < min(theirs, 45)-0.3 {
+			if ours, theirs := psnr(t, got, samples, w, h), psnr(t, want, samples, w, h); min(ours,
+				45) < min(theirs, 45)-0.3 {
 				t.Errorf("%s, %d by %d: %.2f dB, image/jpeg has %.2f", name, w, h, ours, theirs)
 			}
 			if float64(len(got)) > 1.02*float64(len(want))+16 {
@@ -133,7 +136,8 @@ func FuzzJPEG(f *testing.F) {
 		}
 		got := e.appendJPEG([]byte("before"), samples, w, h)
 		ours, theirs := psnr(t, got[len("before"):], samples, w, h), psnr(t, standard(t, samples, w, h), samples, w, h)
-		if min(ours, 40) < min(theirs, 40)-3 { // few steps may be rounded with more luck or less; a wrong one costs far more
+		// few steps may be rounded with more luck or less; a wrong one costs far more
+		if min(ours, 40) < min(theirs, 40)-3 {
 			t.Errorf("%d by %d: %.2f dB, image/jpeg has %.2f", w, h, ours, theirs)
 		}
 	})

@@ -50,7 +50,8 @@ func oggLength(data []byte) (all time.Duration, err error) {
 			if current[serial] = oggHead(body); current[serial] != nil {
 				streams = append(streams, current[serial])
 			}
-		} else if s := current[serial]; s != nil && position != ^uint64(0) { // a page in which no packet ends has no position
+		} else if s := current[serial]; s != nil && position != ^uint64(0) {
+			// a page in which no packet ends has no position
 			s.end = position
 		}
 	}

@@ -57,8 +57,11 @@ func TestLoadAndPNG(t *testing.T) {
 	for source, want := range map[string]string{
 		dir + "/a b.gif": "", "file://" + dir + "/a%20b.gif": "", server.URL + "/a.jpg": "",
 		dir: "this is not a file", dir + "/none": "no such file",
-		dir + "/a.webp": "the WebP file cannot be read", dir + "/a.txt": "not a JPEG, PNG, GIF, WebP, BMP or TIFF but text/plain", dir + "/huge.gif": "65535 × 65535 pixels",
-		server.URL + "/none": "the server answered 404", "http://[": "missing ']' in host", "http://127.0.0.1:1/x": "dial tcp",
+		dir + "/a.webp":      "the WebP file cannot be read",
+		dir + "/a.txt":       "not a JPEG, PNG, GIF, WebP, BMP or TIFF but text/plain",
+		dir + "/huge.gif":    "65535 × 65535 pixels",
+		server.URL + "/none": "the server answered 404", "http://[": "missing ']' in host",
+		"http://127.0.0.1:1/x": "dial tcp",
 	} {
 		address := ""
 		data, err := Load(t.Context(), server.Client(), source)
@@ -76,13 +79,15 @@ func TestLoadAndPNG(t *testing.T) {
 
 func TestParts(t *testing.T) {
 	for value, want := range map[string]string{
-		`"a<b"`: `{"type":"image_url","image_url":{"url":"file://a<b"}}`, `"data:image/png;base64,QUJD"`: `{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}`,
+		`"a<b"`:                        `{"type":"image_url","image_url":{"url":"file://a<b"}}`,
+		`"data:image/png;base64,QUJD"`: `{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}`,
 	} {
 		if got, err := Image([]byte(value)); string(got) != want || err != nil {
 			t.Errorf("%s: %s, %v", value, got, err)
 		}
 	}
-	if got, err := Video([]byte(`"http://h/v.mp4"`)); string(got) != `{"type":"video_url","video_url":{"url":"http://h/v.mp4"}}` || err != nil {
+	if got, err := Video([]byte(`"http://h/v.mp4"`)); string(got) !=
+		`{"type":"video_url","video_url":{"url":"http://h/v.mp4"}}` || err != nil {
 		t.Errorf("%s, %v", got, err)
 	}
 	if _, err := Image(nil); err == nil || err.Error() != `expected "image" to be a URL or a path: got nothing` {
@@ -109,14 +114,16 @@ func TestDraws(t *testing.T) {
 		if b.Modality() == videoModality {
 			return
 		}
-		if part, err := e.Begin(b, gen.Fill).Part(); err != nil || !strings.HasPrefix(string(part), `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,`) {
+		if part, err := e.Begin(b, gen.Fill).Part(); err != nil ||
+			!strings.HasPrefix(string(part), `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,`) {
 			t.Errorf("%.80s, %v", part, err)
 		}
 	})
 	if count["image"] != 3 || count["video"] != 1 {
 		t.Errorf("drawn: %v", count)
 	}
-	if _, err := NewDraws(4, 0, Limits{"image": 1, "video": 1}, buckets); err == nil || !strings.Contains(err.Error(), "the limits allow only 2") {
+	if _, err := NewDraws(4, 0, Limits{"image": 1, "video": 1}, buckets); err == nil ||
+		!strings.Contains(err.Error(), "the limits allow only 2") {
 		t.Errorf("got %v", err)
 	}
 }

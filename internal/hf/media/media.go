@@ -1,5 +1,5 @@
-// Package media is images, videos and recordings in prompts: their parts of a chat message, random ones as vLLM draws them, and those
-// that files name, loaded. Videos are encoded by the program ffmpeg.
+// Package media is images, videos and recordings in prompts: their parts of a chat message, random ones as vLLM draws
+// them, and those that files name, loaded. Videos are encoded by the program ffmpeg.
 package media
 
 import (

@@ -94,7 +94,8 @@ func mp3Start(data []byte) int {
 	return -1
 }
 
-// mp3Length counts the frames, which is exact for any bit rate. The first may tell of the encoder instead of holding sound.
+// mp3Length counts the frames, which is exact for any bit rate. The first may tell of the encoder instead of holding
+// sound.
 func mp3Length(data []byte) (time.Duration, error) {
 	const gap = 1024 // bytes that may stand between two frames
 	start := mp3Start(data)

@@ -36,8 +36,8 @@ func Parts(messages json.RawMessage) (parts json.RawMessage) {
 	return parts
 }
 
-// Another is content parts with pictures of noise in place of others, of the same size where that is inside the part, and silence in place of
-// recordings; parts of another kind are left out. It is nil where none is left.
+// Another is content parts with pictures of noise in place of others, of the same size where that is inside the part,
+// and silence in place of recordings; parts of another kind are left out. It is nil where none is left.
 func Another(parts json.RawMessage, draws *rand.Rand) (another json.RawMessage) {
 	var all []struct {
 		Image *struct{ URL string }          `json:"image_url"`
@@ -66,7 +66,8 @@ func Another(parts json.RawMessage, draws *rand.Rand) (another json.RawMessage) 
 func sizeOf(address string) image.Point {
 	if _, data, ok := strings.Cut(address, ";base64,"); ok {
 		config, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
-		if err == nil && min(config.Width, config.Height) > 0 && max(config.Width, config.Height) <= mostSide && config.Width <= mostOwn/config.Height {
+		if err == nil && min(config.Width, config.Height) > 0 && max(config.Width, config.Height) <= mostSide &&
+			config.Width <= mostOwn/config.Height {
 			return image.Pt(config.Width, config.Height)
 		}
 	}

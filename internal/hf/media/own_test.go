@@ -25,7 +25,8 @@ func TestAnother(t *testing.T) {
 	}{
 		{"none", "", nil},
 		{"inside", string(small), []string{"12x7"}},
-		{"several", string(AppendPart(slices.Clone(small), URLPart("image", "http://x/y.png"))), []string{"12x7", "256x256"}},
+		{"several", string(AppendPart(slices.Clone(small), URLPart("image", "http://x/y.png"))),
+			[]string{"12x7", "256x256"}},
 		{"no picture inside", string(URLPart("image", "data:image/jpeg;base64,AAAA")), []string{"256x256"}},
 		{"too wide for a JPEG", string(URLPart("image", wide())), []string{"256x256"}},
 		{"a video", string(URLPart("video", "file:///x.mp4")), nil},
@@ -48,7 +49,8 @@ func TestAnother(t *testing.T) {
 		for i, part := range all {
 			_, data, _ := strings.Cut(part.Image.URL, "data:image/jpeg;base64,")
 			config, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
-			if size := fmt.Sprintf("%dx%d", config.Width, config.Height); err != nil || part.Type != "image_url" || size != c.want[i] {
+			if size := fmt.Sprintf("%dx%d", config.Width, config.Height); err != nil || part.Type != "image_url" ||
+				size != c.want[i] {
 				t.Errorf("%s: part %d of type %s is %s, %v; want %s", c.name, i, part.Type, size, err, c.want[i])
 			}
 		}

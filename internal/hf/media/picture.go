@@ -29,7 +29,8 @@ const (
 	maxPixels = 1 << 26  // width times height
 )
 
-// PNG is the address of an image that holds the image itself, as a PNG without transparency, turned as the camera notes in a JPEG.
+// PNG is the address of an image that holds the image itself, as a PNG without transparency, turned as the camera notes
+// in a JPEG.
 func PNG(data []byte) (address string, err error) {
 	picture, done, err := decode(data)
 	if err != nil {
@@ -41,8 +42,9 @@ func PNG(data []byte) (address string, err error) {
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
 }
 
-// ImagePart is the content of an image file as a content part of the chat API. The picture is encoded anew as a JPEG, as vLLM's client
-// does with the pictures of a table: transparent ones on a white ground, of several the first, turned as the camera notes in a JPEG.
+// ImagePart is the content of an image file as a content part of the chat API. The picture is encoded anew as a JPEG,
+// as vLLM's client does with the pictures of a table: transparent ones on a white ground, of several the first, turned
+// as the camera notes in a JPEG.
 func ImagePart(data []byte) (json.RawMessage, error) {
 	picture, done, err := decode(data)
 	if err != nil {
@@ -51,13 +53,15 @@ func ImagePart(data []byte) (json.RawMessage, error) {
 	defer done()
 	flat := upright(onWhite(picture), data)
 	if max(flat.Rect.Dx(), flat.Rect.Dy()) > mostSide {
-		return nil, fmt.Errorf("the picture has %d × %d pixels, and the sides of a JPEG at most %d", flat.Rect.Dx(), flat.Rect.Dy(), mostSide)
+		return nil, fmt.Errorf("the picture has %d × %d pixels, and the sides of a JPEG at most %d", flat.Rect.Dx(),
+			flat.Rect.Dy(), mostSide)
 	}
 	samples := make([]byte, 0, 3*len(flat.Pix)/4)
 	for pixel := range slices.Chunk(flat.Pix, 4) {
 		samples = append(samples, pixel[:3]...)
 	}
-	return dataPart(imageModality, "image/jpeg", new(jpegEncoder).appendJPEG(nil, samples, flat.Rect.Dx(), flat.Rect.Dy())), nil
+	return dataPart(imageModality, "image/jpeg",
+		new(jpegEncoder).appendJPEG(nil, samples, flat.Rect.Dx(), flat.Rect.Dy())), nil
 }
 
 // format is a format of pictures, known by how a file begins, where ? is any byte.
@@ -148,7 +152,8 @@ func (f format) read(data []byte) (image.Image, error) {
 	return picture, nil
 }
 
-// webpHeads are files with one chunk each of those that give the size of the picture, for the canvas and the frame may differ.
+// webpHeads are files with one chunk each of those that give the size of the picture, for the canvas and the frame may
+// differ.
 func webpHeads(data []byte) (heads [][]byte) {
 	const container, header = 12, 8
 	for rest := data[container:]; len(rest) >= header; {

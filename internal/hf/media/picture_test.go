@@ -21,7 +21,8 @@ import (
 const (
 	webpLossless = "UklGRhwAAABXRUJQVlA4TA8AAAAvAUAAAAcQ9Y/+ByKi/wEA"
 	webpLossy    = "UklGRjwAAABXRUJQVlA4IDAAAADQAQCdASoCAAIAAgA0JaACdLoB+AADsAD+8Oj3/yC5YXXI1/8gP+QH/ID/+PIAAAA="
-	webpClear    = "UklGRl4AAABXRUJQVlA4WAoAAAAQAAAAAgAAAQAAQUxQSAcAAAAAAAAAAAAAAFZQOCAwAAAA0AEAnQEqAwACAAIANCWgAnS6AfgAA7AA/vDEC/8guWF1yNf/ID/kB/yA//jyAAAA"
+	webpClear    = "UklGRl4AAABXRUJQVlA4WAoAAAAQAAAAAgAAAQAAQUxQSAcAAAAAAAAAAAAAAFZQOCAwAAAA0AEAnQEqAwACAAIANCWgAn" +
+		"S6AfgAA7AA/vDEC/8guWF1yNf/ID/kB/yA//jyAAAA"
 )
 
 func unbase64(t testing.TB, s string) []byte {
@@ -82,9 +83,11 @@ func encoded(t testing.TB, encode func(*bytes.Buffer) error) []byte {
 // pictures are files of pictures by names that begin with their colour.
 func pictures(t testing.TB) map[string][]byte {
 	red, clear := plain(color.NRGBA{255, 0, 0, 255}), plain(color.NRGBA{255, 0, 0, 0})
-	half := image.NewPaletted(image.Rect(0, 0, 16, 16), color.Palette{color.NRGBA{0, 0, 0, 0}, color.NRGBA{255, 0, 0, 255}})
+	half := image.NewPaletted(image.Rect(0, 0, 16, 16),
+		color.Palette{color.NRGBA{0, 0, 0, 0}, color.NRGBA{255, 0, 0, 255}})
 	two := &gif.GIF{Delay: []int{1, 1}, Image: []*image.Paletted{
-		image.NewPaletted(half.Rect, color.Palette{color.NRGBA{255, 0, 0, 255}}), image.NewPaletted(half.Rect, color.Palette{color.NRGBA{0, 255, 0, 255}})}}
+		image.NewPaletted(half.Rect, color.Palette{color.NRGBA{255, 0, 0, 255}}),
+		image.NewPaletted(half.Rect, color.Palette{color.NRGBA{0, 255, 0, 255}})}}
 	grey := image.NewGray16(image.Rect(0, 0, 16, 16))
 	return map[string][]byte{
 		"red.jpg":   encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, red, nil) }),
@@ -94,8 +97,10 @@ func pictures(t testing.TB) map[string][]byte {
 		"white.gif": encoded(t, func(b *bytes.Buffer) error { return gif.Encode(b, half, nil) }),
 		"red.gif":   encoded(t, func(b *bytes.Buffer) error { return gif.EncodeAll(b, two) }),
 		"red.bmp":   encoded(t, func(b *bytes.Buffer) error { return bmp.Encode(b, red) }),
-		"red.tiff":  encoded(t, func(b *bytes.Buffer) error { return tiff.Encode(b, red, &tiff.Options{Compression: tiff.Deflate}) }),
-		"red.webp":  unbase64(t, webpLossless), "red lossy.webp": unbase64(t, webpLossy), "white.webp": unbase64(t, webpClear),
+		"red.tiff": encoded(t,
+			func(b *bytes.Buffer) error { return tiff.Encode(b, red, &tiff.Options{Compression: tiff.Deflate}) }),
+		"red.webp": unbase64(t, webpLossless), "red lossy.webp": unbase64(t, webpLossy),
+		"white.webp": unbase64(t, webpClear),
 	}
 }
 
@@ -110,7 +115,8 @@ func TestImagePart(t *testing.T) {
 		picture := sentJPEG(t, part)
 		want := colours[name[:strings.IndexAny(name, " .")]]
 		r, g, b, _ := picture.At(1, 1).RGBA()
-		if off := func(got uint32, want uint8) bool { return abs(int(got>>8)-int(want)) > 20 }; off(r, want.R) || off(g, want.G) || off(b, want.B) {
+		if off := func(got uint32, want uint8) bool { return abs(int(got>>8)-int(want)) > 20 }; off(r, want.R) ||
+			off(g, want.G) || off(b, want.B) {
 			t.Errorf("%s: colour %d %d %d, want %v", name, r>>8, g>>8, b>>8, want)
 		}
 		if chroma := picture.(*image.YCbCr).SubsampleRatio; chroma != image.YCbCrSubsampleRatio420 {
@@ -148,9 +154,12 @@ func TestImagePartErrors(t *testing.T) {
 		{"cut TIFF", all["red.tiff"][:20], "the TIFF file cannot be read"},
 		{"cut WebP", all["red.webp"][:20], "the WebP file cannot be read"},
 		{"WebP without a picture", all["red.webp"][:12], "the WebP file cannot be read"},
-		{"huge GIF", huge(all["red.gif"], 6, "\xff\xff\xff\xff"), "the GIF file has 65535 × 65535 pixels, more than 67 million"},
-		{"huge BMP", huge(all["red.bmp"], 18, "\x00\x00\x00\x10"), "the BMP file has 268435456 × 16 pixels, more than 67 million"},
-		{"huge WebP canvas", huge(all["white.webp"], 24, "\xff\xff\xff\xff"), "the WebP file has 16777216 × 256 pixels, more than 67 million"},
+		{"huge GIF", huge(all["red.gif"], 6, "\xff\xff\xff\xff"),
+			"the GIF file has 65535 × 65535 pixels, more than 67 million"},
+		{"huge BMP", huge(all["red.bmp"], 18, "\x00\x00\x00\x10"),
+			"the BMP file has 268435456 × 16 pixels, more than 67 million"},
+		{"huge WebP canvas", huge(all["white.webp"], 24, "\xff\xff\xff\xff"),
+			"the WebP file has 16777216 × 256 pixels, more than 67 million"},
 		{"huge WebP frame on a small canvas", lossless, "the WebP file has 16384 × 16384 pixels, more than 67 million"},
 	} {
 		if part, err := ImagePart(c.data); err == nil || !strings.HasPrefix(err.Error(), c.want) {

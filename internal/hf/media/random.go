@@ -32,7 +32,8 @@ func NewDraws(items int, ratio float64, limits Limits, buckets Buckets) (Draws, 
 	d.Lo = max(0, int(math.Floor(float64(items)*(1-ratio))))
 	d.Hi = min(most, int(math.Ceil(float64(items)*(1+ratio))))
 	if d.Lo > d.Hi {
-		return d, fmt.Errorf("at least %d items a request are asked for, but the limits allow only %d; ask for fewer or raise the limits", d.Lo, d.Hi)
+		return d, fmt.Errorf("at least %d items a request are asked for, but the limits allow only %d; ask for fewer "+
+			"or raise the limits", d.Lo, d.Hi)
 	}
 	return d, nil
 }
@@ -55,11 +56,12 @@ func (b Buckets) normalized() Buckets {
 
 // without is the buckets of other modalities.
 func (b Buckets) without(modality string) Buckets {
-	return slices.DeleteFunc(slices.Clone(b), func(bucket Bucket) bool { return bucket.Modality() == modality }).normalized()
+	return slices.DeleteFunc(slices.Clone(b),
+		func(bucket Bucket) bool { return bucket.Modality() == modality }).normalized()
 }
 
-// Request draws the media of one request: how many, and then of each its bucket and, by take, its samples. A bucket whose modality
-// has reached its limit is drawn in vain, and no bucket of that modality can be drawn after it.
+// Request draws the media of one request: how many, and then of each its bucket and, by take, its samples. A bucket
+// whose modality has reached its limit is drawn in vain, and no bucket of that modality can be drawn after it.
 func (d Draws) Request(gen *numpy.Generator, take func(Bucket)) {
 	taken, each := 0, map[string]int{}
 	n := int(gen.Integers(int64(d.Lo), int64(d.Hi)+1))
@@ -79,7 +81,8 @@ func (d Draws) Request(gen *numpy.Generator, take func(Bucket)) {
 	}
 }
 
-// Encoder makes content parts of random media, several at once, while their samples are drawn one after another. One goroutine uses it.
+// Encoder makes content parts of random media, several at once, while their samples are drawn one after another. One
+// goroutine uses it.
 //
 //	Begin: samples ──▶ encoding, as many at once as there are processors ──▶ Part
 type Encoder struct {
@@ -90,8 +93,8 @@ type Encoder struct {
 	spare  []*bench
 }
 
-// NewEncoder is for media of some buckets. It is ErrNoFFmpeg where videos are among them that cannot be encoded here. The end of ctx
-// ends the encoding of videos.
+// NewEncoder is for media of some buckets. It is ErrNoFFmpeg where videos are among them that cannot be encoded here.
+// The end of ctx ends the encoding of videos.
 func NewEncoder(ctx context.Context, buckets Buckets) (e *Encoder, err error) {
 	e = &Encoder{ctx: ctx}
 	if slices.ContainsFunc(buckets, func(b Bucket) bool { return b.Modality() == videoModality }) {
@@ -121,8 +124,8 @@ const WindowBytes = 64 << 20
 // Window is how many media, or requests of them, are to be in work at once, so that all processors have work.
 func Window() int { return 2 * runtime.GOMAXPROCS(0) }
 
-// Begin has the samples of a medium drawn, which are rows of red, green and blue, frame by frame, and begins to encode it. It waits until
-// there is room.
+// Begin has the samples of a medium drawn, which are rows of red, green and blue, frame by frame, and begins to encode
+// it. It waits until there is room.
 func (e *Encoder) Begin(b Bucket, draw func(samples []byte)) *Encoding {
 	for len(e.work) > 0 && (len(e.work) >= Window() || e.size+b.Size() > WindowBytes) {
 		e.finish()
@@ -172,7 +175,8 @@ func (x *Encoding) encode(ctx context.Context, ffmpeg string) {
 	}
 	file, err := encodeVideo(ctx, ffmpeg, x.bucket, b.samples)
 	if err != nil {
-		x.err = fmt.Errorf("a video of %d by %d pixels and %d frames: %w", x.bucket.Height, x.bucket.Width, x.bucket.Frames, err)
+		x.err = fmt.Errorf("a video of %d by %d pixels and %d frames: %w", x.bucket.Height, x.bucket.Width,
+			x.bucket.Frames, err)
 		return
 	}
 	x.part = VideoPart(file)

@@ -23,7 +23,8 @@ func TestParseBuckets(t *testing.T) {
 		{"{'4, 5, 6,': +1_0.2_5, ' ( (7) ,(8),9)': 1_000}", Buckets{{4, 5, 6, 10.25}, {7, 8, 9, 1000}}},
 		{"{(0x1F, 0b11, 0O17): 00.5, (00, 1_0, -2): - 1.}", Buckets{{31, 3, 15, 0.5}, {0, 10, -2, -1}}},
 		{"{(1,1,1):1,(2,2,1):2,'(1,1,1)':3}", Buckets{{1, 1, 1, 3}, {2, 2, 1, 2}}},
-		{"{(1,1,1):1e999,(99999999999,1,1):-1e400}", Buckets{{1, 1, 1, math.Inf(1)}, {math.MaxInt32, 1, 1, math.Inf(-1)}}},
+		{"{(1,1,1):1e999,(99999999999,1,1):-1e400}",
+			Buckets{{1, 1, 1, math.Inf(1)}, {math.MaxInt32, 1, 1, math.Inf(-1)}}},
 		{"{}", nil},
 	}
 	for _, test := range tests {
@@ -47,7 +48,8 @@ func TestParseBucketsErrors(t *testing.T) {
 }
 
 func FuzzParseBuckets(f *testing.F) {
-	for _, text := range []string{"{(256, 256, 1): 0.5,}", `{"(1,2,3)":1e9}`, "{((1),0x2,-3):-.5_0}", "{'1,2,3':00}", "((((", "{(1,1,1):1e999}"} {
+	for _, text := range []string{"{(256, 256, 1): 0.5,}", `{"(1,2,3)":1e9}`, "{((1),0x2,-3):-.5_0}", "{'1,2,3':00}",
+		"((((", "{(1,1,1):1e999}"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -72,16 +74,20 @@ func TestParseLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := ParseLimits(got.String())
-	if want := (Limits{"image": 3, "video": 0, "audio": 1}); err != nil || !cmp.Equal(got, want) || !cmp.Equal(again, want) {
+	if want := (Limits{"image": 3, "video": 0, "audio": 1}); err != nil || !cmp.Equal(got, want) ||
+		!cmp.Equal(again, want) {
 		t.Errorf("got %v, read back %v (%v), want %v", got, again, err, want)
 	}
-	for _, text := range []string{"", "null", "3", "[]", `{"image": "3"}`, `{"image": 1.5}`, `{"image": 99999999999}`, `{"image"`} {
-		if _, err := ParseLimits(text); err == nil || !strings.Contains(err.Error(), "expected a JSON object with whole numbers") {
+	for _, text := range []string{"", "null", "3", "[]", `{"image": "3"}`, `{"image": 1.5}`, `{"image": 99999999999}`,
+		`{"image"`} {
+		if _, err := ParseLimits(text); err == nil ||
+			!strings.Contains(err.Error(), "expected a JSON object with whole numbers") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
 	for _, text := range []string{`{"image": -1}`, `{"image": null}`} {
-		if _, err := ParseLimits(text); err == nil || !strings.Contains(err.Error(), `the limit for "image" must be 0 or more`) {
+		if _, err := ParseLimits(text); err == nil ||
+			!strings.Contains(err.Error(), `the limit for "image" must be 0 or more`) {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"image"
 )
 
-// upright applies the EXIF orientation of a file to its picture. The numbers of TIFF's orientation say where the first row and the
-// first column lie:
+// upright applies the EXIF orientation of a file to its picture. The numbers of TIFF's orientation say where the first
+// row and the first column lie:
 //
 //	1 top left       2 top right     3 bottom right  4 bottom left
 //	5 left top       6 right top     7 right bottom  8 left bottom

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// turnedJPEG is a picture with a red corner at the top left, a green one beside it and black below, and a note of its orientation.
+// turnedJPEG is a picture with a red corner at the top left, a green one beside it and black below, and a note of its
+// orientation.
 func turnedJPEG(t testing.TB, note []byte) []byte {
 	picture := image.NewRGBA(image.Rect(0, 0, 32, 16))
 	for y := range 8 {
@@ -27,9 +28,11 @@ func turnedJPEG(t testing.TB, note []byte) []byte {
 
 func noteOf(order string, turn byte) []byte {
 	if order == "II" {
-		return []byte("Exif\x00\x00II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00" + string(turn) + "\x00\x00\x00\x00\x00\x00\x00")
+		return []byte("Exif\x00\x00II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00" + string(turn) +
+			"\x00\x00\x00\x00\x00\x00\x00")
 	}
-	return []byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(turn) + "\x00\x00\x00\x00\x00\x00")
+	return []byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(turn) +
+		"\x00\x00\x00\x00\x00\x00")
 }
 
 // A picture of a camera that was turned stands as Pillow's exif_transpose puts it.

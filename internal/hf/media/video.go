@@ -15,7 +15,8 @@ import (
 )
 
 // ErrNoFFmpeg is the error of videos where the program that encodes them is not there.
-var ErrNoFFmpeg = errors.New("videos are encoded by ffmpeg, which is not on the PATH; install it (apt-get install ffmpeg, or brew install ffmpeg)")
+var ErrNoFFmpeg = errors.New("videos are encoded by ffmpeg, which is not on the PATH; install it (apt-get install " +
+	"ffmpeg, or brew install ffmpeg)")
 
 // findFFmpeg is the path of the program.
 func findFFmpeg() (string, error) {
@@ -33,8 +34,9 @@ const (
 	maxVideoBytes = 1 << 30 // of its file
 )
 
-// encodeVideo is the MP4 file of frames, with about as many bytes as OpenCV makes of them for vLLM's client: MPEG-4 part 2, without the
-// last row or column of an odd size. The file is written to the disk, since its index stands at the end and needs all that comes before.
+// encodeVideo is the MP4 file of frames, with about as many bytes as OpenCV makes of them for vLLM's client: MPEG-4
+// part 2, without the last row or column of an odd size. The file is written to the disk, since its index stands at the
+// end and needs all that comes before.
 func encodeVideo(ctx context.Context, ffmpeg string, b Bucket, samples []byte) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "benchtop-video-")
 	if err != nil {
@@ -46,7 +48,8 @@ func encodeVideo(ctx context.Context, ffmpeg string, b Bucket, samples []byte) (
 	defer cancel()
 	rate := strconv.Itoa(2 * frameRate * b.Width * b.Height)
 	c := exec.CommandContext(timed, ffmpeg, "-hide_banner", "-loglevel", "error",
-		"-f", "rawvideo", "-pixel_format", "rgb24", "-video_size", fmt.Sprintf("%dx%d", b.Width, b.Height), "-framerate", strconv.Itoa(frameRate), "-i", "pipe:0",
+		"-f", "rawvideo", "-pixel_format", "rgb24", "-video_size", fmt.Sprintf("%dx%d", b.Width, b.Height),
+		"-framerate", strconv.Itoa(frameRate), "-i", "pipe:0",
 		"-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0", "-pix_fmt", "yuv420p",
 		"-c:v", "mpeg4", "-threads", "1", "-g", "12", "-qmin", "3", "-b:v", rate, "-bt", rate, "-f", "mp4", path)
 	c.Stdin, c.WaitDelay = bytes.NewReader(samples), time.Second

@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 	case "writes":
 		samples, _ := io.ReadAll(os.Stdin)
 		args := os.Args[1 : len(os.Args)-1]
-		_ = os.WriteFile(os.Args[len(os.Args)-1], fmt.Appendf(nil, "%x %s", sha256.Sum256(samples), strings.Join(args, " ")), 0o600)
+		_ = os.WriteFile(os.Args[len(os.Args)-1],
+			fmt.Appendf(nil, "%x %s", sha256.Sum256(samples), strings.Join(args, " ")), 0o600)
 	case "complains":
 		fmt.Fprint(os.Stderr, strings.Repeat("a long warning\n", 1000), "Unknown encoder\t'mpeg4'\n\n")
 		os.Exit(8)
@@ -82,8 +83,11 @@ func TestVideo(t *testing.T) {
 	}
 	got := sentParts(t, part)[0]
 	text, ok := strings.CutPrefix(got.Video.URL, "data:video/mp4;base64,")
-	want := fmt.Sprintf("%x -hide_banner -loglevel error -f rawvideo -pixel_format rgb24 -video_size 7x5 -framerate 30 -i pipe:0 "+
-		"-vf crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0 -pix_fmt yuv420p -c:v mpeg4 -threads 1 -g 12 -qmin 3 -b:v 2100 -bt 2100 -f mp4", sha256.Sum256(drawn))
+	want := fmt.Sprintf(
+		"%x -hide_banner -loglevel error -f rawvideo -pixel_format rgb24 -video_size 7x5 -framerate 30 -i pipe:0 "+
+			"-vf crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0 -pix_fmt yuv420p -c:v mpeg4 -threads 1 -g 12 -qmin 3 -b:v 2100 "+
+			"-bt "+
+			"2100 -f mp4", sha256.Sum256(drawn))
 	if file := string(unbase64(t, text)); !ok || got.Type != "video_url" || file != want {
 		t.Errorf("got  %s\nwant %s", file, want)
 	}
@@ -151,7 +155,8 @@ func TestNoFFmpeg(t *testing.T) {
 }
 
 func TestLastWords(t *testing.T) {
-	for text, want := range map[string]string{"": "", " \n": "", "one": "one", "one\r\ntwo \x1b[31m\n\n": "two  [31m", strings.Repeat("x", 5000) + "end": strings.Repeat("x", 1021) + "end"} {
+	for text, want := range map[string]string{"": "", " \n": "", "one": "one", "one\r\ntwo \x1b[31m\n\n": "two  [31m",
+		strings.Repeat("x", 5000) + "end": strings.Repeat("x", 1021) + "end"} {
 		var w, pieces lastWords
 		for piece := range bytes.Lines([]byte(text)) {
 			_, _ = pieces.Write(piece)

@@ -66,7 +66,8 @@ func (w *wav) format(chunk []byte) error {
 	}
 	w.width = field(12) / w.channels
 	if w.decoder() == nil {
-		return fmt.Errorf("has samples of format %d with %d bits, which are not supported; convert it with ffmpeg -i FILE -c:a pcm_s16le FILE.wav", w.code, field(14))
+		return fmt.Errorf("has samples of format %d with %d bits, which are not supported; convert it with ffmpeg -i "+
+			"FILE -c:a pcm_s16le FILE.wav", w.code, field(14))
 	}
 	return nil
 }
@@ -116,8 +117,8 @@ func (w *wav) audio() (*Audio, error) {
 	return a, within("WAV", err)
 }
 
-// PCM is a recording of samples from -1 to 1, with interleaved channels, as vLLM's client writes it: WAV of 16 bits. Louder samples are
-// clipped.
+// PCM is a recording of samples from -1 to 1, with interleaved channels, as vLLM's client writes it: WAV of 16 bits.
+// Louder samples are clipped.
 func PCM(samples []float64, channels int, rate uint32) (*Audio, error) {
 	a, err := newWAV(len(samples), channels, rate, func(i int) float64 { return samples[i] })
 	if err != nil {

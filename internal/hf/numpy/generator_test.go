@@ -155,9 +155,11 @@ func checkChoices(t *testing.T, s pcgStream, fresh func() *Generator) {
 	fresh().Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	same(t, "shuffle", list, s.Shuffle.Values)
 	g := fresh()
-	same(t, "weighted choice", times(len(s.ChoiceP.Values), func() int { return g.ChoiceWeighted(s.ChoiceP.P) }), s.ChoiceP.Values)
+	same(t, "weighted choice", times(len(s.ChoiceP.Values), func() int { return g.ChoiceWeighted(s.ChoiceP.P) }),
+		s.ChoiceP.Values)
 	g = fresh()
-	same(t, "choice", times(len(s.ChoiceUniform.Values), func() int { return g.Choice(s.ChoiceUniform.N) }), s.ChoiceUniform.Values)
+	same(t, "choice", times(len(s.ChoiceUniform.Values), func() int { return g.Choice(s.ChoiceUniform.N) }),
+		s.ChoiceUniform.Values)
 }
 
 // want is the operation's result, all kinds as doubles: the integers among them are below 2^53.

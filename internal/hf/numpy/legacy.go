@@ -10,8 +10,8 @@ import (
 //
 // Products that feed an addition are wrapped in float64(…): that forbids the compiler to fuse them, which would round
 // once instead of twice and could change which draws are accepted. Logarithms and powers may differ from numpy's C
-// library in the last bits: gammas of shapes below 0.01, which take high powers, by 2e-13 of their value at most, others by
-// 1e-14.
+// library in the last bits: gammas of shapes below 0.01, which take high powers, by 2e-13 of their value at most,
+// others by 1e-14.
 type Legacy struct {
 	mt mt19937
 

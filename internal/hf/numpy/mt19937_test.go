@@ -112,7 +112,8 @@ func checkLegacyDistributions(t *testing.T, s legacyStream) {
 	}
 	l := NewLegacy(s.Seed)
 	for i, c := range s.GammaMixed {
-		near(t, fmt.Sprint("gammas of changing shape, draw ", i), []float64{l.Gamma(c.Shape, c.Scale)}, []float64{c.Value})
+		near(t, fmt.Sprint("gammas of changing shape, draw ", i), []float64{l.Gamma(c.Shape, c.Scale)},
+			[]float64{c.Value})
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// The golden files hold streams of more operations than the program needs. They show that generators stay where they should, so the
-// other operations are here.
+// The golden files hold streams of more operations than the program needs. They show that generators stay where they
+// should, so the other operations are here.
 
 // Permutation returns 0 … n-1 in random order.
 func (g *Generator) Permutation(n int) []int { return permutation(n, g.Shuffle) }

@@ -54,10 +54,12 @@ func checkCodec(codec int64) error {
 	if codec >= 0 && codec < int64(len(codecNames)) {
 		name = codecNames[codec]
 	}
-	return fmt.Errorf("it is packed with codec %s, which is not known here; write the file again with snappy or zstd, with pyarrow.parquet.write_table", name)
+	return fmt.Errorf("it is packed with codec %s, which is not known here; write the file again with snappy or zstd, "+
+		"with pyarrow.parquet.write_table", name)
 }
 
-// unpack appends the unpacked bytes, whose number is known. Memory grows with the bytes there are, whatever that number is.
+// unpack appends the unpacked bytes, whose number is known. Memory grows with the bytes there are, whatever that number
+// is.
 func (u *unpacker) unpack(dst []byte, codec int64, packed []byte, size int) ([]byte, error) {
 	before := len(dst)
 	var err error

@@ -47,8 +47,10 @@ func (f *File) cursor(l *leaf, g *group) (*cursor, error) {
 		return nil, errors.New("the column is encrypted")
 	case c.chunk.elsewhere:
 		return nil, errors.New("the column is in another file")
-	case c.chunk.start < int64(len(Magic)) || c.chunk.size < 0 || c.chunk.start > f.end || c.chunk.size > f.end-c.chunk.start:
-		return nil, fmt.Errorf("the column claims the bytes from %d to %d of %d", c.chunk.start, c.chunk.start+c.chunk.size, f.end)
+	case c.chunk.start < int64(len(Magic)) || c.chunk.size < 0 || c.chunk.start > f.end ||
+		c.chunk.size > f.end-c.chunk.start:
+		return nil, fmt.Errorf("the column claims the bytes from %d to %d of %d", c.chunk.start,
+			c.chunk.start+c.chunk.size, f.end)
 	case l.rep == 0 && c.chunk.values != g.rows:
 		return nil, fmt.Errorf("the column claims %d values, and its row group %d rows", c.chunk.values, g.rows)
 	}
@@ -72,7 +74,8 @@ const maxIndex = 16 << 20
 
 // locations are the pages, if there is a list of them that can be right: seeking goes from page to page without one.
 func (c *cursor) locations() []location {
-	if c.chunk.index <= 0 || c.chunk.indexSize <= 0 || c.chunk.indexSize > maxIndex || c.chunk.index > c.file.end-c.chunk.indexSize {
+	if c.chunk.index <= 0 || c.chunk.indexSize <= 0 || c.chunk.indexSize > maxIndex ||
+		c.chunk.index > c.file.end-c.chunk.indexSize {
 		return nil
 	}
 	b := make([]byte, c.chunk.indexSize)
@@ -85,7 +88,8 @@ func (c *cursor) locations() []location {
 	}
 	last := location{c.chunk.start - 1, -1}
 	for _, page := range pages {
-		if page.offset <= last.offset || page.offset >= c.end() || page.row <= last.row && page.row != 0 || page.row >= max(1, int64(c.rows)) {
+		if page.offset <= last.offset || page.offset >= c.end() || page.row <= last.row && page.row != 0 ||
+			page.row >= max(1, int64(c.rows)) {
 			return nil
 		}
 		last = page
@@ -235,7 +239,8 @@ func (c *cursor) at(err error) error {
 	return fmt.Errorf("the page at byte %d: %w", c.page, err)
 }
 
-// load goes on to the next page of data with values behind a row's beginning, and passes over pages whose rows all stand before it.
+// load goes on to the next page of data with values behind a row's beginning, and passes over pages whose rows all
+// stand before it.
 func (c *cursor) load(ctx context.Context, row int) error {
 	for {
 		if err := ctx.Err(); err != nil {

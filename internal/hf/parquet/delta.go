@@ -7,8 +7,8 @@ import (
 
 var errDeltas = errors.New("its differences break off")
 
-// delta reads integers of which all but the first are stored as differences, in blocks that have a least difference, and in each block in
-// miniblocks whose numbers have so many bits.
+// delta reads integers of which all but the first are stored as differences, in blocks that have a least difference,
+// and in each block in miniblocks whose numbers have so many bits.
 type delta struct {
 	b     []byte // what is left
 	block int    // numbers of a block
@@ -30,7 +30,8 @@ func newDelta(b []byte, most int) (*delta, error) {
 	switch {
 	case d.b == nil:
 		return nil, errDeltas
-	case block == 0 || block > 1<<20 || minis == 0 || minis > block || block%minis != 0 || block/minis%8 != 0 || count > uint64(most):
+	case block == 0 || block > 1<<20 || minis == 0 || minis > block || block%minis != 0 || block/minis%8 != 0 ||
+		count > uint64(most):
 		return nil, errors.New("the head of its differences is wrong")
 	}
 	d.block, d.minis, d.left = int(block), int(minis), int(count)

@@ -1,9 +1,11 @@
-// Package parquet reads rows of Parquet files by their numbers, as JSON. It reads the columns asked for and passes over pages that stand
-// before a row without unpacking them, so that a file of any size costs the memory of a page of each column.
+// Package parquet reads rows of Parquet files by their numbers, as JSON. It reads the columns asked for and passes over
+// pages that stand before a row without unpacking them, so that a file of any size costs the memory of a page of each
+// column.
 //
 //	file ── row groups ── a chunk of each column ── pages of values, each with its levels of repetition and definition
 //
-// Lengths in a file are checked before memory is taken for them. A broken file is an error that says where it is broken.
+// Lengths in a file are checked before memory is taken for them. A broken file is an error that says where it is
+// broken.
 package parquet
 
 import (

@@ -7,7 +7,8 @@ import (
 
 var errRuns = errors.New("its runs of numbers break off")
 
-// hybrid reads small numbers, such as levels, that are stored as runs: of one number that repeats, or of numbers of so many bits each.
+// hybrid reads small numbers, such as levels, that are stored as runs: of one number that repeats, or of numbers of so
+// many bits each.
 type hybrid struct {
 	b      []byte // what is left
 	width  int    // bits of a number

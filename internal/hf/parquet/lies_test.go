@@ -14,7 +14,8 @@ import (
 
 const manyBytes = 16 << 20 // for any file of kilobytes
 
-// taken are the bytes that are allocated to read a column of the first hundred rows, each column where none is named, and the error.
+// taken are the bytes that are allocated to read a column of the first hundred rows, each column where none is named,
+// and the error.
 func taken(data []byte, column string) (uint64, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -65,7 +66,8 @@ func TestLyingHeads(t *testing.T) {
 				}
 			}
 			used, err := taken(data, "problem")
-			if used > manyBytes || err == nil && test.want != "" || err != nil && (test.want == "" || !strings.Contains(err.Error(), test.want)) {
+			if used > manyBytes || err == nil && test.want != "" ||
+				err != nil && (test.want == "" || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("%d bytes, %v, want %q", used, err, test.want)
 			}
 		})

@@ -48,7 +48,8 @@ const (
 	repeated
 )
 
-// logicalType is the newer annotation of an element. Its kind is the number of the field of Parquet's union of logical types.
+// logicalType is the newer annotation of an element. Its kind is the number of the field of Parquet's union of logical
+// types.
 type logicalType struct {
 	kind  int64 // 0 for none
 	scale int64
@@ -94,11 +95,13 @@ func parseMetadata(b []byte) (*metadata, error) {
 	return m, t.err
 }
 
-// element reads an entry of the schema. One that is neither a leaf nor a group is an error, lest a list of zeros takes memory.
+// element reads an entry of the schema. One that is neither a leaf nor a group is an error, lest a list of zeros takes
+// memory.
 func (t *thrift) element() element {
 	const none = math.MinInt64
 	e := element{kind: none, converted: -1}
-	t.record(record{1: &e.kind, 2: &e.length, 3: &e.repetition, 4: &e.name, 5: &e.children, 6: &e.converted, 7: &e.scale,
+	t.record(record{1: &e.kind, 2: &e.length, 3: &e.repetition, 4: &e.name, 5: &e.children, 6: &e.converted,
+		7:  &e.scale,
 		10: nested(func() { e.logical = t.logical() })})
 	if e.isLeaf = e.kind != none; e.name == "" && !e.isLeaf && e.children == 0 {
 		t.fail(errors.New("an element of its schema is empty"))

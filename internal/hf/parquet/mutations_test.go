@@ -280,7 +280,8 @@ func TestContradictions(t *testing.T) {
 			"the column claims 31 values, and its row group 30 rows"},
 		{"a column without metadata", footer(func(p *parts) { p.footer.at(4, 0, 1, flat, 3).id = 30 }),
 			"a column of a row group has no metadata"},
-		{"a list outside of one", footer(func(p *parts) { set(p, repeated, 2, 1, 3) }), "its runs of numbers break off"},
+		{"a list outside of one", footer(func(p *parts) { set(p, repeated, 2, 1, 3) }),
+			"its runs of numbers break off"},
 		{"columns in one place", footer(func(p *parts) {
 			for _, column := range p.footer.at(4, 0, 1).children {
 				column.at(3, 9).number, column.at(3, 7).number = 4, int64(len(p.body))/2

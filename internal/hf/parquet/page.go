@@ -101,7 +101,8 @@ func (c *cursor) version1(head pageHead, packed []byte) ([]byte, error) {
 	return c.levels1(b)
 }
 
-// checkLevels refuses levels of an encoding that no writer has used for ten years. Levels that are not there may have any.
+// checkLevels refuses levels of an encoding that no writer has used for ten years. Levels that are not there may have
+// any.
 func (c *cursor) checkLevels(head pageHead) error {
 	if c.leaf.def > 0 && head.levels[0] != encodingRLE || c.leaf.rep > 0 && head.levels[1] != encodingRLE {
 		return errors.New("unsupported encoding of levels")

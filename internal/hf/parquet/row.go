@@ -13,8 +13,8 @@ var errDisagree = errors.New("its levels do not fit the schema and the other fie
 
 func errLarge(most int64) error { return fmt.Errorf("the row is larger than %d MiB", most>>20) }
 
-// row writes a row as JSON. Each value brings a level of definition, up to which its ancestors are there, and a level of repetition,
-// that of the list which it goes on with. In a column of lists of texts:
+// row writes a row as JSON. Each value brings a level of definition, up to which its ancestors are there, and a level
+// of repetition, that of the list which it goes on with. In a column of lists of texts:
 //
 //	repetition  definition  value
 //	    0           3        "a"     a row begins: ["a",

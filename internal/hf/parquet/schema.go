@@ -138,8 +138,9 @@ func (s *schema) node(path string, def, rep, depth int) (*node, error) {
 
 // listOf is a list of elements that are there from the level behind def on.
 func (s *schema) listOf(element *node, name string, optional bool, def, rep int) *node {
-	return &node{name: name, key: keyOf(name), shape: list, optional: optional, nullDef: def, def: def + 1, rep: rep, children: []*node{element},
-		first: element.first, last: element.last}
+	return &node{name: name, key: keyOf(name), shape: list, optional: optional, nullDef: def, def: def + 1, rep: rep,
+		children: []*node{element},
+		first:    element.first, last: element.last}
 }
 
 // content is the node of an entry, without its own repetition. Levels are its own.
@@ -162,7 +163,8 @@ func (s *schema) content(e element, path string, def, rep, depth int) (*node, er
 	}
 	path += "."
 	isList := e.logical.kind == logicalList || e.logical.kind == 0 && e.converted == convertedList
-	isMap := e.logical.kind == logicalMap || e.logical.kind == 0 && (e.converted == convertedMap || e.converted == convertedMapKeyValue)
+	isMap := e.logical.kind == logicalMap ||
+		e.logical.kind == 0 && (e.converted == convertedMap || e.converted == convertedMapKeyValue)
 	if (isList || isMap) && e.children == 1 && s.left[0].repetition == repeated {
 		return s.repeated(e, path, isMap, def, rep, depth)
 	}
@@ -178,7 +180,8 @@ func (s *schema) content(e element, path string, def, rep, depth int) (*node, er
 	return n, nil
 }
 
-// repeated is the node of a list or map, whose one child repeats. In the older form of lists the child is the element itself.
+// repeated is the node of a list or map, whose one child repeats. In the older form of lists the child is the element
+// itself.
 //
 //	list, as it is now    in its older form       map
 //	  repeated list         repeated element        repeated key_value

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// snappyReader unpacks a block of snappy piece by piece. A block may refer to any earlier byte of itself, but encoders work on pieces of
-// 64 KiB, and no reference goes back further.
+// snappyReader unpacks a block of snappy piece by piece. A block may refer to any earlier byte of itself, but encoders
+// work on pieces of 64 KiB, and no reference goes back further.
 type snappyReader struct {
 	packed  *bufio.Reader
 	left    uint64 // bytes that are to come

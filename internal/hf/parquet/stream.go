@@ -14,8 +14,8 @@ import (
 	"github.com/molecule-man/go-brrr"
 )
 
-// largePage is the size in bytes, packed or unpacked, from which on a page is not unpacked as a whole. Pages with pictures are as large
-// as a hundred pictures, since writers look at the size of a page only now and then.
+// largePage is the size in bytes, packed or unpacked, from which on a page is not unpacked as a whole. Pages with
+// pictures are as large as a hundred pictures, since writers look at the size of a page only now and then.
 const largePage = 8 << 20
 
 // large reports whether a page of byte arrays one behind the other is read piece by piece.
@@ -37,7 +37,8 @@ func (c *cursor) stream(offset, size int64, codec int64) (*bufio.Reader, error) 
 	case codecBrotli:
 		return bufio.NewReaderSize(brrr.NewReader(packed), buffer), nil
 	case codecZstd:
-		r, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+		r, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(128<<20))
 		return bufio.NewReaderSize(r, buffer), err
 	}
 	return packed, nil
@@ -124,7 +125,8 @@ func appendLevels(dst []byte, r io.Reader, left *int64) ([]byte, error) {
 	return dst, nil
 }
 
-// lastRow is the row of the last value of a page of version 1 of lists. It unpacks no more than the levels of repetition.
+// lastRow is the row of the last value of a page of version 1 of lists. It unpacks no more than the levels of
+// repetition.
 func (c *cursor) lastRow(head pageHead, offset int64) (int, error) {
 	if err := c.checkLevels(head); err != nil {
 		return 0, err

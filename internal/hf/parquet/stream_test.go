@@ -15,7 +15,8 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// A page that is read piece by piece has the values that it has when it is unpacked as a whole, in whichever order they are read.
+// A page that is read piece by piece has the values that it has when it is unpacked as a whole, in whichever order they
+// are read.
 func TestLargePages(t *testing.T) {
 	for name, data := range files(t) {
 		open := func(large int64) *File {
@@ -81,7 +82,8 @@ func FuzzSnappy(f *testing.F) {
 		if wantErr == nil && err == nil && !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes, want %d", len(got), len(want))
 		}
-		if err == nil && wantErr != nil && packedReader.Buffered() == 0 || err != nil && wantErr == nil && !strings.Contains(err.Error(), "bytes back") {
+		if err == nil && wantErr != nil && packedReader.Buffered() == 0 ||
+			err != nil && wantErr == nil && !strings.Contains(err.Error(), "bytes back") {
 			t.Fatalf("error %v, want %v", err, wantErr)
 		}
 	})

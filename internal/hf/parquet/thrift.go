@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// thrift reads a structure in Thrift's compact protocol, in which the metadata of Parquet is written. Past the first error it reads
-// zeros. It keeps nothing, so lengths that lie cost no memory.
+// thrift reads a structure in Thrift's compact protocol, in which the metadata of Parquet is written. Past the first
+// error it reads zeros. It keeps nothing, so lengths that lie cost no memory.
 type thrift struct {
 	b   []byte // what is left
 	err error
@@ -84,8 +84,8 @@ func (t *thrift) bytes() []byte {
 // maxNesting bounds structures in structures. The format needs six.
 const maxNesting = 32
 
-// fields calls do with each field of a structure. do reads its value, or returns false to have it passed over. A field of kind
-// thriftTrue or thriftFalse is its own value.
+// fields calls do with each field of a structure. do reads its value, or returns false to have it passed over. A field
+// of kind thriftTrue or thriftFalse is its own value.
 func (t *thrift) fields(do func(id int64, kind byte) bool) { t.structure(do, 0) }
 
 func (t *thrift) structure(do func(id int64, kind byte) bool, depth int) {
@@ -107,8 +107,8 @@ func (t *thrift) structure(do func(id int64, kind byte) bool, depth int) {
 	}
 }
 
-// record says where the values of a structure go, by the numbers of their fields: a *int64, *bool or *string takes one of its kind, a
-// function reads it. Other fields are passed over.
+// record says where the values of a structure go, by the numbers of their fields: a *int64, *bool or *string takes one
+// of its kind, a function reads it. Other fields are passed over.
 type record map[int64]any
 
 type (

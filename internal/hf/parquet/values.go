@@ -108,7 +108,8 @@ func (l *leaf) annotateInt(e element) {
 // annotateBytes heeds what bytes stand for.
 func (l *leaf) annotateBytes(e element) {
 	switch k, converted := e.logical.kind, e.converted; {
-	case k == logicalString, k == logicalEnum, k == logicalJSON, converted == convertedUTF8, converted == convertedEnum, converted == convertedJSON:
+	case k == logicalString, k == logicalEnum, k == logicalJSON, converted == convertedUTF8, converted == convertedEnum,
+		converted == convertedJSON:
 		l.form = formText
 	case k == logicalUUID && l.length == 16 && l.kind == fixedBytes:
 		l.form = formUUID
@@ -117,8 +118,8 @@ func (l *leaf) annotateBytes(e element) {
 	}
 }
 
-// appendJSON writes a value. Times are as Python's isoformat has them, floating-point numbers as its json module; NaN is null and infinities
-// are ±1e999.
+// appendJSON writes a value. Times are as Python's isoformat has them, floating-point numbers as its json module; NaN
+// is null and infinities are ±1e999.
 func (l *leaf) appendJSON(dst []byte, d datum) ([]byte, error) {
 	switch l.form {
 	case formBool:

@@ -126,8 +126,9 @@ func fileTokens(raw json.RawMessage) ([]addedToken, error) {
 	return all, err
 }
 
-// begin comes before the tokens of a file. The numbers of new ones go on from the size of the model or from the highest of
-// the tokens that files before have added, not from the highest id of the model: where it leaves ids out, they may be its.
+// begin comes before the tokens of a file. The numbers of new ones go on from the size of the model or from the highest
+// of the tokens that files before have added, not from the highest id of the model: where it leaves ids out, they may
+// be its.
 func (a *addedTokens) begin() { a.next = max(a.vocab.size, a.top+1) }
 
 // add takes a token, or the new properties of one that it has.
@@ -193,8 +194,8 @@ type matcher struct {
 // newMatchers returns the matcher for raw text and the one for normalized text; nil where there is nothing to find.
 //
 // Two tokens of one normalized text are an error: the Hugging Face library finds the one in one run of the program and
-// the other in the next. A token without any is one, since it fails with most texts there; and two of one id, which there
-// can be where a model leaves ids out, since one of them is forgotten there.
+// the other in the next. A token without any is one, since it fails with most texts there; and two of one id, which
+// there can be where a model leaves ids out, since one of them is forgotten there.
 func newMatchers(added *addedTokens) (raw, normalized *matcher, err error) {
 	var all [2]matcher
 	byID, byText := map[int]string{}, [2]map[string]string{{}, {}}
@@ -208,11 +209,13 @@ func newMatchers(added *addedTokens) (raw, normalized *matcher, err error) {
 			which, text = 1, t.text
 		}
 		if text == "" {
-			return nil, nil, fmt.Errorf("%.40q is nothing once it is normalized, and would be found everywhere", t.content)
+			return nil, nil,
+				fmt.Errorf("%.40q is nothing once it is normalized, and would be found everywhere", t.content)
 		}
 		if other, taken := byText[which][text]; taken {
-			return nil, nil, fmt.Errorf("%.40q and %.40q are the same once they are normalized, and either may be found",
-				other, t.content)
+			return nil, nil,
+				fmt.Errorf("%.40q and %.40q are the same once they are normalized, and either may be found",
+					other, t.content)
 		}
 		byText[which][text] = t.content
 		all[which].contents, all[which].tokens = append(all[which].contents, text), append(all[which].tokens, t)
@@ -226,8 +229,8 @@ func newMatchers(added *addedTokens) (raw, normalized *matcher, err error) {
 	return built[0], built[1], nil
 }
 
-// besideWord reports whether a stretch of a text touches a word. At an end of the text stands the replacement character, which is in
-// no word.
+// besideWord reports whether a stretch of a text touches a word. At an end of the text stands the replacement
+// character, which is in no word.
 func besideWord(text string, start, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:start])
 	behind, _ := utf8.DecodeRuneInString(text[end:])
@@ -258,9 +261,9 @@ type fragment struct {
 
 // cut calls each for the stretches of text from left to right. A nil matcher finds nothing.
 //
-// White space that a token takes on its right may be part of the next one too: the search goes on where the token itself ends.
-// A token that takes white space on its left begins behind the token before, and is dropped if it would end there too. The Hugging
-// Face library does the same, and fails where it would end before.
+// White space that a token takes on its right may be part of the next one too: the search goes on where the token
+// itself ends. A token that takes white space on its left begins behind the token before, and is dropped if it would
+// end there too. The Hugging Face library does the same, and fails where it would end before.
 func (m *matcher) cut(text string, each func(fragment) error) error {
 	if m == nil {
 		return each(fragment{text, -1, true})

@@ -24,9 +24,11 @@ func TestAddedTokensBesideGaps(t *testing.T) {
 }
 
 func TestAddedTokensOfOneID(t *testing.T) {
-	const token = `{"id":9,"content":"%s","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false}`
-	_, err := Read(Files{Tokenizer: []byte(`{"model":{"type":"WordLevel","vocab":{"?":0,"u":2},"unk_token":"?"},"added_tokens":[` +
-		fmt.Sprintf(token, "n") + "," + fmt.Sprintf(token, "u") + `]}`)})
+	const token = `{"id":9,"content":"%s","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,` +
+		`"special":false}`
+	_, err := Read(
+		Files{Tokenizer: []byte(`{"model":{"type":"WordLevel","vocab":{"?":0,"u":2},"unk_token":"?"},"added_tokens":[` +
+			fmt.Sprintf(token, "n") + "," + fmt.Sprintf(token, "u") + `]}`)})
 	complains(t, err, `added_tokens: "n" and "u" would both have the id 2`)
 }
 
@@ -61,7 +63,8 @@ func TestAddedWhiteSpaceTakesWhiteSpace(t *testing.T) {
 // A token would be found by chance, or everywhere.
 func TestAddedTokensThatNormalizingConfuses(t *testing.T) {
 	added := func(content string, normalized bool) string {
-		return fmt.Sprintf(`{"id":9,"content":%q,"single_word":false,"lstrip":false,"rstrip":false,"normalized":%t,"special":false}`, content, normalized)
+		return fmt.Sprintf(`{"id":9,"content":%q,"single_word":false,"lstrip":false,"rstrip":false,"normalized":%t,`+
+			`"special":false}`, content, normalized)
 	}
 	for _, test := range []struct{ normalizer, tokens, want string }{
 		{`{"type":"Lowercase"}`, added("A", true) + "," + added("a", true), `added_tokens: "A" and "a" are the same`},
@@ -69,7 +72,8 @@ func TestAddedTokensThatNormalizingConfuses(t *testing.T) {
 		{`{"type":"Strip","strip_left":true,"strip_right":false}`, added(" ", true), `added_tokens: " " is nothing`},
 		{`{"type":"Strip","strip_left":true,"strip_right":false}`, added(" ", false), ""},
 	} {
-		_, err := Read(Files{Tokenizer: []byte(withField(`"normalizer":` + test.normalizer + `,"added_tokens":[` + test.tokens + `]`))})
+		_, err := Read(Files{
+			Tokenizer: []byte(withField(`"normalizer":` + test.normalizer + `,"added_tokens":[` + test.tokens + `]`))})
 		if test.want != "" {
 			complains(t, err, test.want)
 		} else if err != nil {
@@ -91,11 +95,17 @@ func TestFirstPieceBehindWhatIsRemoved(t *testing.T) {
 		{`{"type":"Replace","pattern":{"Regex":"\\s+"},"content":"b"}`, map[string]int{"  a": 6, " a": 5}},
 		{`{"type":"StripAccents"}`, map[string]int{"\u0301a": 2}},
 		{`{"type":"Nmt"}`, map[string]int{"\x01a": 2}},
-		{`{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":true,"lowercase":true}`,
+		{`{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":true,` +
+			`"lowercase":true}`,
 			map[string]int{"\x01a": 2, "\u0301a": 2, "\x01\u0301A": 2, "A": 1}},
 	} {
-		l, err := Read(Files{Tokenizer: []byte(`{"model":{"type":"WordLevel","vocab":{"?":0,"▁a":1,"a":2,"▁ba":5,"ba":6},"unk_token":"?"},"normalizer":` +
-			test.normalizer + `,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false}}`)})
+		l, err := Read(
+			Files{Tokenizer: []byte(
+				`{"model":{"type":"WordLevel","vocab":{"?":0,"▁a":1,"a":2,"▁ba":5,"ba":6},"unk_token":"?"},` +
+					`"normalizer":` +
+					test.normalizer + `,"pre_tokenizer":{"type":"Metaspace","replacement":"▁",` +
+					`"prepend_scheme":"first",` +
+					`"split":false}}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,11 +117,13 @@ func TestFirstPieceBehindWhatIsRemoved(t *testing.T) {
 	}
 }
 
-// A token that was normalized once is decoded so, whatever a later file says. The texts are those of the library 0.23.3.
+// A token that was normalized once is decoded so, whatever a later file says. The texts are those of the library
+// 0.23.3.
 func TestAddedTokenThatWasNormalized(t *testing.T) {
 	const token = `{"id":2,"content":"X","single_word":false,"lstrip":false,"rstrip":false,"special":true,"normalized":`
 	file := withField(`"normalizer":{"type":"Lowercase"},"decoder":{"type":"Fuse"},"added_tokens":[` + token + `true}]`)
-	for _, config := range []string{`{}`, `{"added_tokens_decoder":{"2":{"content":"X","normalized":false,"special":true}}}`} {
+	for _, config := range []string{`{}`,
+		`{"added_tokens_decoder":{"2":{"content":"X","normalized":false,"special":true}}}`} {
 		l, err := Read(Files{Tokenizer: []byte(file), Config: []byte(config)})
 		if err != nil {
 			t.Fatal(err)
@@ -146,7 +158,8 @@ func TestAddedTokensByConfiguration(t *testing.T) {
 	}{
 		{"numbers go on behind the tokens of tokenizer.json", `{"eos_token":"END"}`, 8, "END", []int{8}},
 		{"made special", `{"eos_token":{"__type":"AddedToken","content":"END"}}`, 8, "END", []int{8}},
-		{"made special, but said to be normalized", `{"eos_token":{"__type":"AddedToken","content":"END","normalized":true}}`, 8, "end", []int{8}},
+		{"made special, but said to be normalized",
+			`{"eos_token":{"__type":"AddedToken","content":"END","normalized":true}}`, 8, "end", []int{8}},
 		{"a setting of the model's own", `{"eos_token":"u","z_token":{"content":"END"}}`, 8, "", []int{7}},
 	} {
 		l, err := Read(Files{Tokenizer: []byte(file), Config: []byte(test.config)})
@@ -155,7 +168,8 @@ func TestAddedTokensByConfiguration(t *testing.T) {
 		}
 		text, err := l.Decode([]int{test.id})
 		if err != nil || text != test.text || !slices.Equal(l.SpecialIDs(), test.special) {
-			t.Errorf("%s: got %q, error %v, special ids %v, want %q and %v", test.name, text, err, l.SpecialIDs(), test.text, test.special)
+			t.Errorf("%s: got %q, error %v, special ids %v, want %q and %v", test.name, text, err, l.SpecialIDs(),
+				test.text, test.special)
 		}
 	}
 }

@@ -89,8 +89,9 @@ func appendIDs(ids []int, more []int32) []int {
 	return ids
 }
 
-// isWhole reports whether merging the text of a token gives the token. It does for most, and looking a word up is quicker than
-// merging it; but some tokens are out of reach of the merges. The first answer is kept: 2 for yes, 1 for no.
+// isWhole reports whether merging the text of a token gives the token. It does for most, and looking a word up is
+// quicker than merging it; but some tokens are out of reach of the merges. The first answer is kept: 2 for yes, 1 for
+// no.
 func (m *bpe) isWhole(id int32, text string, s *scratch) bool {
 	word, shift := &m.whole[id/16], uint(id%16)*2
 	if answer := word.Load() >> shift & 3; answer != 0 {
@@ -205,9 +206,9 @@ func (m *bpe) mergeShort(s *scratch) {
 	s.symbols = symbols[:n]
 }
 
-// mergeLong merges s.symbols with a queue of candidates, in time n log n: without a pre-tokenizer a whole text is one word.
-// A symbol stays where its first character is. So that a long word takes few bytes for each character, s.next says of a
-// symbol where the next one is, and of the last of several characters, as a complement, where its symbol is.
+// mergeLong merges s.symbols with a queue of candidates, in time n log n: without a pre-tokenizer a whole text is one
+// word. A symbol stays where its first character is. So that a long word takes few bytes for each character, s.next
+// says of a symbol where the next one is, and of the last of several characters, as a complement, where its symbol is.
 func (m *bpe) mergeLong(s *scratch) {
 	n := int32(len(s.symbols))
 	s.next, s.queue = slices.Grow(s.next[:0], int(n))[:n], slices.Grow(s.queue[:0], int(n))
@@ -252,8 +253,8 @@ func (m *bpe) queue(s *scratch, at, next int32) {
 	}
 }
 
-// mergeHeap has the earliest merge on top, of equal ones the leftmost: the rank, then where the left symbol is. Four children
-// of each node keep it flat. container/heap would allocate every candidate.
+// mergeHeap has the earliest merge on top, of equal ones the leftmost: the rank, then where the left symbol is. Four
+// children of each node keep it flat. container/heap would allocate every candidate.
 type mergeHeap []uint64
 
 func (h *mergeHeap) push(rank uint32, at int32) {

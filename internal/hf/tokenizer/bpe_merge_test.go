@@ -54,7 +54,8 @@ func TestOneLongWord(t *testing.T) {
 		}
 	}
 	var s scratch
-	if _, err := l.encodeIn(&s, nil, strings.Repeat("a", scratchMost+1)); err != nil || cap(s.symbols)+cap(s.next)+cap(s.queue) > 0 {
+	if _, err := l.encodeIn(&s, nil, strings.Repeat("a", scratchMost+1)); err != nil ||
+		cap(s.symbols)+cap(s.next)+cap(s.queue) > 0 {
 		t.Errorf("the scratch of a long text is kept, error %v", err)
 	}
 }

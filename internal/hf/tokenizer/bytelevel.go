@@ -9,8 +9,8 @@ import (
 )
 
 // byteLetters is the alphabet that byte-level models spell bytes in: printable Latin-1 characters stand for themselves,
-// the other bytes, in ascending order, are U+0100 and up. letterBytes are the bytes of the letters, -1 for other characters. Both are
-// only read.
+// the other bytes, in ascending order, are U+0100 and up. letterBytes are the bytes of the letters, -1 for other
+// characters. Both are only read.
 var byteLetters, letterBytes = makeByteLetters()
 
 // byteLetter is one letter in UTF-8.
@@ -174,7 +174,8 @@ func (m *metaspace) split(pieces []piece) ([]piece, error) {
 			continue
 		}
 		p.text = strings.ReplaceAll(p.text, " ", m.blank)
-		if begins := m.scheme == "always" || m.scheme == "first" && p.first; begins && !strings.HasPrefix(p.text, m.blank) {
+		if begins := m.scheme == "always" || m.scheme == "first" && p.first; begins &&
+			!strings.HasPrefix(p.text, m.blank) {
 			p.text = m.blank + p.text
 		}
 		for m.cut {

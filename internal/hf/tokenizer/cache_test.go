@@ -29,11 +29,13 @@ func afterwards(t testing.TB, l *Local, first, second string) {
 		t.Fatal(err)
 	}
 	if want := forgetful(t, l, second); !slices.Equal(got, want) {
-		t.Errorf("%.200q after %.200q: got %d ids %.300v, want %d ids %.300v", second, first, len(got), got, len(want), want)
+		t.Errorf("%.200q after %.200q: got %d ids %.300v, want %d ids %.300v", second, first, len(got), got, len(want),
+			want)
 	}
 }
 
-var lastTextTokenizers = []string{"gpt2", "qwen2.5", "bert-base-uncased", "synthetic-spbpe", "synthetic-gemma-style", "synthetic-metaspace-first"}
+var lastTextTokenizers = []string{"gpt2", "qwen2.5", "bert-base-uncased", "synthetic-spbpe", "synthetic-gemma-style",
+	"synthetic-metaspace-first"}
 
 // A text is encoded as if there had been none before it: cut between tokens and elsewhere, gone on with, changed.
 func TestEncodeAfterAnotherText(t *testing.T) {

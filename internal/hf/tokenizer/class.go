@@ -11,8 +11,8 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// pipeline is what a class of transformers makes of a tokenizer.json. It takes vocabulary, merges and added tokens from the
-// file, and sets up the rest by itself. The stages are as in such a file.
+// pipeline is what a class of transformers makes of a tokenizer.json. It takes vocabulary, merges and added tokens from
+// the file, and sets up the rest by itself. The stages are as in such a file.
 type pipeline struct {
 	Options  []string     // settings of tokenizer_config.json that the class takes
 	Settings classOptions `json:"defaults"`
@@ -24,10 +24,11 @@ type pipeline struct {
 	PreTokenizer json.RawMessage `json:"pre_tokenizer"`
 	Decoder      json.RawMessage
 	Special      []string // names of special tokens and the tokens, where no file gives others
-	// Frame are the tokens around a text, or their names, with "" in the place of the text; nil keeps the file's. A token that is not
-	// there is the unknown one.
+	// Frame are the tokens around a text, or their names, with "" in the place of the text; nil keeps the file's. A
+	// token that is not there is the unknown one.
 	Frame []string
-	Plain string // special tokens that lose properties such as lstrip that the files give them: "bare" or "all" ones, "" for none
+	// special tokens that lose properties such as lstrip that the files give them: "bare" or "all" ones, "" for none
+	Plain string
 }
 
 // classOptions are settings of classes. The last three follow from the others and the file.
@@ -51,15 +52,16 @@ const maxExtraIDs = 10_000
 var unknownOptions = []string{"language", "task", "predict_timestamps"}
 
 // optionNames are the names of settings that classes take.
-var optionNames = append([]string{"add_prefix_space", "legacy", "do_lower_case", "tokenize_chinese_chars", "strip_accents", "extra_ids"}, unknownOptions...)
+var optionNames = append([]string{"add_prefix_space", "legacy", "do_lower_case", "tokenize_chinese_chars",
+	"strip_accents", "extra_ids"}, unknownOptions...)
 
 // classPipelines are the pipelines by the names of their classes.
 //
 //go:embed classes.json
 var classPipelines []byte
 
-// pipelineOf returns the pipeline of a class, nil for one that is not here. The error says why transformers would not take the
-// settings that are given.
+// pipelineOf returns the pipeline of a class, nil for one that is not here. The error says why transformers would not
+// take the settings that are given.
 func pipelineOf(class string, given map[string]json.RawMessage, charsmap json.RawMessage) (*pipeline, error) {
 	var all map[string]*pipeline
 	if err := json.Unmarshal(classPipelines, &all); err != nil {
@@ -123,8 +125,8 @@ func (p *pipeline) take(given map[string]json.RawMessage) error {
 	return nil
 }
 
-// setUp changes the file's parts as the tokenizer's class does in transformers. Where that is not known here, the parts stay as
-// they are, and the counts may differ: then it returns the reason.
+// setUp changes the file's parts as the tokenizer's class does in transformers. Where that is not known here, the parts
+// stay as they are, and the counts may differ: then it returns the reason.
 func (l *Local) setUp(all sections, fields *modelFields) (doubt string, err error) {
 	s := l.settings
 	defer s.settleExtra()
@@ -160,7 +162,8 @@ func (l *Local) setUp(all sections, fields *modelFields) (doubt string, err erro
 		p.Model.Unknown = new(s.text("unk_token"))
 	}
 	*fields = p.Model
-	all["normalizer"], all["pre_tokenizer"], all["decoder"], all["added_tokens"] = p.Normalizer, p.PreTokenizer, p.Decoder, nil
+	all["normalizer"], all["pre_tokenizer"], all["decoder"], all["added_tokens"] = p.Normalizer, p.PreTokenizer,
+		p.Decoder, nil
 	l.pipeline = p
 	return s.names.doubt(), nil
 }
@@ -183,7 +186,8 @@ func (s *settings) usePipeline(p *pipeline) error {
 		}
 	}
 	whole := settings{common: append(slices.Clone(s.common), defaults...)}
-	needed := slices.DeleteFunc(slices.Clone(p.Frame), func(name string) bool { return !slices.Contains(commonNames[:], name) })
+	needed := slices.DeleteFunc(slices.Clone(p.Frame),
+		func(name string) bool { return !slices.Contains(commonNames[:], name) })
 	if p.Unknown {
 		needed = append(needed, "unk_token")
 	}
@@ -212,7 +216,8 @@ func (s *settings) addExtraIDs(count int) error {
 	switch {
 	case there == 0:
 		for i := range count {
-			s.additional = append(s.additional, addedToken{content: fmt.Sprintf("<extra_id_%d>", i), special: true, bare: true})
+			s.additional = append(s.additional,
+				addedToken{content: fmt.Sprintf("<extra_id_%d>", i), special: true, bare: true})
 		}
 	case count > 0 && count != there:
 		return fmt.Errorf("extra_ids is %d, and additional_special_tokens has %d of them", count, there)

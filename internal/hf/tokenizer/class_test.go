@@ -10,7 +10,8 @@ import (
 	"benchtop/internal/ci"
 )
 
-// classFiles is a tokenizer.json with files beside it that name a class, and what transformers' AutoTokenizer makes of them.
+// classFiles is a tokenizer.json with files beside it that name a class, and what transformers' AutoTokenizer makes of
+// them.
 type classFiles struct {
 	configFiles
 	Tokenizer string
@@ -28,7 +29,8 @@ func readClasses(t testing.TB, name string) (map[string]json.RawMessage, []class
 	lines := assert.Golden[json.RawMessage](t, filepath.Join("testdata", name+".jsonl.gz"))
 	var first struct {
 		Tokenizers map[string]json.RawMessage
-		Patches    map[string]map[string]json.RawMessage // by tokenizer: what it is "of", and fields put in the place of that one's
+		// by tokenizer: what it is "of", and fields put in the place of that one's
+		Patches map[string]map[string]json.RawMessage
 	}
 	unmarshal(t, lines[0], &first)
 	for name, patch := range first.Patches {
@@ -49,7 +51,8 @@ func readClasses(t testing.TB, name string) (map[string]json.RawMessage, []class
 
 func (c *classFiles) files(tokenizers map[string]json.RawMessage) Files {
 	f := Files{Tokenizer: tokenizers[c.Tokenizer]}
-	for into, from := range map[*[]byte]json.RawMessage{&f.Config: c.Config, &f.SpecialTokens: c.Map, &f.Model: c.Model} {
+	for into, from := range map[*[]byte]json.RawMessage{&f.Config: c.Config, &f.SpecialTokens: c.Map,
+		&f.Model: c.Model} {
 		if !isNull(from) {
 			*into = from
 		}
@@ -113,7 +116,8 @@ func TestClassResolution(t *testing.T) {
 		{classHints{class: "Qwen3Tokenizer"}, genericClass},
 		{classHints{class: "LlamaTokenizer", modelType: "mistral", hasModel: true}, genericClass},
 		{classHints{class: "LlamaTokenizer", modelType: "mistral", hasModel: true, remote: true}, "LlamaTokenizer"},
-		{classHints{class: "LlamaTokenizer", modelType: "mistral", hasModel: true, hasTekken: true, isByteLevel: true}, mistralClass},
+		{classHints{class: "LlamaTokenizer", modelType: "mistral", hasModel: true, hasTekken: true, isByteLevel: true},
+			mistralClass},
 		{classHints{modelType: "mistral3", hasModel: true, hasTekken: true}, mistralClass},
 		{classHints{modelType: "mistral3", hasModel: true}, genericClass},
 		{classHints{modelType: "llama", hasModel: true, hasTekken: true}, genericClass},
@@ -124,7 +128,8 @@ func TestClassResolution(t *testing.T) {
 		{classHints{class: "Qwen2TokenizerFast", modelType: "vibevoice", hasModel: true}, "Qwen2Tokenizer"},
 		{classHints{modelType: "t5", hasModel: true}, "T5Tokenizer"},
 		{classHints{modelClass: "GPT2TokenizerFast", modelType: "foo", hasModel: true}, "GPT2Tokenizer"},
-		{classHints{class: "LlamaTokenizer", repository: "deepseek-ai/DeepSeek-Coder-6.7B", hasModel: true}, genericClass},
+		{classHints{class: "LlamaTokenizer", repository: "deepseek-ai/DeepSeek-Coder-6.7B", hasModel: true},
+			genericClass},
 		{classHints{class: "LlamaTokenizer", repository: "deepseek-ai/DeepSeek-Coder-6.7B"}, "LlamaTokenizer"},
 	} {
 		if got := c.files.resolve(); got != c.want {
@@ -139,8 +144,10 @@ func TestModelConfig(t *testing.T) {
 		"":      {},
 		"<html": {},
 		"{}":    {hasModel: true},
-		`{"time_step_limit": [0.0, Infinity], "x": {"model_type": "y"}, "model_type": "mamba2", "tokenizer_class": null}`: {hasModel: true, modelType: "mamba2"},
-		` {"tokenizer_class": "A\u0042", "model_name": 3, "model_type"`:                                                   {hasModel: true, modelClass: "AB"},
+		`{"time_step_limit": [0.0, Infinity], "x": {"model_type": "y"}, "model_type": "mamba2", "tokenizer_class": ` +
+			`null}`: {hasModel: true, modelType: "mamba2"},
+		` {"tokenizer_class": "A\u0042", "model_name": 3, ` +
+			`"model_type"`: {hasModel: true, modelClass: "AB"},
 	} {
 		var got classHints
 		if got.readModelConfig([]byte(file)); got != want {
@@ -152,8 +159,10 @@ func TestModelConfig(t *testing.T) {
 // The files of models were written by their classes, so that both give the same.
 func TestClassOfModelsFiles(t *testing.T) {
 	ci.SkipUnderRace(t)
-	for name, class := range map[string]string{"gpt2": "GPT2Tokenizer", "qwen2.5": "Qwen2Tokenizer", "bert-base-uncased": "BertTokenizer"} {
-		l, err := Read(Files{Tokenizer: assert.File(t, filepath.Join("testdata", name+".tokenizer.json.gz")), Config: []byte(`{"tokenizer_class":"` + class + `"}`)})
+	for name, class := range map[string]string{"gpt2": "GPT2Tokenizer", "qwen2.5": "Qwen2Tokenizer",
+		"bert-base-uncased": "BertTokenizer"} {
+		l, err := Read(Files{Tokenizer: assert.File(t, filepath.Join("testdata", name+".tokenizer.json.gz")),
+			Config: []byte(`{"tokenizer_class":"` + class + `"}`)})
 		if err != nil || l.Doubt() != "" || l.pipeline == nil {
 			t.Errorf("%s: doubt %q, error %v", class, l.Doubt(), err)
 			continue
@@ -167,8 +176,10 @@ func TestClassOfModelsFiles(t *testing.T) {
 // A huge number of extra ids takes no memory.
 func TestExtraIDsAreBounded(t *testing.T) {
 	tokenizers, _ := readClasses(t, "classes-bert-t5")
-	l, err := Read(Files{Tokenizer: tokenizers["t5"], Config: []byte(`{"tokenizer_class":"T5Tokenizer","extra_ids":1000000000}`)})
-	if want := "T5Tokenizer is not set up here, because extra_ids is above 10000, the most that is taken"; err != nil || l.Doubt() != want {
+	l, err := Read(
+		Files{Tokenizer: tokenizers["t5"], Config: []byte(`{"tokenizer_class":"T5Tokenizer","extra_ids":1000000000}`)})
+	if want := "T5Tokenizer is not set up here, because extra_ids is above 10000, the most that is taken"; err != nil ||
+		l.Doubt() != want {
 		t.Errorf("got doubt %q, error %v", l.Doubt(), err)
 	}
 }

@@ -31,8 +31,8 @@ const genericClass = "TokenizersBackend"
 // mistralClass reads a tekken.json, where there is one, instead of a tokenizer.json.
 const mistralClass = "MistralCommonBackend"
 
-// readModelConfig reads the names in config.json that lead to the class. The file may hold Infinity and NaN, as Python writes them, so it is not
-// checked to be JSON.
+// readModelConfig reads the names in config.json that lead to the class. The file may hold Infinity and NaN, as Python
+// writes them, so it is not checked to be JSON.
 func (n *classHints) readModelConfig(file []byte) {
 	file = bytes.TrimSpace(file)
 	n.hasModel = bytes.HasPrefix(file, []byte("{"))
@@ -99,7 +99,8 @@ func knownClass(name string) string {
 	switch name {
 	case "BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "MvpTokenizer":
 		return "RobertaTokenizer"
-	case "DistilBertTokenizer", "ElectraTokenizer", "LayoutLMTokenizer", "LxmertTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer":
+	case "DistilBertTokenizer", "ElectraTokenizer", "LayoutLMTokenizer", "LxmertTokenizer", "MobileBertTokenizer",
+		"SqueezeBertTokenizer":
 		return "BertTokenizer"
 	case "Phi3Tokenizer":
 		return "LlamaTokenizer"
@@ -124,8 +125,10 @@ func classOfModel(modelType string) string {
 
 // followedModels are models on the hub whose tokenizer.json is followed whatever their files say of a class.
 var followedModels = []string{
-	"deepseek-ai/deepseek-r1-distill-llama-*", "deepseek-ai/deepseek-coder-*", "allenai/dolma2-tokenizer", "google/umt5-small",
-	"naver-clova-ix/donut-*", "salesforce/blip2-opt-*", "salesforce/blip2-flan-t5-*", "salesforce/instructblip-flan-t5-*", "stepfun-ai/step-3.7-*",
+	"deepseek-ai/deepseek-r1-distill-llama-*", "deepseek-ai/deepseek-coder-*", "allenai/dolma2-tokenizer",
+	"google/umt5-small",
+	"naver-clova-ix/donut-*", "salesforce/blip2-opt-*", "salesforce/blip2-flan-t5-*",
+	"salesforce/instructblip-flan-t5-*", "stepfun-ai/step-3.7-*",
 }
 
 // wronglyNamed are types of models whose files name a class that is not theirs.
@@ -136,8 +139,8 @@ var wronglyNamed = strings.Fields(`
 	qwen3_5_moe qwen3_5_moe_text qwen4_exp siglip2 smolvlm step3_vl vipllava
 `)
 
-// classModels are the classes of transformers 5.23 that do not follow a tokenizer.json, and the generic one: in each line a class and
-// the types of models that have it.
+// classModels are the classes of transformers 5.23 that do not follow a tokenizer.json, and the generic one: in each
+// line a class and the types of models that have it.
 //
 //go:embed class_models.txt
 var classModels string

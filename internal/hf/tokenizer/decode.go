@@ -33,8 +33,8 @@ func (d decoder) decode(tokens []string) string {
 // isByteLevel reports whether d does nothing but read the byte alphabet.
 func (d decoder) isByteLevel() bool { return len(d) == 1 && d[0].name == "ByteLevel" }
 
-// decoderFields is a decoder object of a tokenizer.json. Fields that do not concern text, such as trim_offsets, are there so that they
-// are not taken for unknown.
+// decoderFields is a decoder object of a tokenizer.json. Fields that do not concern text, such as trim_offsets, are
+// there so that they are not taken for unknown.
 type decoderFields struct {
 	Type        string            `json:"type"`
 	Decoders    []json.RawMessage `json:"decoders"`
@@ -58,8 +58,8 @@ type decoderFields struct {
 // maxNesting bounds how deep sequences may lie in one another.
 const maxNesting = 8
 
-// maxGrowth bounds how many times as long a text may become in all stages together: Replace can stand in a file so often
-// that no memory would hold the result.
+// maxGrowth bounds how many times as long a text may become in all stages together: Replace can stand in a file so
+// often that no memory would hold the result.
 const maxGrowth = 64
 
 // readDecoder reads the decoder of a tokenizer.json; nil if there is none.

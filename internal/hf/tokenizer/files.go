@@ -27,8 +27,8 @@ const (
 	templateFile      = "chat_template.json"
 )
 
-// Bounds on the files in bytes. The largest vocabularies of today take some 35 MB; a file takes twice its size while it is
-// read.
+// Bounds on the files in bytes. The largest vocabularies of today take some 35 MB; a file takes twice its size while it
+// is read.
 const (
 	maxTokenizerFile = 96 << 20
 	maxSideFile      = 16 << 20
@@ -50,7 +50,8 @@ func readDirectory(dir string) (Found, error) {
 // readNamed reads a tokenizer from the file at path. Files beside it belong to it only if the file has the usual
 // name.
 func readNamed(path string) (Found, error) {
-	if name := filepath.Base(path); name == tekkenFile || strings.HasSuffix(name, ".model") || strings.HasSuffix(name, ".tiktoken") {
+	if name := filepath.Base(path); name == tekkenFile || strings.HasSuffix(name, ".model") ||
+		strings.HasSuffix(name, ".tiktoken") {
 		return Found{}, fmt.Errorf("%s: unsupported kind of file; %s", path, wayOut)
 	}
 	data, err := hub.ReadFile(path, maxTokenizerFile)
@@ -83,7 +84,8 @@ func readSides(found *Found, dir string) error {
 
 // put files data under the name that it has on disk.
 func (f *Found) put(name string, data []byte) {
-	*map[string]*[]byte{tokenizerFile: &f.Tokenizer, configFile: &f.Config, specialTokensFile: &f.SpecialTokens, modelFile: &f.Model,
+	*map[string]*[]byte{tokenizerFile: &f.Tokenizer, configFile: &f.Config, specialTokensFile: &f.SpecialTokens,
+		modelFile: &f.Model,
 		jinjaFile: &f.Jinja, toolJinjaFile: &f.ToolJinja, templateFile: &f.JSON}[name] = data
 }
 
@@ -103,10 +105,11 @@ func (l noTokenizerError) Unwrap() error { return fs.ErrNotExist }
 const wayOut = "let the server count (it is asked when --tokenizer is left out), " +
 	"or give a tokenizer.json that transformers' save_pretrained made of it"
 
-// otherKind is a file in dir that describes a tokenizer in another form, or "": SentencePiece, tiktoken, Mistral's, and vocabularies
-// in parts.
+// otherKind is a file in dir that describes a tokenizer in another form, or "": SentencePiece, tiktoken, Mistral's, and
+// vocabularies in parts.
 func otherKind(dir string) string {
-	for _, name := range []string{"tokenizer.model", "tiktoken.model", "qwen.tiktoken", tekkenFile, "spiece.model", "sentencepiece.bpe.model",
+	for _, name := range []string{"tokenizer.model", "tiktoken.model", "qwen.tiktoken", tekkenFile, "spiece.model",
+		"sentencepiece.bpe.model",
 		"vocab.json", "vocab.txt"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return name

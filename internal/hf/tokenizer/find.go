@@ -20,11 +20,12 @@ import (
 type FindOptions struct {
 	// Tokenizer is a file, a directory or a hub id, as --tokenizer takes it. Where it is given the others do not count.
 	Tokenizer string
-	// Root is what the server says that it has loaded: a directory, or a hub id such as Qwen/Qwen2.5-7B-Instruct. Empty where
-	// it says nothing. Without an owner before the slash it may be a name of the server's own, so it is no hub id.
+	// Root is what the server says that it has loaded: a directory, or a hub id such as Qwen/Qwen2.5-7B-Instruct. Empty
+	// where it says nothing. Without an owner before the slash it may be a name of the server's own, so it is no hub
+	// id.
 	Root string
-	// Model is the model as the user names it: a directory or a hub id. Where Root tells what is behind that name, the name is
-	// taken for a hub id only if it has an owner.
+	// Model is the model as the user names it: a directory or a hub id. Where Root tells what is behind that name, the
+	// name is taken for a hub id only if it has an owner.
 	Model string
 	// Revision is a branch, tag or commit on the hub; empty is main.
 	Revision string
@@ -62,8 +63,8 @@ type Found struct {
 	Files
 	Path string // the file or directory they were read from; for a download that could not be kept, its address
 	Name string // of the tokenizer: the path that was given, or the hub id
-	// Place is where a hub id was found, "hub" or "hub cache", "" for a path; By is what named it: "--tokenizer", "--model" or
-	// "the server's model root".
+	// Place is where a hub id was found, "hub" or "hub cache", "" for a path; By is what named it: "--tokenizer",
+	// "--model" or "the server's model root".
 	Place, By string
 	// The files of chat templates, nil for one that is not there.
 	Jinja     []byte // chat_template.jinja
@@ -81,13 +82,14 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("no tokenizer for model %q on this machine or the hub: %s; give --tokenizer FILE, DIRECTORY or HUB/NAME",
+	return fmt.Sprintf(
+		"no tokenizer for model %q on this machine or the hub: %s; give --tokenizer FILE, DIRECTORY or HUB/NAME",
 		e.Model, strings.Join(e.Tried, "; "))
 }
 
 // Find looks for a tokenizer: in the file or directory named, in the caches of the Hugging Face libraries and in our
-// own, and on the hub. It returns a *NotFoundError if it went by Root and Model and found none, another error if Tokenizer
-// was named and cannot be had, and ctx's if that ended first.
+// own, and on the hub. It returns a *NotFoundError if it went by Root and Model and found none, another error if
+// Tokenizer was named and cannot be had, and ctx's if that ended first.
 func Find(ctx context.Context, o FindOptions) (Found, error) {
 	f := search{FindOptions: o}
 	if f.Hub == nil {
@@ -126,8 +128,8 @@ func (f *search) failed(c candidate) error {
 	return &NotFoundError{Model: c.name, Tried: f.tried}
 }
 
-// The ways a candidate fails; the reasons stand in tried. errHere ends the whole search: the path on this machine is meant, not a model
-// of that name on the hub.
+// The ways a candidate fails; the reasons stand in tried. errHere ends the whole search: the path on this machine is
+// meant, not a model of that name on the hub.
 var (
 	errInVain = errors.New("not found")
 	errHere   = errors.New("found, but of no use")
@@ -184,7 +186,8 @@ func (f *search) local(name string) (found Found, here bool, err error) {
 		if target, broken := hub.BrokenLink(name); broken {
 			return Found{}, true, fmt.Errorf("%s is a broken link: its target %s is gone", name, target)
 		}
-		return Found{}, !errors.Is(err, os.ErrNotExist) && f.Tokenizer != "", fmt.Errorf("path %s: %w", name, hub.PathCause(err))
+		return Found{}, !errors.Is(err, os.ErrNotExist) && f.Tokenizer != "",
+			fmt.Errorf("path %s: %w", name, hub.PathCause(err))
 	case info.IsDir():
 		found, err = readDirectory(name)
 	case f.Tokenizer == "":
@@ -223,8 +226,10 @@ func readKept(dir string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	for name, data := range map[string][]byte{tokenizerFile: found.Tokenizer, configFile: found.Config, specialTokensFile: found.SpecialTokens, modelFile: found.Model} {
-		if text := bytes.TrimSpace(data); data != nil && !(bytes.HasPrefix(text, []byte("{")) && bytes.HasSuffix(text, []byte("}"))) {
+	for name, data := range map[string][]byte{tokenizerFile: found.Tokenizer, configFile: found.Config,
+		specialTokensFile: found.SpecialTokens, modelFile: found.Model} {
+		if text := bytes.TrimSpace(data); data != nil &&
+			!(bytes.HasPrefix(text, []byte("{")) && bytes.HasSuffix(text, []byte("}"))) {
 			return Found{}, fmt.Errorf("%s is damaged", filepath.Join(dir, name))
 		}
 	}

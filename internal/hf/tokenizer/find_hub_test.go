@@ -35,12 +35,15 @@ func onHub(t testing.TB, h *hubtest.Hub, pairs ...string) hub.Options {
 }
 
 func TestDownload(t *testing.T) {
-	h := serveModel(t, map[string]string{"tokenizer.json": noTokens, "tokenizer_config.json": `{"b":2}`, "chat_template.jinja": "{{ x }}", "additional_chat_templates/tool_use.jinja": "{{ y }}"})
+	h := serveModel(t, map[string]string{"tokenizer.json": noTokens, "tokenizer_config.json": `{"b":2}`,
+		"chat_template.jinja": "{{ x }}", "additional_chat_templates/tool_use.jinja": "{{ y }}"})
 	o := onHub(t, h)
 	var said []string
 	o.Progress = func(line string) { said = append(said, line) }
-	dir := filepath.Join(o.Cache, strings.ReplaceAll(strings.TrimPrefix(h.URL, "http://"), ":", "%3A"), "models--org--name", "main")
-	want := Found{Files: Files{Tokenizer: []byte(noTokens), Config: []byte(`{"b":2}`), Repository: "org/name"}, Path: dir, Name: "org/name", By: "--model",
+	dir := filepath.Join(o.Cache, strings.ReplaceAll(strings.TrimPrefix(h.URL, "http://"), ":", "%3A"),
+		"models--org--name", "main")
+	want := Found{Files: Files{Tokenizer: []byte(noTokens), Config: []byte(`{"b":2}`), Repository: "org/name"},
+		Path: dir, Name: "org/name", By: "--model",
 		Jinja: []byte("{{ x }}"), ToolJinja: []byte("{{ y }}")}
 
 	for round := range 3 {
@@ -63,7 +66,8 @@ func TestDownload(t *testing.T) {
 		}
 	}
 	var asked []string
-	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json", "chat_template.jinja", "additional_chat_templates/tool_use.jinja"} {
+	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json",
+		"chat_template.jinja", "additional_chat_templates/tool_use.jinja"} {
 		asked = append(asked, "org/name/resolve/main/"+name)
 	}
 	if diff := cmp.Diff(asked, h.Asked()); diff != "" {
@@ -101,18 +105,25 @@ func TestDownloadRefusals(t *testing.T) {
 		asked  int
 	}{
 		{"offline", []string{"HF_HUB_OFFLINE", "Yes"}, nil, nil, []string{"HF_HUB_OFFLINE is set"}, 0},
-		{"gated", []string{"HF_TOKEN", "secret"}, nil, answer(403, "GatedRepo", "Bearer secret"), []string{"status 403 Forbidden", "accept the licence at http://127", "/org/name", "HF_TOKEN"}, 1},
-		{"no tokenizer", nil, map[string]string{"config.json": "{}"}, nil, []string{"/org/name has no tokenizer.json", "status 404"}, 4},
-		{"another kind", nil, map[string]string{"tekken.json": "{}"}, nil, []string{"only tekken.json", "let the server count"}, 4},
-		{"config fails", nil, map[string]string{"tokenizer.json": noTokens}, func(w http.ResponseWriter, r *http.Request) bool {
-			return strings.HasSuffix(r.URL.Path, "config.json") && answer(500, "", "")(w, r)
-		}, []string{"tokenizer_config.json", "status 500"}, 2},
+		{"gated", []string{"HF_TOKEN", "secret"}, nil, answer(403, "GatedRepo", "Bearer secret"),
+			[]string{"status 403 Forbidden", "accept the licence at http://127", "/org/name", "HF_TOKEN"}, 1},
+		{"no tokenizer", nil, map[string]string{"config.json": "{}"}, nil,
+			[]string{"/org/name has no tokenizer.json", "status 404"}, 4},
+		{"another kind", nil, map[string]string{"tekken.json": "{}"}, nil,
+			[]string{"only tekken.json", "let the server count"}, 4},
+		{"config fails", nil, map[string]string{"tokenizer.json": noTokens},
+			func(w http.ResponseWriter, r *http.Request) bool {
+				return strings.HasSuffix(r.URL.Path, "config.json") && answer(500, "", "")(w, r)
+			}, []string{"tokenizer_config.json", "status 500"}, 2},
 		{"not JSON", nil, nil, answer(200, "", `{"a":`), []string{"5 bytes that are not JSON"}, 1},
-		{"truncated", nil, nil, answer(200, "", `{"a":1}`, "Content-Length", "99"), []string{"broke off after 7 bytes", "try again"}, 1},
-		{"other JSON", nil, nil, answer(200, "", `{"error":"come back"}`), []string{"came as something else: no model in it; try again"}, 1},
+		{"truncated", nil, nil, answer(200, "", `{"a":1}`, "Content-Length", "99"),
+			[]string{"broke off after 7 bytes", "try again"}, 1},
+		{"other JSON", nil, nil, answer(200, "", `{"error":"come back"}`),
+			[]string{"came as something else: no model in it; try again"}, 1},
 		{"null", nil, nil, answer(200, "", "null"), []string{"no model in it"}, 1},
 		{"a list", nil, nil, answer(200, "", "[]"), []string{"no model in it"}, 1},
-		{"too large", nil, nil, answer(200, "", "{}", "Content-Length", "99999999999"), []string{"larger than 96 MiB"}, 1},
+		{"too large", nil, nil, answer(200, "", "{}", "Content-Length", "99999999999"), []string{"larger than 96 MiB"},
+			1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -178,7 +189,8 @@ func TestDownloadThatCannotBeKept(t *testing.T) {
 	var said []string
 	o.Progress = func(line string) { said = append(said, line) }
 	found, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
-	if err != nil || found.Path != h.URL+"/org/name" || len(said) != 2 || !strings.Contains(said[1], "could not be kept") {
+	if err != nil || found.Path != h.URL+"/org/name" || len(said) != 2 ||
+		!strings.Contains(said[1], "could not be kept") {
 		t.Errorf("got path %s, progress %q, error %v", found.Path, said, err)
 	}
 }
@@ -266,7 +278,8 @@ func TestUnreachableHubIsTriedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(virtually(t, slow{connect: time.Hour}))
 		start := time.Now()
-		for _, o := range []FindOptions{{Model: "org/name"}, {Root: "org/other", Model: "org/name"}, {Tokenizer: "gpt2"}} {
+		for _, o := range []FindOptions{{Model: "org/name"}, {Root: "org/other", Model: "org/name"},
+			{Tokenizer: "gpt2"}} {
 			o.Hub = h
 			_, err := Find(t.Context(), o)
 			complains(t, err, "no connection within 2s")

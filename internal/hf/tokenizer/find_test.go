@@ -40,14 +40,17 @@ func TestFindAFileOrDirectory(t *testing.T) {
 	zip.Write([]byte(`{"packed":1}`))
 	zip.Close()
 	root := hubtest.Plant(t, map[string]string{
-		"whole/tokenizer.json": "{}", "whole/tokenizer_config.json": "config", "whole/special_tokens_map.json": "special", "whole/config.json": "model",
-		"whole/chat_template.jinja": "jinja", "whole/additional_chat_templates/tool_use.jinja": "tools", "whole/chat_template.json": "older",
-		"bare/tokenizer.json": "{}", "bare/chat_template.json": "template",
+		"whole/tokenizer.json": "{}", "whole/tokenizer_config.json": "config",
+		"whole/special_tokens_map.json": "special", "whole/config.json": "model",
+		"whole/chat_template.jinja": "jinja", "whole/additional_chat_templates/tool_use.jinja": "tools",
+		"whole/chat_template.json": "older",
+		"bare/tokenizer.json":      "{}", "bare/chat_template.json": "template",
 		"other/qwen.json": `{"other":1}`, "other/tokenizer_config.json": "of another",
 		"packed.json.gz": packed.String(),
 	})
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
-	whole := Found{Files: Files{Tokenizer: []byte("{}"), Config: []byte("config"), SpecialTokens: []byte("special"), Model: []byte("model")}, Path: at("whole"), Name: at("whole"),
+	whole := Found{Files: Files{Tokenizer: []byte("{}"), Config: []byte("config"), SpecialTokens: []byte("special"),
+		Model: []byte("model")}, Path: at("whole"), Name: at("whole"),
 		Jinja: []byte("jinja"), ToolJinja: []byte("tools"), JSON: []byte("older")}
 	wholeFile := whole
 	wholeFile.Path, wholeFile.Name = at("whole/tokenizer.json"), at("whole/tokenizer.json")
@@ -59,12 +62,15 @@ func TestFindAFileOrDirectory(t *testing.T) {
 		{"directory", FindOptions{Tokenizer: at("whole"), Model: "m/m"}, whole},
 		{"file with others beside it", FindOptions{Tokenizer: at("whole/tokenizer.json")}, wholeFile},
 		{"model's directory", FindOptions{Model: at("whole")}, whole},
-		{"older template", FindOptions{Model: at("bare")}, Found{Files: Files{Tokenizer: []byte("{}")}, Path: at("bare"), Name: at("bare"),
-			JSON: []byte("template")}},
+		{"older template", FindOptions{Model: at("bare")},
+			Found{Files: Files{Tokenizer: []byte("{}")}, Path: at("bare"), Name: at("bare"),
+				JSON: []byte("template")}},
 		{"file of another name", FindOptions{Tokenizer: at("other/qwen.json")},
-			Found{Files: Files{Tokenizer: []byte(`{"other":1}`)}, Path: at("other/qwen.json"), Name: at("other/qwen.json")}},
+			Found{Files: Files{Tokenizer: []byte(`{"other":1}`)}, Path: at("other/qwen.json"),
+				Name: at("other/qwen.json")}},
 		{"packed file", FindOptions{Tokenizer: at("packed.json.gz")},
-			Found{Files: Files{Tokenizer: []byte(`{"packed":1}`)}, Path: at("packed.json.gz"), Name: at("packed.json.gz")}},
+			Found{Files: Files{Tokenizer: []byte(`{"packed":1}`)}, Path: at("packed.json.gz"),
+				Name: at("packed.json.gz")}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -111,7 +117,8 @@ func TestFindRefusesWhatIsNamed(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := find(t.Context(), FindOptions{Tokenizer: filepath.Join(root, test.name), Model: "org/name"}, hub.Options{Env: variables()})
+			_, err := find(t.Context(), FindOptions{Tokenizer: filepath.Join(root, test.name), Model: "org/name"},
+				hub.Options{Env: variables()})
 			complains(t, err, append(test.want, "--tokenizer")...)
 			if _, ok := errors.AsType[*NotFoundError](err); ok {
 				t.Errorf("got %v, an error to go on after; a tokenizer was named", err)
@@ -122,9 +129,12 @@ func TestFindRefusesWhatIsNamed(t *testing.T) {
 
 func TestFindGoesOnWithoutAModel(t *testing.T) {
 	root := hubtest.Plant(t, map[string]string{"model/config.json": "{}", "model.gguf": "x"})
-	for _, name := range []string{"", filepath.Join(root, "model"), filepath.Join(root, "model.gguf"), "/models/none", "//host/share",
-		`\\host\share`, "two words", "https://host/org/name", "../up", "org/../up", "a/b/c", "org/", "/", "..", "-x", "org/x.git", "ümlaut/x", "a--b", "C:\\models"} {
-		_, err := find(t.Context(), FindOptions{Model: name}, hub.Options{Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://127.0.0.1:1", "HF_HOME", root)})
+	for _, name := range []string{"", filepath.Join(root, "model"), filepath.Join(root, "model.gguf"), "/models/none",
+		"//host/share",
+		`\\host\share`, "two words", "https://host/org/name", "../up", "org/../up", "a/b/c", "org/", "/", "..", "-x",
+		"org/x.git", "ümlaut/x", "a--b", "C:\\models"} {
+		_, err := find(t.Context(), FindOptions{Model: name},
+			hub.Options{Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://127.0.0.1:1", "HF_HOME", root)})
 		missing, ok := errors.AsType[*NotFoundError](err)
 		if !ok || len(missing.Tried) == 0 || strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("model %q: got error %v, want one that lists what was tried, without the hub", name, err)
@@ -134,7 +144,8 @@ func TestFindGoesOnWithoutAModel(t *testing.T) {
 
 // TestFindTakesADirectoryAtItsWord: a directory without a tokenizer is not a model of that name on the hub.
 func TestFindTakesADirectoryAtItsWord(t *testing.T) {
-	root := hubtest.Plant(t, map[string]string{"org/name/config.json": "{}", "hub/models--org--name/snapshots/1/tokenizer.json": "{}"})
+	root := hubtest.Plant(t,
+		map[string]string{"org/name/config.json": "{}", "hub/models--org--name/snapshots/1/tokenizer.json": "{}"})
 	t.Chdir(root)
 	o := FindOptions{Model: "org/name", Hub: hub.New(hub.Options{Env: variables("HF_HOME", root)})}
 	if _, err := Find(t.Context(), o); err == nil {
@@ -146,8 +157,8 @@ func TestFindTakesADirectoryAtItsWord(t *testing.T) {
 	}
 }
 
-// A server's own names are not looked up on the hub, unless they have an owner; a user's names are, but for those that the
-// server says are its own.
+// A server's own names are not looked up on the hub, unless they have an owner; a user's names are, but for those that
+// the server says are its own.
 func TestFindByTheServersNames(t *testing.T) {
 	root := hubtest.Plant(t, map[string]string{"here/tokenizer.json": "{}"})
 	here := filepath.Join(root, "here")
@@ -174,7 +185,8 @@ func TestFindByTheServersNames(t *testing.T) {
 			if found.Name != c.want || found.By != c.by || err == nil == (c.want == "") {
 				t.Errorf("got %q named by %q, error %v", found.Name, found.By, err)
 			}
-			if asked := strings.Join(h.Asked(), " "); (asked == "") != (c.asked == "") || !strings.Contains(asked, c.asked) {
+			if asked := strings.Join(h.Asked(), " "); (asked == "") != (c.asked == "") ||
+				!strings.Contains(asked, c.asked) {
 				t.Errorf("the hub was asked %q, want %q", asked, c.asked)
 			}
 		})
@@ -189,22 +201,33 @@ func TestFindInHubCache(t *testing.T) {
 		o     FindOptions
 		want  string // directory of the snapshot, or words of the error after "! "
 	}{
-		{"by ref", map[string]string{"m/refs/main": commit + "\n", "m/blobs/b": "{}", "m/snapshots/" + commit + "/tokenizer.json": "-> " + blob,
-			"m/snapshots/zzz/tokenizer.json": "{}"}, FindOptions{}, commit},
-		{"another revision", map[string]string{"m/refs/main": "aaa", "m/refs/refs/pr/1": "bbb", "m/snapshots/aaa/tokenizer.json": "{}",
-			"m/snapshots/bbb/tokenizer.json": "{}"}, FindOptions{Revision: "refs/pr/1"}, "bbb"},
-		{"a directory of refs is no ref", map[string]string{"m/refs/main/x": "aaa", "m/snapshots/aaa/tokenizer.json": "{}"}, FindOptions{}, "aaa"},
-		{"a commit", map[string]string{"m/snapshots/" + commit + "/tokenizer.json": "{}"}, FindOptions{Revision: commit}, commit},
+		{"by ref", map[string]string{"m/refs/main": commit + "\n", "m/blobs/b": "{}",
+			"m/snapshots/" + commit + "/tokenizer.json": "-> " + blob,
+			"m/snapshots/zzz/tokenizer.json":            "{}"}, FindOptions{}, commit},
+		{"another revision",
+			map[string]string{"m/refs/main": "aaa", "m/refs/refs/pr/1": "bbb", "m/snapshots/aaa/tokenizer.json": "{}",
+				"m/snapshots/bbb/tokenizer.json": "{}"}, FindOptions{Revision: "refs/pr/1"}, "bbb"},
+		{"a directory of refs is no ref",
+			map[string]string{"m/refs/main/x": "aaa", "m/snapshots/aaa/tokenizer.json": "{}"}, FindOptions{}, "aaa"},
+		{"a commit", map[string]string{"m/snapshots/" + commit + "/tokenizer.json": "{}"},
+			FindOptions{Revision: commit}, commit},
 		{"no ref", map[string]string{"m/snapshots/old/tokenizer.json": "{}", "m/snapshots/new/tokenizer.json": "{}",
 			"m/snapshots/newest/config.json": "{}"}, FindOptions{}, "new"},
-		{"as tokenizer", map[string]string{"m/snapshots/a/tokenizer.json": "{}"}, FindOptions{Tokenizer: "org/name", Model: "x/y"}, "a"},
-		{"unknown revision", map[string]string{"m/snapshots/a/tokenizer.json": "{}"}, FindOptions{Revision: "v2"}, "! does not have revision v2"},
-		{"bad revision", map[string]string{"m/snapshots/a/tokenizer.json": "{}"}, FindOptions{Revision: "../../x"}, `! "../../x" is not a valid revision`},
-		{"ref out of the cache", map[string]string{"m/refs/main": "../../x", "x/tokenizer.json": "{}"}, FindOptions{}, "! does not hold a commit"},
+		{"as tokenizer", map[string]string{"m/snapshots/a/tokenizer.json": "{}"},
+			FindOptions{Tokenizer: "org/name", Model: "x/y"}, "a"},
+		{"unknown revision", map[string]string{"m/snapshots/a/tokenizer.json": "{}"}, FindOptions{Revision: "v2"},
+			"! does not have revision v2"},
+		{"bad revision", map[string]string{"m/snapshots/a/tokenizer.json": "{}"}, FindOptions{Revision: "../../x"},
+			`! "../../x" is not a valid revision`},
+		{"ref out of the cache", map[string]string{"m/refs/main": "../../x", "x/tokenizer.json": "{}"}, FindOptions{},
+			"! does not hold a commit"},
 		{"empty ref", map[string]string{"m/refs/main": ""}, FindOptions{}, "! main is empty"},
-		{"broken blob", map[string]string{"m/refs/main": "aaa", "m/snapshots/aaa/tokenizer.json": "-> " + blob}, FindOptions{}, "! broken link: its target ../../blobs/b is gone"},
-		{"nothing but broken blobs", map[string]string{"m/snapshots/aaa/tokenizer.json": "-> " + blob}, FindOptions{}, "! no snapshot has a usable tokenizer.json"},
-		{"snapshot without", map[string]string{"m/refs/main": "aaa", "m/snapshots/aaa/tekken.json": "{}"}, FindOptions{}, "! only tekken.json, which is not read here"},
+		{"broken blob", map[string]string{"m/refs/main": "aaa", "m/snapshots/aaa/tokenizer.json": "-> " + blob},
+			FindOptions{}, "! broken link: its target ../../blobs/b is gone"},
+		{"nothing but broken blobs", map[string]string{"m/snapshots/aaa/tokenizer.json": "-> " + blob}, FindOptions{},
+			"! no snapshot has a usable tokenizer.json"},
+		{"snapshot without", map[string]string{"m/refs/main": "aaa", "m/snapshots/aaa/tekken.json": "{}"},
+			FindOptions{}, "! only tekken.json, which is not read here"},
 		{"no snapshots", map[string]string{"m/x": ""}, FindOptions{}, "! no snapshot"},
 		{"another model", map[string]string{"other/x": ""}, FindOptions{}, "! does not have the model"},
 	}
@@ -231,7 +254,8 @@ func TestFindInHubCache(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := filepath.Join(snapshots, test.want); found.Path != want || found.Name != "org/name" || string(found.Tokenizer) != "{}" {
+			if want := filepath.Join(snapshots, test.want); found.Path != want || found.Name != "org/name" ||
+				string(found.Tokenizer) != "{}" {
 				t.Errorf("got %+v, want it from %s", found, want)
 			}
 		})
@@ -240,8 +264,9 @@ func TestFindInHubCache(t *testing.T) {
 
 func TestFindKnowsTheCachesOfTheEnvironment(t *testing.T) {
 	const at = "/models--gpt2/snapshots/a/tokenizer.json"
-	root := hubtest.Plant(t, map[string]string{"1" + at: "1", "2" + at: "2", "3/hub" + at: "3", "4/huggingface/hub" + at: "4",
-		"5/.cache/huggingface/hub" + at: "5", "6" + at: "6"})
+	root := hubtest.Plant(t,
+		map[string]string{"1" + at: "1", "2" + at: "2", "3/hub" + at: "3", "4/huggingface/hub" + at: "4",
+			"5/.cache/huggingface/hub" + at: "5", "6" + at: "6"})
 	dir := func(n string) string { return filepath.Join(root, n) }
 	tests := []struct {
 		env  []string
@@ -258,7 +283,8 @@ func TestFindKnowsTheCachesOfTheEnvironment(t *testing.T) {
 		{[]string{"HF_HOME", dir("3"), "TRANSFORMERS_CACHE", dir("6")}, "3"},
 	}
 	for _, test := range tests {
-		found, err := find(t.Context(), FindOptions{Model: "gpt2"}, hub.Options{Env: variables(test.env...), Cache: dir("own")})
+		found, err := find(t.Context(), FindOptions{Model: "gpt2"},
+			hub.Options{Env: variables(test.env...), Cache: dir("own")})
 		if err != nil || string(found.Tokenizer) != test.want {
 			t.Errorf("%q: got %s, error %v, want the tokenizer %s", test.env, found.Tokenizer, err, test.want)
 		}

@@ -11,7 +11,9 @@ import (
 
 // reading makes a tokenizer of one word, with other parts.
 func reading(parts string) (*Local, error) {
-	return Read(Files{Tokenizer: []byte(`{` + parts + `,"model":{"type":"WordLevel","vocab":{"a":0,"[UNK]":1},"unk_token":"[UNK]"}}`)})
+	return Read(Files{
+		Tokenizer: []byte(
+			`{` + parts + `,"model":{"type":"WordLevel","vocab":{"a":0,"[UNK]":1},"unk_token":"[UNK]"}}`)})
 }
 
 // A file of a few kilobytes must not ask for more memory than there is.
@@ -29,11 +31,14 @@ func TestGrowthIsBounded(t *testing.T) {
 	blob = append(append(blob, 0, 0, 0, 0), long...)
 	for _, c := range []struct{ name, parts, want string }{
 		{"a stage by stage", `"normalizer":` + times(40, "normalizers", ten), "more than 64 times as long"},
-		{"sequences in one another", `"normalizer":` + times(9, "normalizers", times(9, "normalizers", ten)), "more than 64 times as long"},
+		{"sequences in one another", `"normalizer":` + times(9, "normalizers", times(9, "normalizers", ten)),
+			"more than 64 times as long"},
 		{"a replacement", `"normalizer":` + replace(`{"String":"a"}`, long), "content of 10000 bytes"},
 		{"of nothing", `"normalizer":` + replace(`{"Regex":"x*"}`, long), "content of 10000 bytes"},
 		{"what is put before", `"normalizer":{"type":"Prepend","prepend":"` + long + `"}`, "10000 bytes to prepend"},
-		{"a map of characters", `"normalizer":{"type":"Precompiled","precompiled_charsmap":"` + base64.StdEncoding.EncodeToString(blob) + `"}`, "a replacement of 10000 bytes"},
+		{"a map of characters",
+			`"normalizer":{"type":"Precompiled","precompiled_charsmap":"` + base64.StdEncoding.EncodeToString(blob) +
+				`"}`, "a replacement of 10000 bytes"},
 		{"letters of letters", `"pre_tokenizer":` + times(60, "pretokenizers", letters), "more than 64 times as long"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -45,7 +50,8 @@ func TestGrowthIsBounded(t *testing.T) {
 		})
 	}
 	// Models stay far from it.
-	l, err := reading(`"normalizer":` + times(3, "normalizers", replace(`{"String":" "}`, "▁")) + `,"pre_tokenizer":` + times(2, "pretokenizers", letters))
+	l, err := reading(`"normalizer":` + times(3, "normalizers", replace(`{"String":" "}`, "▁")) + `,"pre_tokenizer":` +
+		times(2, "pretokenizers", letters))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +60,8 @@ func TestGrowthIsBounded(t *testing.T) {
 	}
 }
 
-// White space that tokens on both sides take is gone through once, not once for every token: 200,000 blanks took minutes.
+// White space that tokens on both sides take is gone through once, not once for every token: 200,000 blanks took
+// minutes.
 func TestStrippingTokensInWhiteSpace(t *testing.T) {
 	const token = `{"id":5,"content":" ","lstrip":%t,"rstrip":%t,"normalized":false,"special":true,"single_word":false}`
 	for _, c := range []struct{ left, right bool }{{true, false}, {false, true}, {true, true}} {
@@ -62,7 +69,8 @@ func TestStrippingTokensInWhiteSpace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for text, want := range map[string]int{strings.Repeat(" ", 200_000): 200_000, strings.Repeat(" ", 200_000) + "a" + strings.Repeat(" ", 7): 200_008} {
+		for text, want := range map[string]int{strings.Repeat(" ", 200_000): 200_000,
+			strings.Repeat(" ", 200_000) + "a" + strings.Repeat(" ", 7): 200_008} {
 			if c.left && c.right { // the first takes all
 				want = 1 + 2*strings.Count(text, "a")
 			}

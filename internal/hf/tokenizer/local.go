@@ -44,8 +44,8 @@ type Local struct {
 	scratches sync.Pool // of *scratch
 }
 
-// Read reads a tokenizer. A setting that it does not know, or that would make a text come out otherwise than with the library, is an
-// error that names it: the caller then counts in another way, such as by asking the server.
+// Read reads a tokenizer. A setting that it does not know, or that would make a text come out otherwise than with the
+// library, is an error that names it: the caller then counts in another way, such as by asking the server.
 func Read(f Files) (*Local, error) {
 	l := &Local{}
 	var err error
@@ -54,7 +54,8 @@ func Read(f Files) (*Local, error) {
 	}
 	names := &l.settings.names
 	names.readModelConfig(f.Model)
-	names.repository, names.hasTekken, names.isByteLevel = f.Repository, f.HasTekken, bytes.Contains(f.Tokenizer, []byte(`"ByteLevel"`))
+	names.repository, names.hasTekken, names.isByteLevel = f.Repository, f.HasTekken,
+		bytes.Contains(f.Tokenizer, []byte(`"ByteLevel"`))
 	if err := l.read(f.Tokenizer); err != nil {
 		return nil, fmt.Errorf("tokenizer.json: %w", err)
 	}
@@ -72,7 +73,8 @@ func readSections(file []byte) (sections, error) {
 	all := sections{}
 	return all, eachMember(file, func(name string, value []byte) error {
 		switch name {
-		case "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model":
+		case "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
+			"decoder", "model":
 			if all[name] != nil {
 				return fmt.Errorf("duplicate field %s", name)
 			}
@@ -179,7 +181,8 @@ func (l *Local) Class() string { return l.settings.names.resolve() }
 // SpecialTokensToAdd is how many tokens EncodeSpecial puts around a text.
 func (l *Local) SpecialTokensToAdd() int { return l.frame.size() }
 
-// Encode returns the ids of text, without special tokens of the tokenizer's own. Bytes that are not UTF-8 count as U+FFFD.
+// Encode returns the ids of text, without special tokens of the tokenizer's own. Bytes that are not UTF-8 count as
+// U+FFFD.
 func (l *Local) Encode(text string) ([]int, error) {
 	return l.encode(make([]int, 0, len(text)/4+8), text)
 }
@@ -235,8 +238,8 @@ func (l *Local) encodeIn(s *scratch, ids []int, text string) ([]int, error) {
 	return ids, nil
 }
 
-// normalizePart normalizes the text between added tokens. It is no longer the beginning of the text once its first character is gone:
-// the Hugging Face library goes by where the rest was.
+// normalizePart normalizes the text between added tokens. It is no longer the beginning of the text once its first
+// character is gone: the Hugging Face library goes by where the rest was.
 func (l *Local) normalizePart(f *fragment) (string, error) {
 	if l.normalize == nil || f.text == "" {
 		return f.text, nil

@@ -150,14 +150,15 @@ func BenchmarkEncodeLongWord(b *testing.B) {
 	}
 }
 
-// Models of speech have tens of thousands of added tokens, one for each sound: each of many must not take longer than each of
-// few.
+// Models of speech have tens of thousands of added tokens, one for each sound: each of many must not take longer than
+// each of few.
 func BenchmarkReadAddedTokens(b *testing.B) {
 	for _, n := range []int{1000, 64000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			var list []string
 			for i := range n {
-				list = append(list, fmt.Sprintf(`{"id":%d,"content":"<|sound_%06d|>","normalized":%t}`, i+2, i, i%2 == 0))
+				list = append(list,
+					fmt.Sprintf(`{"id":%d,"content":"<|sound_%06d|>","normalized":%t}`, i+2, i, i%2 == 0))
 			}
 			parts := `"added_tokens":[` + strings.Join(list, ",") + `]`
 			for b.Loop() {

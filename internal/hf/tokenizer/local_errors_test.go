@@ -29,12 +29,18 @@ func TestReadErrors(t *testing.T) {
 		{Name: "not JSON", text: "<html>", Want: "byte 1"},
 		{Name: "byte order mark", text: "\ufeff{}", Want: "byte 1"},
 		{Name: "not UTF-8", text: "{\"version\":\"\xff\"}", Want: "not UTF-8"},
-		{Name: "long token", text: withModel(`{"type":"WordLevel","vocab":{"` + long + `":1},"unk_token":"a"}`), Want: "has 4097 bytes"},
-		{Name: "long added token", text: withField(`"added_tokens":[{"id":1,"content":"` + long + `","normalized":false}]`), Want: "has 4097 bytes"},
-		{Name: "Replace by far more", text: withField(`"decoder":{"type":"Replace","pattern":{"String":"a"},"content":"` + long + `"}`),
+		{Name: "long token", text: withModel(`{"type":"WordLevel","vocab":{"` + long + `":1},"unk_token":"a"}`),
+			Want: "has 4097 bytes"},
+		{Name: "long added token",
+			text: withField(`"added_tokens":[{"id":1,"content":"` + long + `","normalized":false}]`),
+			Want: "has 4097 bytes"},
+		{Name: "Replace by far more",
+			text: withField(`"decoder":{"type":"Replace","pattern":{"String":"a"},"content":"` + long + `"}`),
 			Want: "more than 64 times as long"},
 		{Name: "deep sequences", text: withField(`"decoder":` + deep), Want: "too deep"},
-		{Name: "deep post-processors", text: withField(`"post_processor":` + strings.ReplaceAll(deep, "decoders", "processors")), Want: "too deep"},
+		{Name: "deep post-processors",
+			text: withField(`"post_processor":` + strings.ReplaceAll(deep, "decoders", "processors")),
+			Want: "too deep"},
 	}
 	for _, test := range assert.Golden[file](t, "testdata/small-files.jsonl") {
 		switch {
@@ -89,7 +95,8 @@ func TestReadSettingsErrors(t *testing.T) {
 		_, err := Read(Files{Tokenizer: []byte(withModel(wordLevelModel)), Config: []byte(test.file)})
 		complains(t, err, "tokenizer_config.json: ", test.want)
 	}
-	_, err := Read(Files{Tokenizer: []byte(withModel(wordLevelModel)), SpecialTokens: []byte(`{"eos_token":{"lstrip":1}}`)})
+	_, err := Read(Files{Tokenizer: []byte(withModel(wordLevelModel)),
+		SpecialTokens: []byte(`{"eos_token":{"lstrip":1}}`)})
 	complains(t, err, "special_tokens_map.json: eos_token: ")
 }
 
@@ -108,7 +115,8 @@ func TestUnknownsWithoutAToken(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", model, err)
 		}
-		for what, encode := range map[string]func(string) ([]int, error){"Encode": l.Encode, "EncodeSpecial": l.EncodeSpecial} {
+		for what, encode := range map[string]func(string) ([]int, error){"Encode": l.Encode,
+			"EncodeSpecial": l.EncodeSpecial} {
 			ids, err := encode("é")
 			complains(t, err, "the vocabulary lacks", "é")
 			if ids != nil {

@@ -17,8 +17,11 @@ func FuzzRead(f *testing.F) {
 			f.Add([]byte(s.Tokenizer), []byte(nil), []byte(nil), []byte(nil), "a <A>b é漢")
 		}
 	}
-	f.Add([]byte(withModel(wordLevelModel)), []byte(`{"bos_token":"a","added_tokens_decoder":{"3":{"content":"x"}},"chat_template":"y"}`), []byte(nil), []byte(nil), "a")
-	f.Add([]byte(withModel(wordLevelModel)), []byte(`{"extra_special_tokens":["x"],"z_token":{"content":"z"}}`), []byte(`{"eos_token":{"content":"b","lstrip":true}}`), []byte(nil), "a")
+	f.Add([]byte(withModel(wordLevelModel)),
+		[]byte(`{"bos_token":"a","added_tokens_decoder":{"3":{"content":"x"}},"chat_template":"y"}`), []byte(nil),
+		[]byte(nil), "a")
+	f.Add([]byte(withModel(wordLevelModel)), []byte(`{"extra_special_tokens":["x"],"z_token":{"content":"z"}}`),
+		[]byte(`{"eos_token":{"content":"b","lstrip":true}}`), []byte(nil), "a")
 	for _, name := range classGoldens {
 		tokenizers, classes := readClasses(f, name)
 		for _, c := range classes {
@@ -57,7 +60,8 @@ func FuzzRead(f *testing.F) {
 func FuzzEncode(f *testing.F) {
 	gpt2 := readGolden(f, "testdata", goldenFile{File: "gpt2.tokenizer.json.gz"})
 	others := []*Local{}
-	for _, name := range []string{"bert-base-uncased", "synthetic-spbpe", "synthetic-metaspace-first", "synthetic-gemma-style"} {
+	for _, name := range []string{"bert-base-uncased", "synthetic-spbpe", "synthetic-metaspace-first",
+		"synthetic-gemma-style"} {
 		others = append(others, readGolden(f, "testdata", goldenFile{File: name + ".tokenizer.json.gz"}))
 	}
 	seeds := assert.Golden[goldenCase](f, "testdata/gpt2.jsonl.gz")

@@ -37,8 +37,8 @@ type goldenCase struct {
 	RandomIDs  []int   `json:"random_ids"`
 }
 
-// goldenFolders are testdata and, if BENCHTOP_GOLDEN names one, a folder with the golden files that may not be copied here, in
-// itself or in its folder tokenizers.
+// goldenFolders are testdata and, if BENCHTOP_GOLDEN names one, a folder with the golden files that may not be copied
+// here, in itself or in its folder tokenizers.
 func goldenFolders() []string {
 	folders := []string{"testdata"}
 	if more := os.Getenv("BENCHTOP_GOLDEN"); more != "" {
@@ -82,7 +82,8 @@ func TestGolden(t *testing.T) {
 
 func testVocabulary(t *testing.T, l *Local, want goldenFile) {
 	if l.VocabSize() != want.Size || len(l.IDs()) != want.WithAdded {
-		t.Errorf("got %d tokens, %d with added ones, want %d and %d", l.VocabSize(), len(l.IDs()), want.Size, want.WithAdded)
+		t.Errorf("got %d tokens, %d with added ones, want %d and %d", l.VocabSize(), len(l.IDs()), want.Size,
+			want.WithAdded)
 	}
 	if !slices.IsSorted(l.IDs()) {
 		t.Error("the ids do not ascend")
@@ -137,8 +138,8 @@ func testCase(t *testing.T, l *Local, c goldenCase) {
 	}
 }
 
-// readGolden reads a tokenizer of the golden files, with the fields that it has otherwise. One that is as its file says is read
-// once for all tests: a Local is never changed, and the large ones take seconds under the race detector.
+// readGolden reads a tokenizer of the golden files, with the fields that it has otherwise. One that is as its file says
+// is read once for all tests: a Local is never changed, and the large ones take seconds under the race detector.
 func readGolden(t testing.TB, folder string, file goldenFile) *Local {
 	t.Helper()
 	path := filepath.Join(folder, file.File)

@@ -185,7 +185,8 @@ const (
 )
 
 func newWordPiece(f modelFields, v *vocabulary) *wordPiece {
-	m := &wordPiece{maxChars: valueOf(f.MaxChars, wordPieceMaxChars), unknown: newUnknown(new(valueOf(f.Unknown, wordPieceUnknown)), v), goesOn: true}
+	m := &wordPiece{maxChars: valueOf(f.MaxChars, wordPieceMaxChars),
+		unknown: newUnknown(new(valueOf(f.Unknown, wordPieceUnknown)), v), goesOn: true}
 	var texts []string
 	for id, text := range v.texts {
 		if v.has[id] {

@@ -29,18 +29,20 @@ func makeNormalizer(kind string, raw json.RawMessage, depth int) (normalizer, er
 		return readNormalizerSequence(raw, depth)
 	}
 	if read := map[string]func(json.RawMessage) (normalizer, error){
-		"Strip":          withSettings(stripSettings{}, newStrip, "strip_left", "strip_right"),
-		"Replace":        withSettings(replaceSettings{}, newReplace, "pattern", "content"),
-		"Prepend":        withSettings(prependSettings{}, newPrepend, "prepend"),
-		"BertNormalizer": withSettings(bertNormalizer{}, newBertNormalizer, "clean_text", "handle_chinese_chars", "lowercase"),
-		"Precompiled":    withSettings(precompiledSettings{}, newPrecompiled, "precompiled_charsmap"),
+		"Strip":   withSettings(stripSettings{}, newStrip, "strip_left", "strip_right"),
+		"Replace": withSettings(replaceSettings{}, newReplace, "pattern", "content"),
+		"Prepend": withSettings(prependSettings{}, newPrepend, "prepend"),
+		"BertNormalizer": withSettings(bertNormalizer{}, newBertNormalizer, "clean_text", "handle_chinese_chars",
+			"lowercase"),
+		"Precompiled": withSettings(precompiledSettings{}, newPrecompiled, "precompiled_charsmap"),
 	}[kind]; read != nil {
 		return read(raw)
 	}
 	// These have no settings.
 	plain, known := map[string]func(string) string{
 		"NFC": norm.NFC.String, "NFD": norm.NFD.String, "NFKC": norm.NFKC.String, "NFKD": norm.NFKD.String,
-		"Lowercase": lower, "StripAccents": func(text string) string { return without(text, isAccent) }, "ByteLevel": byteLevel, "Nmt": nmt,
+		"Lowercase": lower, "StripAccents": func(text string) string { return without(text, isAccent) },
+		"ByteLevel": byteLevel, "Nmt": nmt,
 	}[kind]
 	if !known {
 		return nil, errors.New("this type is not known")
@@ -55,9 +57,9 @@ func always(f func(string) string) normalizer {
 
 var errGrowth = fmt.Errorf("a text became more than %d times as long", maxGrowth)
 
-// mostBytes is how long a text of so many bytes may become by all stages of a sequence, each of which makes it longer by a
-// bounded factor only: a file may hold so many stages that no memory would hold the result. Short texts have some more,
-// for what is put before them.
+// mostBytes is how long a text of so many bytes may become by all stages of a sequence, each of which makes it longer
+// by a bounded factor only: a file may hold so many stages that no memory would hold the result. Short texts have some
+// more, for what is put before them.
 func mostBytes(size int) int { return maxGrowth * (size + maxTokenBytes) }
 
 func readNormalizerSequence(raw json.RawMessage, depth int) (normalizer, error) {
@@ -154,7 +156,8 @@ func nmt(text string) string {
 		switch {
 		case 0x01 <= r && r <= 0x08, r == 0x0B, 0x0E <= r && r <= 0x1F, r == 0x7F, r == 0x8F, r == 0x9F:
 			return -1
-		case r == '\t', r == '\n', r == '\f', r == '\r', r == 0x1680, 0x200B <= r && r <= 0x200F, r == 0x2028, r == 0x2029,
+		case r == '\t', r == '\n', r == '\f', r == '\r', r == 0x1680, 0x200B <= r && r <= 0x200F, r == 0x2028,
+			r == 0x2029,
 			r == 0x2581, r == 0xFEFF, r == 0xFFFD:
 			return ' '
 		}

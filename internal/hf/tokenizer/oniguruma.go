@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// translator rewrites an Oniguruma expression (Ruby's syntax, as the Hugging Face library uses it) for regexp2. It knows
-// the syntax that the two languages share and the differences listed here, and refuses everything else:
+// translator rewrites an Oniguruma expression (Ruby's syntax, as the Hugging Face library uses it) for regexp2. It
+// knows the syntax that the two languages share and the differences listed here, and refuses everything else:
 //
 //	^ $      begin and end of every line, always
 //	(?m:…)   the dot matches a line feed too
@@ -39,8 +39,8 @@ type atom struct {
 const maxDepth = 100
 
 const (
-	// Alphabetic, marks, decimal digits and connecting punctuation. Outside a class, the raised digits and the fractions
-	// of Latin-1 too.
+	// Alphabetic, marks, decimal digits and connecting punctuation. Outside a class, the raised digits and the
+	// fractions of Latin-1 too.
 	wordItems   = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\p{Other_Alphabetic}`
 	latinItems  = `\u00B2\u00B3\u00B9\u00BC-\u00BE`
 	word        = `[` + wordItems + latinItems + `]`
@@ -154,7 +154,8 @@ func (t *translator) literal(r rune, f flags) (atom, error) {
 		}
 		t.folded = r | 0x20
 		if expands(before, t.folded) {
-			return atom{}, fmt.Errorf("%q where case is ignored would match a single letter as well", string(before)+string(r))
+			return atom{},
+				fmt.Errorf("%q where case is ignored would match a single letter as well", string(before)+string(r))
 		}
 	}
 	return atom{text: quoteRune(r)}, nil

@@ -43,7 +43,8 @@ func (t *translator) quantifier() (string, error) {
 
 // escape translates a backslash and what follows it, outside a class.
 func (t *translator) escape(f flags) (atom, error) {
-	for source, text := range map[string]string{`\A`: `\A`, `\z`: `\z`, `\Z`: lastLineEnd, `\b`: border, `\B`: noBorder} {
+	for source, text := range map[string]string{`\A`: `\A`, `\z`: `\z`, `\Z`: lastLineEnd, `\b`: border,
+		`\B`: noBorder} {
 		if t.take(source) {
 			return atom{text, true}, nil
 		}
@@ -68,8 +69,8 @@ func (t *translator) escape(f flags) (atom, error) {
 	return t.literal(r, f)
 }
 
-// kind reads an escape that stands for a kind of character and returns it as the items of a class; "" if what comes next
-// is another escape.
+// kind reads an escape that stands for a kind of character and returns it as the items of a class; "" if what comes
+// next is another escape.
 func (t *translator) kind(f flags) (items string, negated bool, err error) {
 	for _, k := range []struct{ source, items string }{
 		{`s`, `\s`}, {`d`, `\p{Nd}`}, {`h`, `0-9A-Fa-f`}, {`w`, wordItems},
@@ -88,7 +89,8 @@ func (t *translator) kind(f flags) (items string, negated bool, err error) {
 	name, after, closed := strings.Cut(t.rest[len(`\p{`):], "}")
 	bare, inverted := strings.CutPrefix(name, "^")
 	if !closed || unicode.Categories[bare] == nil && unicode.Scripts[bare] == nil {
-		return "", false, fmt.Errorf("property %q is not known: want a category such as L or Nd, or a script such as Han", name)
+		return "", false,
+			fmt.Errorf("property %q is not known: want a category such as L or Nd, or a script such as Han", name)
 	}
 	t.rest = after
 	return t.folding(`\p{`+bare+`}`, negated != inverted, f)
@@ -292,18 +294,19 @@ func (t *translator) classRune(f flags) (r rune, err error) {
 	return r, err
 }
 
-// The Hugging Face library goes by the tables of Unicode 8 where it tells punctuation and BERT's characters, by those of Unicode 9 where
-// it strips accents. Go's tables are of a later version, so characters that have come in since are left out, and those whose
-// category has changed since are named.
+// The Hugging Face library goes by the tables of Unicode 8 where it tells punctuation and BERT's characters, by those
+// of Unicode 9 where it strips accents. Go's tables are of a later version, so characters that have come in since are
+// left out, and those whose category has changed since are named.
 var unicode8, unicode9 = rangetable.Assigned("8.0.0"), rangetable.Assigned("9.0.0")
 
-// isWord is the \w of the Whitespace pre-tokenizer: Alphabetic, marks, decimal digits, connecting punctuation and the two
-// joiners (Unicode TS 18, annex C). In a Split pattern \w is another set, see wordItems.
+// isWord is the \w of the Whitespace pre-tokenizer: Alphabetic, marks, decimal digits, connecting punctuation and the
+// two joiners (Unicode TS 18, annex C). In a Split pattern \w is another set, see wordItems.
 func isWord(r rune) bool {
 	if r < 128 {
 		return r == '_' || '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z'
 	}
-	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic, unicode.Join_Control)
+	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic,
+		unicode.Join_Control)
 }
 
 // isPunctuation is category P, within ASCII the symbols as well, and two signs that have changed category since.
@@ -321,11 +324,12 @@ func isAccent(r rune) bool {
 
 // isNonspacing reports whether BERT drops r: nonspacing marks.
 func isNonspacing(r rune) bool {
-	return unicode.Is(unicode.Mn, r) && unicode.Is(unicode8, r) && !strings.ContainsRune("\u1885\u1886\uA9BD\U000111C9", r) || r == 0x1734
+	return unicode.Is(unicode.Mn, r) && unicode.Is(unicode8, r) &&
+		!strings.ContainsRune("\u1885\u1886\uA9BD\U000111C9", r) || r == 0x1734
 }
 
-// isControl reports whether BERT removes r: control, format and private use characters, but no tab, line feed or carriage return.
-// unicode.C will not do, since it holds unassigned code points.
+// isControl reports whether BERT removes r: control, format and private use characters, but no tab, line feed or
+// carriage return. unicode.C will not do, since it holds unassigned code points.
 func isControl(r rune) bool {
 	if r == '\t' || r == '\n' || r == '\r' {
 		return false
@@ -340,13 +344,15 @@ func isIdeograph(r rune) bool {
 		return false
 	case r <= 0x4DBF, 0x4E00 <= r && r <= 0x9FFF, 0xF900 <= r && r <= 0xFAFF:
 		return true
-	case 0x20000 <= r && r <= 0x2A6DF, 0x2A700 <= r && r <= 0x2B81F, 0x2B920 <= r && r <= 0x2CEAF, 0x2F800 <= r && r <= 0x2FA1F:
+	case 0x20000 <= r && r <= 0x2A6DF, 0x2A700 <= r && r <= 0x2B81F, 0x2B920 <= r && r <= 0x2CEAF,
+		0x2F800 <= r && r <= 0x2FA1F:
 		return true
 	}
 	return false
 }
 
-// lower makes small letters one character at a time, whatever stands around it (no final sigma). U+0130 alone becomes two.
+// lower makes small letters one character at a time, whatever stands around it (no final sigma). U+0130 alone becomes
+// two.
 func lower(text string) string {
 	const dottedCapital = '\u0130'
 	small := strings.Map(func(r rune) rune {

@@ -30,8 +30,8 @@ const (
 	keptRunes = 1 << 18
 )
 
-// compilePattern reads a regular expression. Syntax that means one thing to Oniguruma and another to the library is translated; an error
-// where it cannot be.
+// compilePattern reads a regular expression. Syntax that means one thing to Oniguruma and another to the library is
+// translated; an error where it cannot be.
 func compilePattern(source string) (*pattern, error) {
 	translated, err := translate(source)
 	if err != nil {
@@ -45,8 +45,8 @@ func compilePattern(source string) (*pattern, error) {
 	return &pattern{source: source, regex: regex}, nil
 }
 
-// each calls found with the byte offsets of every match, from left to right. A match may be empty, but not at the end of
-// the match before it.
+// each calls found with the byte offsets of every match, from left to right. A match may be empty, but not at the end
+// of the match before it.
 func (p *pattern) each(text string, found func(start, end int)) error {
 	buffer, _ := p.runes.Get().(*[]rune)
 	if buffer == nil {
@@ -86,7 +86,8 @@ func (p *pattern) explain(err error, size int) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, regexp2.ErrBacktrackingStackLimit):
-		return fmt.Errorf("pattern %q: gave up on a text of %d bytes after %d steps back", p.source, size, backtrackLimit)
+		return fmt.Errorf("pattern %q: gave up on a text of %d bytes after %d steps back", p.source, size,
+			backtrackLimit)
 	}
 	return fmt.Errorf("pattern %q: gave up on a text of %d bytes, no match found or ruled out within %v",
 		p.source, size, p.regex.MatchTimeout)
@@ -117,10 +118,11 @@ const (
 // findPattern returns the finder of a regular expression.
 //
 // The patterns of most models are of two families. To search for them as regular expressions takes as long as all else
-// that is done with a text, and they are simple: each character is in a match, and where one ends is told by the kinds of
-// the characters. So a pattern that is one of theirs, letter by letter, has a finder of its own.
+// that is done with a text, and they are simple: each character is in a match, and where one ends is told by the kinds
+// of the characters. So a pattern that is one of theirs, letter by letter, has a finder of its own.
 func findPattern(source string) (finder, error) {
-	digits, simple := map[string]int{gpt2Pattern: 0, gpt4Before + `\p{N}` + gpt4After: 1, gpt4Before + `\p{N}{1,3}` + gpt4After: 3}[source]
+	digits, simple := map[string]int{gpt2Pattern: 0, gpt4Before + `\p{N}` + gpt4After: 1,
+		gpt4Before + `\p{N}{1,3}` + gpt4After: 3}[source]
 	if simple {
 		return (&wordFinder{newRuneKinds(), digits}).each, nil
 	}
@@ -251,8 +253,8 @@ func newlines(text string, at int) int {
 	return at
 }
 
-// contraction is the length of the 's, 't, 're and so on that text begins with, 0 for none. In any case the long s counts too, which
-// without its case is an s.
+// contraction is the length of the 's, 't, 're and so on that text begins with, 0 for none. In any case the long s
+// counts too, which without its case is an s.
 func contraction(text string, anyCase bool) int {
 	const longS = "'\u017F"
 	if text[0] != '\'' {

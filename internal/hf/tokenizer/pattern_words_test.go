@@ -85,7 +85,8 @@ func TestWordsOfEveryCharacter(t *testing.T) {
 func TestWordsOfMixtures(t *testing.T) {
 	ci.SkipUnderRace(t)
 	parts := []string{
-		"a", "B", "é", "中", "\u0301", "ſ", "s", "S", "t", "re", "RE", "vE", "ll", "m", "D", "'", "'", "’", "1", "22", "٣", "½", "𝟙", "𝐀",
+		"a", "B", "é", "中", "\u0301", "ſ", "s", "S", "t", "re", "RE", "vE", "ll", "m", "D", "'", "'", "’", "1", "22",
+		"٣", "½", "𝟙", "𝐀",
 		" ", " ", "  ", "\t", "\n", "\r", "\r\n", "\n\n", "\v", "\u0085", "\u00A0", "\u3000", "\u2028", "\u200B",
 		"!", "...", "_", "😀", "€", "\x00", "\xff", "\uFFFD",
 	}
@@ -112,7 +113,8 @@ func TestWordsOfMixtures(t *testing.T) {
 // A pattern that differs in a letter is not taken for one of those.
 func TestFindPatternToTheLetter(t *testing.T) {
 	for _, source := range []string{
-		strings.TrimSuffix(gpt2Pattern, `|\s+`), strings.Replace(gpt2Pattern, `\p{N}+`, `\p{N}`, 1), gpt4Before + `\p{N}{1,2}` + gpt4After,
+		strings.TrimSuffix(gpt2Pattern, `|\s+`), strings.Replace(gpt2Pattern, `\p{N}+`, `\p{N}`, 1),
+		gpt4Before + `\p{N}{1,2}` + gpt4After,
 		gpt4Before + `\p{Nd}` + gpt4After,
 	} {
 		for _, text := range []string{"x  ", "it's 1234 \n\nb", " ½"} {

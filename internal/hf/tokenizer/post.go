@@ -129,7 +129,8 @@ func (f *postFields) template() (frame, error) {
 				fr.after = append(fr.after, special.IDs...)
 			}
 		default:
-			return fr, errors.New("the template for a single text has a part that is neither the text nor a special token")
+			return fr, errors.New(
+				"the template for a single text has a part that is neither the text nor a special token")
 		}
 	}
 	if texts != 1 {
@@ -145,7 +146,8 @@ func (f frame) size() int { return len(f.before) + len(f.after) }
 const maxStages = 20
 
 // readObject reads the object of a stage, in the field of that name; the zero value for one that is null or absent.
-func readObject[T any](field string, raw json.RawMessage, depth int, read func(kind string, raw json.RawMessage, depth int) (T, error)) (stage T, err error) {
+func readObject[T any](field string, raw json.RawMessage, depth int,
+	read func(kind string, raw json.RawMessage, depth int) (T, error)) (stage T, err error) {
 	if isNull(raw) {
 		return stage, nil
 	}
@@ -160,7 +162,8 @@ func readObject[T any](field string, raw json.RawMessage, depth int, read func(k
 }
 
 // readSequence reads the stages of a sequence at that depth.
-func readSequence[T any](all []json.RawMessage, depth int, read func(raw json.RawMessage, depth int) (T, error)) ([]T, error) {
+func readSequence[T any](all []json.RawMessage, depth int,
+	read func(raw json.RawMessage, depth int) (T, error)) ([]T, error) {
 	stages := make([]T, len(all))
 	for i, raw := range all {
 		err := errors.New("null")
@@ -189,8 +192,8 @@ func stageType(raw json.RawMessage, depth int) (string, error) {
 	return *s.Type, nil
 }
 
-// readStage reads the settings of a stage. Every field must be known, since an unknown one may change what comes out, and
-// the required ones must be there and not null.
+// readStage reads the settings of a stage. Every field must be known, since an unknown one may change what comes out,
+// and the required ones must be there and not null.
 func readStage(raw json.RawMessage, settings any, required ...string) error {
 	if err := strict(raw, settings); err != nil {
 		return plainly(err)

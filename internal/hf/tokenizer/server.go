@@ -18,8 +18,8 @@ type Server struct {
 	form  form
 }
 
-// NewServer asks the server at base (such as http://localhost:8000, without /v1) about model, in vLLM's form. How long an
-// answer may take is the client's Timeout. ProbeServer finds out the form.
+// NewServer asks the server at base (such as http://localhost:8000, without /v1) about model, in vLLM's form. How long
+// an answer may take is the client's Timeout. ProbeServer finds out the form.
 func NewServer(client *http.Client, base, model string) *Server {
 	return &Server{at: endpoint.New(client, base), model: model}
 }
@@ -161,7 +161,8 @@ const probed = "ready?"
 
 // ProbeServer finds out in which form the server at base tokenizes, and under which of the names of its model, which it
 // tries in order; empty ones and repetitions are left out. A server that does not offer /tokenize, or answers in no
-// form known, is an error that says what was tried and that endpoint.NotOffered knows; one that cannot be reached is another.
+// form known, is an error that says what was tried and that endpoint.NotOffered knows; one that cannot be reached is
+// another.
 func ProbeServer(ctx context.Context, client *http.Client, base string, models ...string) (*Server, error) {
 	names := named(models)
 	var tries []*Server
@@ -302,7 +303,8 @@ func NewServerTokenizer(ctx context.Context, s *Server, vocabSize int, special [
 		return nil, fmt.Errorf("the server counts tokens but does not turn them into text: %w", err)
 	}
 	if !strings.Contains(plain(text), plain(probed)) {
-		return nil, fmt.Errorf("the server at %s counts tokens but makes another text of them: %q comes back as %.80q; name the model's tokenizer on this machine with --tokenizer DIRECTORY",
+		return nil, fmt.Errorf("the server at %s counts tokens but makes another text of them: %q comes back as "+
+			"%.80q; name the model's tokenizer on this machine with --tokenizer DIRECTORY",
 			s.at.Base(), probed, text)
 	}
 	t := &ServerTokenizer{ctx: ctx, Server: s, special: special, adds: max(0, with-len(without))}

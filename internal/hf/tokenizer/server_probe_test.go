@@ -128,10 +128,13 @@ func TestProbeServer(t *testing.T) {
 	}{
 		{"vLLM", vLLM, "m", []string{"m"}, []string{vllmAsks, detok}, `{"model":"m","tokens":[1,97]}`},
 		{"vLLM under another name", vLLM, "m", []string{"", "served", "served", "m"},
-			[]string{strings.Replace(vllmAsks, `"m"`, `"served"`, 1), vllmAsks, detok}, `{"model":"m","tokens":[1,97]}`},
-		{"SGLang", sgLang, "", []string{"m"}, []string{vllmAsks, detok}, `{"model":"m","tokens":[1,97],"skip_special_tokens":false}`},
+			[]string{strings.Replace(vllmAsks, `"m"`, `"served"`, 1), vllmAsks, detok},
+			`{"model":"m","tokens":[1,97]}`},
+		{"SGLang", sgLang, "", []string{"m"}, []string{vllmAsks, detok},
+			`{"model":"m","tokens":[1,97],"skip_special_tokens":false}`},
 		{"llama.cpp", llamaCPP, "", []string{"m"}, []string{vllmAsks, llamaAsks}, `{"tokens":[1,97]}`},
-		{"no name", llamaCPP, "", nil, []string{strings.Replace(vllmAsks, `"m"`, `""`, 1), llamaAsks}, `{"tokens":[1,97]}`},
+		{"no name", llamaCPP, "", nil, []string{strings.Replace(vllmAsks, `"m"`, `""`, 1), llamaAsks},
+			`{"tokens":[1,97]}`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -159,7 +162,8 @@ func TestProbeServer(t *testing.T) {
 				t.Errorf("got text %q, error %v of no ids", text, err)
 			}
 			for _, ids := range []string{"[1,97]", "[]"} {
-				if want := "POST /detokenize " + strings.Replace(test.decode, "[1,97]", ids, 1); !slices.Contains(h.asked, want) {
+				if want := "POST /detokenize " + strings.Replace(test.decode, "[1,97]", ids, 1); !slices.Contains(
+					h.asked, want) {
 					t.Errorf("got requests %q, want %q among them", h.asked, want)
 				}
 			}
@@ -285,7 +289,8 @@ func TestVocabSize(t *testing.T) {
 	}
 }
 
-// A server whose texts are not those of its tokens makes no prompts; blanks and special tokens that a tokenizer loses or adds do not count.
+// A server whose texts are not those of its tokens makes no prompts; blanks and special tokens that a tokenizer loses
+// or adds do not count.
 func TestServerTokenizerOfAnotherText(t *testing.T) {
 	for _, c := range []struct {
 		name, text string // the text that comes back
@@ -317,7 +322,8 @@ func TestServerTokenizerOfAnotherText(t *testing.T) {
 				}
 				return
 			}
-			complains(t, err, server.URL, `"ready?"`, "comes back", "--tokenizer DIRECTORY", fmt.Sprintf("%.80q", c.text))
+			complains(t, err, server.URL, `"ready?"`, "comes back", "--tokenizer DIRECTORY",
+				fmt.Sprintf("%.80q", c.text))
 			if len(err.Error()) > 500 {
 				t.Errorf("got an error of %d bytes: %v", len(err.Error()), err)
 			}
@@ -346,11 +352,13 @@ func TestServerTokenizer(t *testing.T) {
 				t.Fatal(err)
 			}
 			var tok Tokenizer = got
-			if tok.VocabSize() != test.want || len(tok.IDs()) != test.want || test.want > 0 && tok.IDs()[test.want-1] != test.want-1 {
+			if tok.VocabSize() != test.want || len(tok.IDs()) != test.want ||
+				test.want > 0 && tok.IDs()[test.want-1] != test.want-1 {
 				t.Errorf("got %d ids, size %d, want %d", len(tok.IDs()), tok.VocabSize(), test.want)
 			}
 			if !cmp.Equal(tok.SpecialIDs(), test.avoided) || tok.SpecialTokensToAdd() != 1 || got.Concurrency() != 64 {
-				t.Errorf("got special ids %v, %d added, %d at once, want %v, the start marker and 64", tok.SpecialIDs(), tok.SpecialTokensToAdd(), got.Concurrency(), test.avoided)
+				t.Errorf("got special ids %v, %d added, %d at once, want %v, the start marker and 64", tok.SpecialIDs(),
+					tok.SpecialTokensToAdd(), got.Concurrency(), test.avoided)
 			}
 			if ids, err := tok.Encode("a"); !cmp.Equal(ids, []int{'a'}) || err != nil {
 				t.Errorf("got ids %v, error %v", ids, err)
@@ -358,7 +366,8 @@ func TestServerTokenizer(t *testing.T) {
 			if text, err := tok.Decode([]int{'a'}); text != "a" || err != nil {
 				t.Errorf("got text %q, error %v", text, err)
 			}
-			if counts, err := CountAll(t.Context(), got, []string{"", "ab"}); !cmp.Equal(counts, []int{1, 3}) || err != nil {
+			if counts, err := CountAll(t.Context(), got, []string{"", "ab"}); !cmp.Equal(counts, []int{1, 3}) ||
+				err != nil {
 				t.Errorf("got counts %v, error %v", counts, err)
 			}
 		})
@@ -378,7 +387,8 @@ func (f transport) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 func FuzzServerAnswer(f *testing.F) {
-	for _, seed := range []string{`{"count":1,"tokens":[1],"prompt":"x"}`, `{"tokens":[1],"content":"x"}`, `{"tokens":null,"text":""}`,
+	for _, seed := range []string{`{"count":1,"tokens":[1],"prompt":"x"}`, `{"tokens":[1],"content":"x"}`,
+		`{"tokens":null,"text":""}`,
 		`{"count":-1}`, `{"data":[{"id":"m","meta":{"n_vocab":3}}],"vocab_size":4}`, `[`, `{"tokens":[1e99]}`, "\xff"} {
 		f.Add([]byte(seed))
 	}

@@ -26,7 +26,8 @@ func TestServerErrors(t *testing.T) {
 		answer string
 		want   []string
 	}{
-		{"no such endpoint", 404, "{\"detail\":\n \"Not Found\"}", []string{"/tokenize", "404 Not Found", `\"Not Found\"`, "/detokenize at its root"}},
+		{"no such endpoint", 404, "{\"detail\":\n \"Not Found\"}",
+			[]string{"/tokenize", "404 Not Found", `\"Not Found\"`, "/detokenize at its root"}},
 		{"no key", 401, "Unauthorized", []string{"401", `"Unauthorized"`, "API key"}},
 		{"not JSON", 200, "<html>hello</html>", []string{"not the JSON expected", "<html>hello</html>"}},
 		{"another count", 200, `{"count":"three"}`, []string{"not the JSON expected"}},

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// settings are the additions of tokenizer_config.json and special_tokens_map.json to a tokenizer.json, by the rules of the
-// Python library that servers read them with (transformers 5.23). Some things that stand in these files change nothing
-// there, and so nothing here: add_bos_token and add_eos_token, which a tokenizer.json overrules, and the truncation and
-// padding of a tokenizer.json, which hold only on request; but the padding may name the padding token. A tokenizer's class may add
-// to them: see pipeline.
+// settings are the additions of tokenizer_config.json and special_tokens_map.json to a tokenizer.json, by the rules of
+// the Python library that servers read them with (transformers 5.23). Some things that stand in these files change
+// nothing there, and so nothing here: add_bos_token and add_eos_token, which a tokenizer.json overrules, and the
+// truncation and padding of a tokenizer.json, which hold only on request; but the padding may name the padding token. A
+// tokenizer's class may add to them: see pipeline.
 type settings struct {
 	configured bool                       // there is a tokenizer_config.json
 	names      classHints                 // what leads to the class
@@ -38,7 +38,8 @@ type namedToken struct {
 }
 
 // commonNames are the names that every tokenizer may have tokens for. Others that end in _token are a model's own.
-var commonNames = [...]string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
+var commonNames = [...]string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token",
+	"mask_token"}
 
 // readSettings reads the two files, either of which may be nil.
 func readSettings(config, specialTokens []byte) (*settings, error) {
@@ -315,7 +316,8 @@ func (s *settings) apply(added *addedTokens) {
 }
 
 // specialIDs are the ids of the special tokens, ascending. Where no file names any, they are the added tokens that are
-// special, since a class that is not known here brings names of its own, and these are what such models have there; but the generic class brings none.
+// special, since a class that is not known here brings names of its own, and these are what such models have there; but
+// the generic class brings none.
 func (s *settings) specialIDs(added *addedTokens) []int {
 	named := s.named()
 	if len(named) == 0 && len(s.extra) == 0 && !s.generic {

@@ -40,9 +40,11 @@ func makeSplitter(kind string, raw json.RawMessage, depth int) (splitter, error)
 		return splitterSequence{whitespaceSplitter(), words}, readStage(raw, &struct{ Type string }{})
 	}
 	read := map[string]func(json.RawMessage) (splitter, error){
-		"ByteLevel":          withSettings(byteLevelSettings{UseRegex: true}, newByteLevel, "add_prefix_space", "trim_offsets"),
-		"Split":              withSettings(splitSettings{}, newSplit, "pattern", "behavior", "invert"),
-		"Metaspace":          withSettings(metaspaceSettings{Scheme: "always", Prefix: true, Split: true}, newMetaspace, "replacement"),
+		"ByteLevel": withSettings(byteLevelSettings{UseRegex: true}, newByteLevel, "add_prefix_space",
+			"trim_offsets"),
+		"Split": withSettings(splitSettings{}, newSplit, "pattern", "behavior", "invert"),
+		"Metaspace": withSettings(metaspaceSettings{Scheme: "always", Prefix: true, Split: true}, newMetaspace,
+			"replacement"),
 		"Digits":             withSettings(digitsSettings{}, newDigits, "individual_digits"),
 		"Punctuation":        withSettings(punctuationSettings{Behavior: "Isolated"}, newPunctuation),
 		"CharDelimiterSplit": withSettings(delimiterSettings{}, newDelimiter, "delimiter"),

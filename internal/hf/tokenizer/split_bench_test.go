@@ -37,12 +37,14 @@ func BenchmarkSplit(b *testing.B) {
 }
 
 func sentences(size int) string {
-	return strings.Repeat("It isn't the fox that we'd seen; 12 dogs ran over the lazy river,\nand were gone. ", size/80+1)[:size]
+	return strings.Repeat("It isn't the fox that we'd seen; 12 dogs ran over the lazy river,\nand were gone. ",
+		size/80+1)[:size]
 }
 
 // mixture strings words, scripts and signs together without sense, as random ids do.
 func mixture(size int) string {
-	parts := []string{" the", "ing", " Über", "中文", " слово", "42", "();\n", "\t\t", " كلمة", "한국", "'re", "_x", " 😀", "ção", "  ", "://"}
+	parts := []string{" the", "ing", " Über", "中文", " слово", "42", "();\n", "\t\t", " كلمة", "한국", "'re", "_x", " 😀",
+		"ção", "  ", "://"}
 	random := rand.New(rand.NewPCG(1, 2))
 	var out strings.Builder
 	for out.Len() < size {

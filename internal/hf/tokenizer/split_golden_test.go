@@ -10,8 +10,8 @@ import (
 	"benchtop/internal/ci"
 )
 
-// stageGolden is one stage as a tokenizer.json describes it, with texts and what the Hugging Face library (0.23.2) makes
-// of them: pieces, or a text where it is a normalizer.
+// stageGolden is one stage as a tokenizer.json describes it, with texts and what the Hugging Face library (0.23.2)
+// makes of them: pieces, or a text where it is a normalizer.
 type stageGolden struct {
 	Name         string
 	PreTokenizer json.RawMessage `json:"pre_tokenizer"`

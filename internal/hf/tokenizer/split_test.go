@@ -25,11 +25,13 @@ func TestSplitFirst(t *testing.T) {
 		settings string
 		in, want []piece
 	}{
-		{`{"type":"WhitespaceSplit"}`, []piece{{"a b", true}, {"c", false}}, []piece{{"a", true}, {"b", false}, {"c", false}}},
+		{`{"type":"WhitespaceSplit"}`, []piece{{"a b", true}, {"c", false}},
+			[]piece{{"a", true}, {"b", false}, {"c", false}}},
 		{`{"type":"WhitespaceSplit"}`, []piece{{" a", true}}, []piece{{"a", false}}},
 		{`{"type":"Metaspace","replacement":"_","prepend_scheme":"first"}`, []piece{{"a b", true}, {"c d", false}},
 			[]piece{{"_a", true}, {"_b", false}, {"c", false}, {"_d", false}}},
-		{`{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true}`, []piece{{"a b", true}, {"", false}, {"c", false}},
+		{`{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true}`,
+			[]piece{{"a b", true}, {"", false}, {"c", false}},
 			[]piece{{"Ġa", true}, {"Ġb", false}, {"Ġc", false}}},
 		{`{"type":"FixedLength","length":2}`, []piece{{"abc", true}}, []piece{{"ab", true}, {"c", false}}},
 	} {
@@ -54,7 +56,8 @@ func TestStageRefused(t *testing.T) {
 		Normalizer   json.RawMessage
 		Want         string
 	}
-	deep := []stage{{PreTokenizer: nested("pretokenizers", 50), Want: "too deep"}, {Normalizer: nested("normalizers", 50), Want: "too deep"}}
+	deep := []stage{{PreTokenizer: nested("pretokenizers", 50), Want: "too deep"},
+		{Normalizer: nested("normalizers", 50), Want: "too deep"}}
 	for _, c := range append(assert.Golden[stage](t, "testdata/refused-stages.jsonl"), deep...) {
 		_, err := readSplitter(c.PreTokenizer, 0)
 		if c.Normalizer != nil {

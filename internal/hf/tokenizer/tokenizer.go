@@ -1,8 +1,8 @@
 // Package tokenizer counts tokens and makes text of a given token length.
 //
-// It has the interfaces that data sets need and their implementations: Local reads the tokenizer.json of the Hugging Face
-// libraries, which Find looks for on this machine and on the hub; Server asks the inference server; Estimate goes by the
-// length of the text.
+// It has the interfaces that data sets need and their implementations: Local reads the tokenizer.json of the Hugging
+// Face libraries, which Find looks for on this machine and on the hub; Server asks the inference server; Estimate goes
+// by the length of the text.
 package tokenizer
 
 import (
@@ -28,17 +28,20 @@ type Tokenizer interface {
 	Encode(text string) ([]int, error)
 	// Decode returns the text of ids, special ones included as they are.
 	Decode(ids []int) (string, error)
-	// VocabSize is the number of ids of the base vocabulary, 0 … VocabSize-1, without added tokens; 0 where that is not known.
+	// VocabSize is the number of ids of the base vocabulary, 0 … VocabSize-1, without added tokens; 0 where that is not
+	// known.
 	VocabSize() int
 	// IDs lists all ids, ascending, those of added tokens among them. The caller must not change it.
 	IDs() []int
 	// SpecialIDs are the ids that no synthetic prompt may hold; they may lie outside the base vocabulary.
 	SpecialIDs() []int
-	// AddedSpecialIDs are the ids of the added tokens that are flagged as special; SpecialIDs where these are not known.
+	// AddedSpecialIDs are the ids of the added tokens that are flagged as special; SpecialIDs where these are not
+	// known.
 	AddedSpecialIDs() []int
 	// SpecialTokensToAdd is how many tokens the tokenizer adds by itself to a single text.
 	SpecialTokensToAdd() int
-	// Concurrency is how many calls may be in flight, where they wait for a server; 0 where the work is done on this machine.
+	// Concurrency is how many calls may be in flight, where they wait for a server; 0 where the work is done on this
+	// machine.
 	Concurrency() int
 }
 
@@ -86,9 +89,10 @@ func (Estimate) Count(text string) (int, error) {
 	return max(words, (len(text)+bytesPerToken-1)/bytesPerToken), nil
 }
 
-// Words makes text of about as many tokens as there are ids, without any tokenizer: a word for each, of the English ones that
-// common vocabularies hold as one token with the blank before it. It stands to text as Estimate stands to counting. A word
-// follows from its id at random, so that rows of ids that begin differently share no beginning as text.
+// Words makes text of about as many tokens as there are ids, without any tokenizer: a word for each, of the English
+// ones that common vocabularies hold as one token with the blank before it. It stands to text as Estimate stands to
+// counting. A word follows from its id at random, so that rows of ids that begin differently share no beginning as
+// text.
 type Words struct {
 	// Even words have four letters each: texts of as many are as many tokens by more tokenizers.
 	Even bool
@@ -266,8 +270,8 @@ func (l *Local) again(piece string, last *lastText) []int32 {
 	return nil
 }
 
-// begins returns those of a word's ids that make the piece that the word begins with, if it ends where one of them does;
-// else nil.
+// begins returns those of a word's ids that make the piece that the word begins with, if it ends where one of them
+// does; else nil.
 //
 // They are the ids of the piece alone. No merge of the word went across the place where the piece ends. So each merge
 // on its left was the earliest there, whatever was done on its right, and merging the piece alone does the same ones.

@@ -81,7 +81,8 @@ type vocabularyBuilder struct {
 // add takes a token; the text is copied.
 func (b *vocabularyBuilder) add(text []byte, id int) error {
 	if len(text) > maxTokenBytes {
-		return fmt.Errorf("the token %.40q… has %d bytes, more than the %d that are taken", text, len(text), maxTokenBytes)
+		return fmt.Errorf("the token %.40q… has %d bytes, more than the %d that are taken", text, len(text),
+			maxTokenBytes)
 	}
 	b.arena.Write(text)
 	b.ends = append(b.ends, b.arena.Len())
@@ -194,8 +195,8 @@ func (m *merges) rank(left, right int32) uint32 {
 	return uint32(m.slots[m.slot(hash, pair)] & noMerge)
 }
 
-// result returns the token that the merge of a rank makes. Training numbers tokens as it makes them, so in most models it
-// need not be looked up.
+// result returns the token that the merge of a rank makes. Training numbers tokens as it makes them, so in most models
+// it need not be looked up.
 func (m *merges) result(rank uint32) int32 {
 	if m.ahead >= 0 {
 		return int32(rank) + m.ahead
@@ -270,7 +271,8 @@ func readMerges(raw []byte, v *vocabulary, prefix string) (*merges, error) {
 		}
 		into := v.find(text)
 		if a < 0 || b < 0 || into < 0 {
-			return fmt.Errorf("merge %d: %.40q, %.40q or the two together are not in the vocabulary", len(m.into)+1, left, right)
+			return fmt.Errorf("merge %d: %.40q, %.40q or the two together are not in the vocabulary", len(m.into)+1,
+				left, right)
 		}
 		if len(m.into) == noMerge {
 			return fmt.Errorf("there are more than %d", noMerge)

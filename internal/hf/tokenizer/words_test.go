@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A word for each id; texts of ids that begin differently share no beginning to speak of. By a real vocabulary they have about
-// as many tokens as ids.
+// A word for each id; texts of ids that begin differently share no beginning to speak of. By a real vocabulary they
+// have about as many tokens as ids.
 func TestWords(t *testing.T) {
 	text := func(from, n int) string {
 		ids := make([]int, n)

@@ -46,8 +46,10 @@ func findKinds() []findKind {
 		{"fifo-exp", exponential, oneTier(.5, 0)},
 		{"single", queuetest.Server{Discipline: queuetest.FIFO, Servers: 1, Service: .05, First: .02}, oneTier(.5, 0)},
 		{"sharing", sharing, oneTier(.5, 0)},
-		{"limiter", queuetest.Server{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, oneTier(.5, 0)},
-		{"speed", queuetest.Server{Discipline: queuetest.Sharing, Servers: 16, Service: 1.2, First: .05}, oneTier(.5, .6)},
+		{"limiter", queuetest.Server{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04},
+			oneTier(.5, 0)},
+		{"speed", queuetest.Server{Discipline: queuetest.Sharing, Servers: 16, Service: 1.2, First: .05},
+			oneTier(.5, .6)},
 		{"slow start", start, oneTier(.5, 0)},
 		{"tail 3 %", tail, oneTier(.5, 0)},
 		{"two tiers", exponential, two},
@@ -85,7 +87,8 @@ func (f *findRun) requests(load float64, length time.Duration) (events []told) {
 	for i := range all {
 		q := &all[i]
 		q.Index += f.sent
-		for _, at := range []*time.Duration{&q.Due, &q.Scheduled, &q.Admitted, &q.Sent, &q.FirstChunk, &q.FirstToken, &q.LastChunk, &q.Done} {
+		for _, at := range []*time.Duration{&q.Due, &q.Scheduled, &q.Admitted, &q.Sent, &q.FirstChunk, &q.FirstToken,
+			&q.LastChunk, &q.Done} {
 			if *at != metrics.Never {
 				*at += f.now
 			}
@@ -134,7 +137,8 @@ func (f *findRun) try(step Step) []search.Evidence {
 }
 
 func newFindRun(k *findKind, seed int) *findRun {
-	f := &findRun{of: k, find: metrics.Find{From: 1, Most: 1000, Step: 10 * time.Second, Hold: 2 * time.Minute}, seed: uint64(seed)}
+	f := &findRun{of: k, find: metrics.Find{From: 1, Most: 1000, Step: 10 * time.Second, Hold: 2 * time.Minute},
+		seed: uint64(seed)}
 	f.plan = metrics.Plan{Find: &f.find, Rate: 1}
 	for i, t := range k.tiers {
 		slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: t.ttft * 1000}}
@@ -155,7 +159,8 @@ type findClaims struct {
 }
 
 func (c *findClaims) join(o *findClaims) {
-	c.searches, c.near, c.inside, c.proven, c.untrue = c.searches+o.searches, c.near+o.near, c.inside+o.inside, c.proven+o.proven, c.untrue+o.untrue
+	c.searches, c.near, c.inside, c.proven, c.untrue = c.searches+o.searches, c.near+o.near, c.inside+o.inside,
+		c.proven+o.proven, c.untrue+o.untrue
 	c.loaded, c.part = c.loaded+o.loaded, c.part+o.part
 }
 
@@ -180,7 +185,8 @@ func (c *findClaims) count(r *search.Result, proven, border float64) (near bool)
 
 func (c *findClaims) row(name, border string) string {
 	n := float64(c.searches)
-	return fmt.Sprintf("| %s | %s | %.0f %% | %.0f %% | %d of %d, at %.2f X* | %d | %.0f |\n", name, border, 100*float64(c.near)/n, 100*float64(c.inside)/n, c.proven, c.searches,
+	return fmt.Sprintf("| %s | %s | %.0f %% | %.0f %% | %d of %d, at %.2f X* | %d | %.0f |\n", name, border,
+		100*float64(c.near)/n, 100*float64(c.inside)/n, c.proven, c.searches,
 		c.part/float64(max(1, c.proven)), c.untrue, c.loaded/n)
 }
 
@@ -197,7 +203,8 @@ func (c *findClaims) search(t *testing.T, k *findKind, seed int) {
 		from := run.now
 		tiers := run.try(step)
 		for _, e := range tiers {
-			trace += fmt.Sprintf(" %.3g:%.0fs %d/%d eff %.0f %.2f;", step.Load, (run.now - from).Seconds(), e.Good, e.Requests, e.Effective, e.Confidence)
+			trace += fmt.Sprintf(" %.3g:%.0fs %d/%d eff %.0f %.2f;", step.Load, (run.now - from).Seconds(), e.Good,
+				e.Requests, e.Effective, e.Confidence)
 		}
 		step = f.Next(tiers)
 	}
@@ -209,8 +216,8 @@ func (c *findClaims) search(t *testing.T, k *findKind, seed int) {
 	c.loaded += run.loaded.Seconds() * float64(len(k.tiers))
 }
 
-// Searches on queues whose borders are known are near them, their intervals hold the borders, and what they prove is true. The table is that
-// of docs/accuracy.md with
+// Searches on queues whose borders are known are near them, their intervals hold the borders, and what they prove is
+// true. The table is that of docs/accuracy.md with
 //
 //	go test ./internal/run/control -run TestFindClaims -v -args -finds 40
 func TestFindClaims(t *testing.T) {
@@ -246,13 +253,17 @@ func TestFindClaims(t *testing.T) {
 		}
 	}
 	table.WriteString(all.row("all", ""))
-	t.Logf("\n| server | X* (req/s) | within 10 %% | interval holds X* | proven | false | loaded (s) |\n|---|---|---|---|---|---|---|\n%s", table.String())
+	t.Logf("\n| server | X* (req/s) | within 10 %% | interval holds X* | proven | false | loaded (s) "+
+		"|\n|---|---|---|---|---|---|---|\n%s", table.String())
 	n, slack := float64(all.searches), 0.0
 	if *finds == 0 {
 		slack = .15 // of few searches
 	}
-	if float64(all.near) < (.9-slack)*n || float64(all.inside) < (.9-slack)*n || float64(all.untrue) > (.05+slack/2)*float64(all.proven) || float64(all.proven) < (.6-slack)*n || alone.loaded > 2*(1+slack)*mostLoaded*float64(alone.searches) {
-		t.Errorf("of %d searches %d are within 10 %%, %d intervals hold the border, %d prove a load, %d a false one, in %.0f s", all.searches, all.near, all.inside, all.proven, all.untrue,
+	if float64(all.near) < (.9-slack)*n || float64(all.inside) < (.9-slack)*n ||
+		float64(all.untrue) > (.05+slack/2)*float64(all.proven) || float64(all.proven) < (.6-slack)*n ||
+		alone.loaded > 2*(1+slack)*mostLoaded*float64(alone.searches) {
+		t.Errorf("of %d searches %d are within 10 %%, %d intervals hold the border, %d prove a load, %d a false one, "+
+			"in %.0f s", all.searches, all.near, all.inside, all.proven, all.untrue,
 			alone.loaded/float64(alone.searches))
 	}
 }

@@ -33,7 +33,8 @@ func (c *Controller) Command(o metrics.Command) (said string, ok bool) {
 		said = fmt.Sprintf("ramping to %s over %s", c.String(o.Value), metrics.Duration(o.Over))
 	case metrics.HoldLoad:
 		looks := looksWithin(longestLook)
-		c.holdLoad(o.Value, metrics.ByUser, fmt.Sprintf("holding %s by hand for looks after %s", c.String(o.Value), lookWords(looks)), looks)
+		c.holdLoad(o.Value, metrics.ByUser,
+			fmt.Sprintf("holding %s by hand for looks after %s", c.String(o.Value), lookWords(looks)), looks)
 		said = "holding " + c.String(o.Value)
 	}
 	c.next = c.now() + c.pause()

@@ -14,8 +14,8 @@ import (
 
 // The constants of a confirmation.
 const (
-	// firstHeld is the part of the estimate that is held first, and of a load without a proof that is held next. Holds of 60 s at 0.8 of the
-	// border are proven in 47 %, at 0.7 in 72 %.
+	// firstHeld is the part of the estimate that is held first, and of a load without a proof that is held next. Holds
+	// of 60 s at 0.8 of the border are proven in 47 %, at 0.7 in 72 %.
 	firstHeld = 0.75
 	// aboveEstimate is how far above an estimate without a bound the border may be.
 	aboveEstimate = 1.3
@@ -105,7 +105,8 @@ func (c *Controller) confirmNext() {
 	brief := f.holds == 0 && f.left < judge.ShortestProof // all that was asked for: evidence, if no proof
 	switch {
 	case len(looks) == 0, looks[len(looks)-1] < judge.ShortestProof && !brief:
-		c.confirmed(fmt.Sprintf("%s of %s are left", metrics.Duration(f.left.Round(time.Second)), metrics.Duration(c.Plan.Confirm)))
+		c.confirmed(fmt.Sprintf("%s of %s are left", metrics.Duration(f.left.Round(time.Second)),
+			metrics.Duration(c.Plan.Confirm)))
 		return
 	case f.proven == 0 && f.holds >= mostUnproven:
 		c.confirmed(fmt.Sprintf("%d loads were held", f.holds))
@@ -178,8 +179,8 @@ func (c *Controller) requestsPerArrival() float64 {
 	return 1
 }
 
-// estimate is where the highest load within the objectives probably is: below the capacity where that is all that is known, and of users between
-// the levels around it, which are tried in steps, so that there is no closer one.
+// estimate is where the highest load within the objectives probably is: below the capacity where that is all that is
+// known, and of users between the levels around it, which are tried in steps, so that there is no closer one.
 func (c *Controller) estimate(a *metrics.Answer, levels []metrics.LoadLevel) (r metrics.Range) {
 	if !c.inUsers() || a.Estimate.Known() {
 		n, r := c.requestsPerArrival(), a.Estimate
@@ -244,8 +245,8 @@ func (c *Controller) confirmed(why string) {
 	c.Engine.StopSending()
 }
 
-// giveUpConfirmation ends a confirmation because the load is set by hand. One that was still to come leaves the end of the run to its clock or
-// its number of requests.
+// giveUpConfirmation ends a confirmation because the load is set by hand. One that was still to come leaves the end of
+// the run to its clock or its number of requests.
 func (c *Controller) giveUpConfirmation(leaves bool) {
 	f := c.confirm
 	if f.phase == leftToClock {
@@ -273,7 +274,8 @@ func (c *Controller) endConfirmation() {
 	case f.phase == awaited:
 		c.tellf(metrics.Warn, "no confirmation: the run ended before")
 	case f.proven > 0:
-		c.tellf(metrics.Info, "confirmation stopped: %s proven (%s)", c.String(f.proven), findings.Confidence(f.confidence))
+		c.tellf(metrics.Info, "confirmation stopped: %s proven (%s)", c.String(f.proven),
+			findings.Confidence(f.confidence))
 	default:
 		c.tellf(metrics.Warn, metrics.ConfirmationEnded+" unproven: the run ended before")
 	}

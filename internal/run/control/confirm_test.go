@@ -12,8 +12,8 @@ import (
 	"benchtop/metrics/event"
 )
 
-// heldServer is a made-up server under loads that are held: up to a capacity all requests are in time, beyond it one in two is never
-// answered.
+// heldServer is a made-up server under loads that are held: up to a capacity all requests are in time, beyond it one in
+// two is never answered.
 type heldServer struct {
 	rig      *rig
 	capacity float64
@@ -69,7 +69,8 @@ func (s *heldServer) run(to time.Duration) {
 // ttftSLO is what the server meets up to its capacity.
 var ttftSLO = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
 
-// TestConfirm holds confirmations to testdata/confirm.txt, from the end of the plan at two seconds to that of the sending.
+// TestConfirm holds confirmations to testdata/confirm.txt, from the end of the plan at two seconds to that of the
+// sending.
 func TestConfirm(t *testing.T) {
 	want := golden(t, "confirm.txt")
 	about := func(load, high float64) metrics.Answer {
@@ -85,7 +86,8 @@ func TestConfirm(t *testing.T) {
 	none := metrics.Answer{LowestTried: 3}
 	none.None = true
 	level := func(users float64, standing metrics.Standing) metrics.LoadLevel {
-		return metrics.LoadLevel{Offered: users, Unit: metrics.Users, LevelVerdict: metrics.LevelVerdict{Requests: 9, Good: 8, Standing: standing}}
+		return metrics.LoadLevel{Offered: users, Unit: metrics.Users,
+			LevelVerdict: metrics.LevelVerdict{Requests: 9, Good: 8, Standing: standing}}
 	}
 	ramp := metrics.Plan{Ramp: planRamp("linear", 1, 40, 2), Duration: 2 * time.Second}
 	overRequests := metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 40, Requests: 100}, Requests: 100}
@@ -104,24 +106,34 @@ func TestConfirm(t *testing.T) {
 	}{
 		{"below the border, and higher", ramp, about(30, 34), nil, 100, 3 * time.Minute, time.Hour, metrics.Command{}},
 		{"an estimate without a bound", ramp, about(20, 0), nil, 100, 2 * time.Minute, time.Hour, metrics.Command{}},
-		{"no higher than the capacity", ramp, capacity(about(30, 40), 24), nil, 100, 5 * time.Minute, time.Hour, metrics.Command{}},
+		{"no higher than the capacity", ramp, capacity(about(30, 40), 24), nil, 100, 5 * time.Minute, time.Hour,
+			metrics.Command{}},
 		{"an estimate that is too high", ramp, about(40, 44), nil, 20, 3 * time.Minute, time.Hour, metrics.Command{}},
 		{"too high for its whole budget", ramp, about(40, 44), nil, 1, 90 * time.Second, time.Hour, metrics.Command{}},
-		{"a load that is proven already", ramp, proven(about(20, 24), 20), nil, 100, time.Minute, time.Hour, metrics.Command{}},
-		{"a budget too short for a proof", ramp, about(20, 24), nil, 100, 40 * time.Second, time.Hour, metrics.Command{}},
-		{"no estimate", ramp, metrics.Answer{Why: "too few requests"}, nil, 100, time.Minute, time.Hour, metrics.Command{}},
+		{"a load that is proven already", ramp, proven(about(20, 24), 20), nil, 100, time.Minute, time.Hour,
+			metrics.Command{}},
+		{"a budget too short for a proof", ramp, about(20, 24), nil, 100, 40 * time.Second, time.Hour,
+			metrics.Command{}},
+		{"no estimate", ramp, metrics.Answer{Why: "too few requests"}, nil, 100, time.Minute, time.Hour,
+			metrics.Command{}},
 		{"nothing within", ramp, none, nil, 100, time.Minute, time.Hour, metrics.Command{}},
 		{"a ramp over the requests", overRequests, about(20, 24), nil, 100, time.Minute, time.Hour, metrics.Command{}},
-		{"users", users, metrics.Answer{Unit: metrics.Users}, []metrics.LoadLevel{level(4, metrics.LevelWithin), level(8, metrics.LevelMissed)}, 100, 3 * time.Minute, time.Hour, metrics.Command{}},
-		{"a single user", users, metrics.Answer{Unit: metrics.Users}, []metrics.LoadLevel{level(1, metrics.LevelWithin), level(2, metrics.LevelMissed)}, 100, time.Minute, time.Hour, metrics.Command{}},
+		{"users", users, metrics.Answer{Unit: metrics.Users}, []metrics.LoadLevel{level(4, metrics.LevelWithin),
+			level(8, metrics.LevelMissed)}, 100, 3 * time.Minute, time.Hour, metrics.Command{}},
+		{"a single user", users, metrics.Answer{Unit: metrics.Users}, []metrics.LoadLevel{level(1, metrics.LevelWithin),
+			level(2, metrics.LevelMissed)}, 100, time.Minute, time.Hour, metrics.Command{}},
 		{"conversations", sessions, about(80, 96), nil, 100, time.Minute, time.Hour, metrics.Command{}},
 		{"a load set by hand", ramp, about(20, 24), nil, 100, time.Minute, 20 * time.Second, set(7)},
 		{"a load set by hand before", ramp, about(20, 24), nil, 100, time.Minute, time.Second, set(7)},
-		{"a load set by hand before, without a clock", overRequests, about(20, 24), nil, 100, time.Minute, time.Second, set(7)},
-		{"a pause before", overRequests, about(20, 24), nil, 100, time.Minute, time.Second, metrics.Command{Do: metrics.Pause}},
-		{"held by hand", ramp, about(20, 24), nil, 100, time.Minute, 20 * time.Second, metrics.Command{Do: metrics.HoldLoad}},
+		{"a load set by hand before, without a clock", overRequests, about(20, 24), nil, 100, time.Minute, time.Second,
+			set(7)},
+		{"a pause before", overRequests, about(20, 24), nil, 100, time.Minute, time.Second,
+			metrics.Command{Do: metrics.Pause}},
+		{"held by hand", ramp, about(20, 24), nil, 100, time.Minute, 20 * time.Second,
+			metrics.Command{Do: metrics.HoldLoad}},
 		{"the end of the run", ramp, about(20, 24), nil, 100, time.Minute, 20 * time.Second, metrics.Command{}},
-		{"the end of the run after a proof", ramp, about(20, 24), nil, 100, 3 * time.Minute, 70 * time.Second, metrics.Command{}},
+		{"the end of the run after a proof", ramp, about(20, 24), nil, 100, 3 * time.Minute, 70 * time.Second,
+			metrics.Command{}},
 		{"the end of the run before", ramp, about(20, 24), nil, 100, time.Minute, time.Second, metrics.Command{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -201,7 +213,8 @@ func TestHoldByOtherObjectives(t *testing.T) {
 		if s.rig.held != nil {
 			t.Errorf("it is held: %+v", s.rig.held)
 		}
-		if last := s.rig.steps(); !slices.ContainsFunc(last, func(line string) bool { return strings.Contains(line, "warn: 20 req/s SLO missed") }) {
+		if last := s.rig.steps(); !slices.ContainsFunc(last,
+			func(line string) bool { return strings.Contains(line, "warn: 20 req/s SLO missed") }) {
 			t.Errorf("%q", last)
 		}
 	})
@@ -209,12 +222,14 @@ func TestHoldByOtherObjectives(t *testing.T) {
 
 // The log has the confidence of the screen, which is rounded down.
 func TestConfidenceInWords(t *testing.T) {
-	if got := standingWords(&metrics.LevelVerdict{Standing: metrics.LevelWithin, Confidence: 0.939}); got != "within SLO (93 %)" {
+	if got := standingWords(&metrics.LevelVerdict{Standing: metrics.LevelWithin, Confidence: 0.939}); got != "within "+
+		"SLO (93 %)" {
 		t.Errorf("0.939 reads %q", got)
 	}
 }
 
-// A confirmation begins when the answers of the plan have ended: a server that batches them all has no queue, and is slowed by them.
+// A confirmation begins when the answers of the plan have ended: a server that batches them all has no queue, and is
+// slowed by them.
 func TestConfirmWaitsForAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := metrics.Answer{}

@@ -1,5 +1,6 @@
-// Package control drives the load of a run: along the plan and its stages, along ramps, in search of the highest load within the
-// objectives, and by hand. It has no goroutine and opens no socket: its owner gives it commands and calls Move when Next says so.
+// Package control drives the load of a run: along the plan and its stages, along ramps, in search of the highest load
+// within the objectives, and by hand. It has no goroutine and opens no socket: its owner gives it commands and calls
+// Move when Next says so.
 package control
 
 import (
@@ -55,8 +56,8 @@ type Controller struct {
 	state metrics.Steering
 	told  metrics.Steering // what Tell knows of it
 	ramp  *ramp
-	// loadSet says that the plan's load is no longer in force. A pause alone does not end it, but moves what follows: shift is by
-	// how much, pausedAt when the last pause began.
+	// loadSet says that the plan's load is no longer in force. A pause alone does not end it, but moves what follows:
+	// shift is by how much, pausedAt when the last pause began.
 	loadSet         bool
 	shift, pausedAt time.Duration
 	stage           int      // of the plan, told of last
@@ -212,7 +213,8 @@ func (c *Controller) beginRamp(o metrics.Command) {
 	if c.inUsers() && o.Value > from {
 		c.Connect(int(o.Value))
 	}
-	c.changed(metrics.ByUser, fmt.Sprintf("manual ramp from %s to %s over %s", metrics.LoadNumber(from), c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))
+	c.changed(metrics.ByUser, fmt.Sprintf("manual ramp from %s to %s over %s", metrics.LoadNumber(from),
+		c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))
 }
 
 func (c *Controller) endRamp() { c.ramp, c.state.RampTo, c.state.RampOver = nil, 0, 0 }

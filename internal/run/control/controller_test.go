@@ -63,12 +63,13 @@ func newRig(plan metrics.Plan) *rig {
 	g.engine = &fakeEngine{rig: g}
 	start := time.Now()
 	g.Controller = &Controller{Options: Options{Start: start}} // New tells the first load
-	o := Options{Plan: &plan, Start: start, Engine: g.engine, Tell: g.tell, Connect: func(n int) { g.note("connect %d", n) }, Room: func(n int) error {
-		if n > 100 {
-			return errNoRoom
-		}
-		return nil
-	}}
+	o := Options{Plan: &plan, Start: start, Engine: g.engine, Tell: g.tell,
+		Connect: func(n int) { g.note("connect %d", n) }, Room: func(n int) error {
+			if n > 100 {
+				return errNoRoom
+			}
+			return nil
+		}}
 	o.Looks = NewLooks(&plan)
 	o.Judged = func() (metrics.Answer, []metrics.LoadLevel) { return g.answer, g.levels }
 	if plan.Find != nil {
@@ -176,7 +177,8 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // stagesOf are stages of a second each, of rates or users.
 func stagesOf(users bool, loads ...int) (all []metrics.Stage) {
 	for i, load := range loads {
-		stage := metrics.Stage{Start: time.Duration(i) * time.Second, Length: time.Second, Load: metrics.Load{Value: float64(load)}}
+		stage := metrics.Stage{Start: time.Duration(i) * time.Second, Length: time.Second,
+			Load: metrics.Load{Value: float64(load)}}
 		if users {
 			stage.Unit = metrics.Users
 		}
@@ -220,14 +222,20 @@ func TestController(t *testing.T) {
 		orders []order
 		until  float64
 	}{
-		{"stages of rates, and a warm-up that ends with the first", metrics.Plan{Stages: stagesOf(false, 2, 4), Warmup: seconds(1)}, nil, 3},
+		{"stages of rates, and a warm-up that ends with the first",
+			metrics.Plan{Stages: stagesOf(false, 2, 4), Warmup: seconds(1)}, nil, 3},
 		{"a warm-up within a stage", metrics.Plan{Stages: stagesOf(false, 2, 4), Warmup: seconds(.5)}, nil, 3},
 		{"a warm-up of a load of one piece", metrics.Plan{Rate: 2, Warmup: seconds(.5)}, nil, 3},
-		{"a pause moves stages of rates", metrics.Plan{Stages: stagesOf(false, 2, 4, 8)}, []order{{.5, pause}, {1.2, resume}}, 4},
+		{"a pause moves stages of rates", metrics.Plan{Stages: stagesOf(false, 2, 4, 8)},
+			[]order{{.5, pause}, {1.2, resume}}, 4},
 		{"stages of users", metrics.Plan{Stages: stagesOf(true, 1, 3, 2, 3, 4)}, nil, 5},
-		{"a long stage of users", metrics.Plan{Stages: []metrics.Stage{userStage(0, 3, 1), userStage(3, 1, 2)}}, nil, 4},
-		{"a short stage of users", metrics.Plan{Stages: []metrics.Stage{userStage(0, 2, 1), userStage(2, .5, 2), userStage(2.5, 1, 3)}}, nil, 4},
-		{"a pause leaves stages of users", metrics.Plan{Stages: stagesOf(true, 1, 1, 2)}, []order{{.5, pause}, {1.2, resume}}, 3},
+		{"a long stage of users", metrics.Plan{Stages: []metrics.Stage{userStage(0, 3, 1), userStage(3, 1, 2)}}, nil,
+			4},
+		{"a short stage of users",
+			metrics.Plan{Stages: []metrics.Stage{userStage(0, 2, 1), userStage(2, .5, 2), userStage(2.5, 1, 3)}}, nil,
+			4},
+		{"a pause leaves stages of users", metrics.Plan{Stages: stagesOf(true, 1, 1, 2)},
+			[]order{{.5, pause}, {1.2, resume}}, 3},
 		{"users that are set end the stages", metrics.Plan{Stages: stagesOf(true, 1, 2)}, []order{{.5, set(3.4)}}, 3},
 		{"a rate that is set ends the stages", metrics.Plan{Stages: stagesOf(false, 1, 2)}, []order{{.5, set(3.4)}}, 3},
 		{"a load that is set ends a pause", metrics.Plan{Rate: 2}, []order{{.5, pause}, {.7, set(3)}, {.8, resume}}, 2},
@@ -235,12 +243,16 @@ func TestController(t *testing.T) {
 		{"a ramp ends a pause", metrics.Plan{Rate: 2}, []order{{.2, pause}, {.3, pause}, {.5, ramped(5, .1)}}, 2},
 		{"a pause ends a ramp", metrics.Plan{Rate: 2}, []order{{.5, ramped(4, .4)}, {.75, pause}, {1, resume}}, 2},
 		{"a load that is set ends a ramp", metrics.Plan{Rate: 2}, []order{{.5, ramped(4, .4)}, {.75, set(1)}}, 2},
-		{"ramps of users", metrics.Plan{Rate: infinite, MaxConcurrency: 2}, []order{{.5, ramped(5, .4)}, {1.5, ramped(4, .1)}}, 2},
+		{"ramps of users", metrics.Plan{Rate: infinite, MaxConcurrency: 2},
+			[]order{{.5, ramped(5, .4)}, {1.5, ramped(4, .1)}}, 2},
 		{"one user", metrics.Plan{Rate: infinite, MaxConcurrency: 2}, []order{{.5, set(1)}}, 2},
 		{"a pause of users", metrics.Plan{Rate: infinite, MaxConcurrency: 2}, []order{{.5, pause}, {.7, resume}}, 2},
-		{"the plan's ramp, and a pause that moves it", metrics.Plan{Ramp: planRamp("linear", 2, 6, 2)}, []order{{.7, pause}, {1.2, resume}}, 3},
-		{"an exponential ramp of the plan", metrics.Plan{Ramp: planRamp("exponential", 1, 4, 1)}, []order{{.6, pause}, {.7, resume}, {1.8, pause}, {1.9, resume}}, 2},
-		{"a ramp over requests", metrics.Plan{Requests: 11, Ramp: planRamp("linear", 1, 11, 0)}, []order{{.7, pause}, {.8, resume}}, 1},
+		{"the plan's ramp, and a pause that moves it", metrics.Plan{Ramp: planRamp("linear", 2, 6, 2)},
+			[]order{{.7, pause}, {1.2, resume}}, 3},
+		{"an exponential ramp of the plan", metrics.Plan{Ramp: planRamp("exponential", 1, 4, 1)},
+			[]order{{.6, pause}, {.7, resume}, {1.8, pause}, {1.9, resume}}, 2},
+		{"a ramp over requests", metrics.Plan{Requests: 11, Ramp: planRamp("linear", 1, 11, 0)},
+			[]order{{.7, pause}, {.8, resume}}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -280,7 +292,8 @@ func TestControllerRefuses(t *testing.T) {
 		{"nothing to resume", rate, resume, "not paused"},
 		{"no command", rate, metrics.Command{Do: "sing"}, `unknown command "sing"`},
 		{"all at once", metrics.Plan{Rate: infinite}, set(1), atOnce},
-		{"a trace", metrics.Plan{Rate: infinite, Trace: true}, set(1), "needs --no-self-timed and --request-rate: the trace sets the times, so there is no rate to change"},
+		{"a trace", metrics.Plan{Rate: infinite, Trace: true}, set(1),
+			"needs --no-self-timed and --request-rate: the trace sets the times, so there is no rate to change"},
 		{"a pause of all at once", metrics.Plan{Rate: infinite}, pause, atOnce},
 		{"no user", users, set(.49), "1 to 1000000 users; P pauses"},
 		{"half a user", users, set(.5), ""},

@@ -19,8 +19,8 @@ const (
 	mostHolds = 4    // loads that are held and fail, for each tier
 	mostOpen  = 2    // loads that are held, and neither fail nor are proven
 	mostSteps = 60   // of all kinds: whatever the server does, the search ends
-	// searchRuns are the steps of the usual length that a search takes, and tierRuns those for each further tier; a step near the border is at most
-	// longestTrial times as long.
+	// searchRuns are the steps of the usual length that a search takes, and tierRuns those for each further tier; a
+	// step near the border is at most longestTrial times as long.
 	searchRuns, tierRuns = 18, 6
 	longestTrial         = metrics.LongestStep
 	drainSteps           = 12 // steps that a queue may take to drain
@@ -33,8 +33,8 @@ type Step struct {
 	Tier int
 	// Load to set, in requests per second or users; 0 while draining.
 	Load float64
-	// Settle is how long the load is in force before its requests are judged, For how long they are then. A drain takes For at
-	// most.
+	// Settle is how long the load is in force before its requests are judged, For how long they are then. A drain takes
+	// For at most.
 	Settle, For time.Duration
 	// Words say it on a screen.
 	Words string
@@ -42,8 +42,8 @@ type Step struct {
 	Told metrics.SearchStep
 }
 
-// Finder makes a search in one run: a measurement is a step, a break after one that failed lets the queue drain, and at last the highest
-// load that passed is held for long, for each tier. If it fails then, a lower one is held.
+// Finder makes a search in one run: a measurement is a step, a break after one that failed lets the queue drain, and at
+// last the highest load that passed is held for long, for each tier. If it fails then, a lower one is held.
 type Finder struct {
 	find   metrics.Find
 	search *search.Search
@@ -53,8 +53,8 @@ type Finder struct {
 	steps  int
 }
 
-// hold is how a tier's load lasted: the load that was proven, 0 for none yet; the last that was held, how many failed, and how many were neither
-// proven nor failed.
+// hold is how a tier's load lasted: the load that was proven, 0 for none yet; the last that was held, how many failed,
+// and how many were neither proven nor failed.
 type hold struct {
 	proven, last float64
 	fails, open  int
@@ -65,7 +65,8 @@ type hold struct {
 // NewFinder begins a search, for tiers with these names; none for a single one that has no name.
 func NewFinder(f metrics.Find, tiers ...string) *Finder {
 	s := &Finder{find: f, search: search.New(search.Options{
-		From: f.From, Most: f.Most, Unit: f.Unit, Tiers: tiers, Runs: searchRuns + (max(1, len(tiers))-1)*tierRuns, Longest: longestTrial,
+		From: f.From, Most: f.Most, Unit: f.Unit, Tiers: tiers, Runs: searchRuns + (max(1, len(tiers))-1)*tierRuns,
+		Longest: longestTrial,
 	})}
 	s.held = make([]hold, max(1, len(tiers)))
 	s.step = s.plan()
@@ -85,8 +86,8 @@ func (f *Finder) Found() (all []search.Result) {
 	return all
 }
 
-// Next takes the outcome of the last step, in the order of the tiers, and returns what to do next. The outcome of a drain does not
-// matter: a queue that stays shows in the next step.
+// Next takes the outcome of the last step, in the order of the tiers, and returns what to do next. The outcome of a
+// drain does not matter: a queue that stays shows in the next step.
 func (f *Finder) Next(tiers []search.Evidence) Step {
 	f.steps++
 	switch {
@@ -153,7 +154,8 @@ func (f *Finder) observe(tiers []search.Evidence) (missed int) {
 	return missed
 }
 
-// plan is the next measurement, or the next load to hold, or the end. Once a load is held, no further one is measured for less long.
+// plan is the next measurement, or the next load to hold, or the end. Once a load is held, no further one is measured
+// for less long.
 func (f *Finder) plan() Step {
 	if f.step.Phase != metrics.SearchHolding {
 		if probe, more := f.search.Next(); more {
@@ -162,7 +164,8 @@ func (f *Finder) plan() Step {
 				phase = metrics.SearchClimbing
 			}
 			settle, judged := f.find.Trial(probe.Load)
-			longer := min(time.Duration(float64(judged)*probe.Length), longestTrial*f.find.Step) // at a low rate a step is long anyway
+			// at a low rate a step is long anyway
+			longer := min(time.Duration(float64(judged)*probe.Length), longestTrial*f.find.Step)
 			return f.make(phase, probe.Load, probe.Tier, settle, max(judged, longer))
 		}
 	}
@@ -178,7 +181,8 @@ func (f *Finder) plan() Step {
 	return f.end(f.outcome(results))
 }
 
-// toHold is the load to hold for a tier, 0 for none: a little below the range in which its border is, and below what failed.
+// toHold is the load to hold for a tier, 0 for none: a little below the range in which its border is, and below what
+// failed.
 func (f *Finder) toHold(tier int, r *search.Result) float64 {
 	h := &f.held[tier]
 	if h.proven > 0 || h.open >= f.mostOpen() || h.fails >= mostHolds || r.Passed == 0 {
@@ -202,7 +206,8 @@ func (f *Finder) toHold(tier int, r *search.Result) float64 {
 	return search.Readable(load)
 }
 
-// mostOpen is how many loads are held that neither fail nor are proven: in too short a time a lower load is not proven either.
+// mostOpen is how many loads are held that neither fail nor are proven: in too short a time a lower load is not proven
+// either.
 func (f *Finder) mostOpen() int {
 	if judge.MostFor(f.find.Hold) < metrics.EnoughConfidence {
 		return 1
@@ -214,7 +219,8 @@ func (f *Finder) mostOpen() int {
 func (f *Finder) make(phase metrics.SearchPhase, load float64, tier int, settle, length time.Duration) Step {
 	r := f.search.Results()[tier]
 	so := metrics.Search{Unit: f.find.Unit, Phase: phase, Load: load, Passed: r.Passed, Failed: r.Failed}
-	return Step{Phase: phase, Tier: tier, Load: load, Settle: settle, For: length, Words: named(r.Tier, so.String()), Told: f.told(phase)}
+	return Step{Phase: phase, Tier: tier, Load: load, Settle: settle, For: length, Words: named(r.Tier, so.String()),
+		Told: f.told(phase)}
 }
 
 // named puts the name of a tier before words on it.
@@ -236,7 +242,8 @@ func (f *Finder) outcome(results []search.Result) string {
 		case h.proven > 0:
 			words = f.load(h.proven) + " proven; " + cmp.Or(r.Border(f.find.Unit), r.Why)
 		case h.last > 0:
-			words = fmt.Sprintf("%s not proven: %s; %s", f.load(h.last), h.why(f.find.Hold), cmp.Or(r.Border(f.find.Unit), r.Why))
+			words = fmt.Sprintf("%s not proven: %s; %s", f.load(h.last), h.why(f.find.Hold),
+				cmp.Or(r.Border(f.find.Unit), r.Why))
 		}
 		all = append(all, named(r.Tier, words))
 	}

@@ -82,8 +82,8 @@ func found(f *Finder) (load float64, ok bool) {
 	return 0, false
 }
 
-// checkFollowed follows a search by its settings, as a screen does. The state is that of the finder, and the time left about right: of
-// a server with one capacity a bisection takes no longer, and a climb no less.
+// checkFollowed follows a search by its settings, as a screen does. The state is that of the finder, and the time left
+// about right: of a server with one capacity a bisection takes no longer, and a climb no less.
 func checkFollowed(t *testing.T, find metrics.Find, steps []Step, times []time.Duration, found bool) {
 	t.Helper()
 	var s *metrics.Search
@@ -95,11 +95,13 @@ func checkFollowed(t *testing.T, find metrics.Find, steps []Step, times []time.D
 			e.Mark = metrics.FoundMark
 		}
 		if step.Phase != metrics.SearchDone {
-			e.Mark, e.Set = "", &metrics.LoadSetting{By: metrics.BySearch, Paused: step.Phase == metrics.SearchDraining, Load: find.Unit.Of(step.Load)}
+			e.Mark, e.Set = "", &metrics.LoadSetting{By: metrics.BySearch, Paused: step.Phase == metrics.SearchDraining,
+				Load: find.Unit.Of(step.Load)}
 		}
 		s = s.Take(&e)
 		now := s.At(times[i], &metrics.Plan{Find: &find})
-		if now.Phase != step.Phase || now.Phase != metrics.SearchDone && (now.String() != step.Words || now.Load != step.Load) || now.Phase == metrics.SearchDone && now.Found != found {
+		if now.Phase != step.Phase || now.Phase != metrics.SearchDone && (now.String() != step.Words ||
+			now.Load != step.Load) || now.Phase == metrics.SearchDone && now.Found != found {
 			t.Errorf("step %d: %s, %q, want %s, %q", i, now.Phase, now, step.Phase, step.Words)
 		}
 		left, holds := end-times[i], 0
@@ -114,7 +116,8 @@ func checkFollowed(t *testing.T, find metrics.Find, steps []Step, times []time.D
 		settle, judged := find.Trial(s.Passed)
 		longest := settle + judged
 		slack := find.Step // a break may be shorter or longer than usual, as may be a step
-		if now.AtLeast && now.Left > left+slack || !now.AtLeast && (now.Left < left/3-slack || now.Left > 4*left+metrics.LongestStep*longest) {
+		if now.AtLeast && now.Left > left+slack ||
+			!now.AtLeast && (now.Left < left/3-slack || now.Left > 4*left+metrics.LongestStep*longest) {
 			t.Errorf("step %d, %s: left %s, at least %t; in fact %s", i, step.Words, now.Left, now.AtLeast, left)
 		}
 	}
@@ -139,17 +142,24 @@ func TestFinder(t *testing.T) {
 		last      string
 	}{
 		{"a rate", rates, server{capacity: 38}, 28, 38.5, 0, 10 * time.Minute, " req/s proven; the border is between "},
-		{"from above", from(rates, 300), server{capacity: 38}, 28, 38.5, 0, 10 * time.Minute, " req/s proven; the border is between "},
-		{"up to the most", to(rates, 20), server{capacity: 38}, 20, 20, 0, 6 * time.Minute, "20 req/s proven, the most that may be tried"},
-		{"the most is the first", to(from(rates, 20), 20), server{capacity: 38}, 20, 20, 0, time.Minute, "20 req/s proven"},
-		{"less than one a second", from(rates, 2), server{capacity: .4}, .3, .4, 0, time.Hour, " req/s proven; the border is between "},
+		{"from above", from(rates, 300), server{capacity: 38}, 28, 38.5, 0, 10 * time.Minute,
+			" req/s proven; the border is between "},
+		{"up to the most", to(rates, 20), server{capacity: 38}, 20, 20, 0, 6 * time.Minute,
+			"20 req/s proven, the most that may be tried"},
+		{"the most is the first", to(from(rates, 20), 20), server{capacity: 38}, 20, 20, 0, time.Minute,
+			"20 req/s proven"},
+		{"less than one a second", from(rates, 2), server{capacity: .4}, .3, .4, 0, time.Hour,
+			" req/s proven; the border is between "},
 		{"never within", rates, server{}, 0, 0, 0, 30 * time.Minute, "even "},
 		{"users", users, server{capacity: 38}, 28, 38, 0, 10 * time.Minute, " users proven; the border is between "},
 		{"one user", users, server{capacity: 1}, 1, 1, 0, 3 * time.Minute, "1 user proven; the border is 1 user"},
 		{"not one user", users, server{}, 0, 0, 0, 3 * time.Minute, "even 1 user misses the objectives"},
-		{"all users", to(users, 7), server{capacity: 38}, 7, 7, 0, 3 * time.Minute, "7 users proven, the most that may be tried"},
-		{"many users from above", from(users, 700), server{capacity: 38}, 28, 38, 0, 10 * time.Minute, " users proven; the border is between "},
-		{"a server that tires", rates, server{capacity: 60, tires: .1}, 5, 58, 0, time.Hour, " req/s proven; the border is "},
+		{"all users", to(users, 7), server{capacity: 38}, 7, 7, 0, 3 * time.Minute,
+			"7 users proven, the most that may be tried"},
+		{"many users from above", from(users, 700), server{capacity: 38}, 28, 38, 0, 10 * time.Minute,
+			" users proven; the border is between "},
+		{"a server that tires", rates, server{capacity: 60, tires: .1}, 5, 58, 0, time.Hour,
+			" req/s proven; the border is "},
 		{"a server that dies", rates, server{capacity: 60, tires: .6}, 0, 0, 0, time.Hour, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -189,7 +199,8 @@ func checkSteps(t *testing.T, find metrics.Find, steps []Step) {
 			}
 		case !(s.Load > 0) || s.Load > find.Most || find.Unit == metrics.Users && s.Load != math.Floor(s.Load):
 			t.Errorf("step %d sets %v", i, s.Load)
-		case s.Phase != metrics.SearchDone && (s.For <= 0 || s.Settle < 0 || s.For > max(find.Hold, 6*longestTrial*find.Step)):
+		case s.Phase != metrics.SearchDone &&
+			(s.For <= 0 || s.Settle < 0 || s.For > max(find.Hold, 6*longestTrial*find.Step)):
 			t.Errorf("step %d takes %s and %s", i, s.Settle, s.For)
 		}
 	}
@@ -202,7 +213,8 @@ func checkSteps(t *testing.T, find metrics.Find, steps []Step) {
 func TestFinderSays(t *testing.T) {
 	f := NewFinder(metrics.Find{From: 10, Most: 100, Step: 10 * time.Second, Hold: 30 * time.Second})
 	got := []string{f.Step().Words}
-	for _, within := range []bool{true, false, true, false, true, true, true, false, true, true, true, false, true, true} {
+	for _, within := range []bool{true, false, true, false, true, true, true, false, true, true, true, false, true,
+		true} {
 		got = append(got, f.Next(outcome(f.Step(), within)).Words)
 	}
 	want := []string{
@@ -217,7 +229,8 @@ func TestFinderSays(t *testing.T) {
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("got\n%s\nwant\n%s", g, w)
 	}
-	if s := f.Next(outcome(f.Step(), true)); s.Phase != metrics.SearchDone || f.Next(outcome(f.Step(), false)).Words != s.Words {
+	if s := f.Next(outcome(f.Step(), true)); s.Phase != metrics.SearchDone ||
+		f.Next(outcome(f.Step(), false)).Words != s.Words {
 		t.Errorf("%+v is not the end", s)
 	}
 }
@@ -229,7 +242,8 @@ func TestFinderAgainstNoise(t *testing.T) {
 		near := 0
 		const n = 30
 		for seed := range uint64(n) {
-			find := metrics.Find{From: 1, Most: 500, Step: 10 * time.Second, Hold: 30 * time.Second, Unit: []metrics.Unit{metrics.RequestsPerSecond, metrics.Users}[seed%2]}
+			find := metrics.Find{From: 1, Most: 500, Step: 10 * time.Second, Hold: 30 * time.Second,
+				Unit: []metrics.Unit{metrics.RequestsPerSecond, metrics.Users}[seed%2]}
 			s := server{capacity: 40, noise: rand.New(rand.NewPCG(seed, 0)), wrong: wrong}
 			f := NewFinder(find)
 			steps, _ := searched(f, &s, find.Unit)
@@ -249,7 +263,8 @@ func TestFinderAgainstNoise(t *testing.T) {
 
 // A load that is rounded to be read is not more than what was asked for at most.
 func TestFinderStaysBelowTheMost(t *testing.T) {
-	for _, find := range []metrics.Find{{From: 99.96, Most: 99.96}, {From: 1, Most: 99.96}, {From: 0.012345, Most: 0.012345}} {
+	for _, find := range []metrics.Find{{From: 99.96, Most: 99.96}, {From: 1, Most: 99.96},
+		{From: 0.012345, Most: 0.012345}} {
 		find.Step, find.Hold = 10*time.Second, 30*time.Second
 		f := NewFinder(find)
 		for f.Step().Phase != metrics.SearchDone {
@@ -267,9 +282,11 @@ func TestFinderStaysBelowTheMost(t *testing.T) {
 // Tiers with the same highest load share the step that holds it; others have one each.
 func TestTiersShareHolds(t *testing.T) {
 	for second, want := range map[float64]int{16: 1, 100: 2} {
-		f := NewFinder(metrics.Find{From: 8, Most: 1000, Step: time.Second, Hold: time.Minute, Unit: metrics.Users}, "gold", "bronze")
+		f := NewFinder(metrics.Find{From: 8, Most: 1000, Step: time.Second, Hold: time.Minute, Unit: metrics.Users},
+			"gold", "bronze")
 		holds := 0
-		for step := f.Step(); step.Phase != metrics.SearchDone; step = f.Next(append(outcome(step, step.Load <= 16), outcome(step, step.Load <= second)...)) {
+		for step := f.Step(); step.Phase != metrics.SearchDone; step = f.Next(
+			append(outcome(step, step.Load <= 16), outcome(step, step.Load <= second)...)) {
 			if step.Phase == metrics.SearchHolding {
 				holds++
 			}

@@ -60,7 +60,8 @@ func (c *Controller) look(now time.Duration) (o holdOutcome, v metrics.LevelVerd
 			return unproven, v, after
 		}
 		if after >= judge.ShortestProof {
-			c.tellf(metrics.Info, "%s: %s after %s; next look after %s", c.String(h.load), standingWords(&v), metrics.Duration(after), metrics.Duration(h.looks[h.next]))
+			c.tellf(metrics.Info, "%s: %s after %s; next look after %s", c.String(h.load), standingWords(&v),
+				metrics.Duration(after), metrics.Duration(h.looks[h.next]))
 		}
 	}
 	if c.Looks.Hopeless(now) {
@@ -109,7 +110,8 @@ func (c *Controller) outcomeWords(load float64, o holdOutcome, v *metrics.LevelV
 	case proved:
 		return fmt.Sprintf("%s proven (%s)", c.String(load), findings.Confidence(v.Confidence))
 	case failed:
-		return fmt.Sprintf("%s %s after %s", c.String(load), standingWords(v), metrics.Duration(after.Round(time.Second)))
+		return fmt.Sprintf("%s %s after %s", c.String(load), standingWords(v),
+			metrics.Duration(after.Round(time.Second)))
 	}
 	return fmt.Sprintf("%s not proven after %s: %s", c.String(load), metrics.Duration(after), standingWords(v))
 }

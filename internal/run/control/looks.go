@@ -13,8 +13,8 @@ import (
 // longestLook is the last look at a load that is held.
 const longestLook = 4 * time.Minute
 
-// Looks judge a load that is held, after fixed times: each by a trial of its own, of the requests that came until then. They are a sink of
-// the run's events.
+// Looks judge a load that is held, after fixed times: each by a trial of its own, of the requests that came until then.
+// They are a sink of the run's events.
 type Looks struct {
 	plan  *metrics.Plan
 	queue *Trial // of all requests, which judges none; nil where no one asks
@@ -111,7 +111,8 @@ func (l *Looks) End() {
 	}
 }
 
-// Verdict is that of the look with this number on the first tier; not known before all its requests have ended, or have had their time.
+// Verdict is that of the look with this number on the first tier; not known before all its requests have ended, or have
+// had their time.
 func (l *Looks) Verdict(look int, now time.Duration) (v metrics.LevelVerdict, known bool) {
 	all := l.trials()
 	if look >= len(all) || now < all[look].to || all[look].open() > 0 && now < all[look].to+patienceFor {

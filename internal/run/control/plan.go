@@ -17,7 +17,8 @@ type moment struct {
 	do func()
 }
 
-// schedule lists the moments of the plan: the stages, connections ahead of those with more users, the end of the warm-up.
+// schedule lists the moments of the plan: the stages, connections ahead of those with more users, the end of the
+// warm-up.
 func (c *Controller) schedule() {
 	if w := c.Plan.Warmup; w > 0 {
 		c.moments = append(c.moments, moment{w, func() {
@@ -62,8 +63,8 @@ func (c *Controller) connectAhead(users int) {
 	}
 }
 
-// beginStage announces a stage of the plan and lets it set its users, unless its stages no longer happen at their times: the load
-// was set or, for rates, moved by a pause.
+// beginStage announces a stage of the plan and lets it set its users, unless its stages no longer happen at their
+// times: the load was set or, for rates, moved by a pause.
 func (c *Controller) beginStage(i int) {
 	if c.loadSet || c.state.Changes > 0 && !c.inUsers() {
 		return
@@ -88,7 +89,8 @@ func (c *Controller) stageEvent(i int, set *metrics.LoadSetting) metrics.LogEntr
 	return metrics.LogEntry{Level: metrics.Info, Text: text, Mark: load, Set: set}
 }
 
-// setting is the load in force for an event: without a number where the plan moves it in a way that an event cannot say.
+// setting is the load in force for an event: without a number where the plan moves it in a way that an event cannot
+// say.
 func (c *Controller) setting() *metrics.LoadSetting {
 	set := new(c.state.LoadSetting)
 	if r := c.Plan.Ramp; !c.loadSet && r != nil && (r.Over == 0 || r.Strategy != "linear" && set.RampTo > 0) {
@@ -106,8 +108,8 @@ const (
 	mostSettled = 2
 )
 
-// activeSearch is a search under way: it ends the sending when the highest load within the objectives was held, or when there is nothing left
-// to try. A command by hand ends it.
+// activeSearch is a search under way: it ends the sending when the highest load within the objectives was held, or when
+// there is nothing left to try. A command by hand ends it.
 type activeSearch struct {
 	finder *Finder
 	step   Step
@@ -147,7 +149,8 @@ func (c *Controller) try(step Step) {
 	if !c.inUsers() {
 		expected = step.Load * step.For.Seconds()
 	}
-	c.Trial.Begin(from, from+step.For, expected, max(patienceFor, 2*c.Plan.Find.Step), step.Phase == metrics.SearchHolding)
+	c.Trial.Begin(from, from+step.For, expected, max(patienceFor, 2*c.Plan.Find.Step),
+		step.Phase == metrics.SearchHolding)
 }
 
 // searchOn takes the next step as soon as the outcome of this one is known.
@@ -203,7 +206,8 @@ func (c *Controller) found() {
 		loads = append(loads, strings.TrimSpace(r.Tier+" "+c.String(r.Passed)))
 	}
 	if len(loads) > 0 {
-		e = metrics.LogEntry{Level: metrics.Info, Text: "search: highest load within SLO: " + strings.Join(loads, ", "), Mark: metrics.FoundMark}
+		e = metrics.LogEntry{Level: metrics.Info, Text: "search: highest load within SLO: " + strings.Join(loads, ", "),
+			Mark: metrics.FoundMark}
 	}
 	e.Search = &s.step.Told
 	c.Tell(e)

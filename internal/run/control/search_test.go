@@ -11,8 +11,8 @@ import (
 	"benchtop/metrics/event"
 )
 
-// searchedServer is a made-up server under a search: at a load of at most capacity its first chunks come in time, beyond it one request
-// in two waits until the arrivals have been paused for as long as it takes to drain.
+// searchedServer is a made-up server under a search: at a load of at most capacity its first chunks come in time,
+// beyond it one request in two waits until the arrivals have been paused for as long as it takes to drain.
 type searchedServer struct {
 	rig      *rig
 	capacity float64
@@ -92,17 +92,22 @@ func TestSearch(t *testing.T) {
 		{"a rate", metrics.Find{From: 20, Most: 100}, 25, seconds(2), time.Hour, 0, 0, seconds(5), false},
 		{"a queue that stays", metrics.Find{From: 20, Most: 100}, 22, time.Hour, seconds(90), 0, 0, seconds(5), false},
 		{"users", metrics.Find{From: 4, Most: 5, Unit: metrics.Users}, 10, 0, time.Hour, 0, 0, seconds(5), false},
-		{"nothing holds", metrics.Find{From: 1, Most: 5, Unit: metrics.Users}, 0, 0, time.Hour, 0, 0, seconds(5), false},
+		{"nothing holds", metrics.Find{From: 1, Most: 5, Unit: metrics.Users}, 0, 0, time.Hour, 0, 0, seconds(5),
+			false},
 		{"a load set by hand", metrics.Find{From: 4, Most: 100}, 100, 0, seconds(30), seconds(3), 0, seconds(5), false},
-		{"a load set by hand, and a clock", metrics.Find{From: 4, Most: 100}, 100, 0, seconds(30), seconds(3), time.Minute, seconds(5), false},
+		{"a load set by hand, and a clock", metrics.Find{From: 4, Most: 100}, 100, 0, seconds(30), seconds(3),
+			time.Minute, seconds(5), false},
 		{"the end of the run", metrics.Find{From: 4, Most: 100}, 100, 0, seconds(3), 0, 0, seconds(5), false},
-		{"answers that do not end", metrics.Find{From: 4, Most: 4, Unit: metrics.Users}, 10, 0, time.Hour, 0, 0, seconds(5), true},
-		{"answers that do not end, and long steps", metrics.Find{From: 4, Most: 4, Unit: metrics.Users}, 10, 0, time.Hour, 0, 0, seconds(20), true},
+		{"answers that do not end", metrics.Find{From: 4, Most: 4, Unit: metrics.Users}, 10, 0, time.Hour, 0, 0,
+			seconds(5), true},
+		{"answers that do not end, and long steps", metrics.Find{From: 4, Most: 4, Unit: metrics.Users}, 10, 0,
+			time.Hour, 0, 0, seconds(20), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c.find.Step, c.find.Hold = c.step, seconds(60)
-				plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Find: &c.find, Duration: c.length}
+				plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Find: &c.find,
+					Duration: c.length}
 				if c.endless {
 					plan.Goodput = plan.Goodput.With(metrics.Objective{Metric: metrics.TPOT, LimitMS: 100})
 				}

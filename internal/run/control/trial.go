@@ -11,11 +11,11 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// Trial judges a load by the requests that were scheduled while it was in force, since that load caused their latencies: for each tier
-// of the plan alike. It is a sink of the run's events.
+// Trial judges a load by the requests that were scheduled while it was in force, since that load caused their
+// latencies: for each tier of the plan alike. It is a sink of the run's events.
 //
-// Requests count from the moment at which the load asked for them, as in the levels of the report: a rate that a limit of this client
-// holds back is not within the objectives.
+// Requests count from the moment at which the load asked for them, as in the levels of the report: a rate that a limit
+// of this client holds back is not within the objectives.
 type Trial struct {
 	plan     *metrics.Plan
 	mu       sync.Mutex // guards everything below
@@ -27,7 +27,8 @@ type Trial struct {
 
 	scheduled, cut, failed int
 	pending                map[int]*openRequest
-	sample                 *judge.Sample // hears of all requests, because the work of a load is also that of requests in flight when it began
+	// hears of all requests, because the work of a load is also that of requests in flight when it began
+	sample *judge.Sample
 	// unfinished are all requests that are due and have not ended, those of earlier loads too.
 	unfinished map[int]struct{}
 	// running is about how long requests run after their first chunk, a mean in which those that ended last count most.
@@ -86,9 +87,9 @@ func (t *Trial) Take(e *event.Event) {
 	}
 }
 
-// Begin forgets what was and judges the requests that are scheduled from one moment of the run to another. expected is how
-// many that will be, 0 if that is not known. A request without a verdict after so much patience beyond that counts as bad. A load that
-// is held may be ended by what is seen of it, so that its verdicts are those of fixed looks.
+// Begin forgets what was and judges the requests that are scheduled from one moment of the run to another. expected is
+// how many that will be, 0 if that is not known. A request without a verdict after so much patience beyond that counts
+// as bad. A load that is held may be ended by what is seen of it, so that its verdicts are those of fixed looks.
 func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Duration, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,7 +148,8 @@ func (t *Trial) Unfinished() int {
 	return len(t.unfinished)
 }
 
-// Running is about how long requests run after their first chunk: a load has its effect on a server's batch only after so long.
+// Running is about how long requests run after their first chunk: a load has its effect on a server's batch only after
+// so long.
 func (t *Trial) Running() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -224,7 +226,8 @@ func (t *Trial) judge(p *openRequest, tier int, ratio float64) {
 	}
 }
 
-// hopeless is the share of bad requests at which a load is given up before its time: how far it is beyond the border does not matter then.
+// hopeless is the share of bad requests at which a load is given up before its time: how far it is beyond the border
+// does not matter then.
 const hopeless = 0.2
 
 // objective is that on a latency, alone; none if there is none.
@@ -246,8 +249,8 @@ func (of *tierTrial) limit(metric metrics.Latency) time.Duration {
 	return time.Duration(limit * float64(time.Millisecond))
 }
 
-// Verdicts are what is known of the load at a moment of the run, for each tier in the order of the plan. decided: the requests without a
-// verdict cannot change which loads are too high, or have had their time.
+// Verdicts are what is known of the load at a moment of the run, for each tier in the order of the plan. decided: the
+// requests without a verdict cannot change which loads are too high, or have had their time.
 func (t *Trial) Verdicts(now time.Duration) (tiers []metrics.LevelVerdict, decided bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -267,7 +270,8 @@ func (t *Trial) vain(tiers []metrics.LevelVerdict, now time.Duration) bool {
 		return false
 	}
 	for _, v := range tiers {
-		if v.Standing.Failed() || v.Confidence < metrics.EnoughConfidence && v.Missing > 0 && now+v.Missing > t.to+time.Second {
+		if v.Standing.Failed() ||
+			v.Confidence < metrics.EnoughConfidence && v.Missing > 0 && now+v.Missing > t.to+time.Second {
 			continue
 		}
 		return false
@@ -275,7 +279,8 @@ func (t *Trial) vain(tiers []metrics.LevelVerdict, now time.Duration) bool {
 	return true
 }
 
-// vainAfter is the time from which on, and at least half of the hold, it is known how many effective requests a load brings.
+// vainAfter is the time from which on, and at least half of the hold, it is known how many effective requests a load
+// brings.
 const vainAfter = time.Minute
 
 // begun is how many requests have a first chunk and have not ended.
@@ -305,8 +310,8 @@ func (t *Trial) decided(tier int, now time.Duration) bool {
 	return all > 0 && (least.Passed() || !most.Passed()) || now >= t.to+t.patience
 }
 
-// Evidence is what a search learns of the load, for each tier in the order of the plan. Requests that neither ended nor are late for sure count by
-// what they showed.
+// Evidence is what a search learns of the load, for each tier in the order of the plan. Requests that neither ended nor
+// are late for sure count by what they showed.
 func (t *Trial) Evidence(now time.Duration) (tiers []search.Evidence) {
 	verdicts, _ := t.Verdicts(now)
 	t.mu.Lock()
@@ -320,7 +325,8 @@ func (t *Trial) Evidence(now time.Duration) (tiers []search.Evidence) {
 				e.Good++
 			}
 		}
-		e.Effective, e.Length, e.Capacity = min(v.Effective, float64(e.Requests)), max(0, min(now, t.to)-t.from), t.sample.Capacity()
+		e.Effective, e.Length, e.Capacity = min(v.Effective, float64(e.Requests)), max(0, min(now, t.to)-t.from),
+			t.sample.Capacity()
 		if v.Standing == metrics.LevelWithin {
 			e.Confidence = v.Confidence
 		}
@@ -330,9 +336,11 @@ func (t *Trial) Evidence(now time.Duration) (tiers []search.Evidence) {
 	return tiers
 }
 
-// refused reports whether the server refused more of the load than it may, where a gate wants fewer good: elsewhere they are just bad.
+// refused reports whether the server refused more of the load than it may, where a gate wants fewer good: elsewhere
+// they are just bad.
 func (t *Trial) refused(enough float64) bool {
-	return enough < metrics.EnoughGood && t.scheduled > t.cut && metrics.Share(t.failed, t.scheduled-t.cut) > 1-metrics.EnoughGood
+	return enough < metrics.EnoughGood && t.scheduled > t.cut &&
+		metrics.Share(t.failed, t.scheduled-t.cut) > 1-metrics.EnoughGood
 }
 
 // giveUp judges those that are late whatever comes.

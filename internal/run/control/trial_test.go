@@ -117,12 +117,18 @@ func TestTrial(t *testing.T) {
 		{"no end, and too late for one", slo("e2el:700"), 0, many(feel{due: 1500, first: 1}, 5), 2300, missed},
 		{"slow tokens", slo("tpot:50"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 4}, 5), 2300, missed},
 		{"quick tokens", slo("tpot:101"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 4}, 5), 2300, within},
-		{"one token has no pace", slo("tpot:1"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 1}, 5), 2300, within},
-		{"held too long", slo("ttft:500"), 0, many(feel{due: 1500, held: 450, first: 550, done: 600, tokens: 2}, 5), 2300, missed},
-		{"failed", slo("ttft:500", "e2el:9000"), 0, many(feel{due: 1500, first: 100, done: 200, failure: metrics.FailedStatus}, 5), 2300, missed},
-		{"cut ones count for nothing", slo("e2el:9000"), 0, append(many(feel{due: 1500, first: 100, done: 200, failure: metrics.Cancelled}, 5), good), 2300, within},
-		{"held longer and longer, which an objective on TPOT does not see", slo("tpot:200"), 0, queue(60), 9000, missed},
-		{"others' requests", slo("ttft:500"), 0, append(many(feel{due: 900, first: 900, done: 901}, 9), good, feel{due: 2000, first: 900, done: 901}), 2300, within},
+		{"one token has no pace", slo("tpot:1"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 1}, 5), 2300,
+			within},
+		{"held too long", slo("ttft:500"), 0, many(feel{due: 1500, held: 450, first: 550, done: 600, tokens: 2}, 5),
+			2300, missed},
+		{"failed", slo("ttft:500", "e2el:9000"), 0,
+			many(feel{due: 1500, first: 100, done: 200, failure: metrics.FailedStatus}, 5), 2300, missed},
+		{"cut ones count for nothing", slo("e2el:9000"), 0,
+			append(many(feel{due: 1500, first: 100, done: 200, failure: metrics.Cancelled}, 5), good), 2300, within},
+		{"held longer and longer, which an objective on TPOT does not see", slo("tpot:200"), 0, queue(60), 9000,
+			missed},
+		{"others' requests", slo("ttft:500"), 0, append(many(feel{due: 900, first: 900, done: 901}, 9), good,
+			feel{due: 2000, first: 900, done: 901}), 2300, within},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			trial := trialOf(c.slo)
@@ -140,8 +146,9 @@ func TestTrial(t *testing.T) {
 // A load of which less than 95 % is completed does not hold, however few the user's gate wants good.
 func TestTrialOfARefusingServer(t *testing.T) {
 	plan := metrics.Plan{
-		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: 900}}, Find: &metrics.Find{From: 1, Most: 100},
-		Gates: []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.8, Percent: true}},
+		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: 900}},
+		Find:    &metrics.Find{From: 1, Most: 100},
+		Gates:   []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.8, Percent: true}},
 	}
 	for refused, want := range map[int]verdict{0: within, 2: missed} {
 		trial := NewTrial(&plan)
@@ -172,7 +179,8 @@ func TestTrialBeginsAnew(t *testing.T) {
 	if got := verdictOf(trial, 2*time.Second); got != within {
 		t.Errorf("%s, want %s", got, within)
 	}
-	trial.Take(&event.Event{Kind: event.Fact, Value: metrics.LogEntry{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}})
+	trial.Take(&event.Event{Kind: event.Fact,
+		Value: metrics.LogEntry{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}})
 	feel{due: 1200, first: 10, done: 20}.tell(trial, 3)
 	if got := verdictOf(trial, 2*time.Second); got != missed {
 		t.Errorf("after new objectives %s, want %s", got, missed)
@@ -209,13 +217,15 @@ func BenchmarkTrialChunk(b *testing.B) {
 	}
 }
 
-// One trial judges all tiers: each has its own verdict and its own ratio, and the trial is open until the last of them is known.
+// One trial judges all tiers: each has its own verdict and its own ratio, and the trial is open until the last of them
+// is known.
 func TestTrialOfTiers(t *testing.T) {
 	t.Parallel()
 	ttft := func(limit float64) metrics.Objective { return metrics.Objective{Metric: metrics.TTFT, LimitMS: limit} }
 	tpot := func(limit float64) metrics.Objective { return metrics.Objective{Metric: metrics.TPOT, LimitMS: limit} }
 	gold, silver, bronze := metrics.SLO{ttft(200), tpot(40)}, metrics.SLO{ttft(400)}, metrics.SLO{ttft(4000), tpot(400)}
-	plan := &metrics.Plan{Goodput: gold, Tiers: []metrics.Tier{{Name: "gold", SLO: gold}, {Name: "silver", SLO: silver}, {Name: "bronze", SLO: bronze}}, Find: &metrics.Find{From: 1, Most: 100}}
+	plan := &metrics.Plan{Goodput: gold, Tiers: []metrics.Tier{{Name: "gold", SLO: gold}, {Name: "silver", SLO: silver},
+		{Name: "bronze", SLO: bronze}}, Find: &metrics.Find{From: 1, Most: 100}}
 	trial := NewTrial(plan)
 	trial.Begin(time.Second, 2*time.Second, 0, 60*time.Second, false)
 	const n = 20
@@ -243,7 +253,8 @@ func TestTrialOfTiers(t *testing.T) {
 	want := []search.Evidence{
 		{Good: 0, Requests: n, Share: 0.95, Ratio: 1.5},
 		{Good: n, Requests: n, Share: 0.95, Ratio: 0.75},
-		{Good: n - 1, Requests: n - 1, Share: 0.95, Ratio: 0.25}, // the request that was cut counts for the tiers that had judged it
+		// the request that was cut counts for the tiers that had judged it
+		{Good: n - 1, Requests: n - 1, Share: 0.95, Ratio: 0.25},
 	}
 	for i := range tiers {
 		tiers[i].Effective, tiers[i].Length, tiers[i].Confidence = 0, 0, 0

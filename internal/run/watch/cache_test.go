@@ -14,7 +14,8 @@ import (
 
 func TestCacheAlarm(t *testing.T) {
 	type look struct{ queries, hits float64 }
-	answers := metrics.Counts{InputTokens: 20_000, Cached: metrics.CacheHits{Requests: 9, Of: 9000, Tokens: 8550}} // count where the page does not tell
+	// count where the page does not tell
+	answers := metrics.Counts{InputTokens: 20_000, Cached: metrics.CacheHits{Requests: 9, Of: 9000, Tokens: 8550}}
 	unsaid := math.NaN()
 	for _, c := range []struct {
 		name  string
@@ -24,12 +25,16 @@ func TestCacheAlarm(t *testing.T) {
 		want  string // "" for no alarm
 	}{
 		{"nothing found", []look{{9000, 0}}, 0, false, ""},
-		{"warm", []look{{9000, 8550}}, 0, false, "hit 95% of the prompt tokens, although prompts share at most 0%; an earlier run warmed it, or another client sends them; " +
-			"--cache cold excludes earlier runs"},
-		{"warm all the same", []look{{9000, 8550}}, 0, true, "share at most 0%; another client seems to send prompts too"},
+		{"warm", []look{{9000, 8550}}, 0, false,
+			"hit 95% of the prompt tokens, although prompts share at most 0%; an earlier run warmed it, or another " +
+				"client sends them; " +
+				"--cache cold excludes earlier runs"},
+		{"warm all the same", []look{{9000, 8550}}, 0, true,
+			"share at most 0%; another client seems to send prompts too"},
 		{"what they share", []look{{9000, 5900}}, 0.65, false, ""},
 		{"a little more than that", []look{{9000, 7600}}, 0.65, false, ""},
-		{"far more than that", []look{{9000, 7700}}, 0.65, false, "hit 86% of the prompt tokens, although prompts share at most 65%"},
+		{"far more than that", []look{{9000, 7700}}, 0.65, false,
+			"hit 86% of the prompt tokens, although prompts share at most 65%"},
 		{"not known what they share", []look{{9000, 9000}}, 1, false, ""},
 		{"too few to tell", []look{{999, 999}}, 0, false, ""},
 		{"enough in the end", []look{{500, 500}, {500, 500}}, 0, false, "hit 100%"},
@@ -86,7 +91,8 @@ func TestTemplateTokens(t *testing.T) {
 				q.InputTokens, q.InputSource, q.OutputTokens, q.Done = c.counted, metrics.TokensFromUsage, 1, 1
 				eventtest.Step(view, event.Done, &q)
 			}
-			cache := Cache{View: view, Templates: c.templates, Counted: !c.badly, Share: func(template float64) float64 { return template }}
+			cache := Cache{View: view, Templates: c.templates, Counted: !c.badly,
+				Share: func(template float64) float64 { return template }}
 			if got := cache.share(); got != c.want {
 				t.Errorf("got %g, want %g", got, c.want)
 			}
@@ -108,7 +114,8 @@ func TestCacheInTheLog(t *testing.T) {
 			cache.warn(w.stream.Tell)
 		}
 		events := w.run(t).Events
-		if len(events) != 1 || events[0].Mark != metrics.CacheMark || events[0].Level != metrics.Warn || !strings.Contains(events[0].Text, " hit 90% ") {
+		if len(events) != 1 || events[0].Mark != metrics.CacheMark || events[0].Level != metrics.Warn ||
+			!strings.Contains(events[0].Text, " hit 90% ") {
 			t.Errorf("by the page %t: %+v", page, events)
 		}
 	}

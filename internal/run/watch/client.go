@@ -25,7 +25,8 @@ type Client struct {
 // mostTold bounds the lines of a verdict that goes to and fro.
 const mostTold = 20
 
-// NewClient watches the client of a run that begins now. Connections that were dialled before, and steps of the clock, are not the run's.
+// NewClient watches the client of a run that begins now. Connections that were dialled before, and steps of the clock,
+// are not the run's.
 func NewClient(start time.Time, connections conn.Pools, view *live.View) *Client {
 	return &Client{start: start, connections: connections, view: view, before: connections.Stats()}
 }
@@ -76,7 +77,8 @@ func (c *Client) judge(tell Tell) {
 	c.told++
 }
 
-// hysteresis turns on at once, and off after offAfter seconds in a row, so that a figure close to its threshold does not fill the log.
+// hysteresis turns on at once, and off after offAfter seconds in a row, so that a figure close to its threshold does
+// not fill the log.
 type hysteresis struct {
 	on   bool
 	fine int // seconds in a row

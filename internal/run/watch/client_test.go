@@ -43,11 +43,12 @@ func TestVerdictInTheLog(t *testing.T) {
 // pool is one of connections to nowhere.
 func pool(t *testing.T) conn.Pools {
 	t.Helper()
-	tgt, err := target.New(target.Options{BaseURL: "http://nowhere", Dial: func(context.Context, string, string) (net.Conn, error) {
-		near, far := net.Pipe()
-		t.Cleanup(func() { _ = far.Close() })
-		return near, nil
-	}})
+	tgt, err := target.New(
+		target.Options{BaseURL: "http://nowhere", Dial: func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			t.Cleanup(func() { _ = far.Close() })
+			return near, nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,8 @@ func dial(t *testing.T, p conn.Pools) {
 	}
 }
 
-// The client is sampled once a second and when the run ends. Connections from before the run are open in it, and not dialled in it.
+// The client is sampled once a second and when the run ends. Connections from before the run are open in it, and not
+// dialled in it.
 func TestClientSamples(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, connections := newWatched(), pool(t)
@@ -77,9 +79,11 @@ func TestClientSamples(t *testing.T) {
 		client.Watch(ctx, w.stream.Tell)
 		var got []string
 		for _, s := range w.run(t).Client {
-			got = append(got, fmt.Sprintf("%s of %s: %d dialled, %d open, step %t", s.At, s.Took, s.Dialled, s.Sockets, s.ClockStep))
+			got = append(got,
+				fmt.Sprintf("%s of %s: %d dialled, %d open, step %t", s.At, s.Took, s.Dialled, s.Sockets, s.ClockStep))
 		}
-		want := []string{"1s of 1s: 2 dialled, 3 open, step false", "2s of 1s: 0 dialled, 3 open, step false", "2.5s of 500ms: 1 dialled, 4 open, step false"}
+		want := []string{"1s of 1s: 2 dialled, 3 open, step false", "2s of 1s: 0 dialled, 3 open, step false",
+			"2.5s of 500ms: 1 dialled, 4 open, step false"}
 		if !slices.Equal(got, want) {
 			t.Errorf("samples %q, want %q", got, want)
 		}
@@ -154,7 +158,8 @@ func TestClientToldOftenEnough(t *testing.T) {
 			client.judge(w.stream.Tell)
 		}
 		words := told(w.run(t))
-		if len(words) != 20 || words[0] != "client overloaded: "+limited.view.Verdict().Why[0] || words[1] != "client recovered" {
+		if len(words) != 20 || words[0] != "client overloaded: "+limited.view.Verdict().Why[0] ||
+			words[1] != "client recovered" {
 			t.Errorf("told %q", words)
 		}
 	})

@@ -28,13 +28,15 @@ func TestGPUs(t *testing.T) {
 	}{
 		{"off", GPUs{Off: "not asked for", Asked: true}, sample, []string{"absent: not asked for"}},
 		{"no tool", GPUs{}, "", []string{"absent: " + absent}},
-		{"no tool, though asked for", GPUs{Asked: true}, "", []string{"absent: " + absent, "warn: no GPU data: " + absent}},
+		{"no tool, though asked for", GPUs{Asked: true}, "",
+			[]string{"absent: " + absent, "warn: no GPU data: " + absent}},
 		{"a tool", GPUs{}, sample + sample + sample + "exec sleep 1000", []string{
 			"absent: no data from the GPU tool yet", "absent: ", "use 0.5", "use 0.5",
 		}},
 		{"a tool that ends", GPUs{}, sample + "echo 'lost it' >&2; exit 4", []string{
 			"absent: no data from the GPU tool yet", "absent: ", "use 0.5",
-			"absent: nvidia-smi ended: lost it (exit status 4)", "warn: no more GPU data: nvidia-smi ended: lost it (exit status 4)",
+			"absent: nvidia-smi ended: lost it (exit status 4)",
+			"warn: no more GPU data: nvidia-smi ended: lost it (exit status 4)",
 		}},
 		{"a GPU that is not there", GPUs{Only: []int{7}}, sample + sample + "exec sleep 1000", []string{
 			"absent: no data from the GPU tool yet", "absent: nvidia-smi shows none of the GPUs [7], only 0 to 0",
@@ -44,7 +46,8 @@ func TestGPUs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			if c.tool != "" {
-				if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\nPATH=/bin:/usr/bin\n"+c.tool), 0o700); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"),
+					[]byte("#!/bin/sh\nPATH=/bin:/usr/bin\n"+c.tool), 0o700); err != nil {
 					t.Fatal(err)
 				}
 			}

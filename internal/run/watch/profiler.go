@@ -12,15 +12,15 @@ import (
 // Profiling says when the server's profiler runs.
 type Profiling struct {
 	On bool
-	// Threshold is how many requests the server runs at once when its profiler starts, for Duration; with 0 it runs from before the
-	// first request to after the last.
+	// Threshold is how many requests the server runs at once when its profiler starts, for Duration; with 0 it runs
+	// from before the first request to after the last.
 	Threshold int
 	Duration  time.Duration
 }
 
 const (
-	// startTimeout is for a profiler that takes its time to start; traceTimeout for one that writes down all it has seen before it
-	// answers, which takes some servers ten minutes.
+	// startTimeout is for a profiler that takes its time to start; traceTimeout for one that writes down all it has
+	// seen before it answers, which takes some servers ten minutes.
 	startTimeout = 5 * time.Minute
 	traceTimeout = 30 * time.Minute
 	// traceTold is how often a person who waits for the trace hears of it.
@@ -91,7 +91,8 @@ func (p *profiler) capture(running float64) {
 		p.failed(err)
 		return
 	}
-	p.tell.log(metrics.Info, fmt.Sprintf("the server runs %.0f requests: its profiler has started, for %s", running, p.Duration))
+	p.tell.log(metrics.Info,
+		fmt.Sprintf("the server runs %.0f requests: its profiler has started, for %s", running, p.Duration))
 	select {
 	case <-time.After(p.Duration):
 	case <-p.loadOver:
@@ -118,7 +119,8 @@ func (p *profiler) stop() {
 		p.failed(err)
 		return
 	}
-	p.tell.log(metrics.Info, fmt.Sprintf("the server has written its trace, in %s", time.Since(began).Round(100*time.Millisecond)))
+	p.tell.log(metrics.Info,
+		fmt.Sprintf("the server has written its trace, in %s", time.Since(began).Round(100*time.Millisecond)))
 }
 
 func (p *profiler) failed(err error) {
@@ -149,7 +151,8 @@ func (p *profiler) end() {
 	p.begun = true
 	why := "its metrics do not say how many requests it runs, as --profile-batch-threshold needs"
 	if p.seen {
-		why = fmt.Sprintf("the server never ran %d requests at once, but %.0f at most; lower --profile-batch-threshold or raise the load", p.Threshold, p.most)
+		why = fmt.Sprintf("the server never ran %d requests at once, but %.0f at most; lower "+
+			"--profile-batch-threshold or raise the load", p.Threshold, p.most)
 	}
 	p.note("the server's profiler was not started: " + why)
 }
@@ -181,7 +184,8 @@ func (p *profiler) wait(say func(string)) []string {
 				say("waiting for the server's profiler to start; Ctrl-C leaves")
 				continue
 			}
-			say(fmt.Sprintf("waiting up to %s more for the server's profiler to write its trace; Ctrl-C leaves", (traceTimeout - time.Since(since)).Round(time.Second)))
+			say(fmt.Sprintf("waiting up to %s more for the server's profiler to write its trace; Ctrl-C leaves",
+				(traceTimeout - time.Since(since)).Round(time.Second)))
 		}
 	}
 }

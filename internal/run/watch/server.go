@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	// scrapeTimeout is how long the server may take for its counters, firstPoll for the poll before the run, lastPoll for the one
-	// that ends it.
+	// scrapeTimeout is how long the server may take for its counters, firstPoll for the poll before the run, lastPoll
+	// for the one that ends it.
 	scrapeTimeout = 5 * time.Second
 	firstPoll     = 250 * time.Millisecond
 	lastPoll      = 500 * time.Millisecond
 )
 
-// Server is what is asked of the server beside the load: its counters before, during and after the run, and its profiler.
+// Server is what is asked of the server beside the load: its counters before, during and after the run, and its
+// profiler.
 type Server struct {
 	asked    []serverClient // each server; the first speaks for all where one does
 	profiler *profiler
@@ -70,8 +71,8 @@ func (s *Server) Begin(ctx context.Context) (notes []string) {
 	return notes
 }
 
-// Poll reads the server's page before the load, so that no request of the run is counted by then. A slow page does not keep the run
-// waiting; its first poll comes beside the load then.
+// Poll reads the server's page before the load, so that no request of the run is counted by then. A slow page does not
+// keep the run waiting; its first poll comes beside the load then.
 func (s *Server) Poll() {
 	s.page = s.newPage()
 	ctx, cancel := context.WithTimeout(context.Background(), firstPoll)
@@ -114,8 +115,8 @@ func (s *Server) End(end *metrics.End) (notes []string) {
 	return notes
 }
 
-// Close waits for the profiler's trace, which may take its time, as a person is told by say, and returns what went wrong with it. It
-// may be called on nil.
+// Close waits for the profiler's trace, which may take its time, as a person is told by say, and returns what went
+// wrong with it. It may be called on nil.
 func (s *Server) Close(say func(string)) []string {
 	if s == nil {
 		return nil
@@ -160,8 +161,8 @@ func (s *Server) clean(err error) string {
 	return text.Clean(words)
 }
 
-// Watch reads the server's metrics page about once a second until ctx ends, and a last time, and tells what it says, what kind of
-// server it is, and why there is nothing, or nothing more, to say. cache hears of each poll.
+// Watch reads the server's metrics page about once a second until ctx ends, and a last time, and tells what it says,
+// what kind of server it is, and why there is nothing, or nothing more, to say. cache hears of each poll.
 func (s *Server) Watch(ctx context.Context, start time.Time, cache *Cache, tell Tell) {
 	s.profiler.tell = tell
 	w := serverWatch{server: s, page: s.page, first: s.first, start: start, cache: cache, tell: tell}
@@ -171,7 +172,8 @@ func (s *Server) Watch(ctx context.Context, start time.Time, cache *Cache, tell 
 	defer cache.warn(tell) // the answers may tell of the cache where the page does not
 	for last := false; ; {
 		second, err := w.poll(ctx, last)
-		if err != nil && ctx.Err() != nil && !errors.Is(err, telemetry.ErrRestarted) { // the end of the run cut it short
+		// the end of the run cut it short
+		if err != nil && ctx.Err() != nil && !errors.Is(err, telemetry.ErrRestarted) {
 			if last || w.absent != "" {
 				return
 			}
@@ -266,7 +268,8 @@ func (w *serverWatch) turned() {
 // counterResets counts how often the server's counters fell, and how often those of before came back.
 type counterResets struct{ falls, returns int }
 
-// mostResets are told. After mostReturns it is clear that several processes answer in turn, each with counters of its own.
+// mostResets are told. After mostReturns it is clear that several processes answer in turn, each with counters of its
+// own.
 const (
 	mostResets  = 5
 	mostReturns = 2
@@ -294,12 +297,12 @@ func (r *counterResets) add(err error) (text, mark string) {
 	return text, "restart"
 }
 
-// Cache notices that the server's prefix cache knows much more of the prompts than they have in common: then a run before this
-// one, or another client, sent them already, and the server does less work than it seems to.
+// Cache notices that the server's prefix cache knows much more of the prompts than they have in common: then a run
+// before this one, or another client, sent them already, and the server does less work than it seems to.
 type Cache struct {
 	View *live.View
-	// Share is the part of the prompt tokens, from 0 to 1, that the prompts of this run have in common at most if the server puts
-	// so many tokens of a template before each; 1 where that is not known.
+	// Share is the part of the prompt tokens, from 0 to 1, that the prompts of this run have in common at most if the
+	// server puts so many tokens of a template before each; 1 where that is not known.
 	Share func(templateTokens float64) float64
 	// Templates: the server puts a template before each prompt. Counted: the prompts' own tokens were counted well.
 	Templates, Counted bool
@@ -311,15 +314,15 @@ type Cache struct {
 	warned        bool
 }
 
-// A cache that knows cacheExcess more of the tokens than the prompts share is no coincidence, once cacheTokens were looked
-// up.
+// A cache that knows cacheExcess more of the tokens than the prompts share is no coincidence, once cacheTokens were
+// looked up.
 const (
 	cacheExcess = 0.2
 	cacheTokens = 1000
 )
 
-// mostTemplate are the tokens that a server's chat template may put before every prompt, as far as nothing else is known: those of
-// today's models take some twenty to two hundred.
+// mostTemplate are the tokens that a server's chat template may put before every prompt, as far as nothing else is
+// known: those of today's models take some twenty to two hundred.
 const mostTemplate = 256
 
 // share is the part of the prompt tokens that a perfect cache would know from this run alone.
@@ -364,6 +367,7 @@ func (c *Cache) warning(answers *metrics.Counts, share float64) string {
 	if c.Cold {
 		why = "another client seems to send prompts too"
 	}
-	return fmt.Sprintf("the server's prefix cache hit %.0f%% of the prompt tokens, although prompts share at most %.0f%%; %s",
+	return fmt.Sprintf(
+		"the server's prefix cache hit %.0f%% of the prompt tokens, although prompts share at most %.0f%%; %s",
 		100*hits/queries, 100*share, why)
 }

@@ -19,7 +19,8 @@ import (
 	"benchtop/metrics/report"
 )
 
-// pageAt is what a server's metrics page answers at some second of the run: "" for a hang, a word for an error of that kind.
+// pageAt is what a server's metrics page answers at some second of the run: "" for a hang, a word for an error of that
+// kind.
 type pageAt func(second int) string
 
 // serve answers in no time, or never.
@@ -33,7 +34,8 @@ func (p pageAt) serve(start time.Time, r *http.Request) (*http.Response, error) 
 	if !strings.HasPrefix(page, "vllm:") {
 		status = http.StatusServiceUnavailable
 	}
-	return &http.Response{StatusCode: status, Status: http.StatusText(status), Body: io.NopCloser(strings.NewReader(page)), Request: r}, nil
+	return &http.Response{StatusCode: status, Status: http.StatusText(status),
+		Body: io.NopCloser(strings.NewReader(page)), Request: r}, nil
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -51,7 +53,8 @@ type factStream struct {
 
 func newWatched() *factStream {
 	w := &factStream{start: time.Now(), share: 1}
-	w.view = live.NewView(w.start, &metrics.Plan{Timestamps: metrics.KernelStamps}) // the real waits of goroutines do not matter
+	// the real waits of goroutines do not matter
+	w.view = live.NewView(w.start, &metrics.Plan{Timestamps: metrics.KernelStamps})
 	w.stream = event.NewStream(w.start, w.view, w)
 	return w
 }
@@ -96,7 +99,8 @@ func (w *factStream) serve(t *testing.T, page pageAt, length time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) { return page.serve(w.start, r) })}
+	client := &http.Client{
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) { return page.serve(w.start, r) })}
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
 	w.watch(ctx, NewServer(client, []*target.Target{server}, Profiling{}))
@@ -126,13 +130,14 @@ func TestLastLookIsTaken(t *testing.T) {
 		at = append(at, s.At.Round(time.Millisecond))
 	}
 	const ms = time.Millisecond
-	if want := []time.Duration{0, 250 * ms, 500 * ms, time.Second, 2 * time.Second, 3500 * ms}; !slices.Equal(at, want) {
+	if want := []time.Duration{0, 250 * ms, 500 * ms, time.Second, 2 * time.Second, 3500 * ms}; !slices.Equal(at,
+		want) {
 		t.Errorf("looks at %s, want %s", at, want)
 	}
 }
 
-// The first look comes before the load, so that no request of the run has been counted by then; a slow page does not hold
-// up the run.
+// The first look comes before the load, so that no request of the run has been counted by then; a slow page does not
+// hold up the run.
 func TestLookBeforeTheRun(t *testing.T) {
 	for _, c := range []struct {
 		page, waits time.Duration
@@ -170,8 +175,8 @@ func TestLookBeforeTheRun(t *testing.T) {
 	}
 }
 
-// A page that was gone for a while and is back for a few seconds is seen in these, and both is told once, even if it had
-// answered a single time before.
+// A page that was gone for a while and is back for a few seconds is seen in these, and both is told once, even if it
+// had answered a single time before.
 func TestServerBackForAMoment(t *testing.T) {
 	run := serverWatched(t, func(second int) string {
 		if second == 0 || second >= 40 && second < 46 {
@@ -194,8 +199,10 @@ func TestServerBackForAMoment(t *testing.T) {
 // Why there is nothing more is said once, in plain words.
 func TestServerGoneInWords(t *testing.T) {
 	for answer, want := range map[string]string{
-		"":       "no more server data: reading the server's metrics page: no answer from http://127.0.0.1:1/metrics within 5s",
-		"closed": "no more server data: reading the server's metrics page at http://127.0.0.1:1/metrics: Service Unavailable: closed",
+		"": "no more server data: reading the server's metrics page: no answer from http://127.0.0.1:1/metrics " +
+			"within 5s",
+		"closed": "no more server data: reading the server's metrics page at http://127.0.0.1:1/metrics: Service " +
+			"Unavailable: closed",
 	} {
 		run := serverWatched(t, func(second int) string {
 			if second < 3 {
@@ -220,9 +227,12 @@ func TestRestartsInWords(t *testing.T) {
 		errs  []error
 		marks []string // "" where nothing is told
 	}{
-		{"restarts", []error{fell, fell, fell, fell, fell, fell}, []string{"restart", "restart", "restart", "restart", "restart", ""}},
-		{"two in turn", []error{fell, back, fell, back, fell, back}, []string{"restart", "restart", "restart", "in turn", "", ""}},
-		{"it took long to see", []error{fell, fell, fell, fell, fell, back, fell, back, fell}, []string{"restart", "restart", "restart", "restart", "restart", "", "", "in turn", ""}},
+		{"restarts", []error{fell, fell, fell, fell, fell, fell},
+			[]string{"restart", "restart", "restart", "restart", "restart", ""}},
+		{"two in turn", []error{fell, back, fell, back, fell, back},
+			[]string{"restart", "restart", "restart", "in turn", "", ""}},
+		{"it took long to see", []error{fell, fell, fell, fell, fell, back, fell, back, fell},
+			[]string{"restart", "restart", "restart", "restart", "restart", "", "", "in turn", ""}},
 	} {
 		var r counterResets
 		var got []string
@@ -244,7 +254,8 @@ func TestServerRestartsWhileWatched(t *testing.T) {
 	run := serverWatched(t, func(second int) string {
 		return fmt.Sprintf("vllm:generation_tokens_total{engine=\"0\"} %d\n", 1000+second-500*(second/6))
 	}, 10*time.Second)
-	if got := told(run); len(got) != 1 || got[0] != "the server's counters dropped: it restarted, or another server answered" {
+	if got := told(run); len(got) != 1 ||
+		got[0] != "the server's counters dropped: it restarted, or another server answered" {
 		t.Errorf("told %q", got)
 	}
 	if run.Events[0].Mark != "restart" || run.ServerAbsent != "" {
@@ -295,7 +306,8 @@ func TestServerHangsAtTheEnd(t *testing.T) {
 	}
 }
 
-// A cache that is too warm is told as soon as the page shows it, or the answers do; at the end of the run at the latest.
+// A cache that is too warm is told as soon as the page shows it, or the answers do; at the end of the run at the
+// latest.
 func TestServerWithAWarmCache(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -306,7 +318,8 @@ func TestServerWithAWarmCache(t *testing.T) {
 		{"by the page", func(second int) string {
 			return fmt.Sprintf("vllm:prefix_cache_queries_total %d\nvllm:prefix_cache_hits_total %[1]d\n", 500*second)
 		}, time.Hour, 2 * time.Second},
-		{"by answers", func(int) string { return "vllm:num_requests_running 3\n" }, 2500 * time.Millisecond, 3 * time.Second},
+		{"by answers", func(int) string { return "vllm:num_requests_running 3\n" }, 2500 * time.Millisecond,
+			3 * time.Second},
 		{"by answers at the end", func(int) string { return "closed" }, 9900 * time.Millisecond, 10 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package watch looks at what goes on beside the load while a run is on: this client, the server's own counters, its prefix cache,
-// the GPUs. A watcher only tells what it finds, and looks a last time when its context ends.
+// Package watch looks at what goes on beside the load while a run is on: this client, the server's own counters, its
+// prefix cache, the GPUs. A watcher only tells what it finds, and looks a last time when its context ends.
 package watch
 
 import "benchtop/metrics"

@@ -93,9 +93,11 @@ func TestPipeCloseWakesBothEnds(t *testing.T) {
 		want error
 	}{
 		{"own read", func(client, _ net.Conn) (int, error) { return client.Read(make([]byte, 1)) }, net.ErrClosed},
-		{"own write", func(client, _ net.Conn) (int, error) { return client.Write(make([]byte, 2*pipeCapacity)) }, net.ErrClosed},
+		{"own write", func(client, _ net.Conn) (int, error) { return client.Write(make([]byte, 2*pipeCapacity)) },
+			net.ErrClosed},
 		{"other's read", func(_, server net.Conn) (int, error) { return server.Read(make([]byte, 1)) }, io.EOF},
-		{"other's write", func(_, server net.Conn) (int, error) { return server.Write(make([]byte, 2*pipeCapacity)) }, io.ErrClosedPipe},
+		{"other's write", func(_, server net.Conn) (int, error) { return server.Write(make([]byte, 2*pipeCapacity)) },
+			io.ErrClosedPipe},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

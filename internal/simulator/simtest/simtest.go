@@ -13,7 +13,8 @@ import (
 )
 
 // Serve serves a simulated server on a network in memory until it is stopped.
-func Serve(t testing.TB, p simulator.Profile) (dial func(ctx context.Context, network, address string) (net.Conn, error), stop func()) {
+func Serve(t testing.TB,
+	p simulator.Profile) (dial func(ctx context.Context, network, address string) (net.Conn, error), stop func()) {
 	server := simulator.New(p)
 	listener, connect := pipetest.Pipe()
 	web := server.HTTPServer()

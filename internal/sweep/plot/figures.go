@@ -71,7 +71,8 @@ func (o *Options) check(records []Record) error {
 		every bool
 	}{
 		{"fig-by", o.FigBy, true}, {"row-by", o.RowBy, true}, {"col-by", o.ColBy, true}, {"curve-by", o.CurveBy, false},
-		{"var-x", []string{o.X}, false}, {"var-y", []string{o.Y}, false}, {"filter-by", filtered, false}, {"bin-by", binned, false},
+		{"var-x", []string{o.X}, false}, {"var-y", []string{o.Y}, false}, {"filter-by", filtered, false},
+		{"bin-by", binned, false},
 	} {
 		if err := CheckKeys(records, of.flag, of.keys...); err != nil {
 			problems = append(problems, err)
@@ -240,7 +241,8 @@ func (p *plotter) place(records []Record, c *charts.Figure) error {
 				p.X, r.place(), usage.Quote(r.fields[p.X].text))
 		}
 		switch {
-		case !text.Finite(x) || !text.Finite(y) || len(p.CurveBy) <= 3 && slices.ContainsFunc(p.CurveBy, func(k string) bool { return r.fields[k].kind == null }):
+		case !text.Finite(x) || !text.Finite(y) || len(p.CurveBy) <= 3 &&
+			slices.ContainsFunc(p.CurveBy, func(k string) bool { return r.fields[k].kind == null }):
 			left++
 		case !c.X.Scale.Shows(x) || !c.Y.Scale.Shows(y):
 			unscaled++

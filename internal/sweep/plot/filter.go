@@ -76,7 +76,8 @@ func (f Filter) apply(records []Record) (kept []Record, err error) {
 		default:
 			n, ok := v.numeric()
 			if !ok {
-				return nil, fmt.Errorf("filter %s%s%s needs numbers, but %s has %s", f.Key, f.operator, f.target, records[i].place(), usage.Quote(v.text))
+				return nil, fmt.Errorf("filter %s%s%s needs numbers, but %s has %s", f.Key, f.operator, f.target,
+					records[i].place(), usage.Quote(v.text))
 			}
 			target, _ := parseNumber(f.target)
 			holds = compare(n, f.operator, target)
@@ -100,12 +101,13 @@ func compare(a float64, operator string, b float64) bool {
 	return a >= b
 }
 
-// equal compares with the target: as a truth value if the field has nothing else, else as a number if the target is one, else as a
-// text. A number never equals a text.
+// equal compares with the target: as a truth value if the field has nothing else, else as a number if the target is
+// one, else as a text. A number never equals a text.
 func (f Filter) equal(records []Record) func(value) bool {
 	lower := strings.ToLower(f.target)
 	if lower == "true" || lower == "false" {
-		truths := !slices.ContainsFunc(records, func(r Record) bool { k := r.fields[f.Key].kind; return k != truth && k != null })
+		truths := !slices.ContainsFunc(records,
+			func(r Record) bool { k := r.fields[f.Key].kind; return k != truth && k != null })
 		if truths {
 			return func(v value) bool { return v.kind == truth && strings.ToLower(v.text) == lower }
 		}
@@ -133,7 +135,8 @@ func ParseBins(list string) (bins []Bin, err error) {
 		case !found || b.Key == "":
 			problems.Bad("%s: expected a field, %% and the size of a bin", usage.Quote(s))
 		case !isNumber || !(n > 0) || math.IsInf(n, 0):
-			problems.Bad("%s: expected a size above 0 after %%, got %s", usage.Quote(s), usage.Quote(strings.TrimSpace(size)))
+			problems.Bad("%s: expected a size above 0 after %%, got %s", usage.Quote(s),
+				usage.Quote(strings.TrimSpace(size)))
 		}
 		bins = append(bins, b)
 	}
@@ -150,7 +153,8 @@ func (b Bin) apply(records []Record) ([]Record, error) {
 		case !ok || v.kind == null:
 			continue
 		case !isNumber:
-			return nil, fmt.Errorf("bin %s%%%s needs numbers, but %s has %s", b.Key, pyjson.Float(b.Size), out[i].place(), usage.Quote(v.text))
+			return nil, fmt.Errorf("bin %s%%%s needs numbers, but %s has %s", b.Key, pyjson.Float(b.Size),
+				out[i].place(), usage.Quote(v.text))
 		}
 		n = floorDivide(n, b.Size) * b.Size
 		out[i].fields = maps.Clone(out[i].fields)
@@ -159,7 +163,8 @@ func (b Bin) apply(records []Record) ([]Record, error) {
 	return out, nil
 }
 
-// floorDivide is Python's a // b for b > 0: it agrees with the remainder, so that 1 // 0.1 is 9, as 0.1 is a little more than a tenth.
+// floorDivide is Python's a // b for b > 0: it agrees with the remainder, so that 1 // 0.1 is 9, as 0.1 is a little
+// more than a tenth.
 func floorDivide(a, b float64) float64 {
 	rest := math.Mod(a, b)
 	whole := (a - rest) / b

@@ -8,7 +8,8 @@ import (
 
 // units are those of fields whose names do not end in one.
 var units = map[string]string{
-	"request_throughput": "requests/s", "request_goodput": "requests/s", "output_throughput": "tokens/s", "total_token_throughput": "tokens/s",
+	"request_throughput": "requests/s", "request_goodput": "requests/s", "output_throughput": "tokens/s",
+	"total_token_throughput":  "tokens/s",
 	"max_output_tokens_per_s": "tokens/s", "duration": "s", "max_concurrency": "requests", "request_rate": "requests/s",
 	"max_concurrent_requests": "requests", "tokens_per_user": "tokens/s", "tokens_per_gpu": "tokens/s",
 }

@@ -105,7 +105,8 @@ func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
 		points, kept = append(points, at), append(kept, r)
 	}
 	if p.Plotted = len(points); p.Plotted == 0 {
-		return p, fmt.Errorf("none of %d runs has a number of users, or their speed: no %s; --user-count-var names another field", len(records), p.Lacking)
+		return p, fmt.Errorf("none of %d runs has a number of users, or their speed: no %s; --user-count-var names "+
+			"another field", len(records), p.Lacking)
 	}
 	front := grid.Front(points)
 	p.Front = len(front)

@@ -102,7 +102,8 @@ func TestFilters(t *testing.T) {
 // All that is wrong with a list is said at once.
 func TestBadFiltersAndBins(t *testing.T) {
 	_, err := ParseFilters("n,n<abc,==3,,n<5")
-	for _, want := range []string{"n: expected", `n<abc: expected a number after <`, "==3: expected the name", `"": expected`} {
+	for _, want := range []string{"n: expected", `n<abc: expected a number after <`, "==3: expected the name",
+		`"": expected`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("filters: error %v, want %q in it", err, want)
 		}
@@ -119,7 +120,8 @@ func TestBadFiltersAndBins(t *testing.T) {
 // A bin rounds as Python's a // b * b does.
 func TestBins(t *testing.T) {
 	for _, c := range []struct{ v, size, want float64 }{
-		{7, 5, 5}, {-1, 5, -5}, {0, 5, 0}, {5, 5, 5}, {1, 0.1, 0.9}, {0.3, 0.1, 0.2}, {12.5, 2.5, 12.5}, {-0.3, 0.1, -0.30000000000000004},
+		{7, 5, 5}, {-1, 5, -5}, {0, 5, 0}, {5, 5, 5}, {1, 0.1, 0.9}, {0.3, 0.1, 0.2}, {12.5, 2.5, 12.5},
+		{-0.3, 0.1, -0.30000000000000004},
 	} {
 		if got := floorDivide(c.v, c.size) * c.size; got != c.want {
 			t.Errorf("%v in bins of %v: got %v, want %v", c.v, c.size, got, c.want)
@@ -129,10 +131,12 @@ func TestBins(t *testing.T) {
 	if err != nil || records[1].fields["n"].text != "5.0" || records[2].fields["n"].number != 60 {
 		t.Errorf("got %v %v", records, err)
 	}
-	if _, err := (Bin{"s", 5}).apply(recordsOf(t, mixed)); err == nil || !strings.Contains(err.Error(), "entry 1 has vllm") {
+	if _, err := (Bin{"s", 5}).apply(recordsOf(t, mixed)); err == nil ||
+		!strings.Contains(err.Error(), "entry 1 has vllm") {
 		t.Errorf("text in bins: error %v", err)
 	}
-	if records, err := (Bin{"none", 5}).apply(recordsOf(t, mixed)); err != nil || records[0].fields["none"].kind != null {
+	if records, err := (Bin{"none", 5}).apply(recordsOf(t, mixed)); err != nil ||
+		records[0].fields["none"].kind != null {
 		t.Errorf("nothing in bins: %v %v", records[0].fields["none"], err)
 	}
 }
@@ -171,16 +175,25 @@ func TestFigures(t *testing.T) {
 		want []string
 	}{
 		{"one", Options{}, []string{"[] 1x1 [ /000 1,12±2 4,25±7.07]" + left}},
-		{"no bands", Options{Bands: false, FigBy: []string{"run"}, Filters: []Filter{{"run", "==", "1"}}}, []string{"[[run 0]] 1x1", "[[run 1]] 1x1 [ /000 1,13±0]"}},
-		{"figures", Options{FigBy: []string{"seqs"}}, []string{"[[seqs 32]] 1x1 [ /000 1,12±2.83 4,20±0]", "[[seqs 256]] 1x1 [ /000 1,12±0 4,30±0]" + left}},
+		{"no bands", Options{Bands: false, FigBy: []string{"run"}, Filters: []Filter{{"run", "==", "1"}}},
+			[]string{"[[run 0]] 1x1", "[[run 1]] 1x1 [ /000 1,13±0]"}},
+		{"figures", Options{FigBy: []string{"seqs"}},
+			[]string{"[[seqs 32]] 1x1 [ /000 1,12±2.83 4,20±0]", "[[seqs 256]] 1x1 [ /000 1,12±0 4,30±0]" + left}},
 		{"curves", Options{CurveBy: []string{"seqs", "run"}},
-			[]string{"[] 1x1 [ seqs=32, run=0/000 1,10±0 4,20±0 seqs=32, run=1/010 1,14±0 seqs=256, run=0/100 4,30±0 seqs=256, run=1/110 1,12±0]" +
+			[]string{"[] 1x1 [ seqs=32, run=0/000 1,10±0 4,20±0 seqs=32, run=1/010 1,14±0 seqs=256, run=0/100 4,30±0 " +
+				"seqs=256, run=1/110 1,12±0]" +
 				" {1 run is left out: no finite mc or ms or seqs or run}"}},
 		{"panels", Options{RowBy: []string{"seqs"}, ColBy: []string{"len"}},
-			[]string{"[] 2x1 [seqs=32;len=8 /000 1,12±2.83 4,20±0] [seqs=32;len=64] [seqs=256;len=8] [seqs=256;len=64 /000 1,12±0 4,30±0]" + left}},
-		{"infinite", Options{X: "r"}, []string{"[] 1x1 [ /000 2,20±0 3,30±0 5,12±0] {3 runs are left out: no finite r or ms}"}},
-		{"log", Options{X: "run", ScaleX: charts.Log}, []string{"[] 1x1 [ /000 1,13±1.41] {1 run is left out: no finite run or ms} {3 runs are left out: the scale has no place for their values}"}},
-		{"nothing finite", Options{X: "r", Filters: []Filter{{"r", "==", "inf"}}}, []string{"[] 1x1 [] {2 runs are left out: no finite r or ms}"}},
+			[]string{"[] 2x1 [seqs=32;len=8 /000 1,12±2.83 4,20±0] [seqs=32;len=64] [seqs=256;len=8] " +
+				"[seqs=256;len=64 " +
+				"/000 1,12±0 4,30±0]" + left}},
+		{"infinite", Options{X: "r"},
+			[]string{"[] 1x1 [ /000 2,20±0 3,30±0 5,12±0] {3 runs are left out: no finite r or ms}"}},
+		{"log", Options{X: "run", ScaleX: charts.Log},
+			[]string{"[] 1x1 [ /000 1,13±1.41] {1 run is left out: no finite run or ms} {3 runs are left out: the " +
+				"scale has no place for their values}"}},
+		{"nothing finite", Options{X: "r", Filters: []Filter{{"r", "==", "inf"}}},
+			[]string{"[] 1x1 [] {2 runs are left out: no finite r or ms}"}},
 		{"nothing", Options{Filters: []Filter{{"mc", ">", "9"}}}, []string{"[] 1x1"}},
 	} {
 		if c.o.X == "" {
@@ -204,7 +217,8 @@ func TestFigures(t *testing.T) {
 
 // A horizontal axis of texts has a place for each, in their order, and more than three fields of curves make one label.
 func TestTextsAndManyKeys(t *testing.T) {
-	records := recordsOf(t, `[{"s": "b", "y": 1, "a": 1, "b": 2, "c": 3, "d": null}, {"s": "a", "y": 2, "a": 1, "b": 2, "c": 3, "d": "x"}]`)
+	records := recordsOf(t,
+		`[{"s": "b", "y": 1, "a": 1, "b": 2, "c": 3, "d": null}, {"s": "a", "y": 2, "a": 1, "b": 2, "c": 3, "d": "x"}]`)
 	figures, err := Figures(records, Options{X: "s", Y: "y", CurveBy: []string{"a", "b", "c", "d"}})
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +227,8 @@ func TestTextsAndManyKeys(t *testing.T) {
 	if got != want || !slices.Equal(figures[0].Chart.X.Categories, []string{"b", "a"}) {
 		t.Errorf("got %s %v, want %s", got, figures[0].Chart.X.Categories, want)
 	}
-	if _, err := Figures(records, Options{X: "y", Y: "s"}); err == nil || !strings.Contains(err.Error(), "--var-y s: expected numbers, but summary.json, entry 1 has b") {
+	if _, err := Figures(records, Options{X: "y", Y: "s"}); err == nil ||
+		!strings.Contains(err.Error(), "--var-y s: expected numbers, but summary.json, entry 1 has b") {
 		t.Errorf("text on the vertical axis: %v", err)
 	}
 }
@@ -236,9 +251,12 @@ func TestNumbersAndTexts(t *testing.T) {
 // Fields that are missing are named all at once, with those that there are and the nearest.
 func TestMissingFields(t *testing.T) {
 	records := recordsOf(t, `[{"max_concurrency": 1, "ms": 2, "list": [1]}, {"ms": 3}]`)
-	_, err := Figures(records, Options{X: "max_concurency", Y: "mss", FigBy: []string{"max_concurrency"}, Filters: []Filter{{"zz", "==", "1"}}})
-	for _, want := range []string{"--var-x: no record has the field max_concurency (did you mean max_concurrency?); there are max_concurrency, ms",
-		"--var-y: no record has the field mss", "--filter-by: no record has the field zz", "--fig-by: summary.json, entry 2 lacks the field max_concurrency"} {
+	_, err := Figures(records, Options{X: "max_concurency", Y: "mss", FigBy: []string{"max_concurrency"},
+		Filters: []Filter{{"zz", "==", "1"}}})
+	for _, want := range []string{"--var-x: no record has the field max_concurency (did you mean max_concurrency?); " +
+		"there are max_concurrency, ms",
+		"--var-y: no record has the field mss", "--filter-by: no record has the field zz",
+		"--fig-by: summary.json, entry 2 lacks the field max_concurrency"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}
@@ -249,7 +267,8 @@ func TestMean(t *testing.T) {
 	for _, c := range []struct {
 		values          []float64
 		mean, deviation float64
-	}{{[]float64{0.1, 0.1, 0.1}, 0.1, 0}, {[]float64{7}, 7, 0}, {[]float64{1, 3}, 2, math.Sqrt2}, {[]float64{2, 4, 4, 4, 5, 5, 7, 9}, 5, math.Sqrt(32.0 / 7)}} {
+	}{{[]float64{0.1, 0.1, 0.1}, 0.1, 0}, {[]float64{7}, 7, 0}, {[]float64{1, 3}, 2, math.Sqrt2},
+		{[]float64{2, 4, 4, 4, 5, 5, 7, 9}, 5, math.Sqrt(32.0 / 7)}} {
 		if mean, deviation := meanOf(c.values); mean != c.mean || deviation != c.deviation {
 			t.Errorf("%v: got %v and %v, want %v and %v", c.values, mean, deviation, c.mean, c.deviation)
 		}
@@ -257,7 +276,8 @@ func TestMean(t *testing.T) {
 }
 
 func TestFieldsOfAPoint(t *testing.T) {
-	records := recordsOf(t, `[{"run_number": 0, "a": 1, "s": "x", "d": "u", "n": null, "m": 3}, {"run_number": 1, "a": 2, "s": "x", "d": "v", "n": null}]`)
+	records := recordsOf(t, `[{"run_number": 0, "a": 1, "s": "x", "d": "u", "n": null, "m": 3}, {"run_number": 1, `+
+		`"a": 2, "s": "x", "d": "v", "n": null}]`)
 	got := fmt.Sprint(fieldsOf(records))
 	if want := "[[runs 2] [a mean 1.5] [s x]]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -272,16 +292,31 @@ func TestPareto(t *testing.T) {
 		skipped       int
 		trouble       string
 	}{
-		{name: "parallel sizes", records: `[{"max_concurrency": 4, "tp": 2, "pipeline-parallel-size": "2", "data_parallel_size": 0, "output_throughput": 80}]`, want: "20,20 | 20,20"},
-		{name: "the limit is none", records: `[{"max_concurrency": null, "request_rate": 7, "max_concurrent_requests": 5, "output_throughput": 10}]`, want: "2,10 | 2,10"},
-		{name: "a rate counts where the field is absent", records: `[{"request_rate": 5, "output_throughput": 10}]`, want: "2,10 | 2,10"},
-		{name: "an infinite rate counts nobody", o: ParetoOptions{Users: "request_rate"}, records: `[{"request_rate": "inf", "max_concurrent_requests": 5, "output_throughput": 10}]`, want: "2,10 | 2,10"},
-		{name: "skipped", records: `[{"max_concurrency": 0, "output_throughput": 1}, {"max_concurrency": 1, "output_throughput": 3}]`, want: "3,3 | 3,3", skipped: 1},
-		{name: "GPUs by field", o: ParetoOptions{GPUs: "gpus"}, records: `[{"max_concurrency": 1, "tp": 8, "gpus": 4, "output_throughput": 8}, {"max_concurrency": 1, "tp": 8, "gpus": 0, "output_throughput": 8}]`, want: "8,2 8,1 | 8,2"},
-		{name: "no dominated point", records: `[{"max_concurrency": 1, "output_throughput": 10}, {"max_concurrency": 2, "output_throughput": 10}, {"max_concurrency": 4, "output_throughput": 30}]`, want: "10,10 5,10 7.5,30 | 7.5,30 10,10"},
-		{name: "text", records: `[{"max_concurrency": "many", "output_throughput": 1}]`, trouble: "entry 1: max_concurrency: expected a number, got many"},
+		{name: "parallel sizes",
+			records: `[{"max_concurrency": 4, "tp": 2, "pipeline-parallel-size": "2", "data_parallel_size": 0, ` +
+				`"output_throughput": 80}]`, want: "20,20 | 20,20"},
+		{name: "the limit is none",
+			records: `[{"max_concurrency": null, "request_rate": 7, "max_concurrent_requests": 5, ` +
+				`"output_throughput": 10}]`, want: "2,10 | 2,10"},
+		{name: "a rate counts where the field is absent", records: `[{"request_rate": 5, "output_throughput": 10}]`,
+			want: "2,10 | 2,10"},
+		{name: "an infinite rate counts nobody", o: ParetoOptions{Users: "request_rate"},
+			records: `[{"request_rate": "inf", "max_concurrent_requests": 5, "output_throughput": 10}]`,
+			want:    "2,10 | 2,10"},
+		{name: "skipped",
+			records: `[{"max_concurrency": 0, "output_throughput": 1}, {"max_concurrency": 1, "output_throughput": 3}]`,
+			want:    "3,3 | 3,3", skipped: 1},
+		{name: "GPUs by field", o: ParetoOptions{GPUs: "gpus"},
+			records: `[{"max_concurrency": 1, "tp": 8, "gpus": 4, "output_throughput": 8}, {"max_concurrency": 1, ` +
+				`"tp": 8, "gpus": 0, "output_throughput": 8}]`, want: "8,2 8,1 | 8,2"},
+		{name: "no dominated point",
+			records: `[{"max_concurrency": 1, "output_throughput": 10}, {"max_concurrency": 2, "output_throughput": ` +
+				`10}, {"max_concurrency": 4, "output_throughput": 30}]`, want: "10,10 5,10 7.5,30 | 7.5,30 10,10"},
+		{name: "text", records: `[{"max_concurrency": "many", "output_throughput": 1}]`,
+			trouble: "entry 1: max_concurrency: expected a number, got many"},
 		{name: "no throughput", records: `[{"max_concurrency": 1}]`, trouble: "entry 1 lacks output_throughput"},
-		{name: "infinite", records: `[{"max_concurrency": 1e-300, "output_throughput": 1e300}]`, trouble: "entry 1: output_throughput 1e+300 of 1e-300 users"},
+		{name: "infinite", records: `[{"max_concurrency": 1e-300, "output_throughput": 1e300}]`,
+			trouble: "entry 1: output_throughput 1e+300 of 1e-300 users"},
 		{name: "no users", records: `[{"a": 1}]`, trouble: "none of 1 runs has a number of users"},
 	} {
 		if c.o.Users == "" {
@@ -307,8 +342,10 @@ func TestPareto(t *testing.T) {
 			t.Errorf("%s: got %s, %d skipped (%v), want %s, %d", c.name, text, p.Skipped, err, c.want, c.skipped)
 		}
 	}
-	p, err := NewPareto(recordsOf(t, `[{"mc": 4, "name": "big", "output_throughput": 8}]`), ParetoOptions{Users: "mc", LabelBy: []string{"name", "no", "gpu_count"}})
-	if label := p.Chart.Panels[0].Curves[1].Points[0].Label; err != nil || label != "name=big\ngpu_count=1" || !p.Unsaid {
+	p, err := NewPareto(recordsOf(t, `[{"mc": 4, "name": "big", "output_throughput": 8}]`),
+		ParetoOptions{Users: "mc", LabelBy: []string{"name", "no", "gpu_count"}})
+	if label := p.Chart.Panels[0].Curves[1].Points[0].Label; err != nil || label != "name=big\ngpu_count=1" ||
+		!p.Unsaid {
 		t.Errorf("label %q, GPUs unsaid %t (%v)", label, p.Unsaid, err)
 	}
 }
@@ -376,17 +413,20 @@ func TestRead(t *testing.T) {
 		return text
 	}
 	records, err := Read(write(map[string]string{
-		"b/c/summary.json": `[{"a": -Infinity, "s": "NaN \" Infinity", "big": 1e999, "int": 12345678901234567890, "l": [1, "x"], "api_key": ["k"]}]`,
-		"a/summary.json":   "[]", "a/run=0.json": "{", "summary.json": `[{"a": 1}]`,
+		"b/c/summary.json": `[{"a": -Infinity, "s": "NaN \" Infinity", "big": 1e999, "int": 12345678901234567890, ` +
+			`"l": [1, "x"], "api_key": ["k"]}]`,
+		"a/summary.json": "[]", "a/run=0.json": "{", "summary.json": `[{"a": 1}]`,
 	}), hide)
 	if err != nil || len(records) != 2 {
 		t.Fatalf("%d records: %v", len(records), err)
 	}
 	f := records[0].fields
-	if f["a"].number != math.Inf(-1) || f["s"].text != `NaN " Infinity` || f["big"].number != math.Inf(1) || f["int"].text != "12345678901234567890" || f["l"].text != "[1, 'x']" || f["api_key"].text != "***" {
+	if f["a"].number != math.Inf(-1) || f["s"].text != `NaN " Infinity` || f["big"].number != math.Inf(1) ||
+		f["int"].text != "12345678901234567890" || f["l"].text != "[1, 'x']" || f["api_key"].text != "***" {
 		t.Errorf("got %+v", f)
 	}
-	if !slices.Equal(records[0].Keys, []string{"a", "s", "big", "int"}) || !strings.HasSuffix(records[0].place(), "summary.json, entry 1") {
+	if !slices.Equal(records[0].Keys, []string{"a", "s", "big", "int"}) ||
+		!strings.HasSuffix(records[0].place(), "summary.json, entry 1") {
 		t.Errorf("keys %v of %s", records[0].Keys, records[0].place())
 	}
 	for content, want := range map[string]string{
@@ -396,7 +436,8 @@ func TestRead(t *testing.T) {
 		"[{\"a\": NaNa}]":    "summary.json, line 1: invalid character 'a'",
 		"[{\"a\": \"half\n]": "summary.json, line",
 	} {
-		if _, err := Read(write(map[string]string{"x/summary.json": content}), hide); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Read(write(map[string]string{"x/summary.json": content}), hide); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %s", content, err, want)
 		}
 	}
@@ -406,15 +447,17 @@ func TestRead(t *testing.T) {
 			t.Errorf("by a link: %d records (%v)", len(records), err)
 		}
 	}
-	if _, err := Read(t.TempDir(), hide); err == nil || !strings.Contains(err.Error(), "no summary.json of a sweep in it or below it") {
+	if _, err := Read(t.TempDir(), hide); err == nil ||
+		!strings.Contains(err.Error(), "no summary.json of a sweep in it or below it") {
 		t.Errorf("an empty directory: %v", err)
 	}
 }
 
 func TestLabels(t *testing.T) {
 	for key, want := range map[string]string{
-		"p99_e2el_ms": "p99 E2EL (ms)", "median_ttft_ms": "median TTFT (ms)", "output_throughput": "output throughput (tokens/s)",
-		"mine_ms": "mine_ms", "max_num_seqs": "max_num_seqs",
+		"p99_e2el_ms": "p99 E2EL (ms)", "median_ttft_ms": "median TTFT (ms)",
+		"output_throughput": "output throughput (tokens/s)",
+		"mine_ms":           "mine_ms", "max_num_seqs": "max_num_seqs",
 	} {
 		if got := label(key); got != want {
 			t.Errorf("%s: got %s, want %s", key, got, want)

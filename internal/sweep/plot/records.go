@@ -1,7 +1,8 @@
-// Package plot turns the records of sweeps into figures: which runs share a figure, a panel, a curve and a point, by the rules of
-// vLLM's sweep plots. It draws nothing.
+// Package plot turns the records of sweeps into figures: which runs share a figure, a panel, a curve and a point, by
+// the rules of vLLM's sweep plots. It draws nothing.
 //
-//	summary.json ──> records ──fig-by──> figures ──filters, bins──> panels ──> curves ──> points: the mean of the runs at one x
+//	summary.json ──> records ──fig-by──> figures ──filters, bins──> panels ──> curves
+//	                         ──> points: the mean of the runs at one x
 package plot
 
 import (
@@ -59,8 +60,8 @@ func (v value) numeric() (n float64, ok bool) {
 	return 0, false
 }
 
-// Read reads the records of all files summary.json in a directory and below it, in the order of their paths. Texts pass through hide,
-// which takes secrets out of them by the names of their fields. Errors name the file and the line.
+// Read reads the records of all files summary.json in a directory and below it, in the order of their paths. Texts pass
+// through hide, which takes secrets out of them by the names of their fields. Errors name the file and the line.
 func Read(directory string, hide func(key, text string) string) (records []Record, err error) {
 	// The separator leads into the directory that a link names.
 	err = filepath.WalkDir(directory+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
@@ -75,7 +76,8 @@ func Read(directory string, hide func(key, text string) string) (records []Recor
 		return err
 	})
 	if err == nil && len(records) == 0 {
-		err = fmt.Errorf("%s: no summary.json of a sweep in it or below it; give the directory that 'benchtop sweep serve' or 'vllm bench sweep serve' wrote", directory)
+		err = fmt.Errorf("%s: no summary.json of a sweep in it or below it; give the directory that 'benchtop sweep "+
+			"serve' or 'vllm bench sweep serve' wrote", directory)
 	}
 	return records, err
 }
@@ -164,7 +166,8 @@ func CheckKeys(records []Record, flag string, keys ...string) error {
 	all := keysOf(records)
 	for _, key := range keys {
 		has := slices.ContainsFunc(records, func(r Record) bool { _, ok := r.fields[key]; return ok })
-		problems.BadIf(!has, "--%s: no record has the field %s%s; there are %s", flag, usage.Quote(key), usage.DidYouMean(key, all), strings.Join(all, ", "))
+		problems.BadIf(!has, "--%s: no record has the field %s%s; there are %s", flag, usage.Quote(key),
+			usage.DidYouMean(key, all), strings.Join(all, ", "))
 	}
 	return errors.Join(problems...)
 }

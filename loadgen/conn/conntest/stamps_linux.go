@@ -12,8 +12,8 @@ import (
 	"benchtop/internal/ci"
 )
 
-// NeedStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do, or where the code under test knows
-// none. It does not use that code, and returns when the kernel has begun to stamp.
+// NeedStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do, or where the
+// code under test knows none. It does not use that code, and returns when the kernel has begun to stamp.
 func NeedStamps(t testing.TB, known bool) {
 	t.Helper()
 	if !known {
@@ -29,7 +29,8 @@ func NeedStamps(t testing.TB, known bool) {
 		t.Fatal(err)
 	}
 	_ = raw.Control(func(fd uintptr) {
-		err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING, unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
+		err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING,
+			unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
 	})
 	if err != nil {
 		t.Fatal(err)

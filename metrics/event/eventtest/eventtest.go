@@ -89,18 +89,21 @@ const (
 // three probes, and the server drafted tokens. The client watched itself, the server's metrics page and two
 // accelerators.
 func Sample() (metrics.Run, []metrics.Request) {
-	gold := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 1000}}
+	gold := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 50},
+		{Metric: metrics.E2EL, LimitMS: 1000}}
 	plan := metrics.Plan{
 		Version: "1.2.3", Command: []string{"benchtop", "serve", "--model", "org/M", "--header", "***"},
 		Started: time.Date(2026, 10, 6, 10, 15, 0, 0, time.Local),
 		BaseURL: "http://localhost:8000", Backend: "openai", ModelID: "org/M", Tokenizer: "org/M",
 		Dataset: "random, 10 in, 4 out", InputSource: metrics.TokensFromServer, Seed: 0,
 		NumPrompts: 4, Requests: 4, Rate: 4, Burstiness: 1, MaxConcurrency: 1, Load: "4 req/s, at most 1 in flight",
-		Metrics: []metrics.Latency{metrics.E2EL, metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2ELQueued, metrics.SlotWait},
+		Metrics: []metrics.Latency{metrics.E2EL, metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2ELQueued,
+			metrics.SlotWait},
 		// In the order of the command line.
 		Percentiles: []float64{50, 99.9},
 		Goodput:     gold,
-		Tiers:       []metrics.Tier{{Name: "gold", SLO: gold}, {Name: "bronze", SLO: metrics.SLO{{Metric: metrics.TTFT, LimitMS: math.Inf(1)}}}},
+		Tiers: []metrics.Tier{{Name: "gold", SLO: gold},
+			{Name: "bronze", SLO: metrics.SLO{{Metric: metrics.TTFT, LimitMS: math.Inf(1)}}}},
 		Metadata:    []metrics.Pair{{Key: "tp", Value: "1"}},
 		Detailed:    true,
 		Timestamps:  metrics.KernelStamps,
@@ -108,12 +111,16 @@ func Sample() (metrics.Run, []metrics.Request) {
 		Definitions: map[string]string{"success": "finish seen", "clock": "monotonic"},
 	}
 	run := metrics.Run{
-		Plan: plan, End: metrics.End{Ended: 1750 * ms, Probes: &metrics.Probes{Completed: 3, Latencies: []time.Duration{70 * ms, 50 * ms, 300 * ms}}, SpecDecode: &metrics.SpecDecode{
-			Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 2, 1},
-		}, Stamps: &metrics.Stamps{Chunks: 8, DelayP50: 21 * us, DelayP99: 310_499, DelayP999: 400 * us, DelayMax: 412 * us}},
-		Events:    []metrics.LogEntry{{At: 1750 * ms, Level: metrics.Error, Text: "request 3: HTTP 400"}},
-		Telemetry: metrics.Telemetry{Server: Server(), ServerKind: "vLLM", GPUs: GPUs(), GPUsAbsent: "nvidia-smi ended: exit status 9"},
-		Client:    Client(),
+		Plan: plan, End: metrics.End{Ended: 1750 * ms,
+			Probes: &metrics.Probes{Completed: 3, Latencies: []time.Duration{70 * ms, 50 * ms, 300 * ms}},
+			SpecDecode: &metrics.SpecDecode{
+				Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 2, 1},
+			}, Stamps: &metrics.Stamps{Chunks: 8, DelayP50: 21 * us, DelayP99: 310_499, DelayP999: 400 * us,
+				DelayMax: 412 * us}},
+		Events: []metrics.LogEntry{{At: 1750 * ms, Level: metrics.Error, Text: "request 3: HTTP 400"}},
+		Telemetry: metrics.Telemetry{Server: Server(), ServerKind: "vLLM", GPUs: GPUs(),
+			GPUsAbsent: "nvidia-smi ended: exit status 9"},
+		Client: Client(),
 	}
 	qs := []metrics.Request{
 		Request(0, 10, 4, 100*ms, 100*ms, 200*ms, 50*ms, 50*ms, 60*ms),
@@ -140,25 +147,29 @@ func Server() []metrics.ServerSecond {
 	second.PrefixQueries, second.PrefixHits, second.HitRate = 22, 11, 0.5
 	second.PromptTokens, second.OutputTokens = 11, 9
 	second.TTFT = metrics.ServerLatency{N: 2, Mean: 190 * ms}
-	second.Queue, second.Prefill = metrics.ServerLatency{N: 2, Mean: 25 * ms}, metrics.ServerLatency{N: 2, Mean: 150 * ms}
+	second.Queue, second.Prefill = metrics.ServerLatency{N: 2, Mean: 25 * ms},
+		metrics.ServerLatency{N: 2, Mean: 150 * ms}
 	third := second
 	third.At, third.Took, third.Running, third.KVUsage = 1750*ms, 749*ms, 0, 0.5
 	third.PrefixQueries, third.PrefixHits, third.HitRate, third.PromptTokens, third.OutputTokens = 8, 0, 0, 8, 1
-	third.TTFT, third.Queue, third.Prefill = metrics.ServerLatency{N: 1, Mean: 800 * ms}, metrics.ServerLatency{}, metrics.ServerLatency{}
+	third.TTFT, third.Queue, third.Prefill = metrics.ServerLatency{N: 1, Mean: 800 * ms}, metrics.ServerLatency{},
+		metrics.ServerLatency{}
 	return []metrics.ServerSecond{first, second, third}
 }
 
 // GPUs are two samples of two accelerators, one of them without a power limit.
 func GPUs() []metrics.GPUSecond {
 	gpu := metrics.GPU{
-		Name: "NVIDIA H200", Use: 0.5, MemoryUsed: 120 << 30, MemoryTotal: 141 << 30, Power: 400, PowerLimit: 700, Temperature: 61, Clock: 1980,
+		Name: "NVIDIA H200", Use: 0.5, MemoryUsed: 120 << 30, MemoryTotal: 141 << 30, Power: 400, PowerLimit: 700,
+		Temperature: 61, Clock: 1980,
 	}
 	other := gpu
 	other.Index, other.Use, other.Power, other.PowerLimit = 1, 1, 600, metrics.Unsaid()
 	hotter := other
 	hotter.Temperature, hotter.Clock = 64, metrics.Unsaid()
 	return []metrics.GPUSecond{
-		{At: 900 * ms, Took: 900 * ms, GPUs: []metrics.GPU{gpu, other}}, {At: 1700 * ms, Took: 800 * ms, GPUs: []metrics.GPU{gpu, hotter}},
+		{At: 900 * ms, Took: 900 * ms, GPUs: []metrics.GPU{gpu, other}},
+		{At: 1700 * ms, Took: 800 * ms, GPUs: []metrics.GPU{gpu, hotter}},
 	}
 }
 
@@ -166,12 +177,15 @@ func GPUs() []metrics.GPUSecond {
 func Client() []metrics.ClientSecond {
 	return []metrics.ClientSecond{
 		{
-			At: 1000_004 * us, Took: 1000_003 * us, CPU: 0.25, CPUWait: 0.125, Cores: 2, Sched: 40 * us, Stall: 1500 * us,
-			GCs: 2, GCPause: 85 * us, Memory: 24 << 20, Sockets: 2, Dialled: 2, Sent: 3, LateP99: 100_500, LateMax: 120 * us,
-			Chunks: 7, DelayP50: 20 * us, DelayP99: 300 * us, DelayMax: 412 * us,
+			At: 1000_004 * us, Took: 1000_003 * us, CPU: 0.25, CPUWait: 0.125, Cores: 2, Sched: 40 * us,
+			Stall: 1500 * us,
+			GCs:   2, GCPause: 85 * us, Memory: 24 << 20, Sockets: 2, Dialled: 2, Sent: 3, LateP99: 100_500,
+			LateMax: 120 * us,
+			Chunks:  7, DelayP50: 20 * us, DelayP99: 300 * us, DelayMax: 412 * us,
 		},
 		{
-			At: 1750_009 * us, Took: 750_005 * us, CPU: 0.5, Cores: 2, Sched: 60 * us, Memory: 23 << 20, Sockets: 1, Sent: 1, Chunks: 1,
+			At: 1750_009 * us, Took: 750_005 * us, CPU: 0.5, Cores: 2, Sched: 60 * us, Memory: 23 << 20, Sockets: 1,
+			Sent: 1, Chunks: 1,
 			DelayP50: metrics.Never, DelayP99: metrics.Never, DelayMax: metrics.Never,
 		},
 	}

@@ -87,7 +87,8 @@ func DrawRun(seed uint64, n int) []metrics.Request {
 			q.Failure, q.Error = metrics.FailedTruncated, "cut"
 		case 3:
 			q.Failure, q.Status, q.Error = metrics.FailedStatus, 503, fmt.Sprint("busy ", i)
-			q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
+			q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never,
+				metrics.Never, metrics.Never
 		case 4:
 			q.Failure = metrics.Cancelled
 		default:
@@ -135,7 +136,8 @@ func story(sink event.Sink, all []metrics.Request, fewer int) []moment {
 		if q.InputTokens = as.InputTokens; as.OK() {
 			q.InputTokens -= fewer
 		}
-		story = append(story, moment{as.Due, func() { q.Scheduled, q.Due = as.Scheduled, as.Due; Step(sink, event.Due, &q) }})
+		story = append(story,
+			moment{as.Due, func() { q.Scheduled, q.Due = as.Scheduled, as.Due; Step(sink, event.Due, &q) }})
 		if as.Sent != metrics.Never {
 			story = append(story, moment{as.Sent, func() {
 				q.Admitted, q.Sent, q.Connect = as.Admitted, as.Sent, as.Connect

@@ -46,7 +46,8 @@ func DrawSessions(seed uint64, conversations int) []metrics.Request {
 
 // shift moves a request in time.
 func shift(q *metrics.Request, by time.Duration) {
-	for _, at := range []*time.Duration{&q.Scheduled, &q.Due, &q.Admitted, &q.Sent, &q.FirstChunk, &q.FirstToken, &q.FirstAnswer, &q.LastChunk, &q.Done} {
+	for _, at := range []*time.Duration{&q.Scheduled, &q.Due, &q.Admitted, &q.Sent, &q.FirstChunk, &q.FirstToken,
+		&q.FirstAnswer, &q.LastChunk, &q.Done} {
 		if *at != metrics.Never {
 			*at += by
 		}

@@ -268,5 +268,6 @@ func Constant(rate, length float64, r *rand.Rand) (all []float64) {
 // Ramp are Poisson arrivals whose rate rises in a straight line.
 func Ramp(from, to, length float64, r *rand.Rand) []float64 {
 	top := max(from, to)
-	return slices.DeleteFunc(Constant(top, length, r), func(t float64) bool { return r.Float64()*top > from+(to-from)*t/length })
+	return slices.DeleteFunc(Constant(top, length, r),
+		func(t float64) bool { return r.Float64()*top > from+(to-from)*t/length })
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Plant writes files below a new directory, which goes with the test. A content that begins with "-> " makes a link to what
-// follows.
+// Plant writes files below a new directory, which goes with the test. A content that begins with "-> " makes a link to
+// what follows.
 func Plant(t testing.TB, files map[string]string) (root string) {
 	t.Helper()
 	root = t.TempDir()

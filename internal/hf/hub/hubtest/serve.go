@@ -23,7 +23,8 @@ import (
 // Hub is a hub of models and data sets on loopback. It lists files, and serves them whole or from a byte on.
 type Hub struct {
 	*httptest.Server
-	// Files are contents by repository and name. A repository is organisation/name for main, organisation/name@revision for another.
+	// Files are contents by repository and name. A repository is organisation/name for main, organisation/name@revision
+	// for another.
 	Files map[string]map[string]string
 	// Before answers instead, where it returns true; nil for never.
 	Before func(w http.ResponseWriter, r *http.Request) bool
@@ -64,7 +65,8 @@ func Answer(status int, code, body string, headers ...string) func(w http.Respon
 	}
 }
 
-// Asked returns what the hub was asked since the last time: the path of each request behind /, /datasets/ or /api/datasets/.
+// Asked returns what the hub was asked since the last time: the path of each request behind /, /datasets/ or
+// /api/datasets/.
 func (h *Hub) Asked() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -17,11 +17,12 @@ func kvUsed(s *metrics.ServerSecond) float64    { return 100 * s.KVUsage }
 func preempted(s *metrics.ServerSecond) float64 { return s.Preemptions }
 
 func kvTitle(v *View, w, _ int) []screen.Span {
-	items := []legendItem{{color: screen.Usage, name: "used", value: saidShare(newest(v, kvUsed) / 100)}}
+	used, brief := v.serverFigure(func(s *metrics.ServerSecond) float64 { return s.KVUsage }, saidShare)
+	items := []legendItem{{color: screen.Usage, name: "used", value: used, brief: brief}}
 	if n := total(v.serverSpan(), preempted); metrics.Said(n) {
-		items = append(items, legendItem{screen.Bad, "preempted", said(n), false})
+		items = append(items, legendItem{screen.Bad, "preempted", said(n), false, ""})
 	}
-	return legend(w, "KV cache %", items...)
+	return v.runLegend(w, "KV cache %", items...)
 }
 
 func drawKV(c screen.Canvas, v *View) {

@@ -24,8 +24,8 @@ func latenessTitle(v *View, w, _ int) []screen.Span {
 		cpu = fmt.Sprintf("%.0f%%", number.Sane(cpuShare(c)))
 	}
 	return legend(w, "lateness",
-		legendItem{screen.P99, "p99", p99, false}, legendItem{screen.Plain, "max", most, false},
-		legendItem{screen.Usage, "CPU", cpu, false})
+		legendItem{screen.P99, "p99", p99, false, ""}, legendItem{screen.Plain, "max", most, false, ""},
+		legendItem{screen.Usage, "CPU", cpu, false, ""})
 }
 
 // cpuShare is how much of its processors the client kept busy, in percent; NaN where it is not known.

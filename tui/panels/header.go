@@ -70,6 +70,8 @@ func ConclusionSign(r *metrics.Report) screen.Span {
 		return screen.Warning.Span(conclusions[r.Conclusion])
 	case r != nil && r.Interrupted != nil:
 		return screen.Caution.Span("✓ DONE early")
+	case r != nil && r.Failed > 0: // more than half are a failed run
+		return screen.Caution.Span("✓ DONE with errors")
 	}
 	return screen.Success.Span("✓ DONE")
 }

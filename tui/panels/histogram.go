@@ -88,10 +88,7 @@ func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *met
 	}
 	out.Front = chart.Bars{Bins: bins(out.Axis, front), Samples: front.Count()}
 	out.Outline = chart.Bars{Bins: bins(out.Axis, outline), Samples: outline.Count()}
-	out.Colors = []chart.ColorFrom{
-		{Color: screen.P50}, {From: front.Quantile(0.9), Color: screen.P90},
-		{From: front.Quantile(0.99), Color: screen.P99},
-	}
+	out.Colors = v.barColors(l)
 	percentile := func(p float64, extra bool) {
 		if front.Count() == 0 || extra && c.W < 70 {
 			return
@@ -124,6 +121,22 @@ func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *met
 	percentile(90, true)
 	percentile(99.9, true)
 	return out
+}
+
+// barColors are those of bars within the objectives of a latency, between the strictest and the others, and beyond all;
+// without objectives bars say neither good nor bad.
+func (v *View) barColors(l metrics.Latency) []chart.ColorFrom {
+	var at []time.Duration
+	for _, o := range v.goals() {
+		if o.Metric.Key() == l.Key() {
+			at = append(at, number.Seconds(o.LimitMS/1000))
+		}
+	}
+	if len(at) == 0 {
+		return []chart.ColorFrom{{Color: screen.Dimmed}}
+	}
+	return []chart.ColorFrom{{Color: screen.Good}, {From: slices.Min(at), Color: screen.Waiting},
+		{From: slices.Max(at), Color: screen.Bad}}
 }
 
 // bins are the samples of a histogram by the bins of an axis; nil if there are none.

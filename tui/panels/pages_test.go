@@ -84,7 +84,8 @@ func TestFailureNames(t *testing.T) {
 func TestConclusionSigns(t *testing.T) {
 	for want, r := range map[string]*metrics.Report{
 		"✓ DONE": nil, "✓ DONE early": {Interrupted: &metrics.Interruption{}},
-		"■ ABORTED": {Conclusion: metrics.Aborted}, "■ TERMINATED": {Conclusion: metrics.Terminated},
+		"✓ DONE with errors": {Counts: metrics.Counts{Failed: 1}},
+		"■ ABORTED":          {Conclusion: metrics.Aborted}, "■ TERMINATED": {Conclusion: metrics.Terminated},
 		"■ TERMINAL LOST": {Conclusion: metrics.HungUp}, "✗ FAILED": {Conclusion: metrics.RunFailed},
 		"✗ GATE MISSED": {Conclusion: metrics.GateMissed},
 	} {

@@ -8,6 +8,7 @@
 package panels
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -157,6 +158,7 @@ type legendItem struct {
 	color       screen.Color
 	name, value string
 	spare       bool
+	brief       string // the value where there is little room, "" for the same
 }
 
 // heading is a title in pieces.
@@ -183,28 +185,45 @@ func noted(title []screen.Span, w int, st screen.Style, words ...string) []scree
 // spare lines are left out first, then the values, then lines from the end.
 func legend(w int, title string, items ...legendItem) []screen.Span {
 	few := slices.DeleteFunc(slices.Clone(items), func(it legendItem) bool { return it.spare })
+	full := func(it legendItem) string { return it.value }
+	brief := func(it legendItem) string { return cmp.Or(it.brief, it.value) }
+	none := func(legendItem) string { return "" }
 	for _, try := range []struct {
-		items  []legendItem
-		values bool
-	}{{items, true}, {few, true}, {items, false}, {few, false}} {
-		if out := legendOf(title, try.items, try.values); screen.SpansWidth(out)+6 <= w {
+		items []legendItem
+		value func(legendItem) string
+	}{{items, full}, {few, full}, {items, brief}, {few, brief}, {items, none}, {few, none}} {
+		if out := legendOf(title, try.items, try.value); screen.SpansWidth(out)+6 <= w {
 			return out
 		}
 	}
 	for ; len(few) > 1; few = few[:len(few)-1] {
-		if out := legendOf(title, few[:len(few)-1], true); screen.SpansWidth(out)+6 <= w {
+		if out := legendOf(title, few[:len(few)-1], brief); screen.SpansWidth(out)+6 <= w {
 			return out
 		}
 	}
 	return []screen.Span{screen.Strong.Span(title)}
 }
 
-func legendOf(title string, items []legendItem, values bool) []screen.Span {
+// runLegend is the title of a chart whose figures are those of the whole run once that is over, and says so: where there
+// is little room, of the first line alone.
+func (v *View) runLegend(w int, title string, items ...legendItem) []screen.Span {
+	out := legend(w, title, items...)
+	if !v.whole() {
+		return out
+	}
+	note := between + v.rateWindow()
+	if screen.SpansWidth(out)+screen.Width(note)+6 > w {
+		out = legend(w-screen.Width(note), title, items[0])
+	}
+	return noted(out, w, screen.Label, note)
+}
+
+func legendOf(title string, items []legendItem, value func(legendItem) string) []screen.Span {
 	out := append(make([]screen.Span, 0, 3+2*len(items)), screen.Strong.Span(title))
 	for _, it := range items {
 		name := it.name
-		if values && it.value != "" {
-			name += " " + it.value
+		if v := value(it); v != "" {
+			name += " " + v
 		}
 		out = append(out, screen.Style{Fg: it.color}.Span(" ━ "), screen.Text.Span(name))
 	}

@@ -106,14 +106,24 @@ func (v *View) speedsNow() metrics.Statistic {
 // loadPlot shows how many requests are queued here, waiting and running.
 func loadPlot(v *View) plot {
 	held, waiting, running := v.cursorLevels()
-	return plot{v: v, title: "requests", compared: true, notes: v.progressNotes(), series: []series{
-		{name: "running", now: number.Count(running), color: screen.Running, filled: true,
-			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
-		{name: "waiting", now: number.Count(waiting), color: screen.Waiting, sparse: true,
-			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
-		{name: "queued here", now: number.Count(held), spare: held == 0, color: screen.Queued, sparse: true,
-			value: func(w *metrics.Window) float64 { return float64(w.Held) }},
+	line := func(name string, color screen.Color, now int, of func(*metrics.Window) int) series {
+		out := series{name: name, color: color, now: number.Count(now), sparse: true, spare: now == 0,
+			value: func(w *metrics.Window) float64 { return float64(of(w)) }}
+		if v.whole() {
+			mean, most := v.levelOver(of)
+			out.now, out.brief, out.spare = meanAndMost(mean, most, said), said(mean), most == 0
+		}
+		return out
+	}
+	p := plot{v: v, title: "requests", compared: true, notes: v.progressNotes(), series: []series{
+		line("running", screen.Running, running, func(w *metrics.Window) int { return w.Running }),
+		line("waiting", screen.Waiting, waiting, func(w *metrics.Window) int { return w.Waiting }),
+		line("queued here", screen.Queued, held, func(w *metrics.Window) int { return w.Held }),
 	}}
+	p.series[0].filled, p.series[0].sparse = true, false
+	p.series[0].spare, p.series[1].spare = false, false
+	p.overRun = true
+	return p
 }
 
 // ratePlot shows the requests per second that were asked for, sent and done.

@@ -152,6 +152,27 @@ func (v *View) cursorLevels() (held, waiting, running int) {
 	return v.Held, v.Waiting, v.Running
 }
 
+// whole reports whether the titles of charts have figures of the whole run: it is over, and charts show its end.
+func (v *View) whole() bool { return v.Report != nil && v.cursorSecond() == nil }
+
+// levelOver is the mean over time and the maximum of a number of requests at the end of each second, without the
+// warm-up.
+func (v *View) levelOver(of func(*metrics.Window) int) (mean, most float64) {
+	sum, time := 0.0, 0.0
+	for _, w := range v.Windows {
+		if w.Start >= v.plan().Warmup {
+			took := min(w.Length(), max(v.At-w.Start, 0)).Seconds()
+			sum, time, most = sum+float64(of(&w))*took, time+took, max(most, float64(of(&w)))
+		}
+	}
+	return sum / max(time, 1e-9), most
+}
+
+// meanAndMost is a figure over a time.
+func meanAndMost(mean, most float64, write func(float64) string) string {
+	return write(mean) + ", max " + write(most)
+}
+
 // cursorServer is the sample of the server at the right edge of the charts: the newest that is not stale; nil if there
 // is none.
 func (v *View) cursorServer() *metrics.ServerSecond {

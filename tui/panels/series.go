@@ -17,6 +17,7 @@ import (
 type series struct {
 	name   string
 	now    string // its value at the right edge, for the legend; "" for none
+	brief  string // see legendItem
 	color  screen.Color
 	filled bool // see chart.Line
 	sign   rune
@@ -43,6 +44,7 @@ type plot struct {
 	what               string
 	notes              []string
 	window             string   // the time of the values in the legend
+	overRun            bool     // the values are those of the whole run once that is over
 	older              []series // of the run to compare with, as many as there are series or none, see versus
 }
 
@@ -53,7 +55,7 @@ func (p *plot) items() []legendItem {
 		if s.sign != 0 && p.v.ASCII {
 			s.name += " " + string(s.sign)
 		}
-		out = append(out, legendItem{s.color, s.name, s.now, s.spare})
+		out = append(out, legendItem{s.color, s.name, s.now, s.spare, s.brief})
 	}
 	if p.reversed {
 		slices.Reverse(out)
@@ -64,6 +66,9 @@ func (p *plot) items() []legendItem {
 // legend is the title of a panel w wide.
 func (p *plot) legend(_ *View, w, _ int) []screen.Span {
 	out := legend(w, p.title, p.items()...)
+	if p.overRun {
+		out = p.v.runLegend(w, p.title, p.items()...)
+	}
 	if !p.compared {
 		return out
 	}

@@ -20,13 +20,18 @@ func serverWaiting(s *metrics.ServerSecond) float64 { return s.Waiting }
 
 // serverLine is a figure of the server over time, with its newest value.
 func (v *View) serverLine(name string, color screen.Color, of func(*metrics.ServerSecond) float64) series {
-	return series{name: name, now: said(newest(v, of)), color: color, value: serverValue(v, of)}
+	now, brief := v.serverFigure(of, said)
+	return series{name: name, now: now, brief: brief, color: color, value: serverValue(v, of)}
 }
 
 func openServerQueue(v *View) (titleOf, drawOf) {
 	_, waiting, _ := v.cursorLevels()
 	here := series{name: "waiting (client)", now: number.Count(waiting), sign: hereSign, color: screen.Dimmed,
 		value: func(w *metrics.Window) float64 { return float64(w.Waiting) }}
+	if v.whole() {
+		mean, most := v.levelOver(func(w *metrics.Window) int { return w.Waiting })
+		here.now, here.brief = meanAndMost(mean, most, said), said(mean)
+	}
 	running := v.serverLine("running", screen.Running, serverRunning)
 	running.filled = true
 	p := plot{v: v, series: []series{here, running, v.serverLine("waiting", screen.Waiting, serverWaiting)}}
@@ -36,7 +41,7 @@ func openServerQueue(v *View) (titleOf, drawOf) {
 		}
 		items := p.items()
 		items = append(items[1:], items[0])
-		out := legend(w, serverName(v, w, items), items...)
+		out := v.runLegend(w, serverName(v, w, items), items...)
 		if v.ServerAbsent != "" {
 			out = append(out, endedEarly)
 		}
@@ -114,7 +119,7 @@ func serverPrompt(s *metrics.ServerSecond) float64 {
 func openServerTokens(v *View) (titleOf, drawOf) {
 	here, prompt := v.rate("out (client)", screen.Dimmed, outputTokens),
 		v.serverLine("prompt", screen.Input, serverPrompt)
-	here.sign, here.now, here.spare = hereSign, said(v.cursorRate(outputTokens, nil)), true
+	here.sign, here.now, here.spare = hereSign, said(v.cursorRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput })), true
 	output := v.serverLine("out", screen.Output, serverOutput)
 	output.filled = true
 	out := plot{v: v, reversed: true, series: []series{here, output}}
@@ -124,12 +129,13 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 	}
 	if n := len(v.Server); n > 0 && v.Server[n-1].PromptAtEnd {
 		prompt = v.rate("prompt (client)", screen.Input, inputTokens)
-		prompt.now = said(v.cursorRate(inputTokens, nil))
+		prompt.now = said(v.cursorRate(inputTokens,
+			func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
 	}
 	prompt.filled = true
 	in := plot{v: v, series: []series{prompt}}
 	title := func(_ *View, w, _ int) []screen.Span {
-		return legend(w, "server tok/s", append(out.items(), in.items()...)...)
+		return v.runLegend(w, "server tok/s", append(out.items(), in.items()...)...)
 	}
 	return title, func(c screen.Canvas, _ *View) {
 		if c.H < 6 {
@@ -170,6 +176,11 @@ func serverTTFTPlot(v *View) plot {
 	here := v.serverLine("client", screen.Dimmed, ourTTFT)
 	here.sign = hereSign
 	server.now, here.now = saidLatency(newest(v, serverTTFT)), saidLatency(newest(v, ourTTFT))
+	server.brief, here.brief = "", ""
+	if r := v.Report; v.whole() && r.Server != nil { // means by requests, where those by time say nothing
+		sum := metrics.ServerSecond{TTFT: r.Server.TTFT, First: r.Server.First}
+		server.now, here.now = saidLatency(serverTTFT(&sum)), saidLatency(ourTTFT(&sum))
+	}
 	of := v.firstWait()
 	return plot{v: v, title: "mean " + of.Naming().Title, reversed: true,
 		chart:  chart.Plot{Log: true, Nothing: of.Naming().Nothing},
@@ -313,6 +324,27 @@ func (v *View) stretch() (from, to time.Duration) {
 		return v.plan().Warmup, endless
 	}
 	return from, to
+}
+
+// serverFigure writes a figure of the server for a title: the newest one, or its mean and maximum over the whole run. The
+// brief form leaves the maximum out.
+func (v *View) serverFigure(of func(*metrics.ServerSecond) float64, write func(float64) string) (long, brief string) {
+	if !v.whole() {
+		return write(newest(v, of)), ""
+	}
+	sum, time, most := 0.0, 0.0, math.Inf(-1)
+	warmup := v.plan().Warmup
+	for i := range v.Server {
+		s := &v.Server[i]
+		if x := of(s); s.At > warmup && metrics.Said(x) {
+			took := min(s.Took, s.At-warmup).Seconds()
+			sum, time, most = sum+number.Sane(x)*took, time+took, max(most, number.Sane(x))
+		}
+	}
+	if time == 0 {
+		return write(metrics.Unsaid()), ""
+	}
+	return meanAndMost(sum/time, most, write), write(sum / time)
 }
 
 // newest is the figure at the right edge of the charts; Unsaid if there is none.

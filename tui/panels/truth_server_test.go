@@ -33,9 +33,24 @@ func (f *truth) samples() (out []metrics.ServerSecond) {
 	return out
 }
 
+// meanOver is the mean of a figure in samples of a second, and its maximum, after the warm-up.
+func (f *truth) meanOver(of func(*metrics.ServerSecond) float64) string {
+	sum, most, n := 0.0, 0.0, 0.0
+	for _, s := range f.samples() {
+		sum, most, n = sum+of(&s), max(most, of(&s)), n+1
+	}
+	return said(sum/n) + ", max " + said(most)
+}
+
 func (f *truth) serverQueue() {
 	s := f.sample()
 	if s == nil {
+		return
+	}
+	if f.over() {
+		f.want(`━ running (\S+, max \S+)`, f.meanOver(func(s *metrics.ServerSecond) float64 { return s.Running }))
+		f.want(`━ waiting (\S+, max \S+)`, f.meanOver(func(s *metrics.ServerSecond) float64 { return s.Waiting }))
+		f.want(`━ waiting \(client\) (\S+, max \S+)`, f.levelsOver()[1])
 		return
 	}
 	_, waiting, _ := f.levels()
@@ -49,7 +64,12 @@ func (f *truth) kv() {
 	if s == nil {
 		return
 	}
-	f.want(`━ used (\S+)%`, fmt.Sprintf("%.0f", 100*s.KVUsage))
+	if f.over() {
+		kv := func(kind string) string { return saidShare(f.at("benchtop", "server", "kv_usage", kind)) }
+		f.want(`━ used (\S+, max \S+)`, kv("mean")+", max "+kv("max"))
+	} else {
+		f.want(`━ used (\S+)%`, fmt.Sprintf("%.0f", 100*s.KVUsage))
+	}
 	if all := f.samples(); len(all) > 0 {
 		n := 0.0
 		for _, s := range all {
@@ -67,17 +87,30 @@ func (f *truth) serverTokens() {
 	if s == nil {
 		return
 	}
+	if f.over() {
+		f.want(`━ out (\S+, max \S+)`, f.meanOver(func(s *metrics.ServerSecond) float64 { return s.OutputTokens }))
+		f.want(`━ prompt (\S+, max \S+)`, f.meanOver(func(s *metrics.ServerSecond) float64 { return s.PromptTokens }))
+		f.want(`━ out \(client\) (\S+)`, said(f.at("output_throughput")))
+		return
+	}
 	f.want(`━ out (\S+)`, number.Short(s.OutputTokens))
 	f.want(`━ prompt (\S+)`, number.Short(s.PromptTokens))
-	if !f.over() {
-		f.want(`━ out \(client\) (\S+)`, said(f.mean(outputTokens)))
-	}
+	f.want(`━ out \(client\) (\S+)`, said(f.mean(outputTokens)))
 }
 
 func (f *truth) serverTTFT() {
-	if s := f.sample(); s != nil {
-		f.want(`━ server (\S+)`, number.Latency(s.TTFT.Mean))
+	s := f.sample()
+	if s == nil {
+		return
 	}
+	if f.over() {
+		for name, key := range map[string]string{"server": "ttft_ms", "client": "ttft_here_ms"} {
+			ms := f.at("benchtop", "server", key, "mean")
+			f.want(`━ `+name+` (\S+)`, orDash(!math.IsNaN(ms), number.Latency, time.Duration(ms*1e6)))
+		}
+		return
+	}
+	f.want(`━ server (\S+)`, number.Latency(s.TTFT.Mean))
 }
 
 func (f *truth) cache() {
@@ -276,7 +309,7 @@ func (f *truth) open() {
 
 // header compares the clock and the number of requests so far.
 func (f *truth) header() {
-	f.want(`(?:RUN|DONE|FAILED|MISSED|early) +(\d\d:\d\d)`, number.Clock(f.s.At))
+	f.want(`(?:RUN|DONE|FAILED|MISSED|early|errors) +(\d\d:\d\d)`, number.Clock(f.s.At))
 	if planned := f.s.Plan.Requests; planned > 0 {
 		n := 0
 		for i := range f.run.requests {

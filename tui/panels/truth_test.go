@@ -373,13 +373,34 @@ func (f *truth) mean(of func(*metrics.Window) int) float64 {
 
 // levels are the numbers of requests queued here, waiting and running at the right edge of the charts.
 func (f *truth) levels() (held, waiting, running int) {
-	if f.over() {
-		return 0, 0, 0
-	}
 	at, scrolled := f.cursor()
 	if scrolled {
 		at-- // a second does not have its end
 	}
+	return f.levelsAt(at)
+}
+
+// levelsOver are the levels at the ends of the seconds of the whole run: their mean and their maximum.
+func (f *truth) levelsOver() (text [3]string) {
+	var sum, most [3]float64
+	length := 0.0
+	for start := f.s.Plan.Warmup; start < f.s.At; start += time.Second {
+		end := min(start+time.Second, f.s.At)
+		took := (end - start).Seconds()
+		length += took
+		held, waiting, running := f.levelsAt(end - 1)
+		for i, n := range []int{held, waiting, running} {
+			sum[i], most[i] = sum[i]+took*float64(n), max(most[i], float64(n))
+		}
+	}
+	for i := range text {
+		text[i] = said(sum[i]/length) + ", max " + said(most[i])
+	}
+	return text
+}
+
+// levelsAt are the numbers of requests queued here, waiting and running at a moment.
+func (f *truth) levelsAt(at time.Duration) (held, waiting, running int) {
 	for i := range f.run.requests {
 		switch q := &f.run.requests[i]; {
 		case q.Due > at || q.Done <= at:

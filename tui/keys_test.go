@@ -193,6 +193,9 @@ func TestControlIsShown(t *testing.T) {
 		{steered(34), []string{"c"}, []string{"CONTROL", "● RUN"}, "set 34"},
 		{set(func(*metrics.Snapshot) {}), nil, []string{"set 34 req/s"}, "PAUSED"},
 		{set(func(s *metrics.Snapshot) { s.Steering.Paused = true }), nil, []string{"‖ PAUSED", "set 34 req/s"}, "RUN"},
+		{set(func(s *metrics.Snapshot) {
+			s.Steering.Paused, s.Search = true, &metrics.Search{Phase: metrics.SearchDraining}
+		}), nil, []string{"◐ SEARCH (draining)"}, "PAUSED"},
 		{set(func(s *metrics.Snapshot) { s.Steering.RampTo, s.Steering.RampOver = 60, time.Minute }), nil,
 			[]string{"ramp to 60 req/s"}, "set"},
 		{set(func(s *metrics.Snapshot) { s.Steering.Load, s.Plan = metrics.Users.Of(12), inUsers }), nil,

@@ -50,7 +50,10 @@ func StateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 	case metrics.Finished:
 		return ConclusionSign(s.Report)
 	}
-	if s.Steering.Paused {
+	switch {
+	case s.Search != nil && s.Search.Phase == metrics.SearchDraining:
+		return screen.Caution.Span("◐ SEARCH (draining)")
+	case s.Steering.Paused:
 		return screen.Caution.Span("‖ PAUSED")
 	}
 	return screen.Success.Span("● RUN")

@@ -204,8 +204,8 @@ func legend(w int, title string, items ...legendItem) []screen.Span {
 	return []screen.Span{screen.Strong.Span(title)}
 }
 
-// runLegend is the title of a chart whose figures are those of the whole run once that is over, and says so: where there
-// is little room, of the first line alone.
+// runLegend is the title of a chart whose figures are those of the whole run once that is over, and says so: where
+// there is little room, of the first line alone.
 func (v *View) runLegend(w int, title string, items ...legendItem) []screen.Span {
 	out := legend(w, title, items...)
 	if !v.whole() {

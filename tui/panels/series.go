@@ -215,8 +215,8 @@ func (v *View) overTime() (t chart.TimeAxis, ws []metrics.Window, end time.Durat
 }
 
 // timeShown is the time that charts show that end at a moment: the span, but no more than the run. A run of known
-// length has all of its axis from the beginning and fills it; for another one it is the next round time, so that the
-// charts do not change with every second.
+// length has all of its axis from the beginning and fills it, unless it is so long that it would be a column in
+// minutes; for another one it is the next round time, so that the charts do not change with every second.
 func (v *View) timeShown(end time.Duration) time.Duration {
 	shown := time.Duration(0)
 	length, known := v.plan().Length()
@@ -225,16 +225,22 @@ func (v *View) timeShown(end time.Duration) time.Duration {
 		shown = max(end, time.Second)
 	case v.Replay != nil:
 		shown = max(v.Replay.Length, end)
-	case known && length >= end:
+	case known && length >= end && length <= filledMost:
 		shown = length
 	default:
-		shown = roundTime(end)
+		shown = max(roundTime(end), 30*time.Second)
+		if known && length >= end {
+			shown = min(shown, length)
+		}
 	}
 	if v.Span > 0 {
 		return min(shown, v.Span)
 	}
 	return shown
 }
+
+// filledMost is the longest run whose axis is whole from its beginning.
+const filledMost = 15 * time.Minute
 
 // roundTime is the next round time that is at least d.
 func roundTime(d time.Duration) time.Duration {

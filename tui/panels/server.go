@@ -119,7 +119,8 @@ func serverPrompt(s *metrics.ServerSecond) float64 {
 func openServerTokens(v *View) (titleOf, drawOf) {
 	here, prompt := v.rate("out (client)", screen.Dimmed, outputTokens),
 		v.serverLine("prompt", screen.Input, serverPrompt)
-	here.sign, here.now, here.spare = hereSign, said(v.cursorRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput })), true
+	here.sign, here.now, here.spare = hereSign,
+		said(v.cursorRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput })), true
 	output := v.serverLine("out", screen.Output, serverOutput)
 	output.filled = true
 	out := plot{v: v, reversed: true, series: []series{here, output}}
@@ -326,8 +327,8 @@ func (v *View) stretch() (from, to time.Duration) {
 	return from, to
 }
 
-// serverFigure writes a figure of the server for a title: the newest one, or its mean and maximum over the whole run. The
-// brief form leaves the maximum out.
+// serverFigure writes a figure of the server for a title: the newest one, or its mean and maximum over the whole run.
+// The brief form leaves the maximum out.
 func (v *View) serverFigure(of func(*metrics.ServerSecond) float64, write func(float64) string) (long, brief string) {
 	if !v.whole() {
 		return write(newest(v, of)), ""

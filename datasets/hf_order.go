@@ -141,17 +141,10 @@ func (o hfOrder) interleaved(gen numpy.Generator, s hfStream) iter.Seq2[[]hfRow,
 		for left := true; left; {
 			left = false
 			for _, next := range groups {
-				rows = rows[:0]
-				for len(rows) < s.batch {
-					row, err, more := next()
-					if err != nil {
-						yield(nil, err)
-						return
-					}
-					if !more {
-						break
-					}
-					rows = append(rows, row)
+				var err error
+				if rows, err = hfBatch(rows[:0], next); err != nil {
+					yield(nil, err)
+					return
 				}
 				if len(rows) > 0 && !yield(rows, nil) {
 					return
@@ -160,6 +153,18 @@ func (o hfOrder) interleaved(gen numpy.Generator, s hfStream) iter.Seq2[[]hfRow,
 			}
 		}
 	}
+}
+
+// hfBatch appends the next rows up to the capacity.
+func hfBatch(rows []hfRow, next func() (hfRow, error, bool)) ([]hfRow, error) {
+	for len(rows) < cap(rows) {
+		row, err, more := next()
+		if err != nil || !more {
+			return rows, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // hfShuffleBuffer holds rows back, to let them go in random order. Its methods report whether more rows are wanted.

@@ -199,45 +199,57 @@ type climbStep interface {
 	full() bool
 }
 
+// ascent is a climb so far.
+type ascent[S climbStep] struct {
+	*campaign
+	part  string
+	try   func(rung float64) (S, error)
+	steps []S
+	more  bool // something else than the client ended it
+}
+
+// attempt tries a rung a second time where it fails, as other programs have an influence, too.
+func (a *ascent[S]) attempt(ctx context.Context, rung float64) bool {
+	for range 2 {
+		s, err := a.try(rung)
+		if ctx.Err() != nil {
+			return false
+		}
+		if err != nil {
+			a.more = a.more || errors.As(err, new(errLimits))
+			a.problem(ctx, fmt.Sprintf("%s, %s", a.part, text.Grouped(rung)), err)
+			return false
+		}
+		a.steps = append(a.steps, s)
+		if s.exact() {
+			return true
+		}
+	}
+	return false
+}
+
 // climb tries rising rungs until one fails twice. If the first one fails it goes down instead, so that a weak machine
 // has a figure as well. more reports that something else than the client ended it.
 func climb[S climbStep](ctx context.Context, c *campaign, part string, rungs []float64,
 	try func(rung float64) (S, error)) (steps []S, more bool) {
-	// A rung is tried a second time where it fails, as other programs have an influence, too.
-	attempt := func(rung float64) bool {
-		for range 2 {
-			s, err := try(rung)
-			if ctx.Err() != nil {
-				return false
-			}
-			if err != nil {
-				more = more || errors.As(err, new(errLimits))
-				c.problem(ctx, fmt.Sprintf("%s, %s", part, text.Grouped(rung)), err)
-				return false
-			}
-			if steps = append(steps, s); s.exact() {
-				return true
-			}
-		}
-		return false
-	}
+	a := ascent[S]{campaign: c, part: part, try: try}
 	for i, rung := range rungs {
-		if attempt(rung) {
-			if !steps[len(steps)-1].full() {
-				return steps, more // the limit of server and client together
+		if a.attempt(ctx, rung) {
+			if !a.steps[len(a.steps)-1].full() {
+				return a.steps, a.more // the limit of server and client together
 			}
 			continue
 		}
 		if i == 0 {
 			for range downMost {
-				if rung /= 2; ctx.Err() != nil || attempt(math.Floor(rung)) {
+				if rung /= 2; ctx.Err() != nil || a.attempt(ctx, math.Floor(rung)) {
 					break
 				}
 			}
 		}
-		return steps, more
+		return a.steps, a.more
 	}
-	return steps, len(rungs) > 0
+	return a.steps, len(rungs) > 0
 }
 
 // fullRate is the share of the chunks asked for that must come before more are tried.

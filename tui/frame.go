@@ -18,6 +18,7 @@ type frame struct {
 	Options                       // changed later: a remote may get control, a run may bring its baseline
 	tick     func() tea.Cmd       // a new wait for the drawing tick
 	aside    func(string) tea.Cmd // sends something to the terminal between frames; nil without a terminal
+	title    func(string)         // names the terminal; nil without one
 	sent     func() int64         // bytes to the terminal so far; nil if they are not counted
 	resized  func(w, h int)       // tells the recording the size; nil for no recording
 	perFrame int                  // ticks between two frames

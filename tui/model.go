@@ -207,6 +207,9 @@ func (m *model) onTick() tea.Cmd {
 	m.pendingLoad.age()
 	m.pendingSpeed.age()
 	m.pendingPlace.age()
+	if m.title != nil {
+		m.title(panels.TerminalTitle(m.latest, m.state(m.latest)))
+	}
 	switch due := m.frame.onTick(); {
 	case m.over():
 		m.show()

@@ -46,7 +46,7 @@ type SweepControl interface {
 func RunSweep(ctx context.Context, o SweepOptions) error {
 	return onStage(ctx, o.Screen, func(ctx context.Context, s *stage) tea.Model {
 		m := newSweepModel(o, s.palette)
-		m.sent, m.resized, m.aside = s.w.Sent, s.w.Resized, s.aside
+		m.sent, m.resized, m.aside, m.title = s.w.Sent, s.w.Resized, s.aside, s.w.Title
 		m.next = await(ctx, o.Snapshots, func(g grid.Snapshot) tea.Msg { return sweepMsg{&g} }, sweepEndMsg{})
 		m.nextRun = await(ctx, o.Runs, func(p *Preparation) tea.Msg { return sweepRunMsg{p} }, nil)
 		m.dashboard = func(o Options) *model { return s.model(ctx, o) }
@@ -198,7 +198,7 @@ func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	before := m.run
 	m.run = m.dashboard(o)
 	m.run.within()
-	m.run.resized = nil // the screen tells its size itself
+	m.run.resized, m.run.title = nil, nil // the screen tells its size and names the terminal itself
 	m.run.palette = m.palette
 	if before != nil {
 		m.run.page, m.run.span, m.run.whole, m.run.linear = min(before.page, len(panels.Pages)-1), before.span,
@@ -262,6 +262,9 @@ func (m *sweepModel) leaveDashboard() {
 }
 
 func (m *sweepModel) onTick() tea.Cmd {
+	if m.title != nil {
+		m.title(panels.NewSweepView(m.latest, m.list).TerminalTitle())
+	}
 	switch due := m.frame.onTick(); {
 	case m.over():
 		m.show()

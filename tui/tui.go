@@ -174,7 +174,7 @@ func every(d time.Duration) func() tea.Cmd {
 // model is the dashboard of a run on the stage. The end of ctx ends its waits.
 func (s *stage) model(ctx context.Context, o Options) *model {
 	m := newModel(o, s.palette)
-	m.sent, m.resized, m.aside = s.w.Sent, s.w.Resized, s.aside
+	m.sent, m.resized, m.aside, m.title = s.w.Sent, s.w.Resized, s.aside, s.w.Title
 	m.next = nextOf(ctx, o.Snapshots)
 	if p := o.Preparation; p != nil {
 		m.prep = &preparationScreen{of: p, now: time.Now()}

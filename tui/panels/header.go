@@ -59,6 +59,20 @@ func StateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 	return screen.Success.Span("● RUN")
 }
 
+// TerminalTitle names a terminal by its run: its state, the time and the rate.
+func TerminalTitle(s *metrics.Snapshot, state metrics.State) string {
+	v := View{Snapshot: s}
+	words := "benchtop "
+	if s.Plan == nil {
+		return words + "preparing"
+	}
+	if state != metrics.Running || s.Replay != nil {
+		words += StateSign(s, state).Text + " "
+	}
+	rate := v.rateNow(finished, func(r *metrics.Report) float64 { return r.RequestThroughput })
+	return words + number.Clock(s.At) + " " + number.Rate(rate) + " req/s"
+}
+
 // conclusions are the ends of runs that were not as planned.
 var conclusions = map[metrics.Conclusion]string{
 	metrics.Aborted: "■ ABORTED", metrics.Terminated: "■ TERMINATED", metrics.HungUp: "■ TERMINAL LOST",

@@ -30,6 +30,12 @@ func (v *SweepView) sweepState() screen.Span {
 	return screen.Success.Span("● RUN")
 }
 
+// TerminalTitle names a terminal by the series: what it is, and how far.
+func (v *SweepView) TerminalTitle() string {
+	over, _, all := v.counts()
+	return fmt.Sprintf("benchtop %s %s %d/%d", screen.Sanitize(v.Title), v.sweepState().Text, over, all)
+}
+
 // drawHead writes one or two lines: the title, the state and the progress; the directory and the size of the sweep.
 func (v *SweepView) drawHead(c screen.Canvas) {
 	over, _, all := v.counts()

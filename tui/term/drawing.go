@@ -21,10 +21,12 @@ type drawing struct {
 	ready bool // the terminal is Bubble Tea's: its modes are set
 	stale bool // it shows anything
 
-	sending sync.Mutex // one frame at a time; guards frames and sent
+	sending sync.Mutex // one frame at a time; guards what follows
 	frames  [2]frame   // the one shown, and the next
 	sent    string
 	out     []byte
+	titled  bool    // the terminal takes titles
+	title   *string // that it has from us; nil for its own
 
 	wake, done chan struct{}
 }
@@ -83,6 +85,7 @@ func (d *drawing) wakeUp() {
 
 // Write takes what Bubble Tea writes. The last frame is drawn before it leaves the screen.
 func (d *drawing) Write(b []byte) (int, error) {
+	n := len(b)
 	if bytes.Contains(b, []byte(nothing)) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -102,8 +105,15 @@ func (d *drawing) Write(b []byte) (int, error) {
 		d.mu.Lock()
 		d.ready, d.left = false, true
 		d.mu.Unlock()
+		if d.title != nil {
+			d.title = nil
+			b = append([]byte(popTitle), b...)
+		}
 	}
-	return d.w.Write(b)
+	if _, err := d.w.Write(b); err != nil {
+		return 0, err
+	}
+	return n, nil
 }
 
 // send sends what changed since the last frame. The caller has sending.
@@ -120,11 +130,30 @@ func (d *drawing) send() {
 	if stale {
 		shown = nil
 	}
-	d.out = paint(d.out[:0], shown, next)
+	d.out = d.retitle(paint(d.out[:0], shown, next))
 	d.frames[0], d.frames[1] = d.frames[1], d.frames[0]
 	if d.sent = view; len(d.out) > 0 {
 		_, _ = d.w.Write(d.out)
 	}
+}
+
+// What keeps the title of a terminal, and brings it back.
+const (
+	pushTitle = "\x1b[22;0t"
+	popTitle  = "\x1b[23;0t"
+)
+
+// retitle appends a title that is new.
+func (d *drawing) retitle(b []byte) []byte {
+	title := d.w.title.Load()
+	if !d.titled || title == nil || d.title != nil && *d.title == *title {
+		return b
+	}
+	if d.title == nil {
+		b = append(b, pushTitle...)
+	}
+	d.title = title
+	return append(append(append(b, "\x1b]2;"...), *title...), '\a')
 }
 
 // drawingModel is a model whose view goes to a drawing.

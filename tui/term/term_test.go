@@ -135,6 +135,47 @@ func TestAside(t *testing.T) {
 	}
 }
 
+// The terminal gets a title with a frame, once for each title, and its own back when the screen is left.
+func TestTitle(t *testing.T) {
+	var out bytes.Buffer
+	d := newDrawing(NewWriter(&out))
+	defer d.stop()
+	d.titled = true
+	frame := func(title, view string) string {
+		out.Reset()
+		d.w.Title(title)
+		d.mu.Lock()
+		d.ready, d.view, d.width, d.high = true, view, 10, 1
+		d.mu.Unlock()
+		d.sending.Lock()
+		defer d.sending.Unlock()
+		d.send()
+		return out.String()
+	}
+	if got := frame("a", "1"); !strings.HasSuffix(got, "\x1b[22;0t\x1b]2;a\a") {
+		t.Errorf("at first %q", got)
+	}
+	if got := frame("a", "2"); strings.Contains(got, "\x1b]2;") {
+		t.Errorf("the same title again: %q", got)
+	}
+	if got := frame("b", "3"); !strings.HasSuffix(got, "\x1b]2;b\a") || strings.Contains(got, "\x1b[22;0t") {
+		t.Errorf("another title: %q", got)
+	}
+	out.Reset()
+	if n, err := d.Write([]byte(leaveScreen)); n != len(leaveScreen) || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if got := out.String(); !strings.HasPrefix(got, "\x1b[23;0t") {
+		t.Errorf("at the end %q", got)
+	}
+	for term, want := range map[string]bool{"xterm-256color": true, "screen": true, "linux": false, "dumb": false,
+		"": false} {
+		if got := titled(func(string) string { return term }); got != want {
+			t.Errorf("TERM=%s: %t", term, got)
+		}
+	}
+}
+
 func TestPlain(t *testing.T) {
 	for _, c := range []struct {
 		vars map[string]string

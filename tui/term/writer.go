@@ -46,8 +46,9 @@ type Writer struct {
 	// is an answer.
 	Ask bool
 
-	lost chan struct{} // gets a value when the terminal takes no more
-	sent atomic.Int64
+	lost  chan struct{} // gets a value when the terminal takes no more
+	sent  atomic.Int64
+	title atomic.Pointer[string] // of the terminal; nil for its own
 }
 
 // NewWriter returns a writer to a terminal, or to anything else.
@@ -75,6 +76,16 @@ func (w *Writer) Aside(words string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, _ = w.send([]byte(words))
+}
+
+// Title names the terminal from the next frame on, until the screen is left: then it has its own title again, where the
+// terminal keeps one. Words are foreign text that was made safe.
+func (w *Writer) Title(words string) { w.title.Store(&words) }
+
+// titled reports whether a terminal takes a title for what it is: the console of Linux may write it on the screen.
+func titled(getenv func(string) string) bool {
+	kind := getenv("TERM")
+	return kind != "" && kind != "linux" && kind != "dumb"
 }
 
 // send reports failures: Bubble Tea ignores them, and would go on for ever without a terminal.
@@ -147,6 +158,7 @@ func (t terminalFile) WriteString(s string) (int, error) { return t.d.Write([]by
 // from in; nil means standard input.
 func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea.ProgramOption) error {
 	d := newDrawing(w)
+	d.titled = w.IsTerminal() && titled(os.Getenv)
 	defer d.stop()
 	var out io.Writer = d
 	if w.IsTerminal() {

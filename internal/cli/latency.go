@@ -146,6 +146,7 @@ func (o *latencyOptions) measure(env *session.Environment) error {
 			Title: "latency", Runs: iterations, Whole: true, Out: io.Discard,
 			Pairs: []sweep.Combination{{Load: fmt.Sprintf("batches of %d prompts", o.batch)}},
 			Measure: func(ctx context.Context, r sweep.Run) (grid.Figures, error) {
+				defer func() { b.ended = time.Now() }()
 				if r.Number == 0 {
 					b.env = run.Environment(session.StepServer, prompts.StepWarmups)
 					if err := b.prepare(ctx); err != nil {
@@ -267,7 +268,7 @@ func (b *batch) finish(stopped error) error {
 	if b.files == nil {
 		return nil
 	}
-	end := metrics.End{Ended: time.Since(b.load.Start).Round(time.Microsecond)}
+	end := metrics.End{Ended: b.ended.Sub(b.load.Start).Round(time.Microsecond)}
 	if stopped != nil {
 		end.Reason = metrics.StoppedByUser
 	}
@@ -307,6 +308,7 @@ type batch struct {
 	events  *event.Stream   // to the journal and the view
 	view    *live.View      // for the dashboard
 	sent    int             // requests that were measured
+	ended   time.Time       // of the last iteration, however long the screen stays
 	// progress is when a line of progress was last told; stop ends the server, unfollow the dashboard's snapshots.
 	progress       time.Time
 	stop, unfollow func()

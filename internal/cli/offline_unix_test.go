@@ -59,6 +59,10 @@ func TestLatencyEndsBeforeItsScreen(t *testing.T) {
 	var last metrics.Request
 	for last = range requests {
 	}
+	if told := benchtop("report", filepath.Join(x.dir, "o.json")).stdout; strings.Contains(told, "TTFT") ||
+		!strings.Contains(told, "Mean E2EL") {
+		t.Errorf("answers that came in one piece are told of as\n%s", told)
+	}
 	if after := run.Ended - last.Done; last.Index != 1 || after >= time.Second {
 		t.Errorf("the measurement ends %s after request %d", after, last.Index)
 	}

@@ -374,10 +374,12 @@ func (t *remarks) steady() {
 		return
 	}
 	if s.End > s.Start {
-		figures := fmt.Sprintf("%.2f output tokens/s, mean TTFT %.2f ms (median %.2f ms), TPOT %.2f ms",
-			s.OutputThroughput, s.TTFT.Mean, s.TTFT.Median, s.TPOT.Mean)
+		figures := fmt.Sprintf("%.2f output tokens/s", s.OutputThroughput)
 		if !t.r.Plan.Generates() {
 			figures = fmt.Sprintf("%.2f input tokens/s", s.InputThroughput)
+		} else if t.r.Plan.Measures(metrics.TTFT) {
+			figures += fmt.Sprintf(", mean TTFT %.2f ms (median %.2f ms), TPOT %.2f ms", s.TTFT.Mean, s.TTFT.Median,
+				s.TPOT.Mean)
 		}
 		t.add("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s, %s.",
 			s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, text.Count(s.Target, "request"), s.RequestThroughput,

@@ -149,7 +149,8 @@ const notableTokenDelay = 0.1
 
 // TokenAfterChunk reports whether the first token came later than the first chunk by more than a tenth, in the median.
 func (r *Report) TokenAfterChunk() bool {
-	return r.Statistics[FirstToken].N > 0 && TokenAfterChunk(r.Statistics[FirstToken].Median, r.Statistics[TTFT].Median)
+	token, chunk := r.Statistics[FirstToken], r.Statistics[TTFT]
+	return chunk.N > 0 && token.N > 0 && TokenAfterChunk(token.Median, chunk.Median)
 }
 
 func TokenAfterChunk(token, chunk float64) bool { return token > (1+notableTokenDelay)*chunk }

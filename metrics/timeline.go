@@ -296,7 +296,7 @@ func (t *Timeline) TemplateTokens() float64 { return Share(t.templates.tokens, t
 // where by is -1.
 func (t *Timeline) count(w *Window, r *Request, at moment, warming bool, by int) {
 	for _, l := range knownAt[at] {
-		if v := rows[l].of(r); v != Never {
+		if v := rows[l].of(r); v != Never && t.Plan.Measures(l) {
 			t.change(w, r, l, v, warming, by)
 		}
 	}

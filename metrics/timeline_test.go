@@ -78,6 +78,19 @@ func TestSnapshotEqualsReport(t *testing.T) {
 	}
 }
 
+// Where answers come in one piece, the time between their pieces is none that the server took for tokens.
+func TestWholeAnswersHaveNoTPOT(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := live.NewView(time.Now(), &Plan{Whole: true})
+		eventtest.Play(rec, eventtest.DrawRun(1, 50))
+		s := rec.Snapshot()
+		if s.Histograms[E2EL].Count() == 0 || s.Histograms[TPOT].Count() != 0 || s.Histograms[Pace].Count() != 0 {
+			t.Errorf("%d E2EL, %d TPOT, %d paces", s.Histograms[E2EL].Count(), s.Histograms[TPOT].Count(),
+				s.Histograms[Pace].Count())
+		}
+	})
+}
+
 // A snapshot does not change after it was taken.
 func TestSnapshotIsImmutable(t *testing.T) {
 	rec := live.NewView(time.Now(), &Plan{})

@@ -78,6 +78,10 @@ var inputs = []string{"dataset-path", "json-schema-path", "ca-file", "cert-file"
 // beside makes a path in the value one from the working directory, if it is there beside the file.
 func (v *Value) beside(file string) {
 	switch name := Dashes(v.Name); {
+	case name == "mix":
+		for i, text := range v.Texts {
+			v.Texts[i] = workloadsBeside(file, text)
+		}
 	case v.Listed && name != "header":
 	case slices.Contains(inputs, name) && len(v.Texts) == 1:
 		v.Texts[0] = pathBeside(file, v.Texts[0])
@@ -90,6 +94,24 @@ func (v *Value) beside(file string) {
 			}
 		}
 	}
+}
+
+// WorkloadEndings are those of the file of a workload, which is named without.
+var WorkloadEndings = []string{"", ".yaml", ".yml", ".json"}
+
+// workloadsBeside are the workloads of a mixture, WORKLOAD=SHARE,…, with their files as pathBeside.
+func workloadsBeside(file, text string) string {
+	all := strings.Split(text, ",")
+	for i, item := range all {
+		given, share, _ := strings.Cut(strings.TrimSpace(item), "=")
+		for _, ending := range WorkloadEndings {
+			if path := pathBeside(file, given+ending); path != given+ending && !strings.ContainsAny(path, ",=") {
+				all[i] = path + "=" + share
+				break
+			}
+		}
+	}
+	return strings.Join(all, ",")
 }
 
 // pathBeside is a path that a file names, as seen from the folder of the file if it is there.

@@ -155,16 +155,19 @@ func TestReadFileRefuses(t *testing.T) {
 // What a file names lies beside it, or else in the working directory.
 func TestBeside(t *testing.T) {
 	folder := t.TempDir()
-	const flags = "header: {A: Bearer @key, B: '@@key', C: '@none', D: $KEY}\ndataset-path: d.json\nca-file: ca.pem\n"
+	const flags = "header: {A: Bearer @key, B: '@@key', C: '@none', D: $KEY}\ndataset-path: d.json\nca-file: ca.pem\n" +
+		"mix: [chat=0.7, 'none=0.2,d.json=1']\n"
 	for name, text := range map[string]string{"run.yaml": flags,
-		"key": "", "d.json": ""} {
+		"key": "", "d.json": "", "chat.yaml": ""} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	values, problems := ReadFile(filepath.Join(folder, "run.yaml"), "")
 	want := []string{"A=Bearer @" + filepath.Join(folder, "key"), "B=@@key", "C=@none", "D=$KEY"}
-	if len(problems) > 0 || len(values) != 3 || !slices.Equal(values[0].Texts, want) ||
+	mix := []string{filepath.Join(folder, "chat.yaml=0.7"), "none=0.2," + filepath.Join(folder, "d.json=1")}
+	if len(problems) > 0 || len(values) != 4 || !slices.Equal(values[0].Texts, want) ||
+		!slices.Equal(values[3].Texts, mix) ||
 		values[1].Texts[0] != filepath.Join(folder, "d.json") || values[2].Texts[0] != "ca.pem" {
 		t.Errorf("%v, %v", values, problems)
 	}

@@ -146,6 +146,7 @@ func (o *latencyOptions) measure(env *session.Environment) error {
 			Title: "latency", Runs: iterations, Whole: true, Out: io.Discard,
 			Pairs: []sweep.Combination{{Load: fmt.Sprintf("batches of %d prompts", o.batch)}},
 			Measure: func(ctx context.Context, r sweep.Run) (grid.Figures, error) {
+				defer func() { b.ended = time.Now() }()
 				if r.Number == 0 {
 					b.env = run.Environment(session.StepServer, prompts.StepWarmups)
 					if err := b.prepare(ctx); err != nil {
@@ -241,11 +242,12 @@ func (b *batch) open(ctx context.Context) (err error) {
 	b.Server.Plan(&p)
 	b.Report.Plan(&p)
 	b.Client.Plan(&p, b.Server.Protocol)
-	shown := p
-	shown.Whole = !b.stream
-	b.view = live.NewView(b.load.Start, &shown)
+	if !b.stream {
+		p.Whole, p.Metrics = true, []metrics.Latency{metrics.E2EL}
+	}
+	b.view = live.NewView(b.load.Start, &p)
 	b.events = event.NewStream(b.load.Start, b.view)
-	b.env.About(shown)
+	b.env.About(p)
 	if b.Server.Profile { // without a result
 		return nil
 	}
@@ -267,7 +269,7 @@ func (b *batch) finish(stopped error) error {
 	if b.files == nil {
 		return nil
 	}
-	end := metrics.End{Ended: time.Since(b.load.Start).Round(time.Microsecond)}
+	end := metrics.End{Ended: b.ended.Sub(b.load.Start).Round(time.Microsecond)}
 	if stopped != nil {
 		end.Reason = metrics.StoppedByUser
 	}
@@ -307,6 +309,7 @@ type batch struct {
 	events  *event.Stream   // to the journal and the view
 	view    *live.View      // for the dashboard
 	sent    int             // requests that were measured
+	ended   time.Time       // of the last iteration, however long the screen stays
 	// progress is when a line of progress was last told; stop ends the server, unfollow the dashboard's snapshots.
 	progress       time.Time
 	stop, unfollow func()

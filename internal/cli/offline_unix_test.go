@@ -12,8 +12,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"benchtop/export/journal"
 	"benchtop/internal/session"
+	"benchtop/metrics"
+	"benchtop/metrics/report"
 )
 
 // A server that is started for the measurement is stopped after it.
@@ -32,6 +36,35 @@ func TestStartedServer(t *testing.T) {
 		expect(t, session.ExitFine, "server command: ", "Avg latency: ")
 	if _, err := http.Get("http://127.0.0.1:" + port + "/health"); err == nil {
 		t.Error("the server still answers")
+	}
+}
+
+// The time for which the screen stays after the last iteration is none of the measurement.
+func TestLatencyEndsBeforeItsScreen(t *testing.T) {
+	t.Parallel()
+	x := open(t, 80, 24, fmt.Sprintf(`"$BENCHTOP" latency --serve-cmd "$BENCHTOP simulate --port %s" --num-iters 2 `+
+		`--num-iters-warmup 0 --batch-size 2 --output-json o.json`, unused(t)))
+	x.wait("run 1/2")
+	x.press("Escape")
+	x.wait("q quit")
+	time.Sleep(time.Second)
+	x.press("q")
+	if code := x.ended(); code != session.ExitFine {
+		t.Errorf("exit code %d", code)
+	}
+	run, requests, err := report.Gather(journal.Read(filepath.Join(x.dir, "o.jsonl.gz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last metrics.Request
+	for last = range requests {
+	}
+	if told := benchtop("report", filepath.Join(x.dir, "o.json")).stdout; strings.Contains(told, "TTFT") ||
+		!strings.Contains(told, "Mean E2EL") {
+		t.Errorf("answers that came in one piece are told of as\n%s", told)
+	}
+	if after := run.Ended - last.Done; last.Index != 1 || after >= time.Second {
+		t.Errorf("the measurement ends %s after request %d", after, last.Index)
 	}
 }
 

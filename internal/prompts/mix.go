@@ -144,7 +144,7 @@ var wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-head
 
 // find is the path of the file: the one given, or with an ending of YAML or JSON.
 func (w *workload) find() (string, error) {
-	for _, ending := range []string{"", ".yaml", ".yml", ".json"} {
+	for _, ending := range argv.WorkloadEndings {
 		if info, err := os.Stat(w.given + ending); err == nil && !info.IsDir() {
 			return w.given + ending, nil
 		}

@@ -297,7 +297,7 @@ func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *
 			if plan.Measures(metrics.TTFT) {
 				ttft.Add(o.TTFT)
 			}
-			if o.Output >= 2 {
+			if plan.Measures(metrics.TPOT) && o.Output >= 2 {
 				tpot.Add(o.TPOT())
 			}
 		}

@@ -297,3 +297,14 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
 }
+
+func FuzzParseColumns(f *testing.F) {
+	for _, text := range []string{"", "timestamp=a,input=b c,output=d=e", "output=", ",", "input=a,input=a"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if c, err := ParseColumns(text); err == nil && text != "" && c == (Columns{}) {
+			t.Errorf("%q names no column and is no error", text)
+		}
+	})
+}

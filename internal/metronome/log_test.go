@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -128,4 +129,43 @@ func TestFetchLogFailures(t *testing.T) {
 	if _, err := FetchLog(t.Context(), "http://[::1"); err == nil {
 		t.Error("no error for a base that is no URL")
 	}
+}
+
+// A log is read back as it was written; other data is an error and causes neither a panic nor large allocations.
+func FuzzLog(f *testing.F) {
+	f.Add([]byte(encoded(0, 0)))
+	f.Add([]byte(encoded(1, 1, answer{ID: "x", Arrived: 5})))
+	f.Add([]byte(encoded(0, 2, answer{ID: "x", Arrived: 5, Writes: []int64{5, 7, 1 << 62}},
+		answer{Arrived: 1 << 61, Writes: []int64{1 << 61}})))
+	f.Add([]byte(encoded(0, 1<<40)[:20]))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, err := readLog(bytes.NewReader(data))
+		if entries == nil {
+			if err == nil {
+				t.Fatal("neither a log nor an error")
+			}
+			return
+		}
+		answers := make([]answer, len(entries))
+		for i, e := range entries {
+			answers[i] = answer{ID: e.ID, Arrived: e.Arrived.UnixNano()}
+			for _, w := range e.Writes {
+				answers[i].Writes = append(answers[i].Writes, w.UnixNano())
+			}
+		}
+		var b bytes.Buffer
+		if err := writeLog(&b, slices.Clone(answers), 0); err != nil {
+			t.Fatal(err)
+		}
+		again, err := readLog(&b)
+		if err != nil || len(again) != len(entries) {
+			t.Fatalf("written again: %d answers, %v", len(again), err)
+		}
+		for i, e := range again {
+			if e.ID != entries[i].ID || !e.Arrived.Equal(entries[i].Arrived) ||
+				!slices.EqualFunc(e.Writes, entries[i].Writes, time.Time.Equal) {
+				t.Fatalf("answer %d: %+v, written again %+v", i, entries[i], e)
+			}
+		}
+	})
 }

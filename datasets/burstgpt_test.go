@@ -1,9 +1,16 @@
 package datasets
 
 import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"benchtop/datasets/textfile"
 )
@@ -176,4 +183,43 @@ func TestBurstGPTBadFiles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzReadBurstGPT holds the reader to what the plain way makes of a table that it accepts, however it is cut up.
+func FuzzReadBurstGPT(f *testing.F) {
+	for _, rows := range []string{"", "5,GPT-4,34,1,35,API log\n", "\"a\"\"\",GPT-4,3.0,1e1\r\n\n5,GPT-4,,\n",
+		"5,\"GPT-4\n", "\xff", ",,,,,,,,"} {
+		f.Add([]byte(burstHeader + rows))
+	}
+	f.Add([]byte("\ufeffa,Model,b,Response tokens\n,GPT-4,1,2"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		read := func(r io.Reader) (string, error) {
+			var out strings.Builder
+			total, err := readBurstGPT(r, func(row burstRow, line int) { fmt.Fprintln(&out, row, line) })
+			return out.String() + strconv.Itoa(total), err
+		}
+		got, err := read(bytes.NewReader(data))
+		slow, slowErr := read(iotest.OneByteReader(bytes.NewReader(data)))
+		if (err == nil) != (slowErr == nil) || err == nil && got != slow {
+			t.Fatalf("at once %s, %v; byte by byte %s, %v", got, err, slow, slowErr)
+		}
+		if err != nil {
+			return
+		}
+		plain := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+		plain.FieldsPerRecord = -1
+		all, err := plain.ReadAll()
+		if err != nil {
+			t.Fatalf("accepted what is not CSV: %v", err)
+		}
+		named := 0
+		for _, row := range all {
+			if slices.Contains(row, "GPT-4") {
+				named++
+			}
+		}
+		if kept := strings.Count(got, "\n"); kept > named {
+			t.Errorf("kept %d rows of %d that name GPT-4", kept, named)
+		}
+	})
 }

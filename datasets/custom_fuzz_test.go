@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"benchtop/internal/hf/media"
+	"benchtop/internal/jsonscan"
 )
 
 // FuzzReadCustomImage makes sure that what comes of any file is JSON, with each row's images as many as its parts.
@@ -69,6 +70,66 @@ func FuzzReadBFCL(f *testing.F) {
 			}
 			if again := asPython(row.tools, true); !bytes.Equal(again, row.tools) {
 				t.Errorf("translated twice: got %s, want %s", again, row.tools)
+			}
+		}
+	})
+}
+
+// FuzzReadCustom holds the reader to what encoding/json makes of each line.
+func FuzzReadCustom(f *testing.F) {
+	for _, text := range []string{"", `{"prompt":"a","output_tokens":1}`,
+		"{\"prompt\":null}\n{\"prompt\":\"\\u00fc\",\"output_tokens\":\"7.0\"}", `{"prompt":NaN}`,
+		`{"Prompt":1,"prompt":"b"}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rows, err := custom{customFlags: &customFlags{OutputFromFile}}.read(bytes.NewReader(data),
+			func(int) bool { return true })
+		if err != nil {
+			return
+		}
+		lines := bytes.Split(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), []byte("\n"))
+		for _, row := range rows {
+			if row.bad != nil {
+				continue
+			}
+			var object map[string]json.RawMessage
+			var prompt *string
+			line := jsonscan.PlainNumbers(lines[row.line-1])
+			if json.Unmarshal(line, &object) != nil || json.Unmarshal(object["prompt"], &prompt) != nil ||
+				prompt == nil || *prompt != row.prompt {
+				t.Errorf("got prompt %q of line %q", row.prompt, line)
+			}
+			if row.output < 1 {
+				t.Errorf("got %d output tokens of line %q", row.output, line)
+			}
+		}
+	})
+}
+
+// FuzzReadBench makes sure that every row of any file has its prompt from a string.
+func FuzzReadBench(f *testing.F) {
+	for _, text := range []string{"", `{"turns":["a","b"],"category":"c"}`, "{\"turns\":[]}\n{}", `{"turns":[NaN]}`} {
+		f.Add([]byte(text), "")
+		f.Add([]byte(text), "c")
+	}
+	f.Fuzz(func(t *testing.T, data []byte, category string) {
+		rows, err := bench{"spec_bench", category, "--spec-bench-category", "turns", specBenchForm,
+			func(turn []byte) []byte { return turn }}.read(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		lines := bytes.Split(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), []byte("\n"))
+		for _, row := range rows {
+			var object map[string]json.RawMessage // its names are not those of any other case
+			var turns []any
+			line := jsonscan.PlainNumbers(lines[row.line-1])
+			if json.Unmarshal(line, &object) != nil {
+				t.Fatalf("accepted %q", line)
+			}
+			// A number that no float holds spoils the plain way, not the prompt before it.
+			if json.Unmarshal(object["turns"], &turns) == nil && turns[0] != row.prompt {
+				t.Errorf("got prompt %q of line %q", row.prompt, line)
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"bytes"
 	"io"
 	"math"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -264,4 +266,23 @@ func TestTimedTraceNamesTheFlagsThatFit(t *testing.T) {
 		d := must(newTracePrompts(o, nil, numpy.NewStreams(0)))
 		same(t, "doubt", d.doubt(), c.want)
 	}
+}
+
+// FuzzReadTrace makes sure that any file is read, or refused, alike however it is cut up.
+func FuzzReadTrace(f *testing.F) {
+	good := `{"timestamp": 0.5, "input_length": 8, "output_length": 5, "hash_ids": [7, 8]}`
+	for _, text := range []string{"", "\n", "{}", "[]", good, good + "\r\n\n" + good, good + good, "\ufeff" + good,
+		"\xff",
+		good[:30], strings.Replace(good, "7", `"\ud800"`, 1), strings.Replace(good, "0.5", "1e999", 1)} {
+		f.Add([]byte(text))
+	}
+	o := timedTrace{ChunkSize: 4, Labels: traceLabels{"timestamp", "input_length", "output_length", "hash_ids"}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := readTrace(bytes.NewReader(data), o)
+		slow, slowErr := readTrace(iotest.OneByteReader(bytes.NewReader(data)), o)
+		if (err == nil) != (slowErr == nil) ||
+			err == nil && !cmp.Equal(got, slow, cmp.AllowUnexported(hashTrace{}, traceLine{})) {
+			t.Fatalf("at once %v, %v; byte by byte %v, %v", got, err, slow, slowErr)
+		}
+	})
 }

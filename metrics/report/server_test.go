@@ -158,3 +158,11 @@ func TestGPUsOver(t *testing.T) {
 		t.Error("a report of GPUs without samples, or none of absent ones")
 	}
 }
+
+// Samples of accelerators are reported in order of time, in whatever order they come.
+func TestGPUSecondsAreInOrder(t *testing.T) {
+	run := metrics.Run{Telemetry: metrics.Telemetry{GPUs: []metrics.GPUSecond{{At: 2 * second}, {At: second}}}}
+	if r := gpuReport(&run, 1, minute); r.Seconds[0].At != second || run.GPUs[0].At != 2*second {
+		t.Errorf("reported %v of %v", r.Seconds, run.GPUs)
+	}
+}

@@ -295,8 +295,9 @@ func (t *Timeline) TemplateTokens() float64 { return Share(t.templates.tokens, t
 // count adds the latencies of a request that are known at a moment, in its second and in the whole run, or removes them
 // where by is -1.
 func (t *Timeline) count(w *Window, r *Request, at moment, warming bool, by int) {
+	streams := at == atChunk || t.Plan.Measures(TTFT) // an answer in one piece has one chunk
 	for _, l := range knownAt[at] {
-		if v := rows[l].of(r); v != Never && t.Plan.Measures(l) {
+		if v := rows[l].of(r); v != Never && (streams || !rows[l].streams) {
 			t.change(w, r, l, v, warming, by)
 		}
 	}

@@ -57,7 +57,7 @@ func sampled(of func() metrics.Snapshot, whole, recent []string) func() metrics.
 
 var states = []state{
 	{name: "empty", of: func() metrics.Snapshot {
-		return tuitest.Exactly(liveview.NewView(time.Now(), tuitest.RampPlan()).Snapshot(), 100*time.Millisecond)
+		return liveview.NewView(time.Now(), tuitest.RampPlan()).SnapshotAt(100 * time.Millisecond)
 	}},
 	{name: "young", of: tuitest.Young},
 	{name: "mid", of: tuitest.Mid},

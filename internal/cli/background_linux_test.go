@@ -67,10 +67,23 @@ func shownBy(output []byte) string {
 			column = 0
 		case string(seq) == "\n":
 			row++
-		case parser.Command() == 'H' && ansi.HasCsiPrefix(seq):
-			y, _ := parser.Param(0, 1)
-			x, _ := parser.Param(1, 1)
-			row, column = max(y, 1)-1, max(x, 1)-1
+		case ansi.HasCsiPrefix(seq):
+			first, _ := parser.Param(0, 1)
+			second, _ := parser.Param(1, 1)
+			from, end := row*121+column, row*121+120
+			switch parser.Command() {
+			case 'H':
+				row, column = max(first, 1)-1, max(second, 1)-1
+			case 'C':
+				column += max(first, 1)
+			case 'J':
+				end = len(cells)
+				fallthrough
+			case 'K':
+				for ; from < end; from++ {
+					cells[from] = " "
+				}
+			}
 		}
 		output, state = output[n:], next
 	}
@@ -82,10 +95,12 @@ func shownBy(output []byte) string {
 
 // The screen is read though only cells that differ are written.
 func TestShownBy(t *testing.T) {
-	if shown := shownBy([]byte("\x1b[2;1H9 u\x1b[1m\x1b[2;4Hsers\x1b[2;1H8\x1b[0m\r\né")); !strings.Contains(shown,
-		"8 users   ") ||
-		!strings.Contains(shown, "\né  ") {
-		t.Error(shown)
+	shown := shownBy([]byte("\x1b[2;1H9 u\x1b[1m\x1b[2;4Hsers gone\x1b[2;8H\x1b[K\x1b[2;1H8\x1b[0m" +
+		"\r\né\x1b[3Cn\r\nx gone\x1b[4;2H\x1b[J"))
+	for _, want := range []string{"8 users   ", "\né   n  ", "\nx  "} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is missing in\n%s", want, shown)
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ func TalkRequests(end time.Duration, cached bool) []*metrics.Request {
 // Talk is such a run at a moment.
 func Talk(at time.Duration, cached bool) metrics.Snapshot {
 	view := talk(TalkRequests(at, cached), at)
-	return Sampled(Exactly(view.SnapshotAt(at), at), nil, nil)
+	return Sampled(view.SnapshotAt(at), nil, nil)
 }
 
 // TalkDone is such a run when it is over.
@@ -104,7 +104,7 @@ func TalkDone(cached bool) metrics.Snapshot {
 		panic(err)
 	}
 	view.Finish(&report)
-	return Sampled(Exactly(view.Snapshot(), end), nil, nil)
+	return Sampled(view.SnapshotAt(end), nil, nil)
 }
 
 // talk plays requests until a moment.

@@ -234,5 +234,5 @@ func Pooled(finished bool) metrics.Snapshot {
 		}
 		rec.Finish(&report)
 	}
-	return Exactly(rec.Snapshot(), end)
+	return rec.SnapshotAt(end)
 }

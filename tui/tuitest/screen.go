@@ -3,7 +3,6 @@ package tuitest
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,14 +45,7 @@ func SnapshotAt(at time.Duration, failures bool) metrics.Snapshot {
 			Text: "held grew 5 s in a row (12): past saturation?"})
 	}
 	Play(rec, RampRequests(at, failures), at)
-	return Sampled(Exactly(rec.Snapshot(), at), nil, nil)
-}
-
-// Exactly takes back the moments that passed while a snapshot was made.
-func Exactly(s metrics.Snapshot, at time.Duration) metrics.Snapshot {
-	s.At = at
-	s.Windows = slices.Clip(s.Windows[:min(len(s.Windows), int(at/time.Second)+1)])
-	return s
+	return Sampled(rec.SnapshotAt(at), nil, nil)
 }
 
 var (
@@ -71,7 +63,7 @@ var (
 			panic(err)
 		}
 		rec.Finish(&report)
-		return Sampled(Exactly(rec.Snapshot(), end), nil, nil)
+		return Sampled(rec.SnapshotAt(end), nil, nil)
 	})
 )
 

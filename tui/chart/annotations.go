@@ -33,9 +33,10 @@ type Underline struct {
 type usedCells struct {
 	c     screen.Canvas
 	cells []bool
+	above int // the rows above the data
 }
 
-func newTaken(c screen.Canvas) *usedCells { return &usedCells{c.Over(), make([]bool, c.W*c.H)} }
+func newTaken(c screen.Canvas) *usedCells { return &usedCells{c: c.Over(), cells: make([]bool, c.W*c.H)} }
 
 // cell marks one cell.
 func (t *usedCells) cell(x, y int) { t.cells[y*t.c.W+x] = true }
@@ -64,7 +65,7 @@ func (t *usedCells) limits(all []Limit, at scale) {
 		if part := at(l.At.Seconds()); !(part >= 0 && part <= 1) {
 			continue
 		}
-		y := at.row(l.At.Seconds(), t.c.H)
+		y := t.above + at.row(l.At.Seconds(), t.c.H-t.above)
 		name := " " + l.Name + " "
 		n := screen.Width(name)
 		x := 1

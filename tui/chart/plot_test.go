@@ -12,7 +12,7 @@ import (
 func flat() Line {
 	l := Line{Name: "running", Color: screen.Running, Filled: true}
 	for i := range 60 {
-		l.Points = append(l.Points, Point{time.Duration(i+1) * time.Second, 11})
+		l.Points = append(l.Points, Point{time.Duration(i+1) * time.Second, 6.1})
 	}
 	return l
 }
@@ -52,7 +52,7 @@ func TestMarks(t *testing.T) {
 		{"too long", []Annotation{at(30, strings.Repeat("x", 30))}, "               ┊"},
 	} {
 		got := drawn(axisWidth+30, 8, screen.Terminal{}, minute(c.marks...).Draw)
-		if top := strings.TrimRight(strings.TrimPrefix(got[0], "      "), " "); top != c.top {
+		if top := strings.TrimRight(string([]rune(got[0])[axisWidth:]), " "); top != c.top {
 			t.Errorf("%s: %q, want %q\n%s", c.name, top, c.top, strings.Join(got, "\n"))
 		}
 	}

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"benchtop/tui/screen"
@@ -36,7 +37,9 @@ type usedCells struct {
 	above int // the rows above the data
 }
 
-func newTaken(c screen.Canvas) *usedCells { return &usedCells{c: c.Over(), cells: make([]bool, c.W*c.H)} }
+func newTaken(c screen.Canvas) *usedCells {
+	return &usedCells{c: c.Over(), cells: make([]bool, c.W*c.H)}
+}
 
 // cell marks one cell.
 func (t *usedCells) cell(x, y int) { t.cells[y*t.c.W+x] = true }
@@ -115,10 +118,16 @@ func (t *usedCells) annotate(all []Annotation, on TimeAxis, words bool) {
 	}
 }
 
-// name writes the name of an annotation in the top row, or that of a prominent one in the next row that has room for
-// it.
+// name writes the name of an annotation in the top row, without the unit of its number if need be, or that of a
+// prominent one in the next row that has room for it.
 func (t *usedCells) name(x int, m *Annotation) {
-	if t.write(x, 0, m.Name, m.Words, false) || !m.Prominent {
+	if t.write(x, 0, m.Name, m.Words, false) {
+		return
+	}
+	if number, _, _ := strings.Cut(m.Name, " "); !m.Prominent {
+		if strings.ContainsAny(number, "0123456789") {
+			t.write(x, 0, number, m.Words, false)
+		}
 		return
 	}
 	for i := range 2 * t.c.H {

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"benchtop/tui/screen"
@@ -33,9 +34,12 @@ type Underline struct {
 type usedCells struct {
 	c     screen.Canvas
 	cells []bool
+	above int // the rows above the data
 }
 
-func newTaken(c screen.Canvas) *usedCells { return &usedCells{c.Over(), make([]bool, c.W*c.H)} }
+func newTaken(c screen.Canvas) *usedCells {
+	return &usedCells{c: c.Over(), cells: make([]bool, c.W*c.H)}
+}
 
 // cell marks one cell.
 func (t *usedCells) cell(x, y int) { t.cells[y*t.c.W+x] = true }
@@ -64,7 +68,7 @@ func (t *usedCells) limits(all []Limit, at scale) {
 		if part := at(l.At.Seconds()); !(part >= 0 && part <= 1) {
 			continue
 		}
-		y := at.row(l.At.Seconds(), t.c.H)
+		y := t.above + at.row(l.At.Seconds(), t.c.H-t.above)
 		name := " " + l.Name + " "
 		n := screen.Width(name)
 		x := 1
@@ -114,10 +118,16 @@ func (t *usedCells) annotate(all []Annotation, on TimeAxis, words bool) {
 	}
 }
 
-// name writes the name of an annotation in the top row, or that of a prominent one in the next row that has room for
-// it.
+// name writes the name of an annotation in the top row, without the unit of its number if need be, or that of a
+// prominent one in the next row that has room for it.
 func (t *usedCells) name(x int, m *Annotation) {
-	if t.write(x, 0, m.Name, m.Words, false) || !m.Prominent {
+	if t.write(x, 0, m.Name, m.Words, false) {
+		return
+	}
+	if number, _, _ := strings.Cut(m.Name, " "); !m.Prominent {
+		if strings.ContainsAny(number, "0123456789") {
+			t.write(x, 0, number, m.Words, false)
+		}
 		return
 	}
 	for i := range 2 * t.c.H {

@@ -26,13 +26,13 @@ func (s scale) row(v float64, n int) int {
 	return int(math.Round((1 - part) * float64(n-1)))
 }
 
-// linear draws the axis from 0 to at least top.
+// linear draws the axis from 0 to the next round number above top, in even steps.
 func (a axis) linear(top float64) scale {
-	step := niceStep(top / float64(max(1, min(5, a.c.H/3))))
-	top = max(math.Ceil(top/step*2-1e-9)/2, 1) * step
-	for k := 0; float64(k)*step <= top*1.0001; k++ {
-		v := float64(k) * step
-		a.put(int(math.Round((1-v/top)*float64(a.c.H-1))), number.Short(v))
+	top = roundTop(top)
+	steps := evenSteps(top, a.c.H/3)
+	for k := range steps + 1 {
+		part := float64(k) / float64(steps)
+		a.put(int(math.Round((1-part)*float64(a.c.H-1))), number.Short(part*top))
 	}
 	return func(v float64) float64 { return v / top }
 }
@@ -78,18 +78,31 @@ func (a axis) latencies(ticks func(close bool) []time.Duration, at scale) {
 	}
 }
 
-// niceStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least v.
-func niceStep(v float64) float64 {
+// roundTop is the smallest whole number with one digit, or 12, 15 or 25, times a power of ten, that is at least v.
+func roundTop(v float64) float64 {
 	if v <= 1 {
 		return 1
 	}
 	e := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, m := range []float64{1, 2, 2.5, 5} {
-		if s := m * e; s >= v*(1-1e-9) && s == math.Trunc(s) {
+	for _, m := range []float64{10, 12, 15, 20, 25, 30, 40, 50, 60, 80} {
+		if s := m * e / 10; s >= v*(1-1e-9) && s == math.Trunc(s) {
 			return s
 		}
 	}
 	return 10 * e
+}
+
+// evenSteps is the largest number of steps from 0 to top, at most five and so many, that are whole numbers of two
+// digits at most but for their zeros; at least one.
+func evenSteps(top float64, most int) int {
+	for n := min(most, 5); n > 1; n-- {
+		step := top / float64(n)
+		digits := step / math.Pow(10, max(math.Floor(math.Log10(step))-1, 0))
+		if digits == math.Trunc(digits) {
+			return n
+		}
+	}
+	return 1
 }
 
 // timeStep is the distance of labels on an axis of time, at most so many.

@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/NimbleMarkets/ntcharts/canvas/runes"
+
+	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
 
@@ -66,17 +69,34 @@ func (p pen) older(dots []dot) {
 	}
 }
 
-// lines returns a function that draws lines over each other, and over their areas. A cell has one colour: that of the
-// last line through it. The dots of earlier lines stay in it.
+// areas returns a function that draws the areas below lines, whose edges stand for these lines; the later one is seen
+// where areas overlap.
+func (p pen) areas(lanes []lane, all []Line) (draw func()) {
+	heights := make([][]int, len(all))
+	for i, l := range all {
+		if p.fills(l) {
+			heights[i] = p.heights(lanes[i], l.Points)
+		}
+	}
+	return func() {
+		for i, l := range all {
+			p.area(lanes[i], heights[i], screen.Shade(l.Color))
+		}
+	}
+}
+
+// fills reports whether a line is drawn as an area.
+func (p pen) fills(l Line) bool { return l.Filled && Shaded(p.terminal) }
+
+// lines returns a function that draws lines over each other. A cell has one colour: that of the last line through it.
+// The dots of earlier lines stay in it.
 func (p pen) lines(lanes []lane, all []Line) (draw func()) {
 	warm := p.time.warm(p.r.w)
 	dots := make([][]dot, len(all))
 	for i, l := range all {
-		dots[i] = p.trace(lanes[i], l.Points, l.Sparse)
-	}
-	var tops [][]int
-	if Shaded(p.terminal) {
-		tops = topsOf(dots, 2*p.r.w)
+		if !p.fills(l) {
+			dots[i] = p.trace(lanes[i], l.Points, l.Sparse)
+		}
 	}
 	return func() {
 		for i, l := range all {
@@ -87,8 +107,57 @@ func (p pen) lines(lanes []lane, all []Line) (draw func()) {
 				return cellState{screen.Style{Fg: l.Color}, i + 1}
 			})
 		}
-		if tops != nil {
-			p.areas(lanes, all, tops, warm)
+	}
+}
+
+// heights are those of an area in each column, in eighths of a cell: the mean of the line between its points, at least
+// one for a value above 0; -1 where there is no line.
+func (p pen) heights(on lane, points []Point) []int {
+	sums, n := make([]float64, p.r.w), make([]int, p.r.w)
+	from, last := -1, 0.0
+	for _, pt := range points {
+		part := min(max(on.scale(number.Sane(pt.Value)), 0), 1)
+		if math.IsNaN(pt.Value) {
+			from = -1
+			continue
+		}
+		at := p.time.dot(pt.At, p.r.w)
+		if from < 0 {
+			from, last = at, part
+		}
+		for k := max(from, 0); k <= min(at, 2*p.r.w-1); k++ {
+			v := part
+			if at > from {
+				v = last + (part-last)*float64(k-from)/float64(at-from)
+			}
+			sums[k/2], n[k/2] = sums[k/2]+v, n[k/2]+1
+		}
+		from, last = at, part
+	}
+	out := make([]int, p.r.w)
+	for x := range out {
+		out[x] = -1
+		if n[x] > 0 {
+			out[x] = int(math.Ceil(sums[x]/float64(n[x])*float64(8*on.area.H) - 0.5))
+		}
+	}
+	return out
+}
+
+// area fills the columns of a lane from its bottom, to an eighth of a cell. The warm-up is grey.
+func (p pen) area(on lane, heights []int, color screen.Color) {
+	warm := p.time.warm(p.r.w)
+	for x, h := range heights {
+		of := color
+		if x < warm {
+			of = screen.Shade(screen.Dimmed)
+		}
+		y := on.above + on.area.H - 1
+		for ; h >= 8; h, y = h-8, y-1 {
+			p.r.set(x, y, ' ', cellState{screen.Style{Bg: of}, belowLine})
+		}
+		if h > 0 {
+			p.r.set(x, y, runes.LowerBlockElementFromFloat64(float64(h)/8), cellState{style: screen.Style{Fg: of}})
 		}
 	}
 }
@@ -106,56 +175,8 @@ func (p pen) sign(l Line) rune {
 	return '*'
 }
 
-// topsOf are the rows of the highest dots of each line, by columns of dots.
-func topsOf(lines [][]dot, columns int) [][]int {
-	tops := make([][]int, len(lines))
-	for i, dots := range lines {
-		tops[i] = slices.Repeat([]int{math.MaxInt}, columns)
-		for _, d := range dots {
-			tops[i][d.x] = min(tops[i][d.x], d.y)
-		}
-	}
-	return tops
-}
-
-// areas fills the areas below the lines, beginning with the last line: where areas overlap, the last one is seen. An
-// area begins at the cell that its line leaves at least half of below it.
-func (p pen) areas(lanes []lane, all []Line, tops [][]int, warm int) {
-	end := p.r.top + p.r.rows
-	claimed := make([]int, p.r.w) // per column, the row from which on an area of a later line lies
-	for i := len(all) - 1; i >= 0; i-- {
-		l, bottom := all[i], lanes[i].above+lanes[i].area.H
-		if i == len(all)-1 || lanes[i].above != lanes[i+1].above {
-			for x := range claimed {
-				claimed[x] = bottom
-			}
-		}
-		for x := range p.r.w {
-			top := min(tops[i][2*x], tops[i][2*x+1])
-			if top == math.MaxInt || !l.Filled || x < warm {
-				continue
-			}
-			first := (top + 2) / 4
-			for y := max(first, p.r.top); y < min(claimed[x], end); y++ {
-				p.shade(x, y, screen.Shade(l.Color))
-			}
-			claimed[x] = min(claimed[x], first)
-		}
-	}
-}
-
-// shade colours the background of a cell, behind any line in it.
-func (p pen) shade(x, y int, color screen.Color) {
-	of := p.r.at(x, y)
-	if p.r.glyph(x, y) == 0 {
-		p.r.set(x, y, ' ', cellState{line: belowLine})
-	}
-	of.style.Bg = color
-}
-
 // names writes the name of each line at its right end, for readers and terminals without colours.
-func (p Plot) names(used *usedCells, lanes []lane) {
-	area := used.c
+func (p Plot) names(area screen.Canvas, used *usedCells, lanes []lane) {
 	type name struct {
 		text  string
 		row   int
@@ -182,6 +203,6 @@ func (p Plot) names(used *usedCells, lanes []lane) {
 		all[i].row = min(all[i].row, area.H-len(all)+i)
 		n := screen.Width(all[i].text)
 		area.Right(area.W, all[i].row, all[i].text, screen.Text)
-		used.take(area.W-n, all[i].row, n)
+		used.take(area.W-n, all[i].row+used.above, n)
 	}
 }

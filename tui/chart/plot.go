@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"benchtop/tui/number"
@@ -14,7 +15,7 @@ type Line struct {
 	Points []Point // in order of time
 	Older  []Point // the same line of a baseline, broken and dim behind all lines; nil for none
 	Color  screen.Color
-	Filled bool // the area below has a dim shade of its colour, if the terminal has enough colours
+	Filled bool // the area below, in a shade of its colour, stands for the line if the terminal has enough colours
 	Sign   rune // of the line in ASCII; 0 for the first letter of its name
 	Sparse bool // stretches at the bottom of the axis are left out, where they would cover other lines
 }
@@ -34,7 +35,7 @@ type Point struct {
 type Plot struct {
 	Time  TimeAxis
 	Lines []Line // later ones are drawn over earlier ones
-	Lanes bool   // each line has a lane and an axis of its own, the first the highest
+	Lanes bool   // each line has a lane and an axis of its own, the first the highest, if there is room
 	Log   bool   // values are latencies in seconds on a logarithmic axis
 	// lines are percentiles, highest first, with areas between them if the terminal has enough colours
 	Band        bool
@@ -49,11 +50,20 @@ type Plot struct {
 
 // Draw fills c with the plot. The raster may be nil.
 func (p Plot) Draw(c screen.Canvas, r *Raster) {
-	area := plotArea(c)
+	used := newTaken(plotArea(c))
+	area := used.c
 	low, top := extremes(p.Lines)
 	if area.W == 0 || p.Time.Shown <= 0 || len(p.Lines) == 0 || p.Log && top == 0 {
 		c.Center(p.Nothing, screen.Label)
 		return
+	}
+	if p.Lanes && area.H < LanesRows {
+		p.Lanes, p.Lines = false, p.Lines[:1]
+		low, top = extremes(p.Lines)
+	}
+	if p.worded() && area.H >= wordedRows {
+		used.above = 1
+		area = area.Sub(0, 1, area.W, area.H-1)
 	}
 	lanes := p.split(area)
 	if p.Lanes {
@@ -67,15 +77,25 @@ func (p Plot) Draw(c screen.Canvas, r *Raster) {
 			lanes[i].scale = scale
 		}
 	}
-	used := newTaken(area)
 	band := p.Band && Shaded(c.Terminal())
 	p.data(pen{r.start(area), p.Time, c.Terminal()}, area, used, lanes, band)
 	if c.Terminal().Mono || p.Named && !band {
-		p.names(used, lanes)
+		p.names(area, used, lanes)
 	}
 	used.limits(p.Limits, lanes[0].scale)
 	used.annotate(p.Annotations, p.Time, !p.Wordless)
 	used.underline(p.Underline, p.Time)
+}
+
+// LanesRows is the least height of a chart with lanes; a lower one shows the first line alone.
+const LanesRows = 8
+
+// wordedRows is the least height of a chart whose top row is kept for the words of annotations.
+const wordedRows = 4
+
+// worded reports whether annotations have words.
+func (p Plot) worded() bool {
+	return !p.Wordless && slices.ContainsFunc(p.Annotations, func(a Annotation) bool { return a.Name != "" })
 }
 
 // data draws the lines, or the band.
@@ -84,22 +104,16 @@ func (p Plot) data(pen pen, area screen.Canvas, used *usedCells, lanes []lane, b
 	for i, l := range p.Lines {
 		older[i] = pen.trace(lanes[i], l.Older, l.Sparse)
 	}
-	var draw func()
+	lower, upper := pen.areas(lanes, p.Lines), pen.lines(lanes, p.Lines)
 	if band {
-		draw = pen.band(p.Lines, lanes[0].scale)
-	} else {
-		draw = pen.lines(lanes, p.Lines)
+		lower, upper = pen.band(p.Lines, lanes[0].scale), func() {}
 	}
-	pen.r.paint(area, used.cell, func() {
-		if band {
-			draw()
-		}
+	pen.r.paint(area, func(x, y int) { used.cell(x, y+used.above) }, func() {
+		lower()
 		for _, dots := range older {
 			pen.older(dots)
 		}
-		if !band {
-			draw()
-		}
+		upper()
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 func flat() Line {
 	l := Line{Name: "running", Color: screen.Running, Filled: true}
 	for i := range 60 {
-		l.Points = append(l.Points, Point{time.Duration(i+1) * time.Second, 11})
+		l.Points = append(l.Points, Point{time.Duration(i+1) * time.Second, 6.1})
 	}
 	return l
 }
@@ -43,6 +43,7 @@ func TestMarks(t *testing.T) {
 		{"in the middle", []Annotation{at(30, "stage 2")}, "               ┊stage 2"},
 		{"two", []Annotation{at(20, "stage 2"), at(40, "stage 3")}, "          ┊stage 2 ┊stage 3"},
 		{"too near for the first name", []Annotation{at(20, "stage 2"), at(30, "stage 3")}, "          ┊    ┊stage 3"},
+		{"too near for the unit", []Annotation{at(20, "16 req/s"), at(30, "32 req/s")}, "          ┊16  ┊32 req/s"},
 		{"before its line at the edge", []Annotation{at(55, "stage 2")}, "                    stage 2┊"},
 		{"touching the name before", []Annotation{at(34, "abc"), at(55, "stage 2")}, "                ┊abc       ┊"},
 		{"too many", []Annotation{at(30, "a"), at(30, "b"), at(32, "c"), at(36, "d")}, "               ┊a┊d"},
@@ -52,7 +53,7 @@ func TestMarks(t *testing.T) {
 		{"too long", []Annotation{at(30, strings.Repeat("x", 30))}, "               ┊"},
 	} {
 		got := drawn(axisWidth+30, 8, screen.Terminal{}, minute(c.marks...).Draw)
-		if top := strings.TrimRight(strings.TrimPrefix(got[0], "      "), " "); top != c.top {
+		if top := strings.TrimRight(string([]rune(got[0])[axisWidth:]), " "); top != c.top {
 			t.Errorf("%s: %q, want %q\n%s", c.name, top, c.top, strings.Join(got, "\n"))
 		}
 	}

@@ -139,12 +139,19 @@ var dotRunes = func() (out [4][2]rune) {
 	return out
 }()
 
-// dot adds a dot to those of its cell, two to a cell across and four down.
+// dot adds a dot to those of its cell, two to a cell across and four down. What is below it in the cell becomes its
+// ground: an area that fills at least half of the cell.
 func (r *Raster) dot(x, y int, of cellState) {
 	if x < 0 || y < 0 {
 		return
 	}
 	if p := r.at(x/2, y/4); p != nil {
+		switch glyph := r.glyph(x/2, y/4); {
+		case glyph >= runes.LowerBlockFour && glyph <= runes.FullBlock:
+			of.style.Bg = p.style.Fg
+		case glyph != 0:
+			of.style.Bg = p.style.Bg
+		}
 		graph.DrawBrailleRune(&r.canvas, r.cell(x/2, y/4), dotRunes[y%4][x%2], unstyled)
 		*p = of
 	}

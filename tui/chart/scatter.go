@@ -1,8 +1,6 @@
 package chart
 
 import (
-	"math"
-
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -65,16 +63,17 @@ func (s Scatter) Draw(c screen.Canvas, r *Raster) {
 
 // across draws the axis of X on a line, below an area of w columns at its right.
 func (s Scatter) across(c screen.Canvas, w int, right float64) scale {
-	step := niceStep(right / float64(max(1, w/10)))
-	right = math.Ceil(right/step-1e-9) * step
+	right = roundTop(right)
+	steps := evenSteps(right, w/10)
 	for x := axisWidth - 1; x < c.W; x++ {
 		c.Set(x, 0, '─', screen.Line)
 	}
 	at := scale(func(v float64) float64 { return v / right })
 	free := 0
-	for k := 0; float64(k)*step <= right*1.0001; k++ {
-		name := number.Short(float64(k) * step)
-		x := axisWidth + w - 1 - at.row(float64(k)*step, w)
+	for k := range steps + 1 {
+		v := float64(k) / float64(steps) * right
+		name := number.Short(v)
+		x := axisWidth + w - 1 - at.row(v, w)
 		if from := min(x+1, c.W-len(name)); from > free {
 			if from > x {
 				c.Set(x, 0, '┴', screen.Line)

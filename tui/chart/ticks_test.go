@@ -16,10 +16,17 @@ func TestTicks(t *testing.T) {
 			t.Errorf("roundBelow(%dµs) = %s", c.in, got)
 		}
 	}
-	for _, c := range []struct{ in, want float64 }{{0, 1}, {0.3, 1}, {1.2, 2}, {2.2, 5}, {22, 25}, {26, 50},
-		{700, 1000}} {
-		if got := niceStep(c.in); got != c.want {
-			t.Errorf("niceStep(%g) = %g, want %g", c.in, got, c.want)
+	for _, c := range []struct {
+		value, top float64
+		most       int
+		steps      int
+	}{
+		{0, 1, 4, 1}, {0.3, 1, 4, 1}, {1.2, 2, 4, 2}, {2.2, 3, 5, 3}, {2400, 2500, 2, 1}, {2400, 2500, 5, 5},
+		{2600, 3000, 4, 4}, {11.9, 12, 5, 4}, {12.1, 15, 5, 5}, {65, 80, 3, 2}, {999, 1000, 2, 2}, {70, 80, 0, 1},
+	} {
+		top := roundTop(c.value)
+		if steps := evenSteps(top, c.most); top != c.top || steps != c.steps {
+			t.Errorf("an axis for %g ends at %g in %d steps, want %g in %d", c.value, top, steps, c.top, c.steps)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package panels
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -142,13 +143,16 @@ func reason(v metrics.Verdict) string {
 		if why = screen.Sanitize(why); why != "" {
 			why = screen.Shorten(why, reasonMost)
 			if touched := v.Touched().String(); touched != "" {
-				why += "; affects " + touched
+				why += touching + touched
 			}
 			return why
 		}
 	}
 	return ""
 }
+
+// touching stands between a reason and the figures that it spoils, which are left out first.
+const touching = "; affects "
 
 // word and style tell the states apart, either alone.
 func (h health) word() string { return [...]string{"", "ok", "under pressure", "OVERLOADED"}[h] }
@@ -174,9 +178,12 @@ func (h health) describe(why string, w int) string {
 	if why != "" {
 		full += ": " + why
 	}
+	cause, _, _ := strings.Cut(full, touching)
 	switch {
 	case screen.Width(full) <= w:
 		return full
+	case screen.Width(cause) <= w:
+		return cause
 	case w >= screen.Width(words)+2+reasonLeast:
 		return screen.Shorten(full, w)
 	case screen.Width(words) <= w, h == strained:

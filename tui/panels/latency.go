@@ -371,7 +371,7 @@ func bandPlot(v *View) plot {
 	p.what, p.chart.Band, p.chart.Named = " p99", true, true
 	for i := range p.series {
 		// more than one line of the baseline behind three is unreadable
-		p.series[i].filled, p.series[i].alone = false, i > 0
+		p.series[i].alone = i > 0
 	}
 	return p
 }
@@ -391,13 +391,11 @@ func percentileLines(v *View, l metrics.Latency) plot {
 	}
 	p90 := line("p90", 90, 'o', screen.P90)
 	p90.spare = true
-	p99 := line("p99", 99, '#', screen.P99)
-	p99.filled = true
 	return plot{
 		v: v, title: l.Naming().Title, compared: true, reversed: true, limits: l.Key(), window: window,
 		chart: chart.Plot{Log: true, Nothing: v.nothing(l)},
 		series: []series{
-			p99, p90, line("p50", 50, '.', screen.P50),
+			line("p99", 99, '#', screen.P99), p90, line("p50", 50, '.', screen.P50),
 		},
 	}
 }

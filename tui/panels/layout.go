@@ -100,10 +100,19 @@ func (r Rect) columns(widths ...int) []Rect {
 	return out
 }
 
-// share is a panel of a frame: its name, and the lines inside it, 0 for an even share of the rest.
+// share is a panel of a frame: its name, and the lines inside it, 0 for an even share of the rest, below 0 for so many
+// halves of one.
 type share struct {
 	name  string
 	lines int
+}
+
+// halves are those of an even share, 0 for a panel of fixed lines.
+func (s share) halves() int {
+	if s.lines == 0 {
+		return 2
+	}
+	return max(-s.lines, 0)
 }
 
 // charts are panels with even shares of the lines.
@@ -119,23 +128,21 @@ func charts(names ...string) []share {
 func (r Rect) framed(parts ...share) []Box {
 	const least = 2
 	for n := len(parts); n > 0; n-- {
-		free, even := r.H-n-1, 0
+		free, halves := r.H-n-1, 0
 		for _, p := range parts[:n] {
-			free -= p.lines
-			if p.lines == 0 {
-				even++
-			}
+			free -= max(p.lines, 0)
+			halves += p.halves()
 		}
-		if n > 1 && (free < least*even || free < 0) {
+		if n > 1 && (2*free < least*halves || free < 0) {
 			continue
 		}
 		out, y := make([]Box, 0, n), r.Y
 		for i, p := range parts[:n] {
 			lines := p.lines
 			switch {
-			case lines == 0:
-				lines = (free + even - 1) / even
-				free, even = free-lines, even-1
+			case lines <= 0:
+				lines = (free*p.halves() + halves - 1) / halves
+				free, halves = free-lines, halves-p.halves()
 			case n == 1:
 				lines = r.H - 2
 			}

@@ -101,6 +101,7 @@ func timeWidth(r Rect) int { return r.W * 3 / 5 }
 func overviewPage(r Rect, v *View) []Box {
 	named := func(s share) string { return s.name }
 	over := possible(v, charts("tokens", "load", "ttft over time", "itl over time"), named)
+	over[0].lines = -3 // two lanes, or one whose plateau is the sign of saturation
 	errors := share{"errors", min(len(v.Failures), 3)}
 	switch {
 	case r.W >= 100 && r.H >= 26:

@@ -138,7 +138,7 @@ func ratePlot(v *View) plot {
 		p.series = append(p.series, target)
 	}
 	sent, done := v.rate("sent", screen.Input, sentRequests), v.rate("done", screen.Output, finished)
-	sent.alone, done.filled = true, true
+	sent.alone = true
 	sent.now = number.Rate(v.cursorRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
 	done.now = number.Rate(v.cursorRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
 	p.series = append(p.series, sent, done)

@@ -63,11 +63,22 @@ func (p *plot) items() []legendItem {
 	return out
 }
 
-// legend is the title of a panel w wide.
-func (p *plot) legend(_ *View, w, _ int) []screen.Span {
-	out := legend(w, p.title, p.items()...)
+// legend is the title of a panel w wide and h high. Lines without room for their lanes are notes.
+func (p *plot) legend(_ *View, w, h int) []screen.Span {
+	items := p.items()
+	var notes []string
+	if p.chart.Lanes && h-2 < chart.LanesRows {
+		for _, s := range items[1:] {
+			notes = append(notes, between+s.name+" "+s.value)
+		}
+		items = items[:1]
+	}
+	out := legend(w, p.title, items...)
 	if p.overRun {
-		out = p.v.runLegend(w, p.title, p.items()...)
+		out = p.v.runLegend(w, p.title, items...)
+	}
+	for _, s := range notes {
+		out = noted(out, w, screen.Text, s)
 	}
 	if !p.compared {
 		return out

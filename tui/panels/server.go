@@ -121,9 +121,7 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 		v.serverLine("prompt", screen.Input, serverPrompt)
 	here.sign, here.now, here.spare = hereSign,
 		said(v.cursorRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput })), true
-	output := v.serverLine("out", screen.Output, serverOutput)
-	output.filled = true
-	out := plot{v: v, reversed: true, series: []series{here, output}}
+	out := plot{v: v, reversed: true, series: []series{here, v.serverLine("out", screen.Output, serverOutput)}}
 	if n := len(v.Server); n > 0 && v.Server[n-1].OutputAtEnd {
 		here.sign, here.color, here.filled, here.spare = 0, screen.Output, true, false
 		out.series = []series{here}

@@ -213,7 +213,8 @@ type stageRow struct {
 	highestFor        []string // the tiers of several, whose highest load it is
 }
 
-// stageRows are the loads in order of time: those that were judged, and those of the plan that are still to come. From
+// stageRows are the loads in order of time, those of a search from the lowest to the highest: those that were judged, and
+// those of the plan that are still to come. From
 // the first moment on at which the load was set or paused only those that were judged are known, and the one that was
 // set last: the stages of the plan then come at other moments, or never.
 func (v *View) stageRows() []stageRow {
@@ -242,13 +243,20 @@ func (v *View) stageRows() []stageRow {
 	for i := range out {
 		out[i].now = v.State == metrics.Running && v.At >= out[i].From && v.At < out[i].To
 	}
+	if v.Search != nil {
+		slices.SortStableFunc(out, func(a, b stageRow) int { return cmp.Compare(a.Offered, b.Offered) })
+	}
 	return out
 }
 
 // judgedRows are the loads that were judged.
 func (v *View) judgedRows() (out []stageRow) {
 	found, a, saturation := v.findings(), v.answer(), -1
-	if a != nil && a.Saturates {
+	switch {
+	case a == nil || !a.Saturates:
+	case v.Search != nil:
+		saturation = a.Before
+	default:
 		saturation = lastBeforeSaturation(v.levels(), a)
 	}
 	for i, l := range v.levels() {

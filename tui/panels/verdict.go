@@ -198,7 +198,7 @@ func (v *View) searchRemarks() []remark {
 		return []remark{now}
 	}
 	words := "tested"
-	for _, t := range s.Tested[max(0, len(s.Tested)-testedMost):] {
+	for _, t := range aroundBorder(s.Tested) {
 		words += " " + metrics.LoadNumber(number.Sane(t.Load)) + " " // with as many digits as the state has
 		for _, passed := range append([]bool{t.Passed}, t.Others...) {
 			words += map[bool]string{true: "✓", false: "✗"}[passed]
@@ -209,6 +209,18 @@ func (v *View) searchRemarks() []remark {
 		out = append(out, remark{long: borders, style: screen.Text})
 	}
 	return append(out, remark{long: words, style: screen.Text, spare: 2})
+}
+
+// aroundBorder are some tested loads from the lowest to the highest, about as many that passed as failed.
+func aroundBorder(all []metrics.TestedLoad) []metrics.TestedLoad {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b metrics.TestedLoad) int { return cmp.Compare(a.Load, b.Load) })
+	border := slices.IndexFunc(all, func(t metrics.TestedLoad) bool { return !t.Passed })
+	if border < 0 {
+		border = len(all)
+	}
+	from := max(0, min(border-testedMost/2, len(all)-testedMost))
+	return all[from:min(from+testedMost, len(all))]
 }
 
 // Dead is the outage of a server that does not answer any more while the run is on; nil for none.
@@ -239,8 +251,28 @@ func (v *View) cardHeight(w, h int) int {
 	if w < 60 || h < 24 {
 		return 1
 	}
-	return (len(v.cardRows())+1)/2 + 2
+	narrow, wide := halves(v.cardRows(), w-4)
+	return (len(narrow)+1)/2 + len(wide) + 2
 }
+
+// halves parts rows, for a card w wide inside, into those that share a line with another one and those that need a
+// line.
+func halves(rows []cardRow, w int) (narrow, wide []cardRow) {
+	for _, r := range rows {
+		if r.short == "" && cardNames+screen.SpansWidth(r.value) > w-w*cardLeft/cardParts {
+			wide = append(wide, r)
+		} else {
+			narrow = append(narrow, r)
+		}
+	}
+	return narrow, wide
+}
+
+// The left column of the card takes so many parts of its width, if its rows need that much.
+const (
+	cardLeft  = 11
+	cardParts = 20
+)
 
 // cardRow is a result of the card.
 type cardRow struct {
@@ -262,25 +294,33 @@ func (h Header) drawCard(c screen.Canvas) {
 	end := ConclusionSign(h.View.Report)
 	title := append([]screen.Span{screen.Text.Span(" "), end, screen.Text.Span(" " + h.ended())}, h.View.goodAtEnd()...)
 	c.Sub(2, 0, c.W-4, 1).Spans(0, 0, title)
-	rows, left := h.View.cardRows(), 0
-	for _, r := range rows[:min(len(rows), c.H-2)] {
+	in := c.Sub(2, 1, c.W-4, c.H-2)
+	rows, wide := halves(h.View.cardRows(), in.W)
+	lines, left := min((len(rows)+1)/2, in.H), 0
+	for _, r := range rows[:min(len(rows), lines)] {
 		left = max(left, cardNames+screen.SpansWidth(r.value)+2)
 	}
-	in := c.Sub(2, 1, c.W-4, c.H-2)
-	cut := min(left, max(in.W*11/20, cardNames+20)) // an estimate stays whole
+	cut := min(left, max(in.W*cardLeft/cardParts, cardNames+20)) // an estimate stays whole
 	columns := [...]screen.Canvas{in.Sub(0, 0, cut-1, in.H), in.Sub(cut, 0, in.W-cut, in.H)}
-	for i, r := range rows[:min(len(rows), 2*in.H)] {
-		at := columns[i/in.H].Sub(0, i%in.H, in.W, 1)
-		at.Print(0, 0, r.name, screen.Label)
-		value := at.Sub(cardNames, 0, at.W, 1)
-		switch fits := screen.SpansWidth(r.value) <= value.W; {
-		case !fits && r.path:
-			r.value[0].Text = screen.ShortenMiddle(r.value[0].Text, value.W)
-		case !fits && r.short != "":
-			r.value[0].Text = r.short
-		}
-		value.Spans(0, 0, r.value)
+	for i, r := range rows[:min(len(rows), 2*lines)] {
+		r.draw(columns[i/lines].Sub(0, i%lines, in.W, 1))
 	}
+	for i, r := range wide {
+		r.draw(in.Sub(0, lines+i, in.W, 1))
+	}
+}
+
+// draw writes a row on a line.
+func (r cardRow) draw(at screen.Canvas) {
+	at.Print(0, 0, r.name, screen.Label)
+	value := at.Sub(cardNames, 0, at.W, 1)
+	switch fits := screen.SpansWidth(r.value) <= value.W; {
+	case !fits && r.path:
+		r.value[0].Text = screen.ShortenMiddle(r.value[0].Text, value.W)
+	case !fits && r.short != "":
+		r.value[0].Text = r.short
+	}
+	value.Spans(0, 0, r.value)
 }
 
 // cardNames is the width of the names on the card.

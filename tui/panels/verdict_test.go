@@ -141,7 +141,7 @@ func TestSearchWritesLoadsAlike(t *testing.T) {
 	for _, r := range (&View{Snapshot: &s}).searchRemarks() {
 		got += r.long + "\n"
 	}
-	if want := "search: 0.25 req/s failed; testing 0.125\ntested 0.5 ✗ 0.25 ✗\n"; got != want {
+	if want := "search: 0.25 req/s failed; testing 0.125\ntested 0.25 ✗ 0.5 ✗\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

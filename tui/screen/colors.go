@@ -37,8 +37,8 @@ const (
 	colors = heats + HeatSteps
 )
 
-// Shade is the colour of the area below a line: dim, so that all lines and words stand out on it. A terminal needs 256
-// colours for it.
+// Shade is the colour of the area below a line: between the line's and the ground, so that its edge stands out from the
+// ground, and all lines and words on it from the area. A terminal needs 256 colours for it.
 func Shade(line Color) Color { return areas + line }
 
 // Heat is the colour of a share of the maximum, from just above 0 to 1. A terminal needs 256 colours for it.
@@ -81,11 +81,11 @@ var darkScheme = scheme{
 		Inverse: {"#101010", "233", "0"},
 	},
 	shades: [named]string{
-		Plain: "236", Output: "17", Input: "53", Running: "236", Waiting: "236", Queued: "54", P50: "18", P90: "237",
-		P99:  "52",
-		Good: "236", Bad: "52", Usage: "236", Dimmed: "236",
+		Plain: "240", Output: "25", Input: "89", Running: "23", Waiting: "94", Queued: "60", P50: "61", P90: "58",
+		P99:  "95",
+		Good: "29", Bad: "88", Usage: "58", Dimmed: "238",
 	},
-	ground: "#101010", share: 0.22,
+	ground: "#101010", share: 0.5,
 	heat: [HeatSteps]swatch{ // viridis
 		{"#472D7B", "54"}, {"#424086", "55"}, {"#3B528B", "61"}, {"#33638D", "67"}, {"#2C728E", "31"},
 		{"#21918C", "37"}, {"#28AE80", "72"}, {"#5EC962", "77"}, {"#ADDC30", "149"}, {"#FDE725", "220"},
@@ -112,11 +112,11 @@ var lightScheme = scheme{
 		Inverse: {"#FFFFFF", "231", "15"},
 	},
 	shades: [named]string{
-		Plain: "254", Output: "153", Input: "225", Running: "195", Waiting: "223", Queued: "189", P50: "189",
-		P90: "187", P99: "224",
-		Good: "194", Bad: "224", Usage: "187", Dimmed: "254",
+		Plain: "252", Output: "117", Input: "218", Running: "116", Waiting: "222", Queued: "183", P50: "153",
+		P90: "186", P99: "217",
+		Good: "157", Bad: "217", Usage: "186", Dimmed: "252",
 	},
-	ground: "#FFFFFF", share: 0.18,
+	ground: "#FFFFFF", share: 0.4,
 	heat: [HeatSteps]swatch{ // viridis from green on, and back
 		{"#7AD151", "113"}, {"#54C568", "77"}, {"#35B779", "72"}, {"#22A884", "36"}, {"#1F968B", "30"},
 		{"#287C8E", "31"}, {"#31688E", "24"}, {"#3B528B", "61"}, {"#46327E", "54"}, {"#440154", "53"},

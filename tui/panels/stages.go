@@ -213,10 +213,10 @@ type stageRow struct {
 	highestFor        []string // the tiers of several, whose highest load it is
 }
 
-// stageRows are the loads in order of time, those of a search from the lowest to the highest: those that were judged, and
-// those of the plan that are still to come. From
-// the first moment on at which the load was set or paused only those that were judged are known, and the one that was
-// set last: the stages of the plan then come at other moments, or never.
+// stageRows are the loads in order of time, those of a search from the lowest to the highest: those that were judged,
+// and those of the plan that are still to come. From the first moment on at which the load was set or paused only those
+// that were judged are known, and the one that was set last: the stages of the plan then come at other moments, or
+// never.
 func (v *View) stageRows() []stageRow {
 	out := v.judgedRows()
 	first, last := v.settings()

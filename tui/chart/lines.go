@@ -138,7 +138,10 @@ func (p pen) heights(on lane, points []Point) []int {
 	for x := range out {
 		out[x] = -1
 		if n[x] > 0 {
-			out[x] = int(math.Ceil(sums[x]/float64(n[x])*float64(8*on.area.H) - 0.5))
+			out[x] = int(math.Round(sums[x] / float64(n[x]) * float64(8*on.area.H)))
+		}
+		if out[x] == 0 && sums[x] > 0 {
+			out[x] = 1
 		}
 	}
 	return out

@@ -267,6 +267,8 @@ func sloTitle(v *View, _, h int) []screen.Span {
 		out.when(objectives, screen.Text, " ", tiers[0].Name) // the objectives are those of the first
 	}
 	out.when(objectives, screen.Text, " ", v.scope())
+	t := v.totals()
+	out.when(objectives, screen.Label, " · of ", number.Count(t.Completed), " completed")
 	// The stages' share counts the wait for a slot, these do not.
 	out.when(objectives && p.MaxConcurrency > 0 && !p.ClosedLoop(), screen.Label, " · from sent")
 	all := v.sloRows()

@@ -41,6 +41,42 @@ func TestSaturationIsNamedOncePerPanel(t *testing.T) {
 	}
 }
 
+// Charts that are scrolled back show whole seconds, at most so far back that they begin with the run; figures are of
+// the same seconds without the warm-up.
+func TestScrolledBack(t *testing.T) {
+	s := metrics.Snapshot{At: 100*time.Second + 300*time.Millisecond, State: metrics.Running,
+		Plan: &metrics.Plan{Warmup: time.Second}}
+	for i := range 101 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second}
+		w.Histograms[metrics.TTFT].Add(time.Millisecond)
+		s.Windows = append(s.Windows, w)
+		if i >= 1 {
+			s.Histograms[metrics.TTFT].Merge(&w.Histograms[metrics.TTFT])
+		}
+	}
+	for _, c := range []struct {
+		span, back            time.Duration
+		first, last, observed int
+		scope                 string
+	}{
+		{30 * time.Second, 0, 70, 99, 31, "last 30s"}, // the open second has no rates, but figures
+		{30 * time.Second, 20*time.Second + 900*time.Millisecond, 50, 79, 30, "0:50 to 1:20"},
+		{30 * time.Second, time.Hour, 0, 29, 29, "0:00 to 0:30"},
+		{5 * time.Minute, 20 * time.Second, 0, 99, 100, "whole run"}, // longer than the run
+	} {
+		v := &View{Snapshot: &s, Span: c.span, Back: c.back}
+		p := v.selected()
+		first, last := int(p.closed[0].Start/time.Second), int(p.closed[len(p.closed)-1].Start/time.Second)
+		if n := int(p.histogram(metrics.TTFT).Count()); first != c.first || last != c.last || n != c.observed {
+			t.Errorf("%v back %v: seconds %d to %d with %d values, want %d to %d with %d", c.span, c.back, first, last,
+				n, c.first, c.last, c.observed)
+		}
+		if got := v.scope(); got != c.scope {
+			t.Errorf("%v back %v: titles say %q, want %q", c.span, c.back, got, c.scope)
+		}
+	}
+}
+
 // A finder finds what a search finds, whether moments come in order or not.
 func TestFinder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

@@ -77,6 +77,27 @@ func TestScrolledBack(t *testing.T) {
 	}
 }
 
+// The figures of titles are those of the second at the right edge of charts that are scrolled back, though the run is
+// over; at its end they are its means.
+func TestTitlesScrolledBack(t *testing.T) {
+	s := metrics.Snapshot{At: 100 * time.Second, State: metrics.Finished, Report: &metrics.Report{}}
+	for i := range 100 {
+		running := 100.0
+		if i >= 70 { // from there on another load
+			running = 900
+		}
+		at := time.Duration(i) * time.Second
+		s.Windows = append(s.Windows, metrics.Window{Start: at})
+		s.Server = append(s.Server, metrics.ServerSecond{At: at + time.Second, Took: time.Second, Running: running})
+	}
+	for back, want := range map[time.Duration]string{0: "340, max 900", 30 * time.Second: "100"} {
+		v := &View{Snapshot: &s, Span: 30 * time.Second, Back: back}
+		if got, _ := v.serverFigure(serverRunning, said); got != want {
+			t.Errorf("back %v: %q, want %q", back, got, want)
+		}
+	}
+}
+
 // A finder finds what a search finds, whether moments come in order or not.
 func TestFinder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

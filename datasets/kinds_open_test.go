@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"errors"
 	"io"
 	"path/filepath"
@@ -70,6 +71,18 @@ func TestKindsOpen(t *testing.T) {
 				t.Errorf("got %+v, %v", first, err)
 			}
 		})
+	}
+}
+
+// What counts the tokens of its prompts stops with its context.
+func TestKindsStopWithTheirContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, path := range map[string]string{"sharegpt": "testdata/sharegpt_small.json", "sonnet": ""} {
+		c := Common{Prompts: 3, Path: path, Forms: AsText}
+		if _, err := Named(Kinds(&Common{}), name).Open(ctx, c, wordTools()); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got error %v, want that of the context", name, err)
+		}
 	}
 }
 

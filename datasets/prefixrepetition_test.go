@@ -122,6 +122,12 @@ func TestPrefixRepetitionKeepsManyCallsInFlight(t *testing.T) {
 	})
 }
 
+func TestPrefixRepetitionTokenizerErrors(t *testing.T) {
+	o := defaults[prefixRepetition]("prefix_repetition")
+	complains(t, failure(o.make(brokenToy{toy{size: 10}}, numpy.NewStreams(0))), "dataset prefix_repetition: text 0",
+		"no server")
+}
+
 func TestPrefixRepetitionDescription(t *testing.T) {
 	o := defaults[prefixRepetition]("prefix_repetition")
 	o.Prompts, o.PrefixLen, o.SuffixLen, o.Prefixes = 11, 3, 2, 4

@@ -152,13 +152,16 @@ func rangeRatio(t *testing.T, raw json.RawMessage) RangeRatio {
 	return ratio
 }
 
-// drain reads a source to its end.
+// drain reads a source to its end, behind which there is nothing either.
 func drain(t testing.TB, src Flow) []Conversation {
 	t.Helper()
 	var all []Conversation
 	for {
 		c, err := src.Next()
 		if errors.Is(err, io.EOF) {
+			if _, err = src.Next(); !errors.Is(err, io.EOF) {
+				t.Errorf("error %v behind the end, want EOF again", err)
+			}
 			return all
 		}
 		if err != nil {

@@ -378,6 +378,8 @@ func TestSingleRemarks(t *testing.T) {
 			"Prefix cache: the server's prefix cache knew 98% of the tokens.\n", cold},
 		{"\nPeak output: 606 tokens in one second. The peak of 303 tok/s above counts, as\n" +
 			"  vLLM does, the chunks of successes.\n", peaks(606, 303)},
+		{"\nPeak output: 100 tokens in one second. The peak of 303 tok/s above counts, as\n" +
+			"  vLLM does, the chunks of successes.\n", peaks(100, 303)},
 		{"", peaks(300, 303)}, {"", peaks(330, 303)}, {"", peaks(0, 303)},
 		{"", metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: slo}},
 		{"\nLoad: changed once during the run (manually), so it differs from the plan.\n",

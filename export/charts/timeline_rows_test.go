@@ -19,6 +19,15 @@ func steps(gaps ...time.Duration) []time.Duration {
 	return out
 }
 
+// Rows are in data-set order, whichever requests came, and started, first.
+func TestRowsAreInDataSetOrder(t *testing.T) {
+	g, _ := gather(all(answered(3, 0, ms), answered(0, ms, ms), answered(1, 0, ms)), thresholds{25, 50}, 6)
+	got := metrics.Each(g.rows, func(r row) int { return r.index })
+	if want := []int{0, 1, 3}; !slices.Equal(got, want) {
+		t.Errorf("rows %v, want %v", got, want)
+	}
+}
+
 func TestNeighboursOfOneClassAreJoinedFirst(t *testing.T) {
 	q := answered(0, 0, steps(10*ms, 20*ms, 30*ms, 60*ms, 70*ms, 5*ms)...)
 	g, _ := gather(all(failed(q, metrics.FailedStall, time.Second)), thresholds{25, 50}, 6)

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
 )
 
@@ -398,6 +399,24 @@ func TestJournalDoneDoesNotAllocate(t *testing.T) {
 	q := manyChunks()
 	if n := testing.AllocsPerRun(200, func() { j.Done(&q) }); n > 0 {
 		t.Errorf("%v allocations per request", n)
+	}
+	// Facts are boxed, but what is pending is not copied for them.
+	e := event.Event{Kind: event.Fact, Value: clientSeconds(t)[0]}
+	if n := testing.AllocsPerRun(200, func() { j.Take(&e) }); n > 2 {
+		t.Errorf("%v allocations per second of the client", n)
+	}
+}
+
+// Events after the end of the run are ignored, whether the journal is closed or not.
+func TestJournalEndsWithTheRun(t *testing.T) {
+	j := newJournal(t, nil, metrics.Plan{})
+	q := metrics.NewRequest(0)
+	j.tell(ms, metrics.End{Ended: ms})
+	j.tell(ms, metrics.ServerSecond{})
+	j.Done(&q)
+	var b strings.Builder
+	if _, err := j.WriteTo(&b); err != nil || strings.Count(b.String(), "\n") != 2 {
+		t.Errorf("%v, not the plan and the end:\n%s", err, b.String())
 	}
 }
 

@@ -3,6 +3,7 @@ package metronome
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -120,6 +121,29 @@ func TestAnswers(t *testing.T) {
 	c.events()
 	if err := ClearLog(t.Context(), base); err != nil || len(fetch(t, base)) != 0 {
 		t.Errorf("answers in the log after it was dropped, error %v", err)
+	}
+}
+
+// Of two streams the chunk that is due first leaves first.
+func TestStreamsTakeTurns(t *testing.T) {
+	_, base := start(t)
+	many, two := dial(t, base), dial(t, base)
+	for {
+		many.send(ask(path(0, 5*time.Millisecond, "/v1/completions"), "many", 100))
+		two.send(ask(path(50*time.Millisecond, 800*time.Millisecond, "/v1/completions"), "two", 2))
+		many.events()
+		two.events()
+		log := fetch(t, base)
+		slices.SortFunc(log, func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
+		if log[1].Arrived.Sub(log[0].Arrived).Abs() > 200*time.Millisecond {
+			continue // the machine is busy
+		}
+		// due after 50, 495 and 850 ms
+		first, last, second := log[1].Writes[0], log[0].Writes[99], log[1].Writes[1]
+		if !first.Before(last) || !last.Before(second) {
+			t.Errorf("written %s and %s after the chunk before", last.Sub(first), second.Sub(last))
+		}
+		return
 	}
 }
 

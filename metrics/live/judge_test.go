@@ -68,7 +68,11 @@ func TestSetObjectives(t *testing.T) {
 	want := plan
 	want.Goodput = other
 	for name, set := range map[string]func(rec *View){
-		"at the end":   func(rec *View) { eventtest.Again(rec, all, ended); rec.setObjectives(other) },
+		"at the end": func(rec *View) {
+			eventtest.Again(rec, all, ended)
+			rec.SnapshotAt(ended) // whose seconds are judged again
+			rec.setObjectives(other)
+		},
 		"at the start": func(rec *View) { rec.setObjectives(other); eventtest.Again(rec, all, ended) },
 		"twice": func(rec *View) {
 			rec.setObjectives(nil)

@@ -109,6 +109,23 @@ func TestRowsOfARequest(t *testing.T) {
 	}
 }
 
+// A request that failed has no time of a whole answer, and the tokens that came.
+func TestRowOfAFailure(t *testing.T) {
+	rec := NewView(time.Now(), &metrics.Plan{})
+	rec.Inspect(metrics.Inspection{Rows: true})
+	x := begun(rec, 0, 0)
+	x.sent(0)
+	for i := range 3 {
+		x.chunk(time.Duration(i+1)*10*ms, "word ")
+	}
+	x.done(40*ms, metrics.FailedReset)
+	r := rec.Snapshot().Requests[0]
+	if r.State != metrics.StateFailed || r.TTFT != 10*ms || r.TPOT != metrics.Never || r.E2EL != metrics.Never ||
+		r.OutputTokens != 3 || r.Failure != metrics.FailedReset {
+		t.Errorf("%+v", r)
+	}
+}
+
 // The kept requests are bounded, and contain the first and last failures and the slowest.
 func TestRowsAreBounded(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})

@@ -76,18 +76,23 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// The log reports once that the first token comes later than the first chunk, after enough requests.
+// The log reports once that the first token comes later than the first chunk, after enough successes without the
+// warm-up.
 func TestFirstTokensLater(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		delay time.Duration
-		want  int
-	}{{"together", 0, 0}, {"less than a tenth", 9 * ms, 0}, {"a fifth", 20 * ms, 1}} {
-		rec := NewView(time.Now(), &metrics.Plan{})
+		name          string
+		delay, warmup time.Duration
+		failure       metrics.Failure
+		want          int
+	}{
+		{"together", 0, 0, "", 0}, {"less than a tenth", 9 * ms, 0, "", 0}, {"a fifth", 20 * ms, 0, "", 1},
+		{"in the warm-up", 20 * ms, second, "", 0}, {"of failures", 20 * ms, 0, metrics.FailedTruncated, 0},
+	} {
+		rec := NewView(time.Now(), &metrics.Plan{Warmup: c.warmup})
 		var all []metrics.Request
 		for i := range 3 * firstTokensEvery {
 			q := eventtest.Simple(i, 0, 100*ms, c.delay, 2)
-			q.Chunks[0].Tokens, q.FirstToken = 0, q.LastChunk
+			q.Chunks[0].Tokens, q.FirstToken, q.Failure = 0, q.LastChunk, c.failure
 			all = append(all, q)
 		}
 		eventtest.Again(rec, all, second)

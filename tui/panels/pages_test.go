@@ -28,6 +28,15 @@ func TestFilterLog(t *testing.T) {
 	}
 }
 
+func TestEventsTitle(t *testing.T) {
+	for n, want := range map[int]string{0: " 0 events", 1: " 1 event", 2: " 2 events"} {
+		v := &View{Snapshot: &metrics.Snapshot{Log: make([]metrics.LogEntry, n)}}
+		if got := eventsTitle(v, 80, 24)[1].Text; got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestPlanLine(t *testing.T) {
 	if got := PlanLine(nil, 40); got != "" {
 		t.Errorf("no plan: %q", got)

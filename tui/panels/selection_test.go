@@ -41,6 +41,63 @@ func TestSaturationIsNamedOncePerPanel(t *testing.T) {
 	}
 }
 
+// Charts that are scrolled back show whole seconds, at most so far back that they begin with the run; figures are of
+// the same seconds without the warm-up.
+func TestScrolledBack(t *testing.T) {
+	s := metrics.Snapshot{At: 100*time.Second + 300*time.Millisecond, State: metrics.Running,
+		Plan: &metrics.Plan{Warmup: time.Second}}
+	for i := range 101 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second}
+		w.Histograms[metrics.TTFT].Add(time.Millisecond)
+		s.Windows = append(s.Windows, w)
+		if i >= 1 {
+			s.Histograms[metrics.TTFT].Merge(&w.Histograms[metrics.TTFT])
+		}
+	}
+	for _, c := range []struct {
+		span, back            time.Duration
+		first, last, observed int
+		scope                 string
+	}{
+		{30 * time.Second, 0, 70, 99, 31, "last 30s"}, // the open second has no rates, but figures
+		{30 * time.Second, 20*time.Second + 900*time.Millisecond, 50, 79, 30, "0:50 to 1:20"},
+		{30 * time.Second, time.Hour, 0, 29, 29, "0:00 to 0:30"},
+		{5 * time.Minute, 20 * time.Second, 0, 99, 100, "whole run"}, // longer than the run
+	} {
+		v := &View{Snapshot: &s, Span: c.span, Back: c.back}
+		p := v.selected()
+		first, last := int(p.closed[0].Start/time.Second), int(p.closed[len(p.closed)-1].Start/time.Second)
+		if n := int(p.histogram(metrics.TTFT).Count()); first != c.first || last != c.last || n != c.observed {
+			t.Errorf("%v back %v: seconds %d to %d with %d values, want %d to %d with %d", c.span, c.back, first, last,
+				n, c.first, c.last, c.observed)
+		}
+		if got := v.scope(); got != c.scope {
+			t.Errorf("%v back %v: titles say %q, want %q", c.span, c.back, got, c.scope)
+		}
+	}
+}
+
+// The figures of titles are those of the second at the right edge of charts that are scrolled back, though the run is
+// over; at its end they are its means.
+func TestTitlesScrolledBack(t *testing.T) {
+	s := metrics.Snapshot{At: 100 * time.Second, State: metrics.Finished, Report: &metrics.Report{}}
+	for i := range 100 {
+		running := 100.0
+		if i >= 70 { // from there on another load
+			running = 900
+		}
+		at := time.Duration(i) * time.Second
+		s.Windows = append(s.Windows, metrics.Window{Start: at})
+		s.Server = append(s.Server, metrics.ServerSecond{At: at + time.Second, Took: time.Second, Running: running})
+	}
+	for back, want := range map[time.Duration]string{0: "340, max 900", 30 * time.Second: "100"} {
+		v := &View{Snapshot: &s, Span: 30 * time.Second, Back: back}
+		if got, _ := v.serverFigure(serverRunning, said); got != want {
+			t.Errorf("back %v: %q, want %q", back, got, want)
+		}
+	}
+}
+
 // A finder finds what a search finds, whether moments come in order or not.
 func TestFinder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))

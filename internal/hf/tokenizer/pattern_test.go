@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -36,6 +37,17 @@ func TestPatternGivesUp(t *testing.T) {
 	err = p.each(strings.Repeat("a", 198)+"!\n", func(int, int) {})
 	if err == nil || !strings.Contains(err.Error(), "gave up on a text of 200 bytes") {
 		t.Errorf("got %v, want a word about giving up", err)
+	}
+}
+
+// A group may heed the case of letters within one that ignores it.
+func TestPatternHeedsCaseAgain(t *testing.T) {
+	p, err := compilePattern(`(?i:a(?-i:b))`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := wordsOf(t, p.each, "AB Ab"); !slices.Equal(got, []string{"Ab"}) {
+		t.Errorf("matches %q", got)
 	}
 }
 

@@ -73,8 +73,9 @@ func TestConfirmTime(t *testing.T) {
 		"--confirm --num-prompts 3000": "2m",
 	} {
 		o := New()
-		if err := o.Parse(strings.Fields("--model m --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 " +
-			"--goodput ttft:500 " + args)); err != nil || o.Load.Confirm.String() != want {
+		if err := o.Parse(
+			strings.Fields("--model m --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 " +
+				"--goodput ttft:500 " + args)); err != nil || o.Load.Confirm.String() != want {
 			t.Errorf("%s: %s, %v; want %s", args, &o.Load.Confirm, err, want)
 		}
 	}
@@ -83,7 +84,8 @@ func TestConfirmTime(t *testing.T) {
 // A user's flags replace those of a preset.
 func TestPreset(t *testing.T) {
 	o := New()
-	if err := o.Parse(strings.Fields("--preset prefix-caching --random-input-len 99 --num-prompts 7 --no-control")); err !=
+	if err := o.Parse(
+		strings.Fields("--preset prefix-caching --random-input-len 99 --num-prompts 7 --no-control")); err !=
 		nil {
 		t.Fatal(err)
 	}

@@ -340,14 +340,14 @@ func TestServeShapes(t *testing.T) {
 		{"random, all at once", "--num-prompts 30 --random-input-len 50 --random-output-len 4",
 			[]string{"Successful requests:                     30 ", "Total input tokens:                      1500 ",
 				"Total generated tokens:                  120 "}},
-		{"limited", "--num-prompts 20 --random-output-len 4 --max-concurrency 3 --goodput ttft:60000 e2el:60000",
+		{"limited", "--num-prompts 20 " + shortPrompts + " --max-concurrency 3 --goodput ttft:60000 e2el:60000",
 			[]string{"Maximum request concurrency:             3 ", "Request goodput (req/s):"}},
 		{"rate by the clock",
-			"--duration 1s --request-rate 30 --random-output-len 4 --burstiness inf --num-prompts 500 --vocab-size 300",
+			"--duration 1s --request-rate 30 --burstiness inf --num-prompts 500 " + shortPrompts,
 			[]string{"Successful requests:                     29 "}},
 		{"the clock decides how many", "--duration 500ms --request-rate 240 --vocab-size 300 --random-input-len 4 " +
 			"--random-output-len 1", []string{"Successful requests:                     120 "}},
-		{"other metrics", "--num-prompts 5 --random-output-len 4 --percentile-metrics e2el --metric-percentiles " +
+		{"other metrics", "--num-prompts 5 " + shortPrompts + " --percentile-metrics e2el --metric-percentiles " +
 			"50,99.9", []string{"Median E2EL (ms):", "P99.9 E2EL (ms):"}},
 		{"text of the server's tokenizer on the chat protocol",
 			"--backend openai-chat --num-prompts 7 --random-input-len 40 --random-output-len 4",

@@ -88,15 +88,15 @@ func TestStructuredOutput(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	for _, form := range []string{"json", "json-unique", "regex", "choice", "grammar"} {
 		benchtop("serve", "--base-url", url, "--preset", "structured-output", "--structured-output-dataset", form,
-			"--num-prompts", "10", "--output-len", "200", "--no-save").
-			expect(t, session.ExitFine, "run 2 of 2: no constraint", "Correct answers: 10 of 10 (100.0 %)\n",
-				"Correct answers: 0 of 10 (0.0 %)", "Against no constraint")
+			"--num-prompts", "4", "--output-len", "200", "--no-save").
+			expect(t, session.ExitFine, "run 2 of 2: no constraint", "Correct answers: 4 of 4 (100.0 %)\n",
+				"Correct answers: 0 of 4 (0.0 %)", "Against no constraint")
 	}
 	url = simulated(t,
 		func(p *simulator.Profile) { p.Faults = []simulator.Fault{{Kind: simulator.FaultWrongAnswer, Every: 4}} })
 	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--structured-output-dataset", "choice",
-		"--num-prompts", "40", "--max-concurrency", "1",
+		"--num-prompts", "8", "--max-concurrency", "1",
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine,
-		"Correct answers: 30 of 40 (75.0 %)\n", "10 none of the choices, as request ")
-	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine, "Correct answers: 30 of 40 (75.0 %)\n")
+		"Correct answers: 6 of 8 (75.0 %)\n", "2 none of the choices, as request ")
+	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine, "Correct answers: 6 of 8 (75.0 %)\n")
 }

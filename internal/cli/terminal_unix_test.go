@@ -279,8 +279,10 @@ func TestDiskFull(t *testing.T) {
 	t.Run("on a terminal", func(t *testing.T) {
 		t.Parallel()
 		// No file may grow beyond 16 KB: the journal breaks in the middle, and no place takes the result.
-		x := open(t, 120, 40, `ulimit -f 16; "$BENCHTOP" demo --duration 3s`)
+		server, letGo := held(t, 60)
+		x := open(t, 120, 40, `ulimit -f 16; "$BENCHTOP" `+heldRun(server)+` --num-prompts 63`)
 		x.wait("! NOT SAVING")
+		letGo()
 		x.wait("FAILED")
 		x.press("q")
 		if code := x.ended(); code != session.ExitFailed {
@@ -294,8 +296,9 @@ func TestDiskFull(t *testing.T) {
 	t.Run("without one", func(t *testing.T) {
 		t.Parallel()
 		var out, trouble bytes.Buffer
-		c := exec.Command("sh", "-c", `ulimit -f 16; "$0" demo --no-tui --duration 3s --result-dir "$1"`, program(t),
-			t.TempDir())
+		c := exec.Command("sh", "-c", `ulimit -f 16; exec "$0" `+heldRun(recorded(t, nil))+` --num-prompts 90`,
+			program(t))
+		c.Dir = t.TempDir()
 		c.Stdout, c.Stderr = &out, &trouble
 		err := c.Run()
 		if c.ProcessState.ExitCode() != session.ExitFailed {
@@ -309,7 +312,7 @@ func TestDiskFull(t *testing.T) {
 				}
 			}
 		}
-		if result.Completed < 30 || !strings.Contains(trouble.String(), "result saved to standard output") {
+		if result.Completed != 90 || !strings.Contains(trouble.String(), "result saved to standard output") {
 			t.Errorf("completed %d on standard output; standard error:\n%s", result.Completed, trouble.String())
 		}
 	})

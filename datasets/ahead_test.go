@@ -99,9 +99,9 @@ func compareWithOneByOne(t *testing.T, o RandomOptions, tok tokenizer.Tokenizer)
 // However many prompts are fitted at once, they are those of one after another, and so is the generator after each.
 func TestAheadEqualsOneByOne(t *testing.T) {
 	for _, name := range []string{"identity", "lossy", "grow"} {
-		for seed := range int64(6) {
-			for _, calls := range []int{1, 2, 7, 64} {
-				o := RandomOptions{Common: Common{Prompts: 1 + int(seed)*61, IDPrefix: "p", Seed: seed},
+		for seed := range int64(4) {
+			for _, calls := range []int{1, 7, 64} {
+				o := RandomOptions{Common: Common{Prompts: 1 + int(seed)*31, IDPrefix: "p", Seed: seed},
 					InputLen: 4 + 8*int(seed), OutputLen: 9, PrefixLen: int(seed) % 3 * 5, Ratio: RangeRatio{0.3, 0.7},
 					Batch: 1 + calls%3}
 				compareWithOneByOne(t, o, parallelTokenizer{newToy(t, name, 997, []int{0, 996}, int(seed)%2), calls})

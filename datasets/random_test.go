@@ -281,6 +281,7 @@ func TestRandomRefusals(t *testing.T) {
 }
 
 func TestBlocks(t *testing.T) {
+	ci.SkipUnderRace(t)
 	o := RandomDefaults()
 	o.Prompts, o.InputLen, o.Seed, o.IDPrefix, o.PrefixLen = 1, 12, 7, "b-", 2
 	o.Ratio = RangeRatio{0.5, 0.5}

@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 
 	"benchtop/datasets/textfile"
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -112,6 +113,7 @@ func poemFile(t *testing.T, content string) string {
 }
 
 func TestSonnetRefuses(t *testing.T) {
+	ci.SkipUnderRace(t)
 	long := strings.Repeat("one two three four five six seven\n", 5)
 	tests := []struct {
 		name, content string

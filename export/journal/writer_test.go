@@ -281,7 +281,7 @@ func TestJournalKeepsEverythingWhenTheDiskIsFull(t *testing.T) {
 	run, qs := eventtest.Sample()
 	want := journalOf(t, run, qs)
 
-	for room := 0; room < len(want); room += 7 {
+	for room := 0; room < len(want); room += 29 {
 		disk := &limitedBuffer{room: room}
 		for _, w := range []io.Writer{disk, onlyWriter{&limitedBuffer{room: room}}} {
 			j := newJournal(t, w, run.Plan)
@@ -307,7 +307,7 @@ func TestJournalKeepsEverythingWhenTheDiskIsFull(t *testing.T) {
 }
 
 func TestJournalConcurrently(t *testing.T) {
-	const writers, each = 8, 300
+	const writers, each = 8, 90
 	for name, w := range map[string]io.Writer{"file": journalFile(t), "memory": nil, "pipe": onlyWriter{io.Discard}} {
 		j := newJournal(t, w, metrics.Plan{})
 		var wg sync.WaitGroup
@@ -318,7 +318,7 @@ func TestJournalConcurrently(t *testing.T) {
 					q.Text = strings.Repeat("x", 100)
 					j.Done(&q)
 					j.tell(0, metrics.LogEntry{Text: "e"})
-					if i%150 == 149 {
+					if i%45 == 44 {
 						j.Flush()
 						collect(t, j.Records())
 					}

@@ -80,7 +80,7 @@ func shownBy(output []byte) string {
 				end = len(cells)
 				fallthrough
 			case 'K':
-				for ; from < end; from++ {
+				for ; from < min(end, len(cells)); from++ {
 					cells[from] = " "
 				}
 			}

@@ -14,8 +14,8 @@ import (
 	"benchtop/internal/simulator"
 )
 
-// cachePrompts are in every run.
-const cachePrompts = 24
+// cachePrompts are in every run, of so many tokens.
+const cachePrompts, cacheTokens = 24, 128
 
 // slow is a server of a tenth of the speed: it is looked at several times while it serves cachePrompts.
 func slow() simulator.Profile {
@@ -29,7 +29,7 @@ func cacheRun(t *testing.T, server *virtual, args ...string) (hitRate float64, c
 	t.Helper()
 	dir := t.TempDir()
 	r := server.serve(t,
-		append([]string{"--random-input-len", "512", "--random-output-len", "2", "--num-prompts",
+		append([]string{"--random-input-len", fmt.Sprint(cacheTokens), "--random-output-len", "2", "--num-prompts",
 			fmt.Sprint(cachePrompts), "--max-concurrency", "1",
 			"--seed", "3", "--save-result", "--result-dir", dir}, args...)...)
 	r.expect(t, session.ExitFine)
@@ -64,7 +64,7 @@ type cacheCase struct {
 func TestCacheOfEarlierRuns(t *testing.T) {
 	for _, c := range []cacheCase{
 		{"strangers", []string{"--vocab-size", "30000"}, 0, false},
-		{"a prefix", []string{"--random-prefix-len", "512", "--vocab-size", "30000"},
+		{"a prefix", []string{"--random-prefix-len", fmt.Sprint(cacheTokens), "--vocab-size", "30000"},
 			(cachePrompts - 1.0) / cachePrompts / 2, false},
 		{"chats", []string{"--backend", "openai-chat"}, 0, false},
 		{"vLLM", []string{"--model", "m", "--vocab-size", "30000"}, 0, true},
@@ -184,7 +184,7 @@ func TestColdCacheWithASaltOfTheUsersOwn(t *testing.T) {
 // Later turns hit what the turns before them left in the cache, also a cold one, which is no reason for an alarm; the
 // prompts of an earlier run are.
 func TestCacheOfConversations(t *testing.T) {
-	const own = 512.0 / (512 + 512 + 2 + 512) // the first prompt, of both
+	const own = cacheTokens / (3*cacheTokens + 2.0) // the first prompt, of both
 	inVirtualTime(t, slow(), nil, func(t *testing.T, server *virtual) {
 		for _, c := range []struct {
 			name  string

@@ -19,7 +19,6 @@ import (
 	"benchtop/datasets"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
-	"benchtop/loadgen/protocol"
 )
 
 // result is what a command line did.
@@ -69,124 +68,34 @@ func simulated(t *testing.T, change func(*simulator.Profile)) string {
 
 const sharegptFile = "../../datasets/testdata/sharegpt_small.json"
 
-// Wrong usage is reported all at once, with the flag, its value and valid ones; nothing is sent.
+// Wrong usage is reported all at once, and nothing is sent. The rules of the flags are those of internal/spec.
 func TestWrongUsage(t *testing.T) {
-	asked := false
-	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
-	defer web.Close()
-	for _, c := range []struct {
-		name  string
-		args  string
-		words []string
-	}{
-		{"no command", "", []string{"usage: benchtop COMMAND"}},
-		{"unknown command", "srve", []string{`unknown command "srve" (did you mean serve?)`}},
-		{"all problems at once", "serve --backend foo --num-prompts x --requst-rate 3 --burstiness 0 --dataset-name " +
-			"nope --metric-percentiles 101 extra", []string{
-			"--backend foo: use " + protocol.Names(0), "--num-prompts x: expected a whole number",
-			"--requst-rate: unknown flag (did you mean request-rate?)", "--burstiness 0: must be more than 0",
-			"--dataset-name nope: use one of random, random-mm,",
-			"--metric-percentiles 101: expected numbers from 0 to 100",
-			`serve takes no arguments, got ["extra"]: 'vllm serve MODEL' starts a server`,
-		}},
-		{"value missing", "serve --model", []string{"--model: a value is missing; expected a string"}},
-		{"ambiguous", "serve --request 3",
-			[]string{"--request: ambiguous; could be --request-id-prefix, --request-rate, --request-timeout"}},
-		{"goodput", "serve --goodput ttft:5 speed:9 tpot",
-			[]string{`--goodput speed:9: "speed:9": unknown metric "speed"`,
-				`--goodput tpot: "tpot": expected NAME:MILLISECONDS`}},
-		{"random with a file", "serve --dataset-path x",
-			[]string{"--dataset-path x: the data set random takes no file"}},
-		{"range ratio", "serve --random-range-ratio 1.5", []string{"range"}},
-		{"endpoint", "serve --backend openai-chat --endpoint /v1/completions",
-			[]string{"for backend openai-chat it must end in chat/completions"}},
-		{"endless", "serve --duration 5s", []string{"limit it with --max-concurrency"}},
-		{"seed", "serve --seed -1", []string{"--seed -1: seeds are from 0 to 4294967295"}},
-		{"url and number at once", "serve --base-url ftp://x --num-prompts 0",
-			[]string{"--base-url: base URL", "--num-prompts 0: must be at least 1"}},
-		{"batches", "serve --backend openai-chat --random-batch-size 4",
-			[]string{"--random-batch-size 4: several prompts in a request are for completions and pooling endpoints; " +
-				"backend openai-chat cannot send them, use --backend vllm, openai, openai-embeddings"}},
-		{"tokens of answers in one piece",
-			"serve --backend openai-embeddings --goodput ttft:5 e2el:9 --fail-on p99_tpot_ms>3", []string{
-				"--goodput ttft: backend openai-embeddings does not stream, so only e2el exists",
-				"--fail-on p99_tpot_ms>3: backend"}},
-		{"rerank", "serve --dataset-name random-rerank",
-			[]string{"a query and documents are for rerank and embeddings endpoints; backend openai cannot send them"}},
-		{"recordings of the hub", "serve --backend openai --dataset-name hf --dataset-path facebook/voxpopuli",
-			[]string{"--dataset-name hf: recordings travel as files or in chat messages; backend openai cannot send " +
-				"them"}},
-		{"a trace and stages", "serve --dataset-name timed_trace --dataset-path cli_test.go --stages 1:1s",
-			[]string{"--stages: the trace sets the times; add --no-self-timed"}},
-		{"a trace on chat", "serve --dataset-name timed_trace --dataset-path cli_test.go --backend openai-chat",
-			[]string{"token ids, which chat cannot send; backend openai-chat"}},
-		{"all rows of no file", "serve --num-prompts 0", []string{"--num-prompts 0: must be at least 1"}},
-		{"the cache", "serve --cache warm", []string{"--cache warm: use cold or none or as-is"}},
-		{"two words about tokens", "serve --tokenizer x --skip-tokenizer-init",
-			[]string{"--tokenizer and --skip-tokenizer-init: choose one"}},
-		{"a rate beyond all years", "serve --request-rate 1e-12",
-			[]string{"--request-rate 1e-12: 1000 requests would take more than a year"}},
-		{"base url", "serve --base-url localhost:8000", []string{"--base-url: base URL", "expected http://HOST:PORT"}},
-		{"a key in a URL without http", "serve --base-url user:secret@host",
-			[]string{"--base-url: base URL: missing http:// or https://"}},
-		{"headers", "serve --header A=1 nope Content-Length=3", []string{"--header: item 2 is not KEY=VALUE"}},
-		{"a header of the connection", "serve --header Content-Length=3",
-			[]string{"--header: header Content-Length: it cannot be set"}},
-		{"request ids", "serve --request-id-prefix grün", []string{"--request-id-prefix", "only printable ASCII"}},
-		{"stages", "serve --stages 8:30s,x --concurrency-stages 1:20s --request-rate 4",
-			[]string{`"x": expected RATE:TIME`, "--concurrency-stages and --request-rate: choose one"}},
-		{"ramps", "serve --ramp-up-strategy exponential --ramp-up-start-rps 0 --ramp-up-end-rps 0 --request-rate 4",
-			[]string{"--ramp-up-strategy and --request-rate: choose one", "nothing would be sent"}},
-		{"half a ramp", "serve --ramp-up-strategy linear --ramp-over 5s",
-			[]string{"needs --ramp-up-start-rps", "needs --ramp-up-end-rps"}},
-		{"a ramp that never begins", "serve --ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 5",
-			[]string{"would never send the first"}},
-		{"too many requests", "serve --stages 1e6:1h", []string{""}},
-		{"only a warm-up", "serve --request-rate 4 --duration 5s --warmup 5s",
-			[]string{"--warmup 5s: the run ends after 5s"}},
-		{"metadata", "serve --metadata a=1 b benchtop=2", []string{"--metadata: item 2 is not KEY=VALUE"}},
-		{"thresholds", "serve --timeline-itl-thresholds 50,25",
-			[]string{"--timeline-itl-thresholds 50,25: expected two numbers"}},
-		{"colours and hang-ups", "serve --color pink --on-hangup panic",
-			[]string{"--color:", "use auto, none, 16, 256 or true", "--on-hangup panic: use save or continue"}},
-		{"an unattended run nobody sees", "serve --on-hangup continue --no-save", []string{"the result would be lost"}},
-		{"trace times", "serve --self-timed", []string{"--self-timed: needs a data set with time stamps"}},
-		{"saving", "serve --no-save --save-result", []string{"--no-save and --save-result: choose one"}},
-		{"times", "serve --stall-timeout 0s --duration -1s --pacer sundial",
-			[]string{"--stall-timeout 0s: must be more than 0", "--duration -1s: must not be negative",
-				"--pacer sundial: this system has"}},
-		{"percentile metrics", "serve --percentile-metrics ttft,spam",
-			[]string{"--percentile-metrics spam: unknown; use ttft, tpot"}},
-		{"profiler", "serve --profile-batch-threshold 4 --profile-duration -1",
-			[]string{"--profile-batch-threshold: needs --profile", "--profile-duration -1s: must not be negative"}},
-		{"profiler without a threshold", "serve --profile --profile-duration 9",
-			[]string{"--profile-duration: needs --profile-batch-threshold"}},
-		{"demo", "demo --duration 5 now", []string{"--duration 5: expected a time such as", "demo takes no arguments"}},
-		{"simulate", "simulate --profile h900", []string{"--profile h900", "l40s-8b"}},
-		{"report of a baseline alone", "report --baseline a.json",
-			[]string{"--baseline a.json: this is the older run; also name the run to compare with it"}},
-		{"report without a file", "report", []string{"report takes a file, got none"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			benchtop(strings.Fields(c.args)...).expect(t, session.ExitUsage, c.words...)
-		})
+	server := recorded(t, nil)
+	bad := filepath.Join(t.TempDir(), "bad.json")
+	if err := os.WriteFile(bad, []byte("[\n{\"conversations\": 5}\n]\n"), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	t.Run("a data set that cannot be read", func(t *testing.T) {
-		url := simulated(t, nil)
-		bad := filepath.Join(t.TempDir(), "bad.json")
-		if err := os.WriteFile(bad, []byte("[\n{\"conversations\": 5}\n]\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		for file, words := range map[string][]string{
-			"/no/such/file": {"/no/such/file", "no such file"},
-			bad:             {bad, "line 2", "expected"},
-		} {
-			benchtop("serve", "--base-url", url, "--dataset-name", "sharegpt", "--dataset-path", file).expect(t,
-				session.ExitUsage, words...)
-		}
-	})
-	if asked {
-		t.Error("a request was sent")
+	file := "serve --base-url " + server.url + " --dataset-name sharegpt --dataset-path "
+	for args, words := range map[string][]string{
+		"":     {"usage: benchtop COMMAND"},
+		"srve": {`unknown command "srve" (did you mean serve?)`},
+		"serve --num-prompts x extra --requst-rate 3 --base-url " + server.url: {
+			"--num-prompts x: expected a whole number", "--requst-rate: unknown flag (did you mean request-rate?)",
+			`serve takes no arguments, got ["extra"]: 'vllm serve MODEL' starts a server`},
+		"serve --num-runs 0 --base-url " + server.url:                           {"--num-runs 0: must be from 1"},
+		"serve --sweep-request-rate 1,2 --stages 1:1s --base-url " + server.url: {"--sweep-request-rate, rate=1: "},
+		file + "/no/such/file":     {"/no/such/file", "no such file"},
+		file + bad:                 {bad, "line 2", "expected"},
+		"demo --duration 5 now":    {"--duration 5: expected a time such as", "demo takes no arguments"},
+		"simulate --profile h900":  {"--profile h900", "l40s-8b"},
+		"report":                   {"report takes a file, got none"},
+		"report --baseline a.json": {"--baseline a.json: this is the older run; also name the run to compare with"},
+		"report --output-json x":   {"--output-json: unknown flag"},
+	} {
+		t.Run(args, func(t *testing.T) { benchtop(strings.Fields(args)...).expect(t, session.ExitUsage, words...) })
+	}
+	if calls := server.all(); len(calls) > 0 {
+		t.Errorf("%d requests were sent", len(calls))
 	}
 }
 
@@ -431,14 +340,14 @@ func TestServeShapes(t *testing.T) {
 		{"random, all at once", "--num-prompts 30 --random-input-len 50 --random-output-len 4",
 			[]string{"Successful requests:                     30 ", "Total input tokens:                      1500 ",
 				"Total generated tokens:                  120 "}},
-		{"limited", "--num-prompts 20 --random-output-len 4 --max-concurrency 3 --goodput ttft:60000 e2el:60000",
+		{"limited", "--num-prompts 20 " + shortPrompts + " --max-concurrency 3 --goodput ttft:60000 e2el:60000",
 			[]string{"Maximum request concurrency:             3 ", "Request goodput (req/s):"}},
 		{"rate by the clock",
-			"--duration 1s --request-rate 30 --random-output-len 4 --burstiness inf --num-prompts 500 --vocab-size 300",
+			"--duration 1s --request-rate 30 --burstiness inf --num-prompts 500 " + shortPrompts,
 			[]string{"Successful requests:                     29 "}},
 		{"the clock decides how many", "--duration 500ms --request-rate 240 --vocab-size 300 --random-input-len 4 " +
 			"--random-output-len 1", []string{"Successful requests:                     120 "}},
-		{"other metrics", "--num-prompts 5 --random-output-len 4 --percentile-metrics e2el --metric-percentiles " +
+		{"other metrics", "--num-prompts 5 " + shortPrompts + " --percentile-metrics e2el --metric-percentiles " +
 			"50,99.9", []string{"Median E2EL (ms):", "P99.9 E2EL (ms):"}},
 		{"text of the server's tokenizer on the chat protocol",
 			"--backend openai-chat --num-prompts 7 --random-input-len 40 --random-output-len 4",
@@ -709,17 +618,6 @@ func TestOddPlaces(t *testing.T) {
 	}
 	benchtop(append(quick, "--save-result", "--result-filename", "dead.json")...).expect(t, session.ExitFine,
 		"result saved to dead.json\n")
-}
-
-// Whole numbers are decimal, as in Python.
-func TestWholeNumbers(t *testing.T) {
-	url := simulated(t, nil)
-	benchtop("serve", "--base-url", url, "--num-prompts", "010", "--random-input-len", "5", "--random-output-len", "2").
-		expect(t, session.ExitFine, "Successful requests:                     10 ")
-	benchtop("serve", "--num-prompts", "0x10").expect(t, session.ExitUsage,
-		"--num-prompts 0x10: expected a whole number")
-	benchtop("serve", "--num-prompts", "1_000").expect(t, session.ExitUsage,
-		"--num-prompts 1_000: expected a whole number")
 }
 
 // Several servers share a run, each asked alike; report, result and a later report have a line for each.

@@ -79,7 +79,7 @@ func TestStarvedClient(t *testing.T) {
 	runtime.LockOSThread() // the hogs die with their thread
 	defer runtime.UnlockOSThread()
 	base := onTime(t, 20*time.Millisecond, 20*time.Millisecond)
-	for range 4 {
+	for range 3 {
 		hog := exec.Command(pinned[0], append(pinned[1:], "sh", "-c", "while :; do :; done")...)
 		hog.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		if err := hog.Start(); err != nil {
@@ -91,7 +91,7 @@ func TestStarvedClient(t *testing.T) {
 		}()
 	}
 	said, _, client := measured(t, func(*exec.Cmd, *heard) {}, append([]string{"nice", "-n", "5"}, pinned...),
-		"--base-url", base, "--request-rate", "250", "--num-prompts", "200", "--random-output-len", "40")
+		"--base-url", base, "--request-rate", "500", "--num-prompts", "60", "--random-output-len", "8")
 	if client["verdict"] != "limited" || !strings.Contains(said, "client OVERLOADED") {
 		t.Errorf("client %v, want it limited\n%s", client["why"], said)
 	}

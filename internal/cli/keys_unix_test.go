@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"benchtop/internal/files"
@@ -118,68 +117,4 @@ func TestAttach(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	gone(t, pid)
-}
-
-// A saved run is played again, over another.
-func TestReplay(t *testing.T) {
-	t.Parallel()
-	x := open(t, 120, 40, `"$BENCHTOP" demo --duration 2s --exit --result-filename a.json >out && "$BENCHTOP" report `+
-		`--baseline benchtop-results/a.json benchtop-results/a.json`)
-	x.wait("REPLAY")
-	x.press("Space")
-	x.wait("‖ REPLAY")
-	x.press("End")
-	x.wait("whole run · exact") // the figures of the report
-	x.press("Home")
-	x.wait("00:00/")
-	x.press("q")
-	if code := x.ended(); code != session.ExitFine {
-		t.Errorf("exit code %d", code)
-	}
-	if !strings.Contains(x.history(), "Serving Benchmark Result") {
-		t.Errorf("no report is left behind:\n%s", x.history())
-	}
-}
-
-// Without a command there is a form, which runs what it shows.
-func TestFormRuns(t *testing.T) {
-	t.Parallel()
-	server := simulated(t, nil)
-	x := open(t, 100, 32, `"$BENCHTOP"`)
-	x.wait("benchtop serve --base-url")
-	x.press("C-u")
-	for _, r := range server {
-		x.press(string(r))
-	}
-	x.press("Down")
-	x.wait("sim-8b")
-	x.press("C-r")
-	x.wait("RUN")
-	x.press("q")
-	x.wait("DONE")
-	x.press("q")
-	if code := x.ended(); code != session.ExitFine {
-		t.Errorf("exit code %d", code)
-	}
-	if !strings.Contains(x.history(), "benchtop serve --base-url "+server) {
-		t.Errorf("the command line is not left behind:\n%s", x.history())
-	}
-}
-
-// A signal ends the form with the exit code that it has everywhere.
-func TestFormSignals(t *testing.T) {
-	for sig, want := range map[syscall.Signal]int{
-		syscall.SIGTERM: session.ExitTerminated, syscall.SIGINT: session.ExitAborted,
-		syscall.SIGHUP: session.ExitHangup,
-	} {
-		t.Run(sig.String(), func(t *testing.T) {
-			t.Parallel()
-			x := open(t, 80, 24, `"$BENCHTOP"`)
-			x.wait("benchtop serve --base-url")
-			_ = syscall.Kill(x.pid(), sig)
-			if code := x.ended(); code != want {
-				t.Errorf("exit code %d, want %d", code, want)
-			}
-		})
-	}
 }

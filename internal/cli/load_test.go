@@ -13,11 +13,8 @@ import (
 	"time"
 
 	"benchtop/export/journal"
-	"benchtop/internal/hf/numpy"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
-	"benchtop/internal/spec"
-	"benchtop/loadgen"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 )
@@ -119,60 +116,6 @@ func TestLoads(t *testing.T) {
 				t.Errorf("marks %q, want %q", got, c.marks)
 			}
 		})
-	}
-}
-
-// Flags make the load that they ask for, beside any other flags.
-func TestShapeOfFlags(t *testing.T) {
-	const trace = "--dataset-name timed_trace --dataset-path load_test.go "
-	for args, want := range map[string]string{
-		"":                                  "shape.Rate all at once",
-		"--request-rate 5 --duration 4s":    "shape.Rate 5 req/s (Poisson)",
-		"--max-concurrency 4":               "shape.Rate all at once, at most 4 in flight",
-		"--max-concurrency 4 --duration 4s": "shape.Users closed loop of 4 users for 4s",
-		"--stages 4:1s --max-concurrency 4": "shape.Stages stages of 4 req/s, at most 4 in flight",
-		"--concurrency-stages 4:1s,9:1s":    "shape.UserStages stages of 4, 9 users",
-		"--find --goodput ttft:500 tpot:50": "shape.Search search 1 to 1000 req/s for the highest load within " +
-			"ttft:500, tpot:50 (ms), held for 2m",
-		trace + "--request-rate 5":                  "shape.Trace at the times of the trace",
-		trace + "--no-self-timed --request-rate 5":  "shape.Rate 5 req/s (Poisson)",
-		trace + "--max-concurrency 4 --duration 4s": "shape.Trace at the times of the trace, at most 4 in flight",
-		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2": "shape.Ramp linear ramp " +
-			"1 to 2 req/s over 7 requests",
-		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2 --ramp-over " +
-			"1m": "shape.TimedRamp linear " +
-			"ramp 1 to 2 req/s over 1m",
-	} {
-		o := spec.New()
-		if err := o.Parse(strings.Fields(args)); err != nil {
-			t.Errorf("%s: %v", args, err)
-		}
-		if s := o.Load.Shape(); fmt.Sprintf("%T %s", s, s.Describe(7, metrics.RequestsPerSecond)) != want {
-			t.Errorf("%s: %T %s, want %s", args, s, s.Describe(7, metrics.RequestsPerSecond), want)
-		}
-	}
-}
-
-// Each limit holds by itself, also where both have the same value.
-func TestLimitsOfConversations(t *testing.T) {
-	for args, want := range map[string][2]int{
-		"":                             {0, 0},
-		"--max-concurrency 4":          {4, 0},
-		"--multi-turn-concurrency 4":   {4, 0},
-		"--max-active-conversations 4": {0, 4},
-		"--max-concurrency 4 --max-active-conversations 4":           {4, 4},
-		"--multi-turn-concurrency 2 --max-active-conversations 2":    {2, 2},
-		"--max-active-conversations 4 --duration 4s --num-prompts 8": {0, 4},
-	} {
-		o := spec.New()
-		if err := o.Parse(strings.Fields("--multi-turn --backend openai-chat " + args)); err != nil {
-			t.Errorf("%s: %v", args, err)
-		}
-		load := loadgen.Options{Protocol: o.Server.Protocol}
-		o.Load.Send(&load, o.Load.Shape().Arrivals(8, nil, numpy.NewLegacy(0)))
-		if got := [2]int{load.Limit, load.Active}; got != want {
-			t.Errorf("%s: at most %v requests and conversations, want %v", args, got, want)
-		}
 	}
 }
 
@@ -284,8 +227,6 @@ func TestFailOn(t *testing.T) {
 	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:0.001")...).expect(t, session.ExitMissed,
 		"goodput<90%")
 	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:60000")...).expect(t, session.ExitFine)
-	benchtop(append(base, "--fail-on", "goodput<90%", "--fail-on", "speed>3")...).expect(t, session.ExitUsage,
-		"give the objectives with --goodput", "speed")
 	// Nothing that succeeded outranks the condition.
 	benchtop("serve", "--base-url", url, "--extra-body.model", "nobody", "--num-prompts", "2", "--fail-on",
 		"failed>0").expect(t, session.ExitFailed, "no request succeeded")

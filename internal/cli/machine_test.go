@@ -101,76 +101,44 @@ func TestExactLatencies(t *testing.T) {
 	p := simulator.Defaults()
 	p.ContextToken = 2 * time.Microsecond // whole microseconds, as the clock of a run has them
 	const input, output, n = 100, 6, 3
-	for range 2 { // two bubbles in one process
-		synctest.Test(t, func(t *testing.T) {
-			gaps := shape.Rate{PerSecond: 0.5, Burstiness: math.Inf(1)}.Offsets(n, nil)
-			r, s, _ := machine(t, p, protocol.Default(), random(t, n, input, output), gaps)
-			if r.Completed != n || r.Failed != 0 || r.InputTokens != n*input || r.OutputTokens != n*output {
-				t.Fatalf("completed %d, failed %d, tokens %d in and %d out; %+v", r.Completed, r.Failed, r.InputTokens,
-					r.OutputTokens, r.Failures)
+	synctest.Test(t, func(t *testing.T) {
+		gaps := shape.Rate{PerSecond: 0.5, Burstiness: math.Inf(1)}.Offsets(n, nil)
+		r, s, _ := machine(t, p, protocol.Default(), random(t, n, input, output), gaps)
+		if r.Completed != n || r.Failed != 0 || r.InputTokens != n*input || r.OutputTokens != n*output {
+			t.Fatalf("completed %d, failed %d, tokens %d in and %d out; %+v", r.Completed, r.Failed, r.InputTokens,
+				r.OutputTokens, r.Failures)
+		}
+		ttft := p.StepBase + input*p.PrefillToken
+		var decode time.Duration
+		for k := range output - 1 {
+			decode += p.StepBase + p.DecodeSequence + time.Duration(input+k)*p.ContextToken
+		}
+		ms := func(d time.Duration) float64 { return d.Seconds() * 1000 }
+		for _, c := range []struct {
+			name      string
+			got, want float64
+		}{
+			{"mean TTFT", r.Statistics[metrics.TTFT].Mean, ms(ttft)},
+			{"largest TTFT", r.Statistics[metrics.TTFT].Max, ms(ttft)},
+			{"std of TTFT", r.Statistics[metrics.TTFT].Std, 0},
+			{"mean ITL", r.Statistics[metrics.ITL].Mean, ms(decode) / (output - 1)},
+			{"smallest ITL", r.Statistics[metrics.ITL].Min,
+				ms(p.StepBase + p.DecodeSequence + input*p.ContextToken)},
+			{"largest ITL", r.Statistics[metrics.ITL].Max,
+				ms(p.StepBase + p.DecodeSequence + (input+output-2)*p.ContextToken)},
+			{"mean E2EL", r.Statistics[metrics.E2EL].Mean, ms(ttft + decode)},
+			{"lateness", r.Statistics[metrics.Lateness].Max, 0},
+			{"duration", r.Duration, (n*2*time.Second + ttft + decode).Seconds()},
+		} {
+			// The server's clock ticks a nanosecond a step beside its profile.
+			if math.Abs(c.got-c.want) > 0.002 {
+				t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
 			}
-			ttft := p.StepBase + input*p.PrefillToken
-			var decode time.Duration
-			for k := range output - 1 {
-				decode += p.StepBase + p.DecodeSequence + time.Duration(input+k)*p.ContextToken
-			}
-			ms := func(d time.Duration) float64 { return d.Seconds() * 1000 }
-			for _, c := range []struct {
-				name      string
-				got, want float64
-			}{
-				{"mean TTFT", r.Statistics[metrics.TTFT].Mean, ms(ttft)},
-				{"largest TTFT", r.Statistics[metrics.TTFT].Max, ms(ttft)},
-				{"std of TTFT", r.Statistics[metrics.TTFT].Std, 0},
-				{"mean ITL", r.Statistics[metrics.ITL].Mean, ms(decode) / (output - 1)},
-				{"smallest ITL", r.Statistics[metrics.ITL].Min,
-					ms(p.StepBase + p.DecodeSequence + input*p.ContextToken)},
-				{"largest ITL", r.Statistics[metrics.ITL].Max,
-					ms(p.StepBase + p.DecodeSequence + (input+output-2)*p.ContextToken)},
-				{"mean E2EL", r.Statistics[metrics.E2EL].Mean, ms(ttft + decode)},
-				{"lateness", r.Statistics[metrics.Lateness].Max, 0},
-				{"duration", r.Duration, (n*2*time.Second + ttft + decode).Seconds()},
-			} {
-				// The server's clock ticks a nanosecond a step beside its profile.
-				if math.Abs(c.got-c.want) > 0.002 {
-					t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
-				}
-			}
-			if s.Totals.Completed != n || s.Totals.OutputTokens != n*output || s.Histograms[metrics.TTFT].Count() != n {
-				t.Errorf("snapshot: %+v, %d TTFTs", s.Totals, s.Histograms[metrics.TTFT].Count())
-			}
-		})
-	}
-}
-
-// A busy run past the server's capacity gives the same result again, to the last microsecond.
-func TestMachineRepeats(t *testing.T) {
-	ci.SkipUnderRace(t)
-	t.Parallel()
-	p := simulator.Defaults()
-	p.Blocks = p.MaxModelLen/p.BlockSize + 200
-	var logs []string
-	var reports []metrics.Report
-	for range 2 {
-		synctest.Test(t, func(t *testing.T) {
-			ramp := metrics.Ramp{Strategy: "linear", From: 5, To: 80, Over: 10 * time.Second}
-			offsets := shape.NewTimedRamp(shape.Bounds{}, ramp, 1).Times(numpy.NewStreams(3).Legacy)
-			r, _, log := machine(t, p, protocol.Default(), random(t, len(offsets), 200, 40), offsets)
-			if r.Completed != len(offsets) {
-				t.Fatalf("%d of %d completed: %+v", r.Completed, len(offsets), r.Failures)
-			}
-			logs, reports = append(logs, log), append(reports, r)
-		})
-	}
-	if logs[0] != logs[1] {
-		t.Error("two runs of one seed differ")
-	}
-	r := reports[0]
-	early, late := r.Timeline[1].Histograms[metrics.TTFT].Quantile(0.5),
-		r.Timeline[9].Histograms[metrics.TTFT].Quantile(0.5)
-	if late < 10*early {
-		t.Errorf("median TTFT is %s at the start of the ramp and %s at its end: it did not saturate", early, late)
-	}
+		}
+		if s.Totals.Completed != n || s.Totals.OutputTokens != n*output || s.Histograms[metrics.TTFT].Count() != n {
+			t.Errorf("snapshot: %+v, %d TTFTs", s.Totals, s.Histograms[metrics.TTFT].Count())
+		}
+	})
 }
 
 // Under the demo's load its server saturates: time to first token takes off where requests come faster than it can
@@ -197,30 +165,4 @@ func TestDemoSaturates(t *testing.T) {
 			t.Errorf("median TTFT %s early, %s late: it did not take off", early, late)
 		}
 	})
-}
-
-// The chat protocol, end to end: the bare role comes first and is no token.
-func TestMachineChat(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		source := func() datasets.Flow { return datasets.Flow{Next: (&fixedPrompts{n: 2}).Next} }
-		r, _, _ := machine(t, simulator.Defaults(), protocol.Chat{}, source, []time.Duration{0, 5 * time.Second})
-		if r.Completed != 2 || r.OutputTokens != 2*8 {
-			t.Fatalf("completed %d, %d tokens out: %+v", r.Completed, r.OutputTokens, r.Failures)
-		}
-		if r.OutputSources[metrics.TokensFromUsage] != 2 || r.InputSources[metrics.TokensFromUsage] != 2 {
-			t.Errorf("tokens counted by %v and %v, want the server's usage", r.InputSources, r.OutputSources)
-		}
-		if r.Statistics[metrics.FirstToken].Mean < r.Statistics[metrics.TTFT].Mean {
-			t.Errorf("first token after %v ms, before the first chunk after %v ms",
-				r.Statistics[metrics.FirstToken].Mean, r.Statistics[metrics.TTFT].Mean)
-		}
-	})
-}
-
-type fixedPrompts struct{ n int }
-
-func (f *fixedPrompts) Next() (datasets.Conversation, error) {
-	f.n--
-	return datasets.Conversation{Turns: []datasets.Turn{{Text: "Say something kind.", InputTokens: 4, MaxTokens: 8}}},
-		nil
 }

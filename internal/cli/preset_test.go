@@ -5,12 +5,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
-	"benchtop/internal/spec"
 )
 
 // resultOf reads the result of a run.
@@ -83,38 +81,6 @@ func TestPrioritiesRefused(t *testing.T) {
 		session.ExitFine, "priority 0")
 }
 
-// The user's flags replace those of a preset, and what does not fit is refused.
-func TestPresets(t *testing.T) {
-	t.Parallel()
-	o := spec.New()
-	if err := o.Parse(
-		strings.Fields("--base-url http://127.0.0.1:1 --preset prefix-caching --random-input-len 99 --num-prompts 7 " +
-			"--no-control")); err != nil {
-		t.Fatal(err)
-	}
-	if o.Series.Many() || o.Load.Prompts != 7 || o.Flags.All().Changed("random-isl-dist") || !o.Request.Cold() {
-		t.Errorf("many %v, %d prompts", o.Series.Many(), o.Load.Prompts)
-	}
-	for args, want := range map[string]string{
-		"--preset prefix-cacheing": `--preset prefix-cacheing: use one of ` +
-			`prefix-caching, long-document-qa`,
-		"--no-control": "--no-control: needs --preset",
-		"--preset prefix-caching --cache cold": "--cache: the control run of --preset " +
-			"prefix-caching sets it; add --no-control",
-		"--preset long-document-qa --repeat-count 0":    "--repeat-count 0: must be at least 1",
-		"--repeat-count 2 --repeat-mode sideways":       "--repeat-mode sideways: use random or tile",
-		"--repeat-count 2 --duration 5s":                "--repeat-count: needs a number of requests",
-		"--preset long-document-qa --document-length 0": "document length",
-		"--priorities 0=1 --priority-header Host:":      `--priority-header: header "Host"…`,
-		"--backend openai-embeddings --dataset-name structured_output": "--dataset-name structured_output: backend " +
-			"openai-embeddings generates no text",
-		"--priority-header X-A": "--priority-header: needs --priorities",
-	} {
-		benchtop(append([]string{"serve", "--base-url", "http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t,
-			session.ExitUsage, want)
-	}
-}
-
 // Each form is answered rightly with its constraint and wrongly without, and the share of wrong answers is that of the
 // server.
 func TestStructuredOutput(t *testing.T) {
@@ -122,17 +88,15 @@ func TestStructuredOutput(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	for _, form := range []string{"json", "json-unique", "regex", "choice", "grammar"} {
 		benchtop("serve", "--base-url", url, "--preset", "structured-output", "--structured-output-dataset", form,
-			"--num-prompts", "10", "--output-len", "200", "--no-save").
-			expect(t, session.ExitFine, "run 2 of 2: no constraint", "Correct answers: 10 of 10 (100.0 %)\n",
-				"Correct answers: 0 of 10 (0.0 %)", "Against no constraint")
+			"--num-prompts", "4", "--output-len", "200", "--no-save").
+			expect(t, session.ExitFine, "run 2 of 2: no constraint", "Correct answers: 4 of 4 (100.0 %)\n",
+				"Correct answers: 0 of 4 (0.0 %)", "Against no constraint")
 	}
 	url = simulated(t,
 		func(p *simulator.Profile) { p.Faults = []simulator.Fault{{Kind: simulator.FaultWrongAnswer, Every: 4}} })
 	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--structured-output-dataset", "choice",
-		"--num-prompts", "40", "--max-concurrency", "1",
+		"--num-prompts", "8", "--max-concurrency", "1",
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine,
-		"Correct answers: 30 of 40 (75.0 %)\n", "10 none of the choices, as request ")
-	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine, "Correct answers: 30 of 40 (75.0 %)\n")
-	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--ignore-eos").expect(t,
-		session.ExitUsage, "--ignore-eos with --dataset-name structured_output")
+		"Correct answers: 6 of 8 (75.0 %)\n", "2 none of the choices, as request ")
+	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine, "Correct answers: 6 of 8 (75.0 %)\n")
 }

@@ -95,6 +95,7 @@ func TestRunsRepeat(t *testing.T) {
 
 // A journal gives the report it always gave.
 func TestRunsReported(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Setenv("LC_ALL", "C.UTF-8")
 	t.Setenv("TERM", "xterm")
 	for _, file := range journalsOnFile(t) {

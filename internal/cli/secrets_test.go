@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/spec"
 )
 
 // No flag tells a value that is a key by its looks: not where the value is wrong, nor where what is asked for is
 // printed, by command line or file.
 func TestNoFlagTellsAKey(t *testing.T) {
+	ci.SkipUnderRace(t)
 	const key = "sk-canary-0123456789"
 	file := filepath.Join(t.TempDir(), "run.yaml")
 	spec.New().Flags.VisitAll(func(f *pflag.Flag) {

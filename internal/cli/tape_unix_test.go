@@ -125,7 +125,7 @@ func TestTape(t *testing.T) {
 		if now.key != "" {
 			x.press(now.key)
 		}
-		for _, r := range strings.Replace(now.text, "30s", "6s", 1) { // which is long enough to see every page
+		for _, r := range strings.Replace(now.text, "30s", "3s", 1) { // which is long enough for its keys
 			x.tmux("send-keys", "-l", "--", string(r))
 		}
 		x.wait(expected[0].shows)

@@ -6,13 +6,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,11 +29,6 @@ func TestExits(t *testing.T) {
 		code       int
 		reason     string
 	}{
-		{"q drains, q quit", demo, func(x *terminal, _ int) {
-			x.press("q")
-			x.wait("DONE")
-			x.press("q")
-		}, session.ExitFine, "stopped by the user"},
 		{"ctrl+c is q", demo, func(x *terminal, _ int) {
 			x.press("C-c")
 			x.wait("DONE")
@@ -48,25 +41,10 @@ func TestExits(t *testing.T) {
 			x.wait("ABORTED")
 			x.press("q")
 		}, session.ExitAborted, "aborted by the user"},
-		{"SIGINT is q", demo, func(x *terminal, pid int) {
-			_ = syscall.Kill(pid, syscall.SIGINT)
-			x.wait("DONE")
-			x.press("q")
-		}, session.ExitFine, "stopped by the user"},
 		{"SIGTERM", demo, func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) }, session.ExitTerminated,
 			"SIGTERM"},
 		{"SIGHUP", demo, func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGHUP) }, session.ExitHangup,
 			"the terminal was lost"},
-		{"SIGTERM after q", drains, func(x *terminal, pid int) {
-			x.press("q")
-			x.wait("DRAINING")
-			_ = syscall.Kill(pid, syscall.SIGTERM)
-		}, session.ExitTerminated, "SIGTERM"},
-		{"SIGTERM at the end changes nothing but the screen", demo, func(x *terminal, pid int) {
-			x.press("q")
-			x.wait("DONE")
-			_ = syscall.Kill(pid, syscall.SIGTERM)
-		}, session.ExitFine, "stopped by the user"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -141,21 +119,6 @@ func TestStalledTerminal(t *testing.T) {
 	gone(t, pid) // else it waits for the terminal
 	if s, _ := readSaved(t, x.dir); s.Completed != 40 || s.Benchtop.Interrupted != nil {
 		t.Errorf("completed %d, interrupted %+v; want all 40", s.Completed, s.Benchtop.Interrupted)
-	}
-}
-
-// With --exit no key has to be pressed.
-func TestExitByItself(t *testing.T) {
-	t.Parallel()
-	x := open(t, 80, 24, `"$BENCHTOP" demo --duration 1s --exit --record run.cast`)
-	if code := x.ended(); code != session.ExitFine {
-		t.Errorf("exit code %d", code)
-	}
-	if shown, err := os.ReadFile(filepath.Join(x.dir, "run.cast")); !strings.Contains(string(shown), "RUN") {
-		t.Errorf("there was no dashboard: %v, %q", err, shown)
-	}
-	if s, _ := readSaved(t, x.dir); s.Completed == 0 || s.Benchtop.Interrupted != nil {
-		t.Errorf("completed %d, interrupted %+v", s.Completed, s.Benchtop.Interrupted)
 	}
 }
 
@@ -316,8 +279,10 @@ func TestDiskFull(t *testing.T) {
 	t.Run("on a terminal", func(t *testing.T) {
 		t.Parallel()
 		// No file may grow beyond 16 KB: the journal breaks in the middle, and no place takes the result.
-		x := open(t, 120, 40, `ulimit -f 16; "$BENCHTOP" demo --duration 3s`)
+		server, letGo := held(t, 60)
+		x := open(t, 120, 40, `ulimit -f 16; "$BENCHTOP" `+heldRun(server)+` --num-prompts 63`)
 		x.wait("! NOT SAVING")
+		letGo()
 		x.wait("FAILED")
 		x.press("q")
 		if code := x.ended(); code != session.ExitFailed {
@@ -331,8 +296,9 @@ func TestDiskFull(t *testing.T) {
 	t.Run("without one", func(t *testing.T) {
 		t.Parallel()
 		var out, trouble bytes.Buffer
-		c := exec.Command("sh", "-c", `ulimit -f 16; "$0" demo --no-tui --duration 3s --result-dir "$1"`, program(t),
-			t.TempDir())
+		c := exec.Command("sh", "-c", `ulimit -f 16; exec "$0" `+heldRun(recorded(t, nil))+` --num-prompts 90`,
+			program(t))
+		c.Dir = t.TempDir()
 		c.Stdout, c.Stderr = &out, &trouble
 		err := c.Run()
 		if c.ProcessState.ExitCode() != session.ExitFailed {
@@ -346,7 +312,7 @@ func TestDiskFull(t *testing.T) {
 				}
 			}
 		}
-		if result.Completed < 30 || !strings.Contains(trouble.String(), "result saved to standard output") {
+		if result.Completed != 90 || !strings.Contains(trouble.String(), "result saved to standard output") {
 			t.Errorf("completed %d on standard output; standard error:\n%s", result.Completed, trouble.String())
 		}
 	})
@@ -378,59 +344,6 @@ func TestDiskFull(t *testing.T) {
 			t.Errorf("exit code %d, files %v; standard error:\n%s", c.ProcessState.ExitCode(), files, trouble.String())
 		}
 	})
-}
-
-// A colour mode uses its own kind of colours and no other. How it is chosen is tested in tui/screen.
-func TestColourModes(t *testing.T) {
-	t.Parallel()
-	kinds := map[string]*regexp.Regexp{
-		"true": regexp.MustCompile(`\x1b\[[0-9;]*[34]8;2;`),
-		"256":  regexp.MustCompile(`\x1b\[[0-9;]*[34]8;5;`),
-		"16":   regexp.MustCompile(`\x1b\[(?:\d;)*(?:[349]|10)[0-7][;m]`),
-	}
-	for _, c := range []struct{ name, environment, flags, want string }{
-		{"what the terminal says", "TERM=screen-256color COLORTERM=", "", "256"},
-		{"the flag", "COLORTERM=truecolor", "--color 16", "16"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			x := open(t, 120, 40, c.environment+` "$BENCHTOP" demo --duration 10m `+c.flags)
-			x.wait("TTFT≤500ms") // the whole dashboard is there
-			x.wait("p99")
-			shown := x.tmux("capture-pane", "-p", "-e")
-			for kind, pattern := range kinds {
-				if found := pattern.FindString(shown); (found != "") != (kind == c.want) {
-					t.Errorf("colours of mode %s: %q, want mode %s", kind, found, c.want)
-				}
-			}
-			x.press("q", "q")
-			x.wait("7 report")
-			x.press("q")
-			x.ended()
-		})
-	}
-}
-
-// Without UTF-8 in the locale the dashboard and the report keep to ASCII by themselves.
-func TestPlainLocale(t *testing.T) {
-	t.Parallel()
-	x := open(t, 100, 30, `LC_ALL=C "$BENCHTOP" demo --duration 10m`)
-	x.wait("RUN")
-	x.wait("good ")
-	plain := func(what, s string) {
-		if i := strings.IndexFunc(s, func(r rune) bool { return r > '~' }); i >= 0 {
-			t.Errorf("%s: %q is not ASCII", what, s[max(0, i-20):min(len(s), i+20)])
-		}
-	}
-	someDone(t, x.dir)
-	plain("dashboard", x.screen())
-	x.press("q")
-	x.wait("DONE")
-	x.press("q")
-	x.ended()
-	if shown := x.history(); !strings.Contains(shown, "Serving Benchmark Result") {
-		t.Errorf("no report:\n%s", shown)
-	}
-	plain("report", x.history())
 }
 
 // A signal before the first request ends the program and leaves nothing behind.
@@ -474,63 +387,6 @@ func TestSignalBeforeTheRun(t *testing.T) {
 	}
 	if path := next(); path != "/stop_profile" {
 		t.Errorf("then it asked for %s, want the profiler stopped", path)
-	}
-}
-
-// A recording that cannot be written is found before anything is asked of the server.
-func TestNoPlaceForTheRecording(t *testing.T) {
-	t.Parallel()
-	server := recorded(t, func(http.ResponseWriter, *http.Request) bool { return false })
-	x := open(t, 100, 30,
-		`"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --record no/such/place.cast`)
-	if code := x.ended(); code != session.ExitUsage || !strings.Contains(x.history(), "choose another file") {
-		t.Errorf("exit code %d:\n%s", code, x.history())
-	}
-	server.mu.Lock()
-	defer server.mu.Unlock()
-	if len(server.paths) > 0 {
-		t.Errorf("requests %v, want none", server.paths)
-	}
-}
-
-// A run that ends before it begins, as there is no place for its result, leaves no profiler running on the server, and
-// its error stands on the normal screen.
-func TestNoPlaceForTheResult(t *testing.T) {
-	t.Parallel()
-	place := filepath.Join(t.TempDir(), "gone")
-	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		_ = os.WriteFile(place, nil, 0o600) // after the command line was checked
-		return strings.HasSuffix(r.URL.Path, "_profile")
-	})
-	x := open(t, 100, 30,
-		`"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --save-result --result-dir `+place)
-	if code := x.ended(); code != session.ExitUsage || !strings.Contains(x.history(), "benchtop: ") {
-		t.Errorf("exit code %d:\n%s", code, x.history())
-	}
-	server.mu.Lock()
-	defer server.mu.Unlock()
-	if stop := slices.Index(server.paths, "POST /stop_profile"); stop < 0 ||
-		stop < slices.Index(server.paths, "POST /start_profile") {
-		t.Errorf("requests %v, want the profiler stopped", server.paths)
-	}
-}
-
-// A recording that has no room changes nothing else, and is not cut short in silence.
-func TestNoRoomForTheRecording(t *testing.T) {
-	t.Parallel()
-	if _, err := os.Stat("/dev/full"); err != nil {
-		return // only Linux has a disk that is always full
-	}
-	x := open(t, 120, 40, `"$BENCHTOP" demo --duration 1s --exit --record /dev/full`)
-	if code := x.ended(); code != session.ExitFine {
-		t.Errorf("exit code %d", code)
-	}
-	const want = "--record /dev/full: no space left on device"
-	if shown := x.history(); strings.Count(shown, want) != 1 {
-		t.Errorf("%q is not at the end, once:\n%s", want, shown)
-	}
-	if s, _ := readSaved(t, x.dir); s.Completed == 0 || strings.Count(fmt.Sprint(s.Benchtop.Events), want) != 1 {
-		t.Errorf("%d requests completed, log: %v", s.Completed, s.Benchtop.Events)
 	}
 }
 

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/tokenizer"
 )
 
 // Once answers have told the tokens of words, prompts have the length asked for, to within 2 %: whatever the chat
 // template adds, whatever a word costs, for one length and for many.
 func TestLengthModel(t *testing.T) {
+	ci.SkipUnderRace(t)
 	draws := rand.New(rand.NewPCG(1, 2))
 	for _, template := range []int{0, 1, 12, 200} {
 		for _, each := range []float64{0.8, 1, 1.31, 2.5} {

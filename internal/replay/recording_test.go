@@ -122,7 +122,7 @@ func TestForeignNumbers(t *testing.T) {
 		}
 		return wild[r.IntN(len(wild)-1)]
 	}
-	for round := range 20 {
+	for round := range 8 {
 		var all []metrics.Request
 		for i := range 40 {
 			q := metrics.NewRequest(i - 20)

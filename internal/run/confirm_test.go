@@ -98,14 +98,14 @@ func TestConfirmEndsOtherwise(t *testing.T) {
 			"warn: confirmation ended unproven: the run ended before"},
 		{"q before", 20 * time.Second, metrics.Command{Do: metrics.Drain}, metrics.StoppedByUser,
 			"warn: no confirmation: the run ended before"},
-		{"by hand", 80 * time.Second, metrics.Command{Do: metrics.SetLoad, Value: 3}, metrics.StoppedByUser,
+		{"by hand", 80 * time.Second, metrics.Command{Do: metrics.SetLoad, Value: 1}, metrics.StoppedByUser,
 			"warn: confirmation stopped: load changed manually; the run continues until q"},
-		{"by hand before", 20 * time.Second, metrics.Command{Do: metrics.SetLoad, Value: 3}, "",
+		{"by hand before", 20 * time.Second, metrics.Command{Do: metrics.SetLoad, Value: 1}, "",
 			"warn: no confirmation: load changed manually"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := begin(t, ramped(t, 1, 8, 2*time.Minute))
+				r := begin(t, ramped(t, 1, 3, 2*time.Minute))
 				time.AfterFunc(c.at, func() { r.Command(c.do) })
 				time.AfterFunc(100*time.Second, func() { r.do(drain) })
 				run := measureAll(t, r)
@@ -129,6 +129,7 @@ func TestConfirmEndsOtherwise(t *testing.T) {
 
 // A ramp over the requests ends with its number, and the confirmation has more prompts than that.
 func TestConfirmMorePrompts(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const planned = 200
@@ -207,6 +208,7 @@ func TestConfirmUsers(t *testing.T) {
 
 // A search is followed by a confirmation, and its clock by one too.
 func TestConfirmSearch(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 3, Most: 25, Step: 5 * time.Second, Hold: 10 * time.Second}

@@ -140,10 +140,10 @@ func TestFindEndsOtherwise(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				find := metrics.Find{From: 4, Most: 200, Step: 10 * time.Second, Hold: 30 * time.Second}
-				r := begin(t, simulated(t, metrics.Plan{Rate: 4, Goodput: c.slo, Find: &find, Duration: c.duration}, 1))
+				find := metrics.Find{From: 1, Most: 50, Step: 10 * time.Second, Hold: 30 * time.Second}
+				r := begin(t, simulated(t, metrics.Plan{Rate: 1, Goodput: c.slo, Find: &find, Duration: c.duration}, 1))
 				if c.hand {
-					time.AfterFunc(15*time.Second, func() { r.Command(metrics.Command{Do: metrics.SetLoad, Value: 7}) })
+					time.AfterFunc(15*time.Second, func() { r.Command(metrics.Command{Do: metrics.SetLoad, Value: 2}) })
 					time.AfterFunc(40*time.Second, func() { r.do(drain) }) // where no clock ends it
 				}
 				run := measureAll(t, r)
@@ -159,7 +159,7 @@ func TestFindEndsOtherwise(t *testing.T) {
 				if c.duration > 0 && (run.Ended < c.duration-2*time.Second || run.Ended > c.duration+5*time.Second) {
 					t.Errorf("it ended after %s, want %s", run.Ended, c.duration)
 				}
-				if st := r.view.Snapshot().Steering; c.hand && (st.Rate() != 7 || st.Search != "") {
+				if st := r.view.Snapshot().Steering; c.hand && (st.Rate() != 2 || st.Search != "") {
 					t.Errorf("at the end %+v", st)
 				}
 			})

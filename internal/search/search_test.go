@@ -132,6 +132,7 @@ func TestBorders(t *testing.T) {
 
 // Four tiers whose borders are close share most runs: they cost at most 36 % of four searches.
 func TestTiersShareRuns(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	alone, together := 0, 0
 	for seed := range uint64(12) {

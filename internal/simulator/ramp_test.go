@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/ci"
 )
 
 // loadResult is the result of an open load.
@@ -51,6 +53,7 @@ func measure(t *testing.T, p Profile, rate float64, requests, prompt, output int
 
 // The figures in the comments of the profiles hold.
 func TestProfilesHoldTheirWord(t *testing.T) {
+	ci.SkipUnderRace(t)
 	within := func(name string, got, from, to float64) {
 		t.Helper()
 		if got < from || got > to {

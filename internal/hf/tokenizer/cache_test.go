@@ -70,6 +70,7 @@ func TestEncodeAfterAnotherText(t *testing.T) {
 
 // Of a word that was cut between two tokens the ids are known.
 func TestBegins(t *testing.T) {
+	ci.SkipUnderRace(t)
 	l := readGolden(t, "testdata", goldenFile{File: "qwen2.5.tokenizer.json.gz"})
 	word := byteLevel(strings.Repeat("人民大会堂举行", 9))
 	var s scratch

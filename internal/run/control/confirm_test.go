@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -72,6 +73,7 @@ var ttftSLO = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
 // TestConfirm holds confirmations to testdata/confirm.txt, from the end of the plan at two seconds to that of the
 // sending.
 func TestConfirm(t *testing.T) {
+	ci.SkipUnderRace(t)
 	want := golden(t, "confirm.txt")
 	about := func(load, high float64) metrics.Answer {
 		a := metrics.Answer{}

@@ -194,8 +194,8 @@ func TestTrialRace(t *testing.T) {
 	var work sync.WaitGroup
 	for i := range 8 {
 		work.Go(func() {
-			for k := range 100 {
-				feel{due: float64(k), first: 10, done: 20}.tell(trial, 100*i+k)
+			for k := range 30 {
+				feel{due: float64(k), first: 10, done: 20}.tell(trial, 30*i+k)
 				verdictOf(trial, ms(float64(k)))
 			}
 		})

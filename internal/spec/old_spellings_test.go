@@ -1,18 +1,15 @@
-package cli
+package spec
 
 import (
 	"strings"
 	"testing"
-
-	"benchtop/internal/session"
-	"benchtop/internal/spec"
 )
 
 // Command lines of vLLM's older documentation work. A flag that has another name today, or no effect any more, is told
 // in one warning, all others in none.
 func TestOldSpellings(t *testing.T) {
-	url := simulated(t, nil)
-	trace := "--dataset-name sharegpt --dataset-path " + sharegptFile
+	const sharegptFile, datasetFiles = "../../datasets/testdata/sharegpt_small.json", "../../datasets/testdata/"
+	const trace = "--dataset-name sharegpt --dataset-path " + sharegptFile
 	for _, c := range []struct {
 		line    string
 		warning string // the one, "" for none
@@ -61,8 +58,8 @@ func TestOldSpellings(t *testing.T) {
 			"served-model-name=s"},
 		{"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5", "", "ramp-up-strategy=linear"},
 	} {
-		o := spec.New()
-		err := o.Parse(append(strings.Fields(c.line), "--base-url", url))
+		o := New()
+		err := o.Parse(strings.Fields(c.line))
 		if err != nil {
 			t.Errorf("%s: %v", c.line, err)
 			continue
@@ -77,7 +74,6 @@ func TestOldSpellings(t *testing.T) {
 			}
 		}
 	}
-	benchtop("report", "--output-json", "x").expect(t, session.ExitUsage, "--output-json: unknown flag")
 }
 
 // settings are the values of flags, NAME=VALUE each; a value may have blanks.
@@ -85,7 +81,7 @@ func settings(text string) map[string]string {
 	all := map[string]string{}
 	last := ""
 	for _, word := range strings.Fields(text) {
-		if name, value, ok := strings.Cut(word, "="); ok && spec.New().Flags.All().Lookup(name) != nil {
+		if name, value, ok := strings.Cut(word, "="); ok && New().Flags.All().Lookup(name) != nil {
 			all[name], last = value, name
 		} else {
 			all[last] += " " + word

@@ -1,4 +1,4 @@
-package cli
+package spec
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/argv"
-	"benchtop/internal/spec"
 )
 
 // The flags of serve follow the same rules.
@@ -27,7 +26,7 @@ func TestParseServeFlags(t *testing.T) {
 		{args: "--request-rate fast", rate: "inf", prompts: 1000,
 			fails: "--request-rate fast: expected a number or inf"},
 	} {
-		o := spec.New()
+		o := New()
 		_, _, err := o.Flags.Parse(strings.Fields(c.args))
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
@@ -42,7 +41,7 @@ func TestParseServeFlags(t *testing.T) {
 
 // Every flag has words a person can read, and a value that its own parser takes.
 func TestFlagsExplainThemselves(t *testing.T) {
-	spec.New().Flags.VisitAll(func(f *pflag.Flag) {
+	New().Flags.VisitAll(func(f *pflag.Flag) {
 		if f.Usage == "" || strings.ToLower(f.Usage[:1]) != f.Usage[:1] {
 			t.Errorf("--%s: usage %q", f.Name, f.Usage)
 		}
@@ -63,7 +62,7 @@ func FuzzServeFlags(f *testing.F) {
 	f.Add("--request-rate\x00inf\x00--goodput\x00ttft:1\x00tpot:2\x00--\x00x")
 	f.Add("--extra-body.a.b\x003\x00--header\x00--metadata\x00a=b\x00--stages\x008:30s\x00--find")
 	f.Fuzz(func(t *testing.T, line string) {
-		err := spec.New().Parse(strings.Split(line, "\x00"))
+		err := New().Parse(strings.Split(line, "\x00"))
 		if err != nil && !errors.As(err, new(argv.Help)) && strings.TrimSpace(err.Error()) == "" {
 			t.Error("an error without words")
 		}

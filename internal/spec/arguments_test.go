@@ -1,14 +1,12 @@
-package cli
+package spec
 
 import (
 	"testing"
-
-	"benchtop/internal/spec"
 )
 
 // The general lengths stand in the place of those of the data sets, as vLLM writes them, where it does.
 func TestArgumentsOfGeneralLengths(t *testing.T) {
-	o := spec.New()
+	o := New()
 	if err := o.Parse([]string{"--input-len", "9", "--output-len", "4", "--sharegpt-output-len", "5"}); err != nil {
 		t.Fatal(err)
 	}

@@ -74,9 +74,11 @@ func TestSeriesKeys(t *testing.T) {
 		{tuitest.Repeats(), "s", []string{"begin no run after this one? It ends as planned"}, []string{"cut"}},
 		{tuitest.Repeats(), "s y", []string{"skip 0"}, nil},
 		{whole, "?", []string{"else the series"}, []string{"combination", "log of the server", "skip", "repeat"}},
-		{tuitest.Control(), "?", []string{"repeat the load", "loads 2/2"}, []string{"combination", "log of the server"}},
+		{tuitest.Control(), "?", []string{"repeat the load", "loads 2/2"},
+			[]string{"combination", "log of the server"}},
 		{tuitest.Control(), "/", []string{"Filter loads"}, nil},
-		{starts, "?", []string{"repeat the start", "starts 2/2", "log of the server", "l log"}, []string{"combination"}},
+		{starts, "?", []string{"repeat the start", "starts 2/2", "log of the server", "l log"},
+			[]string{"combination"}},
 		{starts, "r", []string{"repeat 0"}, nil},
 	} {
 		m, _ := openSweep(c.shot, 120, 40)

@@ -55,7 +55,8 @@ func runPoints(e *session.Environment, o *spec.Spec) int {
 	}
 	_, stopped := e.Series(&o.Screen, true, func(b *session.Runner, _ io.Writer) *sweep.Sweep {
 		return sweep.New(sweep.Options{
-			Title: "serve", Word: word, Part: part, Pairs: pairs, Runs: o.Series.Runs, ContinueOnError: true, Out: io.Discard,
+			Title: "serve", Word: word, Part: part, Pairs: pairs, Runs: o.Series.Runs, ContinueOnError: true,
+			Out: io.Discard,
 			Measure: func(ctx context.Context, r sweep.Run) (grid.Figures, error) {
 				i, _ := strconv.Atoi(r.Place)
 				return p.measure(ctx, b, i*o.Series.Runs+r.Number)

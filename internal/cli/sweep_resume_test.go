@@ -56,8 +56,9 @@ func TestSweepSecrets(t *testing.T) {
 			`"password=canary"}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range [][]string{{"serve", "1 run"}, {"serve_workload", "2 runs", "--workload-iters", "2", "--workload-var",
-		"max_concurrency"}} {
+	for _, kind := range [][]string{{"serve", "1 run"},
+		{"serve_workload", "2 runs", "--workload-iters", "2", "--workload-var",
+			"max_concurrency"}} {
 		args := append([]string{"sweep", kind[0], "--no-tui", "--bench-params", params, "--num-runs", "1", "-o", dir,
 			"-e", kind[0],
 			"--bench-cmd", "vllm bench serve --base-url " + server.URL +

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,18 +103,18 @@ func (m Mix) read(given *pflag.FlagSet, load shape.Shape, seed int64, searching 
 	})
 	for i := range m {
 		w := &m[i]
-		if err := w.read(load, seed, searching, to); err != nil {
+		for _, err := range w.read(load, seed, searching, to) {
 			p.Bad("--mix, workload %s: %w", w.Name, err)
 		}
 	}
 	return p
 }
 
-// read reads the file and checks it.
-func (w *workload) read(load shape.Shape, seed int64, searching bool, to protocol.Protocol) error {
+// read reads the file and checks it. Each problem has its place.
+func (w *workload) read(load shape.Shape, seed int64, searching bool, to protocol.Protocol) usage.Problems {
 	path, err := w.find()
 	if err != nil {
-		return err
+		return usage.Problems{err}
 	}
 	values, problems := argv.ReadFile(path, "")
 	w.options = &Options{}
@@ -122,25 +123,49 @@ func (w *workload) read(load shape.Shape, seed int64, searching bool, to protoco
 	f := flags.Group("Report")
 	f.Var((*argv.Objectives)(&w.Goodput), "goodput", "objectives of its requests")
 	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
+	values = slices.DeleteFunc(values, func(v argv.Value) bool {
+		name, words := argv.Dashes(v.Name), ""
+		switch {
+		case slices.Contains(wholeRun, name):
+			words = "give it on the command line, for the whole run"
+		case name == "repeat-count" || name == "self-timed":
+			words = "a workload of a mixture cannot have it"
+		default:
+			return false
+		}
+		problems = append(problems, argv.PlaceError{At: v.Where, Err: errors.New(v.Name + ": " + words)})
+		return true
+	})
 	problems = argv.ByLine(append(problems, flags.Apply(values)...))
-	all := flags.All()
-	for _, name := range wholeRun {
-		problems.BadIf(all.Changed(name), "%s: %s: give it on the command line, for the whole run", path, name)
+	if len(problems) > 0 { // a file could name its own mixture
+		return problems
 	}
-	for _, name := range []string{"repeat-count", "self-timed"} {
-		problems.BadIf(all.Changed(name), "%s: %s: a workload of a mixture cannot have it", path, name)
-	}
-	if errors.Join(problems...) == nil { // else a file could name its own mixture
-		w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
-		if err := errors.Join(w.options.Check(all, load, seed, searching, to)...); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", path, err))
+	w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
+	if err := errors.Join(w.options.Check(flags.All(), load, seed, searching, to)...); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			problems = append(problems, placed(path, values, line))
 		}
 	}
-	return errors.Join(problems...)
+	return argv.ByLine(problems)
 }
 
-// wholeRun are flags of prompts that all workloads share.
-var wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-header", "send-conversation-id"}
+var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
+
+// placed is a problem with the line of the first flag of the file that it names, or else with the file.
+func placed(path string, values []argv.Value, problem string) error {
+	for _, name := range flagName.FindAllString(problem, -1) {
+		for _, v := range values {
+			if "--"+argv.Dashes(v.Name) == name {
+				return argv.PlaceError{At: v.Where, Err: errors.New(problem)}
+			}
+		}
+	}
+	return fmt.Errorf("%s: %s", path, problem)
+}
+
+// wholeRun are flags that all workloads share.
+var wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-header", "send-conversation-id", "seed",
+	"num-prompts", "request-rate", "max-concurrency"}
 
 // find is the path of the file: the one given, or with an ending of YAML or JSON.
 func (w *workload) find() (string, error) {

@@ -11,13 +11,13 @@ import (
 )
 
 func onSweepGrid(m *sweepModel) bool { return m.page == panels.SweepGrid }
-func onSweepList(m *sweepModel) bool { return onSweepGrid(m) && !m.latest.Alone() }
 func onSweepText(m *sweepModel) bool { return m.page == panels.SweepLog }
 
 // Kinds of series.
 func startsServer(m *sweepModel) bool { return m.latest.Server.State != grid.ServerForeign }
 func parted(m *sweepModel) bool       { return !m.latest.Whole }
-func several(m *sweepModel) bool      { return parted(m) && !m.latest.Alone() }
+func rivals(m *sweepModel) bool       { return !m.latest.Alone() }
+func several(m *sweepModel) bool      { return parted(m) && rivals(m) }
 
 var sweepKeymap = keys[*sweepModel]{
 	{keys: "j down", do: by((*sweepModel).move, panels.Down)},
@@ -40,9 +40,9 @@ var sweepKeymap = keys[*sweepModel]{
 		foot: footSwap((*sweepModel).over, "", "skip"), do: (*sweepModel).askSkip},
 	{keys: "r", what: "repeat the combination", with: several, foot: footSwap((*sweepModel).over, "", "repeat"),
 		do: (*sweepModel).repeat},
-	{keys: "S", what: "sort by the next figure", word: "sort", when: onSweepList,
+	{keys: "S", what: "sort by the next figure", word: "sort", when: onSweepGrid, with: rivals,
 		do: func(m *sweepModel) { m.list.NextOrder() }},
-	{keys: "/", what: "filter by name, state, or front", word: "filter", when: onSweepList,
+	{keys: "/", what: "filter by name, state, or front", word: "filter", when: onSweepGrid, with: rivals,
 		do: (*sweepModel).askFilter},
 	{keys: "t", what: "next theme", do: (*sweepModel).nextTheme},
 	{keys: "ctrl+l", what: "redraw the screen", ask: func(*sweepModel) tea.Cmd { return tea.ClearScreen },

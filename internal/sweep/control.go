@@ -68,8 +68,6 @@ func (s *Sweep) Skip(i int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.o.Whole:
-		return "the runs belong together; q ends them"
 	case i < 0 || i >= len(s.cells) || s.over:
 		return ""
 	case s.cells[i].Cell.State.Over():
@@ -94,8 +92,6 @@ func (s *Sweep) Repeat(i int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.o.Whole:
-		return "the runs belong together; q ends them"
 	case i < 0 || i >= len(s.cells) || s.over:
 		return ""
 	case s.cells[i].Cell.State == grid.Linked:

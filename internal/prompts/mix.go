@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,26 +140,11 @@ func (w *workload) read(load shape.Shape, seed int64, searching bool, to protoco
 		return problems
 	}
 	w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
-	if err := errors.Join(w.options.Check(flags.All(), load, seed, searching, to)...); err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			problems = append(problems, placed(path, values, line))
-		}
+	places := map[string]string{"": path}
+	for _, v := range values {
+		places[argv.Dashes(v.Name)] = v.Where.String()
 	}
-	return argv.ByLine(problems)
-}
-
-var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
-
-// placed is a problem with the line of the first flag of the file that it names, or else with the file.
-func placed(path string, values []argv.Value, problem string) error {
-	for _, name := range flagName.FindAllString(problem, -1) {
-		for _, v := range values {
-			if "--"+argv.Dashes(v.Name) == name {
-				return argv.PlaceError{At: v.Where, Err: errors.New(problem)}
-			}
-		}
-	}
-	return fmt.Errorf("%s: %s", path, problem)
+	return argv.Placed(w.options.Check(flags.All(), load, seed, searching, to), places)
 }
 
 // wholeRun are flags that all workloads share.

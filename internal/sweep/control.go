@@ -70,8 +70,6 @@ func (s *Sweep) Skip(i int) string {
 	switch {
 	case i < 0 || i >= len(s.cells) || s.over:
 		return ""
-	case s.cells[i].Cell.State.Over():
-		return "nothing of it is left to skip"
 	case i != s.current:
 		s.cells[i].end(grid.Skipped)
 		return "skipped; r repeats it"
@@ -94,13 +92,9 @@ func (s *Sweep) Repeat(i int) string {
 	switch {
 	case i < 0 || i >= len(s.cells) || s.over:
 		return ""
-	case s.cells[i].Cell.State == grid.Linked:
-		return "it is left out by --link-vars"
 	case i == s.current && s.cut != nil:
 		s.cut(errAgain)
 		return "repeating the run"
-	case s.cells[i].Cell.State == grid.Waiting:
-		return "it is still to come"
 	case !slices.Contains(s.again, i):
 		s.again = append(s.again, i)
 	}

@@ -190,7 +190,7 @@ func (v *SweepView) card() (out [][2]screen.Span) {
 				number.Rate(first.PerUser), number.Rate(first.PerGPU), number.Rate(last.PerUser),
 				number.Rate(last.PerGPU))))
 	}
-	if v.Dir != "" && v.measured() > 1 {
+	if at, _ := v.best(figureNamed("tok/s")); v.Dir != "" && v.measured() > 1 && at != nil {
 		dir := screen.Sanitize(v.Dir)
 		add("curves", screen.Text.Span("benchtop sweep plot "+dir))
 		add("Pareto plot", screen.Text.Span("benchtop sweep plot_pareto "+dir))

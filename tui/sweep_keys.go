@@ -181,9 +181,9 @@ func (m *sweepModel) askSkip() {
 	case c.State.Over():
 		m.notify(fmt.Sprintf("%s %d is over; r repeats it", m.part(), at+1))
 	case c.State == grid.Running:
-		hint := fmt.Sprintf("cut the run in progress and skip %s %d?", m.part(), at+1)
-		if m.latest.Alone() {
-			hint = "begin no run after this one? It ends as planned, and finished runs are kept."
+		hint := "begin no run after this one? It ends as planned, and finished runs are kept."
+		if rivals(m) {
+			hint = fmt.Sprintf("cut the run in progress and skip %s %d?", m.part(), at+1)
 		}
 		m.prompt = &prompt{title: "Skip", hint: hint + " y skip, other keys cancel",
 			yes: func() { m.notify(m.control.Skip(at)) }}

@@ -59,7 +59,7 @@ func ByLine(p usage.Problems) usage.Problems {
 	return p
 }
 
-var flagName = regexp.MustCompile(`--([a-z0-9-]+)`)
+var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
 
 // Placed are problems, a line each, with the place of the first flag that it names, by places of flags; "" is that of
 // problems without one.
@@ -69,12 +69,9 @@ func Placed(p usage.Problems, places map[string]string) (all usage.Problems) {
 		return nil
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		at := places[""]
-		for _, name := range flagName.FindAllStringSubmatch(line, -1) {
-			if found := places[name[1]]; found != "" {
-				at = found
-				break
-			}
+		at, flags := places[""], flagName.FindAllString(line, -1)
+		if i := slices.IndexFunc(flags, func(f string) bool { return places[f[2:]] != "" }); i >= 0 {
+			at = places[flags[i][2:]]
 		}
 		if at != "" && !strings.HasPrefix(line, at) {
 			line = at + ": " + line

@@ -122,34 +122,33 @@ func (w *workload) read(load shape.Shape, seed int64, searching bool, to protoco
 	f := flags.Group("Report")
 	f.Var((*argv.Objectives)(&w.Goodput), "goodput", "objectives of its requests")
 	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
-	values = slices.DeleteFunc(values, func(v argv.Value) bool {
-		name, words := argv.Dashes(v.Name), ""
-		switch {
-		case slices.Contains(wholeRun, name):
-			words = "give it on the command line, for the whole run"
-		case name == "repeat-count" || name == "self-timed":
-			words = "a workload of a mixture cannot have it"
-		default:
-			return false
-		}
-		problems = append(problems, argv.PlaceError{At: v.Where, Err: errors.New(v.Name + ": " + words)})
-		return true
-	})
-	problems = argv.ByLine(append(problems, flags.Apply(values)...))
-	if len(problems) > 0 { // a file could name its own mixture
-		return problems
+	for _, name := range ofRun {
+		f.String(name, "", "") // to be refused
 	}
-	w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
+	problems = argv.ByLine(append(problems, flags.Apply(values)...))
+	all := flags.All()
+	for _, name := range slices.Concat(wholeRun, ofRun) {
+		problems.BadIf(all.Changed(name), "--%s: give it on the command line, for the whole run", name)
+	}
+	for _, name := range []string{"repeat-count", "self-timed"} {
+		problems.BadIf(all.Changed(name), "--%s: a workload of a mixture cannot have it", name)
+	}
+	if errors.Join(problems...) == nil { // else a file could name its own mixture
+		w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
+		problems = w.options.Check(all, load, seed, searching, to)
+	}
 	places := map[string]string{"": path}
 	for _, v := range values {
 		places[argv.Dashes(v.Name)] = v.Where.String()
 	}
-	return argv.Placed(w.options.Check(flags.All(), load, seed, searching, to), places)
+	return argv.Placed(problems, places)
 }
 
-// wholeRun are flags that all workloads share.
-var wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-header", "send-conversation-id", "seed",
-	"num-prompts", "request-rate", "max-concurrency"}
+// wholeRun are flags of prompts that all workloads share, ofRun others that a file may be thought to have.
+var (
+	wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-header", "send-conversation-id"}
+	ofRun    = []string{"seed", "num-prompts", "request-rate", "max-concurrency"}
+)
 
 // find is the path of the file: the one given, or with an ending of YAML or JSON.
 func (w *workload) find() (string, error) {

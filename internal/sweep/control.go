@@ -84,17 +84,13 @@ func (s *Sweep) Skip(i int) string {
 	return "skipping it"
 }
 
-// Repeat has a combination measured once more: its run in progress at once, others when their server runs, or at the
-// end.
+// Repeat has a combination that is over measured once more, at the end. It returns what happens, for a person.
 func (s *Sweep) Repeat(i int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case i < 0 || i >= len(s.cells) || s.over:
 		return ""
-	case i == s.current && s.cut != nil:
-		s.cut(errAgain)
-		return "repeating the run"
 	case !slices.Contains(s.again, i):
 		s.again = append(s.again, i)
 	}

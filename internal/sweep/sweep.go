@@ -154,7 +154,6 @@ var (
 	// ErrStopped is the end of a sweep that a person asked for.
 	ErrStopped = errors.New("stopped by the user")
 	errSkipped = errors.New("skipped")
-	errAgain   = errors.New("repeated")
 )
 
 // End is a failure that ends a sweep, also one that goes on after failures.

@@ -359,14 +359,13 @@ func TestControl(t *testing.T) {
 		time.Sleep(500 * time.Millisecond) // within run 0 of a1
 		sweep.Skip(0)
 		time.Sleep(500 * time.Millisecond) // within run 0 of a2
-		sweep.Repeat(1)
 		sweep.Repeat(0)
 		sweep.Skip(2)
 		sweep.Skip(3)
 		sweep.Repeat(2)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		want := []string{"start a", "run " + a1 + " 0", "run " + a2 + " 0", "run " + a2 + " 0", "run " + a2 + " 1",
+		want := []string{"start a", "run " + a1 + " 0", "run " + a2 + " 0", "run " + a2 + " 1",
 			"stop a",
 			"start a", "run " + a1 + " 0", "run " + a1 + " 1", "stop a", "start b", "run " + b1 + " 0",
 			"run " + b1 + " 1", "stop b"}

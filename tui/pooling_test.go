@@ -32,6 +32,20 @@ func TestPooling(t *testing.T) {
 			}
 		}
 	}
+	whole := tuitest.Pooled(false)
+	plan := *whole.Plan
+	plan.Pooling, plan.Whole = false, true
+	whole.Plan = &plan
+	for _, size := range sizes {
+		m := open(whole, size[0], size[1], termenv.Ascii)
+		for p := range 2 { // no panel or row of what is not measured
+			m.turn(p)
+			if got := m.View(); strings.Contains(got, "ITL") || strings.Contains(got, "TPOT") ||
+				size[0] >= 80 && p == 0 && !strings.Contains(got, "tokens/s ━ out") {
+				t.Errorf("%v, page %d:\n%s", size, p, got)
+			}
+		}
+	}
 	m := open(tuitest.Pooled(false), 120, 40, termenv.Ascii)
 	if got := m.summary(); !strings.Contains(got, "input tokens/s") || strings.Contains(got, "TTFT") {
 		t.Errorf("copied:\n%s", got)

@@ -93,7 +93,7 @@ type sweepModel struct {
 }
 
 func newSweepModel(o SweepOptions, p *screen.Palette) *sweepModel {
-	empty := &grid.Snapshot{Current: -1, Word: "series"}
+	empty := &grid.Snapshot{Current: -1, Word: "series", Part: "load"}
 	return &sweepModel{frame: newFrame(o.Screen, p), control: o.Control, latest: empty, shown: empty,
 		leave: o.Leave, entered: o.Inside}
 }
@@ -310,5 +310,5 @@ func (m *sweepModel) draw(c screen.Canvas) {
 	}
 	a.Keys.Of(c).Safely(func(c screen.Canvas) { drawKeys(c, m.notice.text, sweepKeymap.items(m, nil)) })
 	below := c.Sub(0, a.Head.H, m.w, m.h-a.Head.H-a.Keys.H)
-	m.drawAbove(below, func() [][2]string { return sweepKeymap.help(m) })
+	m.drawAbove(below, m.helpRows)
 }

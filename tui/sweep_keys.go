@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -11,6 +12,12 @@ import (
 
 func onSweepGrid(m *sweepModel) bool { return m.page == panels.SweepGrid }
 func onSweepText(m *sweepModel) bool { return m.page == panels.SweepLog }
+
+// Kinds of series.
+func startsServer(m *sweepModel) bool { return m.latest.Server.State != grid.ServerForeign }
+func parted(m *sweepModel) bool       { return !m.latest.Whole }
+func rivals(m *sweepModel) bool       { return !m.latest.Alone() }
+func several(m *sweepModel) bool      { return parted(m) && rivals(m) }
 
 var sweepKeymap = keys[*sweepModel]{
 	{keys: "j down", do: by((*sweepModel).move, panels.Down)},
@@ -25,16 +32,17 @@ var sweepKeymap = keys[*sweepModel]{
 		do: (*sweepModel).open},
 	{keys: "o", what: "dashboard of the run in progress; q or Esc comes back", foot: footDashboard,
 		do: (*sweepModel).enterDashboard},
-	{keys: "l", what: "log of the server", foot: footSwap(onSweepText, "grid", "log"), do: (*sweepModel).toggleLog},
+	{keys: "l", what: "log of the server", with: startsServer, foot: footSwap(onSweepText, "grid", "log"),
+		do: (*sweepModel).toggleLog},
 	{keys: "esc", show: "Esc", what: "back; follow the combination in progress",
 		foot: footSwap(onSweepGrid, "", "back"), do: (*sweepModel).escape},
-	{keys: "s", what: "skip the combination", foot: footSwap((*sweepModel).over, "", "skip"),
-		do: (*sweepModel).askSkip},
-	{keys: "r", what: "repeat the combination", foot: footSwap((*sweepModel).over, "", "repeat"),
+	{keys: "s", what: "skip what is left of the combination", with: parted,
+		foot: footSwap((*sweepModel).over, "", "skip"), do: (*sweepModel).askSkip},
+	{keys: "r", what: "repeat the combination", with: several, foot: footSwap((*sweepModel).over, "", "repeat"),
 		do: (*sweepModel).repeat},
-	{keys: "S", what: "sort by the next figure", word: "sort", when: onSweepGrid,
+	{keys: "S", what: "sort by the next figure", word: "sort", when: onSweepGrid, with: rivals,
 		do: func(m *sweepModel) { m.list.NextOrder() }},
-	{keys: "/", what: "filter by name, state, or front", word: "filter", when: onSweepGrid,
+	{keys: "/", what: "filter by name, state, or front", word: "filter", when: onSweepGrid, with: rivals,
 		do: (*sweepModel).askFilter},
 	{keys: "t", what: "next theme", do: (*sweepModel).nextTheme},
 	{keys: "ctrl+l", what: "redraw the screen", ask: func(*sweepModel) tea.Cmd { return tea.ClearScreen },
@@ -92,6 +100,23 @@ func (m *sweepModel) onMouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
+// part is what the row of a combination is: all runs where it is the only one.
+func (m *sweepModel) part() string {
+	if m.latest.Alone() {
+		return m.latest.Word
+	}
+	return m.latest.Part
+}
+
+// helpRows are the lines of the help.
+func (m *sweepModel) helpRows() [][2]string {
+	rows := sweepKeymap.help(m)
+	for i := range rows {
+		rows[i][1] = strings.ReplaceAll(rows[i][1], "combination", m.part())
+	}
+	return rows
+}
+
 // move goes through the combinations, or scrolls the log of the server.
 func (m *sweepModel) move(to panels.Move) {
 	v := m.view()
@@ -109,7 +134,7 @@ func (m *sweepModel) move(to panels.Move) {
 func (m *sweepModel) chosen() (*grid.Cell, int) {
 	at := m.view().Chosen()
 	if at < 0 {
-		m.notify("no combination is chosen")
+		m.notify("no " + m.part() + " is chosen")
 		return nil, -1
 	}
 	return &m.shown.Cells[at], at
@@ -154,11 +179,14 @@ func (m *sweepModel) askSkip() {
 	case m.over():
 		m.notify("the " + m.latest.Word + " is over")
 	case c.State.Over():
-		m.notify(fmt.Sprintf("combination %d is over; r repeats it", at+1))
+		m.notify(fmt.Sprintf("%s %d is over; r repeats it", m.part(), at+1))
 	case c.State == grid.Running:
-		m.prompt = &prompt{title: "Skip",
-			hint: fmt.Sprintf("cut the run in progress and skip combination %d? y skip, other keys cancel", at+1),
-			yes:  func() { m.notify(m.control.Skip(at)) }}
+		hint := "begin no run after this one? It ends as planned, and finished runs are kept."
+		if rivals(m) {
+			hint = fmt.Sprintf("cut the run in progress and skip %s %d?", m.part(), at+1)
+		}
+		m.prompt = &prompt{title: "Skip", hint: hint + " y skip, other keys cancel",
+			yes: func() { m.notify(m.control.Skip(at)) }}
 	default:
 		m.notify(m.control.Skip(at))
 	}
@@ -171,9 +199,9 @@ func (m *sweepModel) repeat() {
 	case m.over():
 		m.notify("the " + m.latest.Word + " is over" + m.whereKept("; --resume measures what is missing"))
 	case !c.State.Over():
-		m.notify(fmt.Sprintf("combination %d is not over yet", at+1))
+		m.notify(fmt.Sprintf("%s %d is not over yet", m.part(), at+1))
 	case c.State == grid.Linked:
-		m.notify(fmt.Sprintf("combination %d is left out by --link-vars", at+1))
+		m.notify(fmt.Sprintf("%s %d is left out by --link-vars", m.part(), at+1))
 	default:
 		m.notify(m.control.Repeat(at))
 	}
@@ -182,7 +210,7 @@ func (m *sweepModel) repeat() {
 // askFilter filters the combinations.
 func (m *sweepModel) askFilter() {
 	set := func(words string) { m.list.Filter = words }
-	m.askWords("Filter combinations", "words of a name, a state, or front; ", m.list.Filter, set)
+	m.askWords("Filter "+m.part()+"s", "words of a name, a state, or front; ", m.list.Filter, set)
 }
 
 // stop asks whether to stop the sweep; once it is stopping, or over, it leaves.

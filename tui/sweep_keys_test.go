@@ -58,6 +58,44 @@ func TestSweepKeys(t *testing.T) {
 	}
 }
 
+// The keys and words of a series are those of its kind: repeats of one command, loads, and runs that belong together.
+func TestSeriesKeys(t *testing.T) {
+	whole := tuitest.Repeats()
+	whole.Whole = true
+	starts := tuitest.Control()
+	starts.Part, starts.Over, starts.Server.State = "start", false, grid.ServerReady
+	for _, c := range []struct {
+		shot           grid.Snapshot
+		keys           string
+		shows, showsNo []string
+	}{
+		{tuitest.Repeats(), "?", []string{"skip what is left of the series", "else the series"},
+			[]string{"combination", "log of the server", "l log", "repeat"}},
+		{tuitest.Repeats(), "s", []string{"begin no run after this one? It ends as planned"}, []string{"cut"}},
+		{tuitest.Repeats(), "s y", []string{"skip 0"}, nil},
+		{whole, "?", []string{"else the series"}, []string{"combination", "log of the server", "skip", "repeat"}},
+		{tuitest.Control(), "?", []string{"repeat the load", "loads 2/2"},
+			[]string{"combination", "log of the server"}},
+		{tuitest.Control(), "/", []string{"Filter loads"}, nil},
+		{starts, "?", []string{"repeat the start", "starts 2/2", "log of the server", "l log"},
+			[]string{"combination"}},
+		{starts, "r", []string{"repeat 0"}, nil},
+	} {
+		m, _ := openSweep(c.shot, 120, 40)
+		pressSweep(m, strings.Fields(c.keys)...)
+		for _, want := range c.shows {
+			if !strings.Contains(m.View(), want) {
+				t.Errorf("%s of %s: no %q on\n%s", c.keys, c.shot.Part, want, m.View())
+			}
+		}
+		for _, not := range c.showsNo {
+			if strings.Contains(m.View(), not) {
+				t.Errorf("%s of %s: %q on\n%s", c.keys, c.shot.Part, not, m.View())
+			}
+		}
+	}
+}
+
 // The last key leaves: q once the sweep is over, and a second time while it is stopping.
 func TestSweepLeaving(t *testing.T) {
 	quits := func(cmd tea.Cmd) bool { return cmd != nil && cmd() == tea.QuitMsg{} }

@@ -3,6 +3,7 @@ package argv
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,6 +57,28 @@ func ByLine(p usage.Problems) usage.Problems {
 	}
 	slices.SortStableFunc(p, func(a, b error) int { return line(a) - line(b) })
 	return p
+}
+
+var flagName = regexp.MustCompile(`--[a-z0-9-]+`)
+
+// Placed are problems, a line each, with the place of the first flag that it names, by places of flags; "" is that of
+// problems without one.
+func Placed(p usage.Problems, places map[string]string) (all usage.Problems) {
+	err := errors.Join(p...)
+	if err == nil {
+		return nil
+	}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		at, flags := places[""], flagName.FindAllString(line, -1)
+		if i := slices.IndexFunc(flags, func(f string) bool { return places[f[2:]] != "" }); i >= 0 {
+			at = places[flags[i][2:]]
+		}
+		if at != "" && !strings.HasPrefix(line, at) {
+			line = at + ": " + line
+		}
+		all = append(all, errors.New(line))
+	}
+	return all
 }
 
 // To is a flag with one value.

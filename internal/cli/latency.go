@@ -242,9 +242,6 @@ func (b *batch) open(ctx context.Context) (err error) {
 	b.Server.Plan(&p)
 	b.Report.Plan(&p)
 	b.Client.Plan(&p, b.Server.Protocol)
-	if !b.stream {
-		p.Whole, p.Metrics = true, []metrics.Latency{metrics.E2EL}
-	}
 	b.view = live.NewView(b.load.Start, &p)
 	b.events = event.NewStream(b.load.Start, b.view)
 	b.env.About(p)

@@ -71,6 +71,7 @@ func (o *offlineOptions) note(line string) { o.printed = append(o.printed, line)
 
 // whole has answers come in one piece.
 func (o *offlineOptions) whole() {
+	o.Report.Whole = true
 	o.Request.Preset = append(o.Request.Preset, protocol.Field{Name: "stream", JSON: "false"},
 		protocol.Field{Name: "stream_options", JSON: "null"})
 }

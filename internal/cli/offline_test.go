@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -190,6 +191,39 @@ func TestOfflineResults(t *testing.T) {
 	}
 }
 
+// Answers that come in one piece have an E2EL, whatever of the run is looked at; those of a stream have all latencies.
+func TestThroughputOfWholeAnswers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	url := simulated(t, nil)
+	for _, want := range []bool{false, true} {
+		stream := fmt.Sprintf("--stream=%t", want)
+		file := fmt.Sprintf("%t.json", want)
+		r := benchtop("throughput", "--base-url", url, "--num-prompts", "30", "--random-input-len", "9",
+			"--random-output-len", "8", "--save-result", "--result-filename", file, stream)
+		r.expect(t, session.ExitFine)
+		if strings.Contains(r.stdout, "images") {
+			t.Errorf("%s: text prompts are told of as\n%s", stream, r.stdout)
+		}
+		saved, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := benchtop("report", file).stdout
+		if strings.Contains(string(saved), `"ttft_here_ms": {"n": 0`) == want {
+			t.Errorf("%s: a TTFT of the client beside the server's: %t", stream, !want)
+		}
+		for _, name := range []string{"ttft", "tpot", "itl"} {
+			if strings.Contains(string(saved), "mean_"+name) != want ||
+				strings.Contains(told, "Mean "+strings.ToUpper(name)) != want {
+				t.Errorf("%s: %s in the result or the report, want %t\n%s", stream, name, want, told)
+			}
+		}
+		if strings.Contains(told, "Mean E2EL") == want {
+			t.Errorf("%s: E2EL in the report: %t\n%s", stream, want, told)
+		}
+	}
+}
+
 // A place that takes no result is refused before anything is asked of the server.
 func TestPlacesRefusedFirst(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -255,6 +289,9 @@ func TestOfflineUsage(t *testing.T) {
 			"--dataset-name: not a flag of latency"},
 		"latency --backend openai-chat --base-url http://127.0.0.1:9": {
 			"--backend openai-chat: the prompts are lists of token ids"},
+		"throughput --goodput ttft:500 e2el:900 --fail-on p99_tpot_ms>50 p99_e2el_ms>9": {
+			"--goodput ttft: answers come in one piece, so only e2el exists; add --stream",
+			"--fail-on p99_tpot_ms>50: answers come in one piece"},
 		"latency --stream":                       {"--stream: the answers to a list come mixed"},
 		"bench forward":                          {"forward: it times single forward passes"},
 		"mm-processor":                           {"mm-processor: the stages of preprocessing"},

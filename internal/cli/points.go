@@ -49,13 +49,14 @@ func runPoints(e *session.Environment, o *spec.Spec) int {
 	for i, at := range o.Series.Points {
 		pairs = append(pairs, sweep.Combination{Place: strconv.Itoa(i), Load: at.Label})
 	}
-	word := ""
+	word, part := "", "workload" // of a preset
 	if o.Series.Swept() != "" {
-		word = "sweep"
+		word, part = "sweep", "load"
 	}
 	_, stopped := e.Series(&o.Screen, true, func(b *session.Runner, _ io.Writer) *sweep.Sweep {
 		return sweep.New(sweep.Options{
-			Title: "serve", Word: word, Pairs: pairs, Runs: o.Series.Runs, ContinueOnError: true, Out: io.Discard,
+			Title: "serve", Word: word, Part: part, Pairs: pairs, Runs: o.Series.Runs, ContinueOnError: true,
+			Out: io.Discard,
 			Measure: func(ctx context.Context, r sweep.Run) (grid.Figures, error) {
 				i, _ := strconv.Atoi(r.Place)
 				return p.measure(ctx, b, i*o.Series.Runs+r.Number)

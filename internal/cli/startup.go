@@ -118,7 +118,7 @@ func runStartup(env *session.Environment, args []string) int {
 	env.Say(o.commandLine())
 	_, failed := env.Series(&o.screen, true, func(_ *session.Runner, _ io.Writer) (s *sweep.Sweep) {
 		o.news = func(line string) { s.Logged(line) }
-		s = sweep.New(sweep.Options{Title: "startup", Pairs: o.pairs(), Whole: true, Out: io.Discard,
+		s = sweep.New(sweep.Options{Title: "startup", Part: "start", Pairs: o.pairs(), Whole: true, Out: io.Discard,
 			Measure: func(ctx context.Context, r sweep.Run) (grid.Figures, error) {
 				s.ServerIs(grid.ServerStarting, launch.Hide(o.engine.command))
 				defer s.ServerIs(grid.ServerNone, nil)

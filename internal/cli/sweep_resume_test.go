@@ -21,7 +21,7 @@ func TestSweepResume(t *testing.T) {
 	args := []string{"sweep", "serve", "--no-tui", "--bench-cmd",
 		"vllm bench serve --base-url " + url + " --num-prompts 2 --random-input-len 5 --random-output-len 2",
 		"--num-runs", "1", "-o", dir}
-	benchtop(append(args, "-e", "20251214_101500")...).expect(t, session.ExitFine, "1 runs measured")
+	benchtop(append(args, "-e", "20251214_101500")...).expect(t, session.ExitFine, "1 run measured")
 	for _, resume := range [][]string{{"--resume", "20251214_101500"}, {"--resume=20251214_101500"},
 		{"--resume", "-e", "20251214_101500"}, {"--resume=true", "-e", "20251214_101500"}} {
 		benchtop(append(args, resume...)...).expect(t, session.ExitFine, "0 runs measured, 1 found")
@@ -56,15 +56,16 @@ func TestSweepSecrets(t *testing.T) {
 			`"password=canary"}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range [][]string{{"serve", "1"}, {"serve_workload", "2", "--workload-iters", "2", "--workload-var",
-		"max_concurrency"}} {
+	for _, kind := range [][]string{{"serve", "1 run"},
+		{"serve_workload", "2 runs", "--workload-iters", "2", "--workload-var",
+			"max_concurrency"}} {
 		args := append([]string{"sweep", kind[0], "--no-tui", "--bench-params", params, "--num-runs", "1", "-o", dir,
 			"-e", kind[0],
 			"--bench-cmd", "vllm bench serve --base-url " + server.URL +
 				" --num-prompts 2 --random-input-len 5 --random-output-len 2"}, kind[2:]...)
 		first, again := benchtop(args...), benchtop(append(args, "--resume")...)
-		first.expect(t, session.ExitFine, kind[1]+" runs measured", "header=Authorization=***")
-		again.expect(t, session.ExitFine, "0 runs measured, "+kind[1]+" found")
+		first.expect(t, session.ExitFine, kind[1]+" measured", "header=Authorization=***")
+		again.expect(t, session.ExitFine, "0 runs measured, "+kind[1][:1]+" found")
 		all := first.stdout + first.stderr + again.stdout + again.stderr
 		err := filepath.WalkDir(filepath.Join(dir, kind[0]), func(path string, d os.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {

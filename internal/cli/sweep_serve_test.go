@@ -237,7 +237,7 @@ func TestSweepRunningServer(t *testing.T) {
 	if err := os.WriteFile(file, []byte(suite), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	benchtop("sweep", "serve", "--suite", file, "-o", dir, "-e", "suite").expect(t, session.ExitFine, "1 runs measured")
+	benchtop("sweep", "serve", "--suite", file, "-o", dir, "-e", "suite").expect(t, session.ExitFine, "1 run measured")
 	if raw, err := os.ReadFile(filepath.Join(dir, "suite", "manifest.json")); err != nil ||
 		strings.Contains(string(raw), "canary") {
 		t.Errorf("%v, %s", err, raw)

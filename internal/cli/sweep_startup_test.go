@@ -38,7 +38,7 @@ func TestSweepStartup(t *testing.T) {
 		"Startup overrides: {'num_iters_warm': 1}", "will be saved at")
 	r := benchtop(args...)
 	r.expect(t, session.ExitFine, "Ignoring unsupported startup params for a: max_concurrency",
-		"[1/1] warm: ready after", "1 runs measured", "Experiment has been saved at")
+		"[1/1] warm: ready after", "1 run measured", "Experiment has been saved at")
 	table, err := os.ReadFile(filepath.Join(dir, "x", "summary.csv"))
 	if want := ",avg_warm_startup_time,warm_startup_times,warm_startup_percentiles,run_number,_benchmark_name," +
 		"seed,num_iters_warm\n0,"; err != nil || !strings.HasPrefix(string(table), want) {

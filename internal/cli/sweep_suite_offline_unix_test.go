@@ -41,7 +41,7 @@ func TestOfflineSuites(t *testing.T) {
 		}
 		r.expect(t, session.ExitFine, "Client command: vllm bench "+kind+" --model "+simulator.Defaults().Model,
 			"--load-format dummy", "will be saved at")
-		benchtop(args...).expect(t, session.ExitFine, "1 runs measured")
+		benchtop(args...).expect(t, session.ExitFine, "1 run measured")
 		benchtop(append(args, "--resume")...).expect(t, session.ExitFine, "0 runs measured, 1 found")
 		stem := filepath.Join(dir, kind[:3], kind+"_a_tp1")
 		raw, err := os.ReadFile(stem + ".commands")

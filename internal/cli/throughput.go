@@ -267,7 +267,7 @@ func (o *throughputOptions) resume(env *session.Environment, pauser *offline.Pau
 func (o *throughputOptions) result(r *metrics.Report, span *offline.SpanSink) *offline.Throughput {
 	t := offline.ThroughputOf(r, span.Span(), time.Duration(o.resumed.Load()))
 	t.Server, t.Streamed, t.PerList, t.Command = o.about(), o.stream, max(1, o.perRequest), o.Command
-	t.Pictures = o.Prompts.Name == "random-mm" || o.Request.Preset == nil
+	t.Pictures = o.Prompts.Name == "random-mm"
 	if r.Interrupted != nil {
 		t.Interrupted = r.Interrupted.Reason
 	}

@@ -102,18 +102,18 @@ func (m Mix) read(given *pflag.FlagSet, load shape.Shape, seed int64, searching 
 	})
 	for i := range m {
 		w := &m[i]
-		if err := w.read(load, seed, searching, to); err != nil {
+		for _, err := range w.read(load, seed, searching, to) {
 			p.Bad("--mix, workload %s: %w", w.Name, err)
 		}
 	}
 	return p
 }
 
-// read reads the file and checks it.
-func (w *workload) read(load shape.Shape, seed int64, searching bool, to protocol.Protocol) error {
+// read reads the file and checks it. Each problem has its place.
+func (w *workload) read(load shape.Shape, seed int64, searching bool, to protocol.Protocol) usage.Problems {
 	path, err := w.find()
 	if err != nil {
-		return err
+		return usage.Problems{err}
 	}
 	values, problems := argv.ReadFile(path, "")
 	w.options = &Options{}
@@ -122,25 +122,33 @@ func (w *workload) read(load shape.Shape, seed int64, searching bool, to protoco
 	f := flags.Group("Report")
 	f.Var((*argv.Objectives)(&w.Goodput), "goodput", "objectives of its requests")
 	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
+	for _, name := range ofRun {
+		f.String(name, "", "") // to be refused
+	}
 	problems = argv.ByLine(append(problems, flags.Apply(values)...))
 	all := flags.All()
-	for _, name := range wholeRun {
-		problems.BadIf(all.Changed(name), "%s: %s: give it on the command line, for the whole run", path, name)
+	for _, name := range slices.Concat(wholeRun, ofRun) {
+		problems.BadIf(all.Changed(name), "--%s: give it on the command line, for the whole run", name)
 	}
 	for _, name := range []string{"repeat-count", "self-timed"} {
-		problems.BadIf(all.Changed(name), "%s: %s: a workload of a mixture cannot have it", path, name)
+		problems.BadIf(all.Changed(name), "--%s: a workload of a mixture cannot have it", name)
 	}
 	if errors.Join(problems...) == nil { // else a file could name its own mixture
 		w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
-		if err := errors.Join(w.options.Check(all, load, seed, searching, to)...); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", path, err))
-		}
+		problems = w.options.Check(all, load, seed, searching, to)
 	}
-	return errors.Join(problems...)
+	places := map[string]string{"": path}
+	for _, v := range values {
+		places[argv.Dashes(v.Name)] = v.Where.String()
+	}
+	return argv.Placed(problems, places)
 }
 
-// wholeRun are flags of prompts that all workloads share.
-var wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-header", "send-conversation-id"}
+// wholeRun are flags of prompts that all workloads share, ofRun others that a file may be thought to have.
+var (
+	wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-header", "send-conversation-id"}
+	ofRun    = []string{"seed", "num-prompts", "request-rate", "max-concurrency"}
+)
 
 // find is the path of the file: the one given, or with an ending of YAML or JSON.
 func (w *workload) find() (string, error) {

@@ -77,8 +77,10 @@ func TestMixRefused(t *testing.T) {
 		"goodput.yaml": "dataset-name: random\ngoodput: never:1\n", "unknown.yaml": "no-such-flag: random\n",
 		"wrong.yaml": "dataset-name: random\nrandom-input-len: many\n",
 		"none.yaml":  "dataset-name: sharegpt\ndataset-path: no.json\n",
-		"run.yaml":   "dataset-name: random\ntokenizer: x\nsend-conversation-id: true\nrepeat-count: 2\n",
+		"run.yaml":   "dataset-name: random\ntokenizer: x\nsend_conversation_id: true\nrepeat-count: 2\nseed: 4\n",
 		"fine.yaml":  "dataset-name: random\n", "large.yaml": strings.Repeat("#", 1<<20+1), "mix.yaml": "mix: a=1\n",
+		"pairs.yaml": "dataset-name: random\n\nmulti_turn: true\nmulti-turn-min-turns: 9\nmulti-turn-max-turns: 3\n" +
+			"random-input-len: -5\nrandom-cache-ratio: 7\n",
 		"self.yaml": "mix: self=1\n", "timed.yaml": "self-timed: true\n",
 	})
 	for _, c := range []struct{ line, want string }{
@@ -90,13 +92,18 @@ func TestMixRefused(t *testing.T) {
 		{"--mix goodput=1", "workload goodput: goodput.yaml:2: --goodput never:1: "},
 		{"--mix unknown=1", "workload unknown: unknown.yaml:1: no-such-flag: unknown flag"},
 		{"--mix wrong=1", "workload wrong: wrong.yaml:2: --random-input-len many: expected a whole number"},
-		{"--mix none=1", "workload none: none.yaml: --dataset-path no.json: no such file"},
-		{"--mix run=1", "tokenizer: give it on the command line, for the whole run"},
-		{"--mix run=1", "send-conversation-id: give it on the command line, for the whole run"},
-		{"--mix run=1", "repeat-count: a workload of a mixture cannot have it"},
-		{"--mix timed=1", "self-timed: a workload of a mixture cannot have it"},
-		{"--mix mix=1", "mix: give it on the command line, for the whole run"},
-		{"--mix self=1", "mix: give it on the command line, for the whole run"}, // and does not read itself without end
+		{"--mix none=1", "workload none: none.yaml:2: --dataset-path no.json: no such file"},
+		{"--mix run=1", "--mix, workload run: run.yaml:2: --tokenizer: give it on the command line, for the whole run"},
+		{"--mix run=1", "--mix, workload run: run.yaml:3: --send-conversation-id: give it on the command line"},
+		{"--mix run=1", "--mix, workload run: run.yaml:4: --repeat-count: a workload of a mixture cannot have it"},
+		{"--mix run=1", "--mix, workload run: run.yaml:5: --seed: give it on the command line, for the whole run"},
+		{"--mix pairs=1", "--mix, workload pairs: pairs.yaml:4: --multi-turn-min-turns 9: must not be more than"},
+		{"--mix pairs=1", "--mix, workload pairs: pairs.yaml:7: --random-cache-ratio 7 must be"},
+		{"--mix pairs=1", "--mix, workload pairs: pairs.yaml: dataset random: input length -5 must be between"},
+		{"--mix timed=1", "timed.yaml:1: --self-timed: a workload of a mixture cannot have it"},
+		{"--mix mix=1", "mix.yaml:1: --mix: give it on the command line, for the whole run"},
+		// and does not read itself without end
+		{"--mix self=1", "--mix: give it on the command line, for the whole run"},
 		{"--mix large=1", "workload large: large.yaml: more than 1024 KiB"},
 		{"--mix fine=1 --dataset-name random",
 			"--mix and --dataset-name: choose one; each workload's file has its own"},

@@ -33,6 +33,8 @@ type Report struct {
 	steadyThreshold      float64
 	steadyMinWindow      time.Duration
 	timelineThresholds   string
+	// Whole: the command has answers come in one piece, unless --stream is given.
+	Whole bool
 	Pictures
 
 	parsedMetrics     []metrics.Latency
@@ -75,8 +77,11 @@ func (o *Report) workloadsJudged() bool {
 }
 
 func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
-	if to != nil && !to.Traits().Streams {
-		p = append(p, o.checkPooling(given, to.Traits().Name)...)
+	switch {
+	case to != nil && !to.Traits().Streams:
+		p = o.checkWhole(given, "backend "+to.Traits().Name+" does not stream, so only e2el exists")
+	case o.Whole:
+		p = o.checkWhole(given, "answers come in one piece, so only e2el exists; add --stream")
 	}
 	if o.metrics == "" {
 		o.metrics = defaultMetrics // as with vLLM
@@ -137,21 +142,19 @@ func (o *Report) add(percentiles []float64) {
 	}
 }
 
-// checkPooling checks a report of answers that come in one piece.
-func (o *Report) checkPooling(given *pflag.FlagSet, backend string) (p usage.Problems) {
+// checkWhole checks a report of answers that come in one piece, for this reason.
+func (o *Report) checkWhole(given *pflag.FlagSet, reason string) (p usage.Problems) {
 	if !given.Changed("percentile-metrics") {
 		o.metrics = metrics.E2EL.Key() // as with vLLM
 	}
 	for name, all := range map[string]metrics.SLO{"goodput": metrics.SLO(o.Goodput), "tier": o.tiers.limits()} {
 		for _, x := range all {
-			p.BadIf(x.Metric.Streams(), "--%s %s: backend %s does not stream, so only e2el exists", name, x.Metric,
-				backend)
+			p.BadIf(x.Metric.Streams(), "--%s %s: %s", name, x.Metric, reason)
 		}
 	}
 	for _, g := range o.gates {
-		if l, ok := g.Latency(); ok && l.Streams() {
-			p.Bad("--fail-on %s: backend %s does not stream, so only e2el exists", usage.Quote(g.String()), backend)
-		}
+		l, ok := g.Latency()
+		p.BadIf(ok && l.Streams(), "--fail-on %s: %s", usage.Quote(g.String()), reason)
 	}
 	return p
 }
@@ -178,7 +181,7 @@ func (o *Report) within() string {
 // Plan enters the contents of the report into a plan.
 func (o *Report) Plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
-	p.Goodput, p.Tiers, p.Gates, p.Workloads = o.slo(), o.tiers, o.gates, o.workloads
+	p.Goodput, p.Tiers, p.Gates, p.Workloads, p.Whole = o.slo(), o.tiers, o.gates, o.workloads, o.Whole
 	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold,
 		MinWindow: o.steadyMinWindow}
 }

@@ -123,7 +123,7 @@ func (o *Spec) Parse(args []string) error {
 		"%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one",
 		o.Flags.Command(), rest)
 	problems = append(problems, o.readConfig()...)
-	problems = append(problems, o.check()...)
+	problems = append(problems, argv.Placed(o.check(), o.Server.Places)...)
 	o.Command = secret.HideWords(append([]string{o.Flags.Command()}, args...), o.Server.Secrets())
 	return errors.Join(problems...)
 }

@@ -61,6 +61,7 @@ max-concurrency: many
 config: other.yaml
 extra-body: {api_key: sk-1234}
 request-rate: [1, 2]
+num_warmups: -1
 `
 	o, err := parsed(t, file, "--config FILE --burstiness 0")
 	if err == nil {
@@ -68,7 +69,8 @@ request-rate: [1, 2]
 	}
 	for _, want := range []string{"run.yaml:2: num-promts: unknown flag",
 		"run.yaml:3: --max-concurrency many: expected a whole number",
-		"run.yaml:4: a file names no other file", "run.yaml:6: --request-rate 1,2: ",
+		"run.yaml:7: --num-warmups -1: must not be negative", "run.yaml:4: a file names no other file",
+		"run.yaml:6: --request-rate 1,2: ",
 		"--burstiness 0: must be more than 0"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is missing in\n%s", want, err)

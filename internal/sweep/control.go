@@ -46,7 +46,7 @@ func (s *Sweep) snapshot() grid.Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	shot := grid.Snapshot{
-		Title: s.o.Title, Dir: s.o.Dir, Word: s.o.Word,
+		Title: s.o.Title, Dir: s.o.Dir, Word: s.o.Word, Part: s.o.Part, Whole: s.o.Whole,
 		Current: s.current, CurrentRun: s.number, Server: s.state, Variable: s.o.Variable,
 		Searches: slices.Clone(s.search), Elapsed: time.Since(s.started), Notice: s.notice, Over: s.over,
 		Summary: s.summary,
@@ -62,45 +62,35 @@ func (s *Sweep) snapshot() grid.Snapshot {
 	return shot
 }
 
-// Skip leaves out what is missing of a combination. It returns what happens, for a person.
+// Skip leaves out what is missing of a combination, the run in progress too where others follow. It returns what
+// happens, for a person.
 func (s *Sweep) Skip(i int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.o.Whole:
-		return "the runs belong together; q ends them"
 	case i < 0 || i >= len(s.cells) || s.over:
 		return ""
-	case s.cells[i].Cell.State.Over():
-		return "nothing of this combination is left to skip"
 	case i != s.current:
 		s.cells[i].end(grid.Skipped)
-	default:
-		s.cells[i].skip = true
-		if s.cut != nil {
-			s.cut(errSkipped)
-		}
+		return "skipped; r repeats it"
 	}
-	return "skipping it; 'repeat' takes it up again"
+	s.cells[i].skip = true
+	if len(s.cells) == 1 && s.o.Variable == "" {
+		return "no run begins after this one"
+	}
+	if s.cut != nil {
+		s.cut(errSkipped)
+	}
+	return "skipping it"
 }
 
-// Repeat has a combination measured once more: its run in progress at once, others when their server runs, or at the
-// end.
+// Repeat has a combination that is over measured once more, at the end. It returns what happens, for a person.
 func (s *Sweep) Repeat(i int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.o.Whole:
-		return "the runs belong together; q ends them"
 	case i < 0 || i >= len(s.cells) || s.over:
 		return ""
-	case s.cells[i].Cell.State == grid.Linked:
-		return "it is left out by --link-vars"
-	case i == s.current && s.cut != nil:
-		s.cut(errAgain)
-		return "repeating the run"
-	case s.cells[i].Cell.State == grid.Waiting:
-		return "it is still to come"
 	case !slices.Contains(s.again, i):
 		s.again = append(s.again, i)
 	}

@@ -135,8 +135,7 @@ func (s *Sweep) begin(r Run) {
 	s.say("[BEGIN BENCHMARK]\n%s\nOutput file: %s", strings.Join(s.o.Runner.Lines(r), "\n"), r.Path)
 }
 
-// run performs one run, again for as long as a person asks for that. The failure of a run is no error where the sweep
-// goes on.
+// run performs one run. Its failure is no error where the sweep goes on.
 func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 	r := Run{c.Combination, number, s.Path(c.Combination, number)}
 	if number == warmup {
@@ -148,36 +147,31 @@ func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 		s.say("[END BENCHMARK]")
 		return nil
 	}
-	for {
-		began := time.Now()
-		record, figures, err := s.attempt(ctx, c, r)
-		switch {
-		case err == nil:
-			s.mark(c, number, grid.Run{State: grid.Done, Figures: figures, Took: time.Since(began)})
-			if s.o.Dir == "" {
-				return nil
-			}
-			s.say("[END BENCHMARK]")
-			c.keep(number, record)
-			return remove(failureFile(r.Path))
-		case errors.Is(err, errAgain):
-			s.say("The run is repeated.")
-			continue
-		case errors.Is(err, errSkipped):
-			s.say("[SKIPPED BENCHMARK]")
-			s.mark(c, number, grid.Run{State: grid.Skipped})
+	began := time.Now()
+	record, figures, err := s.attempt(ctx, c, r)
+	switch {
+	case err == nil:
+		s.mark(c, number, grid.Run{State: grid.Done, Figures: figures, Took: time.Since(began)})
+		if s.o.Dir == "" {
 			return nil
 		}
-		if ctx.Err() != nil {
-			s.mark(c, number, grid.Run{State: grid.Waiting})
-			return err
-		}
-		s.mark(c, number, grid.Run{State: grid.Failed, Trouble: text.Clean(err.Error()), Took: time.Since(began)})
-		if errors.As(err, new(serverError)) {
-			return err
-		}
-		return s.recordFailure(r, err)
+		s.say("[END BENCHMARK]")
+		c.keep(number, record)
+		return remove(failureFile(r.Path))
+	case errors.Is(err, errSkipped):
+		s.say("[SKIPPED BENCHMARK]")
+		s.mark(c, number, grid.Run{State: grid.Skipped})
+		return nil
 	}
+	if ctx.Err() != nil {
+		s.mark(c, number, grid.Run{State: grid.Waiting})
+		return err
+	}
+	s.mark(c, number, grid.Run{State: grid.Failed, Trouble: text.Clean(err.Error()), Took: time.Since(began)})
+	if errors.As(err, new(serverError)) {
+		return err
+	}
+	return s.recordFailure(r, err)
 }
 
 // deathSeen is how long a run that failed waits for news of its server.

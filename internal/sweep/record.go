@@ -150,7 +150,9 @@ func FiguresOf(r metrics.Report) (grid.Figures, error) {
 	if err := export.JSON(&result, r); err != nil {
 		return grid.Figures{}, err
 	}
-	return Record{jsonscan.Dict(result.Bytes())}.Figures(), nil
+	f := Record{jsonscan.Dict(result.Bytes())}.Figures()
+	f.PerGPU = math.NaN() // a report does not tell the GPUs of its server
+	return f, nil
 }
 
 // firstKnown is the first of two figures that is known, NaN for neither.

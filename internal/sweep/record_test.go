@@ -1,10 +1,13 @@
 package sweep
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/metrics"
 )
 
 func TestRecord(t *testing.T) {
@@ -23,6 +26,9 @@ func TestRecord(t *testing.T) {
 	}
 	if f := done.Figures(); f.PerUser != 85 || f.PerGPU != 50 || f.P99TTFT == f.P99TTFT {
 		t.Errorf("%+v", f)
+	}
+	if f, err := FiguresOf(metrics.Report{}); err != nil || !math.IsNaN(f.PerGPU) {
+		t.Errorf("%g tokens/s for each of an unknown number of GPUs, %v", f.PerGPU, err)
 	}
 	path := filepath.Join(t.TempDir(), "run=2.json")
 	if err := done.write(path); err != nil {

@@ -74,8 +74,9 @@ func (pairDriver) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Comb
 // Options are the plan of a sweep.
 type Options struct {
 	Title string
-	// Word is what a person calls all runs together; "" for a sweep where there is a Dir, else a series.
-	Word string
+	// Word is what a person calls all runs together; "" for a sweep where there is a Dir, else a series. Part is what a
+	// combination is to a person; "" for that where there is a Dir, else a load.
+	Word, Part string
 	// Dir is the directory of the experiment, ID its commands, as by Manifest.ID: records with another are not used.
 	Dir, ID string
 	// Pairs are the combinations in order, all with the same server parameters beside each other.
@@ -153,7 +154,6 @@ var (
 	// ErrStopped is the end of a sweep that a person asked for.
 	ErrStopped = errors.New("stopped by the user")
 	errSkipped = errors.New("skipped")
-	errAgain   = errors.New("repeated")
 )
 
 // End is a failure that ends a sweep, also one that goes on after failures.
@@ -172,10 +172,10 @@ func New(o Options) *Sweep {
 	if o.Driver == nil {
 		o.Driver = pairDriver{}
 	}
-	if o.Word == "" && o.Dir != "" {
-		o.Word = "sweep"
+	if o.Dir != "" {
+		o.Word, o.Part = cmp.Or(o.Word, "sweep"), "combination"
 	}
-	o.Word = cmp.Or(o.Word, "series")
+	o.Word, o.Part = cmp.Or(o.Word, "series"), cmp.Or(o.Part, "load")
 	s := &Sweep{o: o, current: -1, number: -1, out: make(chan grid.Snapshot, 1)}
 	if o.Servers == nil {
 		s.state.State = grid.ServerForeign
@@ -393,7 +393,7 @@ func (s *Sweep) outcome() (o Outcome) {
 
 // String says the outcome in one line.
 func (o Outcome) String() string {
-	text := fmt.Sprintf("%d runs measured", o.Done)
+	text := text.Count(o.Done, "run") + " measured"
 	for _, part := range []struct {
 		n    int
 		what string

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -358,14 +359,13 @@ func TestControl(t *testing.T) {
 		time.Sleep(500 * time.Millisecond) // within run 0 of a1
 		sweep.Skip(0)
 		time.Sleep(500 * time.Millisecond) // within run 0 of a2
-		sweep.Repeat(1)
 		sweep.Repeat(0)
 		sweep.Skip(2)
 		sweep.Skip(3)
 		sweep.Repeat(2)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		want := []string{"start a", "run " + a1 + " 0", "run " + a2 + " 0", "run " + a2 + " 0", "run " + a2 + " 1",
+		want := []string{"start a", "run " + a1 + " 0", "run " + a2 + " 0", "run " + a2 + " 1",
 			"stop a",
 			"start a", "run " + a1 + " 0", "run " + a1 + " 1", "stop a", "start b", "run " + b1 + " 0",
 			"run " + b1 + " 1", "stop b"}
@@ -405,6 +405,30 @@ func TestControl(t *testing.T) {
 		if c := last.Cells[0]; c.State != grid.Waiting || c.Runs[0].State != grid.Done ||
 			c.Runs[1].State != grid.Waiting {
 			t.Errorf("the combination that was cut: %+v", c)
+		}
+	})
+}
+
+// Of the repeats of one command the run in progress ends as planned, and none follows it.
+func TestSkipRepeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sweep := New(Options{Pairs: []Combination{{}}, Runs: 3, Out: io.Discard,
+			Measure: func(ctx context.Context, _ Run) (f grid.Figures, err error) {
+				select {
+				case <-ctx.Done():
+					err = context.Cause(ctx)
+				case <-time.After(time.Second):
+				}
+				return f, err
+			}})
+		var said string
+		time.AfterFunc(time.Second/2, func() { said = sweep.Skip(0) })
+		out, err := sweep.Run(t.Context())
+		if want := "no run begins after this one"; err != nil || said != want {
+			t.Errorf("%v, said %q, want %q", err, said, want)
+		}
+		if want := "1 run measured, 2 skipped"; out.String() != want {
+			t.Errorf("%q, want %q", out.String(), want)
 		}
 	})
 }

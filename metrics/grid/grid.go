@@ -58,6 +58,9 @@ type Figures struct {
 	Ready, FirstToken float64
 }
 
+// Alone reports whether all runs are repeats of one combination.
+func (s *Snapshot) Alone() bool { return len(s.Cells) == 1 && s.Variable == "" }
+
 // Unknown are figures of which none is known yet.
 func Unknown() (f Figures) {
 	for _, v := range f.values() {
@@ -105,10 +108,12 @@ type Search struct {
 
 // Snapshot is a sweep at a moment. It shares no memory with the sweep.
 type Snapshot struct {
-	// Title says what is swept; Dir is the directory of the experiment. Word is what all runs are together:
-	// sweep or series.
-	Title, Dir, Word string
-	Cells            []Cell
+	// Title says what is swept; Dir is the directory of the experiment. Word is what all runs are together, sweep or
+	// series, and Part what a cell of them is: combination, load, workload or start.
+	Title, Dir, Word, Part string
+	// Whole: the runs belong together, so that none is skipped or repeated.
+	Whole bool
+	Cells []Cell
 	// Current is the index of the combination in progress, -1 for none; CurrentRun the number of its run, -1 for a
 	// warm-up.
 	Current, CurrentRun int

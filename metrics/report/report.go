@@ -147,6 +147,9 @@ func serverReport(run *metrics.Run, all samples, ended time.Duration) *metrics.S
 	}
 	r := metrics.ServerOver(all.within(ended), run.Plan.Warmup, math.MaxInt64)
 	r.Kind, r.Absent, r.Seconds = run.ServerKind, run.ServerAbsent, all
+	if run.Plan.Whole { // the client knows no TTFT to compare with
+		r.First = metrics.TTFTParts{}
+	}
 	return &r
 }
 

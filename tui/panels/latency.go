@@ -66,7 +66,9 @@ func (v *View) latencyRow(l metrics.Latency) latencyRow {
 func (v *View) latencies() []latencyRow {
 	var out []latencyRow
 	for _, l := range []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL} {
-		out = append(out, v.latencyRow(l))
+		if v.plan().Measures(l) {
+			out = append(out, v.latencyRow(l))
+		}
 	}
 	return out
 }
@@ -338,10 +340,8 @@ func ShownLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 
 // pageLatencies are those on the Latency page of this run.
 func (v *View) pageLatencies() []metrics.Latency {
-	if ShownLatency(v.Snapshot, metrics.TokenITL) == metrics.TokenITL {
-		return latencies
-	}
-	return slices.DeleteFunc(slices.Clone(latencies), func(l metrics.Latency) bool { return l == metrics.TokenITL })
+	return slices.DeleteFunc(slices.Clone(latencies),
+		func(l metrics.Latency) bool { return ShownLatency(v.Snapshot, l) != l })
 }
 
 // firstWait is the main latency of a run: TTFT, or E2EL where answers come in one piece.

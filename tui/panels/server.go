@@ -180,10 +180,13 @@ func serverTTFTPlot(v *View) plot {
 		sum := metrics.ServerSecond{TTFT: r.Server.TTFT, First: r.Server.First}
 		server.now, here.now = saidLatency(serverTTFT(&sum)), saidLatency(ourTTFT(&sum))
 	}
-	of := v.firstWait()
+	of, series := v.firstWait(), []series{server, here}
+	if v.plan().Whole { // the client knows no TTFT
+		of, series = metrics.TTFT, series[:1]
+	}
 	return plot{v: v, title: "mean " + of.Naming().Title, reversed: true,
 		chart:  chart.Plot{Log: true, Nothing: of.Naming().Nothing},
-		limits: of.Key(), series: []series{server, here}}
+		limits: of.Key(), series: series}
 }
 
 // saidLatency writes seconds, a dash for none.

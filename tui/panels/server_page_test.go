@@ -67,6 +67,11 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	if got := title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10); !strings.Contains(got, "client 500ms") {
 		t.Errorf("%q, want the mean of the requests of the last look", got)
 	}
+	s.Plan.Whole = true
+	if got := title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10); !strings.Contains(got, "mean TTFT") ||
+		!strings.Contains(got, "server") || strings.Contains(got, "client") {
+		t.Errorf("%q of answers that come in one piece, want that by the server's clock alone", got)
+	}
 }
 
 // Of a span, energy and tokens are those of the same seconds, whenever the page was read; of the whole run they are the

@@ -21,14 +21,17 @@ func (v *View) plan() *metrics.Plan {
 }
 
 // ofStreams are the panels, columns and facts that only a run has whose answers come in chunks.
-var ofStreams = []string{"itl", "itl over time", "TTFT", "TPOT", "tok out", "tokens out"}
+var (
+	ofStreams = []string{"itl", "itl over time", "TTFT", "TPOT"}
+	ofTokens  = []string{"tok out", "tokens out"}
+)
 
 // possible leaves out what the run cannot measure.
 func possible[S ~[]T, T any](v *View, all S, name func(T) string) S {
-	if v.plan().Generates() {
-		return all
-	}
-	return slices.DeleteFunc(all, func(x T) bool { return slices.Contains(ofStreams, name(x)) })
+	streams, tokens := v.plan().Measures(metrics.ITL), v.plan().Generates()
+	return slices.DeleteFunc(all, func(x T) bool {
+		return !streams && slices.Contains(ofStreams, name(x)) || !tokens && slices.Contains(ofTokens, name(x))
+	})
 }
 
 // ShownObjectives are the objectives in force that can be shown.

@@ -20,7 +20,7 @@ const (
 
 func (v *SweepView) gridTitle() []screen.Span {
 	over, failed, all := v.counts()
-	out := heading{screen.Strong.Span("combinations"), screen.Text.Span(fmt.Sprintf(" %d/%d", over, all))}
+	out := heading{screen.Strong.Span(v.Part + "s"), screen.Text.Span(fmt.Sprintf(" %d/%d", over, all))}
 	out.when(failed > 0, screen.Warning, fmt.Sprintf(" ✗ %d failed", failed))
 	if v.List.order > 0 {
 		out = append(out, screen.Label.Span(" · by "+sweepFigures[v.List.order-1].name))
@@ -35,7 +35,7 @@ func (v *SweepView) drawGrid(c screen.Canvas) {
 	rows := v.rows()
 	switch {
 	case len(v.cells) == 0:
-		c.Center("no combinations yet", screen.Label)
+		c.Center("no "+v.Part+"s yet", screen.Label)
 		return
 	case len(rows) == 0:
 		c.Center("no match; Esc clears the filter", screen.Label)
@@ -149,9 +149,9 @@ func (v *SweepView) gridColumns() columns[gridRow] {
 func (v *SweepView) detailTitle() []screen.Span {
 	c := v.chosen()
 	if c == nil {
-		return []screen.Span{screen.Strong.Span("combination")}
+		return []screen.Span{screen.Strong.Span(v.Part)}
 	}
-	title := fmt.Sprintf("combination %d", c.at+1)
+	title := fmt.Sprintf("%s %d", v.Part, c.at+1)
 	if len(v.cells) == 1 {
 		title = "runs"
 	}
@@ -165,7 +165,7 @@ func (v *SweepView) detailTitle() []screen.Span {
 func (v *SweepView) drawDetail(c screen.Canvas) {
 	r := v.chosen()
 	if r == nil {
-		c.Center("no combination chosen", screen.Label)
+		c.Center("no "+v.Part+" chosen", screen.Label)
 		return
 	}
 	y := 0
@@ -173,7 +173,7 @@ func (v *SweepView) drawDetail(c screen.Canvas) {
 		if name == "" {
 			continue
 		}
-		c.Print(0, y, [...]string{"server", "bench", "load"}[i], screen.Label)
+		c.Print(0, y, [...]string{"server", "bench", v.load()}[i], screen.Label)
 		for _, l := range screen.Wrap(name, c.W-8, 3) {
 			c.Print(8, y, l, screen.Text)
 			y++
@@ -204,8 +204,12 @@ func (v *SweepView) drawRuns(c screen.Canvas, y int, r *sweepCell) int {
 	}
 	figures = append(figures, column[*grid.Run]{"took", 8,
 		func(n *grid.Run) screen.Span { return cell(orDash(n.Took > 0, number.Coarse, n.Took)) }, 2})
+	from := 0 // as the files count
+	if v.Dir == "" {
+		from = 1 // as the dashboard and the lines of progress do
+	}
 	first := func(c screen.Canvas, n *grid.Run, _ screen.Style) {
-		c.Right(3, 0, fmt.Sprint(n.Number), screen.Label)
+		c.Right(3, 0, fmt.Sprint(from+n.Number), screen.Label)
 		c.Spans(5, 0, []screen.Span{sweepSign(n.State, v.Pulse)})
 	}
 	t := table[*grid.Run]{figures: figures.fit(c.W - 7), before: []field[*grid.Run]{{"run", 7, first}}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"benchtop/internal/text"
 	"benchtop/metrics/grid"
 	"benchtop/tui/chart"
 	"benchtop/tui/number"
@@ -32,25 +33,30 @@ func (v *SweepView) sweepState() screen.Span {
 
 // TerminalTitle names a terminal by the series: what it is, and how far.
 func (v *SweepView) TerminalTitle() string {
-	over, _, all := v.counts()
+	over, all, _ := v.extent()
 	return fmt.Sprintf("benchtop %s %s %d/%d", screen.Sanitize(v.Title), v.sweepState().Text, over, all)
+}
+
+// extent counts what is over and all: the runs of a single combination, else the combinations, of whose runs it tells.
+func (v *SweepView) extent() (over, all int, runs string) {
+	over, _, all = v.counts()
+	done, of := 0, 0
+	for i := range v.cells {
+		o, n := runsDone(v.cells[i].Runs)
+		done, of = done+o, of+n
+	}
+	switch {
+	case len(v.cells) == 1:
+		return done, of, ""
+	case of > 0:
+		runs = fmt.Sprintf("%d of %s", done, text.Count(of, "run"))
+	}
+	return over, all, runs
 }
 
 // drawHead writes one or two lines: the title, the state and the progress; the directory and the size of the sweep.
 func (v *SweepView) drawHead(c screen.Canvas) {
-	over, _, all := v.counts()
-	done, runs := 0, 0
-	for i := range v.cells {
-		o, n := runsDone(v.cells[i].Runs)
-		done, runs = done+o, runs+n
-	}
-	size := ""
-	switch {
-	case len(v.cells) == 1:
-		over, all = done, runs
-	case runs > 0:
-		size = fmt.Sprintf("%d of %d runs", done, runs)
-	}
+	over, all, size := v.extent()
 	right := []screen.Span{v.sweepState(), screen.Text.Span(fmt.Sprintf(" %d/%d", over, all)),
 		screen.Text.Span("  " + number.Clock(v.Elapsed))}
 	if v.LeftKnown && !v.Over {
@@ -184,7 +190,7 @@ func (v *SweepView) card() (out [][2]screen.Span) {
 				number.Rate(first.PerUser), number.Rate(first.PerGPU), number.Rate(last.PerUser),
 				number.Rate(last.PerGPU))))
 	}
-	if v.Dir != "" && v.measured() > 1 {
+	if at, _ := v.best(figureNamed("tok/s")); v.Dir != "" && v.measured() > 1 && at != nil {
 		dir := screen.Sanitize(v.Dir)
 		add("curves", screen.Text.Span("benchtop sweep plot "+dir))
 		add("Pareto plot", screen.Text.Span("benchtop sweep plot_pareto "+dir))

@@ -58,7 +58,7 @@ func (v *SweepView) hasServer() bool { return v.Server.State != grid.ServerForei
 
 // hasFront reports whether a combination may have a place on the plane of the front.
 func (v *SweepView) hasFront() bool {
-	return len(v.front) > 0 || v.measured() == 0
+	return len(v.front) > 0 || v.measured() == 0 && v.Dir != "" // a series does not tell its GPUs
 }
 
 func (v *SweepView) wide(r Rect) []Box {

@@ -34,15 +34,23 @@ func (n *nameColumn) title(w int) string {
 // names of those that differ are the title, and the cells have their values.
 func (v *SweepView) nameColumns() (out [3]nameColumn) {
 	shown := false
-	for k, title := range [...]string{"server", "benchmark", "load"} {
+	for k, title := range [...]string{"server", "benchmark", v.load()} {
 		out[k] = v.nameColumn(k, title)
 		shown = shown || out[k].most > 0
 	}
 	if !shown && len(v.cells) > 0 {
-		out[0] = nameColumn{keys: []string{"combination"}, names: []string{v.cells[0].name()}}
+		out[0] = nameColumn{keys: []string{v.Part}, names: []string{v.cells[0].name()}}
 		out[0].measure()
 	}
 	return out
+}
+
+// load is what the last part of the names is.
+func (v *SweepView) load() string {
+	if v.Dir != "" {
+		return "load"
+	}
+	return v.Part
 }
 
 func (v *SweepView) nameColumn(k int, title string) nameColumn {

@@ -8,6 +8,7 @@ import (
 
 	"benchtop/metrics/grid"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // The keys that differ head the columns, their values are the cells; names with other keys stay as they are.
@@ -151,5 +152,17 @@ func TestSearchesOfSeveralServers(t *testing.T) {
 	s.Over = true
 	if tiers, _ = shown(); !slices.Equal(tiers, []string{"8 gold", "8 bronze", "32 gold", "32 bronze"}) {
 		t.Errorf("at the end %q", tiers)
+	}
+}
+
+// A terminal is named by how far a series is: of one combination by its runs, as on the screen.
+func TestTerminalTitle(t *testing.T) {
+	for want, s := range map[string]grid.Snapshot{
+		"benchtop sweep serve · llama-3-8b ● RUN 1/3":  tuitest.Repeats(),
+		"benchtop sweep serve · llama-3-8b ● RUN 9/11": tuitest.Sweep(),
+	} {
+		if got := NewSweepView(&s, SweepList{}).TerminalTitle(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

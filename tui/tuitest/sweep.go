@@ -12,7 +12,7 @@ import (
 // failed.
 func Sweep() grid.Snapshot {
 	s := grid.Snapshot{
-		Title: "sweep serve · llama-3-8b", Dir: "results/2026-11-23_10-12-44", Word: "sweep",
+		Title: "sweep serve · llama-3-8b", Dir: "results/2026-11-23_10-12-44", Word: "sweep", Part: "combination",
 		Current: 8, CurrentRun: 1, Elapsed: 13*time.Minute + 7*time.Second,
 		Left: 8 * time.Minute, LeftKnown: true,
 		Server: grid.Server{State: grid.ServerReady,
@@ -129,12 +129,13 @@ func SweepDone() grid.Snapshot {
 // Repeats are three runs of one command, the second of which is on, against a server that was started elsewhere.
 func Repeats() grid.Snapshot {
 	s := Sweep()
-	s.Word, s.Dir, s.Server = "series", "", grid.Server{State: grid.ServerForeign}
+	s.Word, s.Part, s.Dir, s.Server = "series", "load", "", grid.Server{State: grid.ServerForeign}
 	runs := []grid.Run{
 		{State: grid.Done, Figures: sweepFigures(1, 8, 1), Took: 62 * time.Second},
 		{Number: 1, State: grid.Running, Figures: grid.Unknown()},
 		{Number: 2, State: grid.Waiting, Figures: grid.Unknown()},
 	}
+	runs[0].Figures.PerGPU = math.NaN() // as a report tells nothing of GPUs
 	s.Cells = []grid.Cell{{State: grid.Running, Runs: runs}}
 	s.Current, s.CurrentRun = 0, 1
 	return s

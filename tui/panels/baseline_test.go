@@ -75,3 +75,14 @@ func TestBaselineOfTheWholeSaysSo(t *testing.T) {
 		}
 	}
 }
+
+// A baseline without seconds, of which only figures are known or nothing, is neither drawn in charts nor named there.
+func TestBaselineWithoutSeconds(t *testing.T) {
+	s := tuitest.Mid()
+	for _, b := range []*Baseline{{Name: "x"}, {Name: "x", Report: &metrics.Report{}}} {
+		v := &View{Snapshot: &s, Baseline: b}
+		if p := v.versus(loadPlot(v), loadPlot); p.older != nil || v.baselineNotes("") != nil {
+			t.Errorf("%+v: lines of %d, named %q", b, len(p.older), v.baselineNotes(""))
+		}
+	}
+}

@@ -135,7 +135,7 @@ func (all keys[M]) help(m M) [][2]string {
 	return append(here, elsewhere...)
 }
 
-// drawKeys draws the bottom line: a notice if there is one, else the keys. The last two are always shown.
+// drawKeys draws the bottom line: a notice if there is one, and the keys. The last two are always shown.
 func drawKeys(c screen.Canvas, notice string, items [][]screen.Span) {
 	c.Clear()
 	must := items[len(items)-2:]
@@ -147,7 +147,6 @@ func drawKeys(c screen.Canvas, notice string, items [][]screen.Span) {
 	x := 0
 	if notice != "" {
 		x = c.Print(0, 0, screen.Shorten(notice, max(0, room-1)), screen.Caution) + 2
-		items = nil
 	}
 	for _, it := range items {
 		if x+screen.SpansWidth(it) <= room+2 {

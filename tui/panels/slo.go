@@ -271,7 +271,7 @@ func sloTitle(v *View, _, h int) []screen.Span {
 	}
 	out.when(objectives, screen.Text, " ", v.scope())
 	t := v.totals()
-	out.when(objectives, screen.Label, " · of ", number.Count(t.Completed), " completed")
+	out.when(objectives, screen.Label, "  n ", number.Count(t.Completed))
 	// The stages' share counts the wait for a slot, these do not.
 	out.when(objectives && p.MaxConcurrency > 0 && !p.ClosedLoop(), screen.Label, " · from sent")
 	all := v.sloRows()

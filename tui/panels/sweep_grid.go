@@ -173,9 +173,9 @@ func (v *SweepView) drawDetail(c screen.Canvas) {
 		if name == "" {
 			continue
 		}
-		c.Print(0, y, [...]string{"server", "bench", v.load()}[i], screen.Label)
-		for _, l := range screen.Wrap(name, c.W-8, 3) {
-			c.Print(8, y, l, screen.Text)
+		x := max(8, c.Print(0, y, [...]string{"server", "bench", v.load()}[i], screen.Label)+2)
+		for _, l := range screen.Wrap(name, c.W-x, 3) {
+			c.Print(x, y, l, screen.Text)
 			y++
 		}
 	}

@@ -179,8 +179,11 @@ func (v *SweepView) card() (out [][2]screen.Span) {
 	for _, b := range bests {
 		g := figureNamed(b.figure)
 		if at, value := v.best(g); at != nil {
-			add(strings.TrimSpace(b.words),
-				screen.Text.Span(v.bestWords(g, value)+" ("+at.spreadWords(g)+")  "+at.name()))
+			words := v.bestWords(g, value) + " (" + at.spreadWords(g) + ")"
+			if len(v.cells) > 1 {
+				words += "  " + at.name()
+			}
+			add(strings.TrimSpace(b.words), screen.Text.Span(words))
 		}
 	}
 	if n := len(v.front); n > 1 {

@@ -155,6 +155,16 @@ func TestSearchesOfSeveralServers(t *testing.T) {
 	}
 }
 
+// The best of the repeats of one command is theirs, and needs no name.
+func TestCardOfRepeats(t *testing.T) {
+	s := tuitest.Repeats()
+	for _, line := range NewSweepView(&s, SweepList{}).card() {
+		if strings.Contains(line[1].Text, "base command") {
+			t.Errorf("%s %s", line[0].Text, line[1].Text)
+		}
+	}
+}
+
 // A terminal is named by how far a series is: of one combination by its runs, as on the screen.
 func TestTerminalTitle(t *testing.T) {
 	for want, s := range map[string]grid.Snapshot{

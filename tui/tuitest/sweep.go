@@ -145,7 +145,7 @@ func Repeats() grid.Snapshot {
 // known.
 func Control() grid.Snapshot {
 	s := Repeats()
-	s.Cells, s.Current, s.Over, s.Summary = nil, -1, true, "2 runs done"
+	s.Part, s.Cells, s.Current, s.Over, s.Summary = "workload", nil, -1, true, "2 runs measured"
 	for i, name := range []string{"prefix cache", "no prefix cache"} {
 		f := sweepFigures(1, 8, 1+float64(i)/10)
 		f.PerGPU = math.NaN()

@@ -110,7 +110,7 @@ func TestTarget(t *testing.T) {
 	if diff := cmp.Diff(want, lines((&View{Snapshot: &s}).sloRows())); diff != "" {
 		t.Error(diff)
 	}
-	if shown := sloPanel.View(&s, 50, 6); !strings.Contains(shown, "SLO whole run · target 95%") {
+	if shown := sloPanel.View(&s, 50, 6); !strings.Contains(shown, "SLO whole run  n 200 · target 95%") {
 		t.Errorf("no target:\n%s", shown)
 	}
 	s.Totals = metrics.Counts{}

@@ -81,11 +81,11 @@ var darkScheme = scheme{
 		Inverse: {"#101010", "233", "0"},
 	},
 	shades: [named]string{
-		Plain: "240", Output: "25", Input: "89", Running: "23", Waiting: "94", Queued: "60", P50: "61", P90: "58",
+		Plain: "238", Output: "24", Input: "89", Running: "23", Waiting: "94", Queued: "60", P50: "60", P90: "58",
 		P99:  "95",
-		Good: "29", Bad: "88", Usage: "58", Dimmed: "238",
+		Good: "22", Bad: "88", Usage: "58", Dimmed: "238",
 	},
-	ground: "#101010", share: 0.5,
+	ground: "#101010", share: 0.36,
 	heat: [HeatSteps]swatch{ // viridis
 		{"#472D7B", "54"}, {"#424086", "55"}, {"#3B528B", "61"}, {"#33638D", "67"}, {"#2C728E", "31"},
 		{"#21918C", "37"}, {"#28AE80", "72"}, {"#5EC962", "77"}, {"#ADDC30", "149"}, {"#FDE725", "220"},
@@ -114,9 +114,9 @@ var lightScheme = scheme{
 	shades: [named]string{
 		Plain: "252", Output: "117", Input: "218", Running: "116", Waiting: "222", Queued: "183", P50: "153",
 		P90: "186", P99: "217",
-		Good: "157", Bad: "217", Usage: "186", Dimmed: "252",
+		Good: "114", Bad: "217", Usage: "144", Dimmed: "252",
 	},
-	ground: "#FFFFFF", share: 0.4,
+	ground: "#FFFFFF", share: 0.36,
 	heat: [HeatSteps]swatch{ // viridis from green on, and back
 		{"#7AD151", "113"}, {"#54C568", "77"}, {"#35B779", "72"}, {"#22A884", "36"}, {"#1F968B", "30"},
 		{"#287C8E", "31"}, {"#31688E", "24"}, {"#3B528B", "61"}, {"#46327E", "54"}, {"#440154", "53"},

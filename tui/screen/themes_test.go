@@ -77,9 +77,18 @@ func TestContrast(t *testing.T) {
 						t.Errorf("%s, %s: colour %d is %.1f on %s, want %.1f", c.theme, p.Name(), i, got, ground, least)
 					}
 				}
-				for _, area := range []Color{Output, Input, Running, P90, P99, Good, Bad, Usage} {
-					if got := contrast(color, of.color(Shade(area), p)); got < 3 && (i < grey || i == Dimmed) &&
-						c.theme != themeContrast {
+			}
+			if c.theme == themeContrast {
+				continue
+			}
+			for area, above := range map[Color][]Color{ // their edges stand for lines
+				Output: {Dimmed}, Input: {Dimmed}, Running: {Waiting, Queued, Dimmed}, Usage: {Bad, Dimmed}, Good: {Dimmed},
+			} {
+				if got := contrast(of.color(Shade(area), p), termenv.RGBColor(of.ground)); got < 1.5 {
+					t.Errorf("%s, %s: the area of %d is %.1f on its ground", c.theme, p.Name(), area, got)
+				}
+				for _, i := range above {
+					if got := contrast(of.color(i, p), of.color(Shade(area), p)); got < 1.9 {
 						t.Errorf("%s, %s: colour %d is %.1f on the area of %d", c.theme, p.Name(), i, got, area)
 					}
 				}

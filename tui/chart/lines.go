@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/NimbleMarkets/ntcharts/canvas/runes"
-
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -160,7 +158,7 @@ func (p pen) area(on lane, heights []int, color screen.Color) {
 			p.r.set(x, y, ' ', cellState{screen.Style{Bg: of}, belowLine})
 		}
 		if h > 0 {
-			p.r.set(x, y, runes.LowerBlockElementFromFloat64(float64(h)/8), cellState{style: screen.Style{Fg: of}})
+			p.r.set(x, y, block(h), cellState{style: screen.Style{Fg: of}})
 		}
 	}
 }

@@ -200,6 +200,9 @@ func (r *Raster) column(x int, part float64, st screen.Style) {
 	}
 }
 
+// block fills a cell by so many eighths.
+func block(eighths int) rune { return runes.LowerBlockElementFromFloat64(float64(eighths) / 8) }
+
 // Halves of cells.
 const (
 	upperHalf = '▀'

@@ -133,6 +133,35 @@ type Judge interface {
 	Judge(answer string, cut bool) constraint.Judgement
 }
 
+// Excerpt is the beginning and the end of the prompt as a person reads it, in at most so many bytes: of its text, its
+// messages as JSON, its token ids, or the first prompt of several. It is "" for media alone.
+func (t *Turn) Excerpt(most int) string {
+	switch {
+	case len(t.Batch) > 0:
+		return t.Batch[0].Excerpt(most)
+	case len(t.Messages) > 0:
+		return excerpt(t.Messages, most)
+	case len(t.TokenIDs) > 0:
+		const bytesEach = 8 // with the blank before it
+		var ids []byte
+		for _, id := range t.TokenIDs[:min(len(t.TokenIDs), most/bytesEach)] {
+			ids = strconv.AppendInt(append(ids, ' '), int64(id), 10)
+		}
+		return excerpt(ids[1:], most)
+	}
+	return excerpt(t.Text, most)
+}
+
+func excerpt[T string | json.RawMessage | []byte](text T, most int) string {
+	if len(text) <= most {
+		return string(text)
+	}
+	const left = " … "
+	half := (most - len(left)) / 2
+	begin, end := string(text[:half]), string(text[len(text)-half:])
+	return strings.ToValidUTF8(begin, "") + left + strings.ToValidUTF8(end, "")
+}
+
 // AddClass puts the request into a class besides those that it has.
 func (t *Turn) AddClass(name string) {
 	if t.Class != "" {

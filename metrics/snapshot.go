@@ -190,8 +190,14 @@ type RequestRow struct {
 	Due, Sent, Ended           time.Duration
 	SlotWait, TTFT, TPOT, E2EL time.Duration
 	InputTokens, OutputTokens  int
-	Failure                    Failure
-	Status                     int
+	// CachedTokens, ServerQueue, ServerPrefill and Finish as in Request, once it is over. Finish is foreign text.
+	CachedTokens               int
+	ServerQueue, ServerPrefill time.Duration
+	Finish                     string
+	// Missed are the objectives in force that a success missed, by the rule of goodput: see Plan.Met.
+	Missed  ObjectivesMissed
+	Failure Failure
+	Status  int
 	// Error is the beginning of the error text of server or system: foreign text.
 	Error string
 	// Slow: it is among the slowest of the run, at most a twentieth of the successes. Kept: its chunks are known, so
@@ -202,13 +208,12 @@ type RequestRow struct {
 // RequestDetail is one request, opened.
 type RequestDetail struct {
 	RequestRow
-	// Scheduled as in Request; Encode and Connect are the client's own work, CachedTokens the server's prefix cache.
-	Scheduled, Encode, Connect time.Duration
-	CachedTokens, Redials      int
-	// Audio, ServerQueue and ServerPrefill as in Request.
-	Audio                      time.Duration
-	ServerQueue, ServerPrefill time.Duration
-	Finish                     string
+	// Scheduled and Audio as in Request; Encode and Connect are the client's own work.
+	Scheduled, Encode, Connect, Audio time.Duration
+
+	Redials int
+	// Prompt as in Request.
+	Prompt string
 	// Chunks so far. Text is their text, cut at a few KiB if TextCut: foreign text. Whole is the error in full.
 	Chunks  []Chunk
 	Text    string

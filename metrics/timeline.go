@@ -177,10 +177,9 @@ func (t *Timeline) Done(r *Request) {
 func (t *Timeline) end(r *Request, sent, warming bool) {
 	counts, judged := CountsOf(r), false
 	if r.OK() {
-		o, slo := r.Outcome(), t.Plan.ObjectivesFor(r.Class, t.SLO)
-		judged = len(slo) > 0
-		counts.MetCount.Add(slo.Judge(&o))
-		counts.PlannedGood = one(t.Plan.ObjectivesFor(r.Class, t.Plan.Goodput).Judge(&o).Good())
+		judged = len(t.Plan.ObjectivesFor(r.Class, t.SLO)) > 0
+		counts.MetCount.Add(t.Plan.Met(r, t.SLO))
+		counts.PlannedGood = one(t.Plan.Met(r, t.Plan.Goodput).Good())
 	}
 	if r.Done != Never {
 		t.at(r.Done).Merge(&counts)

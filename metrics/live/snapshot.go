@@ -56,7 +56,9 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-logKept):])
 	s.Marks, s.Client = slices.Clip(s.Marks), slices.Clip(l.Client.Seconds)
 	s.Server, s.GPUs = slices.Clip(s.Server), slices.Clip(s.GPUs)
-	return s, same, changed, v.tracks.view()
+	viewed = v.tracks.view()
+	viewed.plan, viewed.slo = l.Plan, l.SLO
+	return s, same, changed, viewed
 }
 
 // How often snapshots are made. After a day a snapshot holds 50 MB of windows, so viewers share it, and the next one
@@ -179,6 +181,8 @@ type requestSelection struct {
 	slowest  []*track
 	opened   *track // over
 	open     *metrics.RequestDetail
+	plan     *metrics.Plan
+	slo      metrics.SLO // in force
 }
 
 // view takes the requests that were selected. Finished requests do not change, so their rows are made outside the lock.
@@ -221,7 +225,7 @@ func (v *requestSelection) rows() []metrics.RequestRow {
 		if !seen[k] {
 			seen[k] = true
 			row := k.row()
-			row.Slow = slices.Contains(v.slowest, k)
+			v.judge(&row, k)
 			rows = append(rows, row)
 		}
 	}
@@ -235,8 +239,16 @@ func (v *requestSelection) detail() *metrics.RequestDetail {
 		return v.open
 	}
 	d := v.opened.detail()
-	d.Slow = slices.Contains(v.slowest, v.opened)
+	v.judge(&d.RequestRow, v.opened)
 	return &d
+}
+
+// judge marks the row of a finished request.
+func (v *requestSelection) judge(row *metrics.RequestRow, k *track) {
+	row.Slow = slices.Contains(v.slowest, k)
+	if k.q.OK() {
+		row.Missed = v.plan.Met(k.q, v.slo).Missed()
+	}
 }
 
 // rowErrorBytes is the length at which a list cuts an error.
@@ -250,6 +262,7 @@ func (k *track) row() metrics.RequestRow {
 		Due: q.Due, Sent: k.sent, Ended: metrics.Never, SlotWait: k.slotWait,
 		TTFT: metrics.Since(k.sent, k.first), TPOT: metrics.Never, E2EL: metrics.Never,
 		InputTokens: k.input, OutputTokens: q.Counted(), Kept: true, Session: q.Session, Turn: q.Turn, Turns: q.Turns,
+		ServerQueue: metrics.Never, ServerPrefill: metrics.Never,
 	}
 	if !k.done {
 		return r
@@ -258,6 +271,7 @@ func (k *track) row() metrics.RequestRow {
 	if q.OK() {
 		r.TPOT, r.E2EL, r.OutputTokens = q.TPOT(), q.E2EL(), q.OutputTokens
 	}
+	r.CachedTokens, r.ServerQueue, r.ServerPrefill, r.Finish = q.CachedTokens, q.ServerQueue, q.ServerPrefill, q.Finish
 	r.Wrong = q.Judgement.Wrong
 	r.Failure, r.Status, r.Error = q.Failure, q.Status, whole(metrics.ErrorMessage(q.Error), rowErrorBytes)
 	return r
@@ -268,16 +282,13 @@ func (k *track) detail() metrics.RequestDetail {
 	q, n := k.q, min(k.n, chunksKept)
 	d := metrics.RequestDetail{
 		RequestRow: k.row(), Scheduled: q.Scheduled, Encode: k.encode, Connect: k.connect,
-		ServerQueue: metrics.Never, ServerPrefill: metrics.Never,
-		Chunks: k.chunks[:n:n], Text: string(k.text), TextCut: k.cut,
+		Prompt: k.prompt, Chunks: k.chunks[:n:n], Text: string(k.text), TextCut: k.cut,
 	}
 	if !k.done {
 		d.TextCut = k.cut || !k.slot
 		return d
 	}
-	d.Encode, d.Connect, d.CachedTokens, d.Redials = q.Encode, q.Connect, q.CachedTokens, q.Redials
-	d.Audio = q.Audio
-	d.ServerQueue, d.ServerPrefill, d.Finish, d.Whole = q.ServerQueue, q.ServerPrefill, q.Finish, q.Error
+	d.Encode, d.Connect, d.Redials, d.Audio, d.Whole = q.Encode, q.Connect, q.Redials, q.Audio, q.Error
 	if d.Text == "" {
 		d.Text = q.Text
 	}

@@ -32,12 +32,41 @@ var listOrders = [...]struct {
 	slowestFirst: {"slowest first", age},
 	ttftFirst:    {"by TTFT", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return q.TTFT }},
 	tpotFirst:    {"by TPOT", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return q.TPOT }},
-	failedFirst: {"failed first",
-		func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return failureRanks[q.State] }},
+	failedFirst: {"failed, missed first",
+		func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return failureRank(q) }},
 }
 
-// failureRanks order failures before cancelled requests, and those before the rest.
-var failureRanks = map[metrics.RequestState]time.Duration{metrics.StateFailed: 2, metrics.StateCancelled: 1}
+// failureRank orders failures before requests that missed an objective, then cancelled ones, then the rest.
+func failureRank(q *metrics.RequestRow) time.Duration {
+	switch {
+	case q.State == metrics.StateFailed:
+		return 3
+	case q.Missed.Any():
+		return 2
+	case q.State == metrics.StateCancelled:
+		return 1
+	}
+	return 0
+}
+
+// listPart is a part of the requests: all of them, or one kind alone.
+type listPart uint8
+
+const (
+	allRequests listPart = iota
+	ErrorsOnly
+	MissedOnly
+)
+
+// listParts are the parts in words, and which requests belong to them.
+var listParts = [...]struct {
+	name string
+	has  func(*metrics.RequestRow) bool
+}{
+	allRequests: {"", func(*metrics.RequestRow) bool { return true }},
+	ErrorsOnly:  {"errors only", func(q *metrics.RequestRow) bool { return q.State == metrics.StateFailed }},
+	MissedOnly:  {"missed an objective", func(q *metrics.RequestRow) bool { return q.Missed.Any() }},
+}
 
 // rows are the indices in Snapshot.Requests of the rows of the list, in its order.
 func (l *List) rows(s *metrics.Snapshot) []int {
@@ -46,7 +75,7 @@ func (l *List) rows(s *metrics.Snapshot) []int {
 	ranked := make([]rank, 0, len(s.Requests))
 	for i := range s.Requests {
 		q := &s.Requests[i]
-		if l.ErrorsOnly && q.State != metrics.StateFailed || !matches(q, words) {
+		if !listParts[l.Only].has(q) || !matches(q, words) {
 			continue
 		}
 		ranked = append(ranked, rank{key(s, q), q.Index, i})
@@ -127,6 +156,9 @@ func searchText(q *metrics.RequestRow) string {
 	if q.Slow {
 		parts = append(parts, "slow")
 	}
+	if missed := missedText(q); missed != "" {
+		parts = append(parts, "missed "+missed)
+	}
 	if q.Turns > 1 {
 		parts = append(parts, fmt.Sprintf("turn %d of %s", q.Turn+1, screen.Sanitize(q.Session)))
 	}
@@ -139,9 +171,9 @@ func searchText(q *metrics.RequestRow) string {
 // List is the state of the page of requests. The zero value follows the first row.
 type List struct {
 	Sort listSort
-	// Filter keeps the requests in which all its words are found, ErrorsOnly those that failed.
-	Filter     string
-	ErrorsOnly bool
+	// Filter keeps the requests in which all its words are found, Only those of a part.
+	Filter string
+	Only   listPart
 	// Picked is the index of the chosen request plus one; 0 follows the first row. Line is the line of the screen it is
 	// on, where it stays while others come and go.
 	Picked, Line int
@@ -189,6 +221,9 @@ func (m Move) FromEnd(back, high, last int) int { return last - m.From(last-back
 
 // NextOrder takes the next order.
 func (l *List) NextOrder() { l.Sort = (l.Sort + 1) % listSort(len(listOrders)) }
+
+// NextPart takes the next part.
+func (l *List) NextPart() { l.Only = (l.Only + 1) % listPart(len(listParts)) }
 
 // Move goes through the text of the open request by pages and to its ends, else chooses another request, which is
 // opened in place of the one that is. The page covers r. It is false if there is nothing to choose.

@@ -3,6 +3,7 @@ package panels
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -38,7 +39,6 @@ func (v *View) openRequest() (q *metrics.RequestDetail, known bool) {
 		if r := &v.Requests[i]; r.Index == index {
 			return &metrics.RequestDetail{
 				RequestRow: *r, Scheduled: metrics.Never, Encode: metrics.Never, Connect: metrics.Never,
-				ServerQueue: metrics.Never, ServerPrefill: metrics.Never,
 			}, false
 		}
 	}
@@ -67,12 +67,18 @@ func drawRequest(c screen.Canvas, v *View) {
 	if len(p.wrong) > 0 {
 		y += p.gap
 	}
+	c = c.Sub(0, y, c.W, c.H-y)
+	if y = drawBlock(c, 0, "prompt", p.prompt, screen.Strong); p.beside {
+		c = c.Sub(p.textWide+blockGap, 0, p.textWide, c.H)
+	} else if len(p.prompt) > 0 {
+		c = c.Sub(0, y+p.gap, c.W, c.H-y-p.gap)
+	}
 	if p.textHigh > 0 {
 		most := len(p.text) - p.textHigh
 		top := most - min(max(v.List.Scroll, 0), most)
-		drawBlock(c, y, p.textName, p.text[top:top+p.textHigh], screen.Strong)
+		drawBlock(c, 0, p.textName, p.text[top:top+p.textHigh], screen.Strong)
 		if most > 0 {
-			c.Print(screen.Width(p.textName), y, fmt.Sprintf(" · %d lines above, %d below: PgUp PgDn", top, most-top),
+			c.Print(screen.Width(p.textName), 0, fmt.Sprintf(" · %d lines above, %d below: PgUp PgDn", top, most-top),
 				screen.Label)
 		}
 	}
@@ -89,13 +95,16 @@ func drawRequestHead(c screen.Canvas, q *metrics.RequestDetail) {
 	}
 	st.Bold = true
 	x := c.Print(0, 0, sign+" "+word, st)
+	if missed := missedText(&q.RequestRow); missed != "" {
+		x = c.Print(x+1, 0, missed, screen.Style{Fg: screen.Bad})
+	}
 	say := func(s string) {
 		if s != "" && x < c.W {
 			x = c.Print(x, 0, " · "+s, screen.Label)
 		}
 	}
 	if q.Slow {
-		x = c.Print(x, 0, " ▲ among the slowest", screen.Caution)
+		x = c.Print(x, 0, " ▲ among the slowest 5 %", screen.Caution)
 	}
 	if q.Finish != "" {
 		say("finish " + screen.Sanitize(q.Finish))
@@ -126,7 +135,8 @@ func drawBlock(c screen.Canvas, y int, name string, lines []string, st screen.St
 	return y + 1
 }
 
-// requestParts divide the lines of the panel: a head, facts, the line of time, the error, and the text in the rest.
+// requestParts divide the lines of the panel: a head, facts, the line of time, the error, and prompt and answer in the
+// rest, beside each other where there is room.
 type requestParts struct {
 	facts    []figure
 	factRows int
@@ -134,10 +144,19 @@ type requestParts struct {
 	strip    int // lines of the line of time; 1 for a note in its place
 	note     string
 	wrong    []string
+	prompt   []string
+	beside   bool
 	text     []string
 	textName string
+	textWide int
 	textHigh int // lines of text that fit, 0 if there is no room for any
 }
+
+// besideWidth is the least width for prompt and answer beside each other, blockGap the columns between them.
+const (
+	besideWidth = 100
+	blockGap    = 2
+)
 
 // The width of a fact, its name and its value, and the columns between two.
 const (
@@ -169,24 +188,43 @@ func partsOf(v *View, q *metrics.RequestDetail, known bool, w, h int) requestPar
 		whole = q.Error
 	}
 	if p.wrong = screen.Fold(whole, w); len(p.wrong) > 0 {
-		most := max(1, left-1)
-		if q.Text != "" {
-			most = max(1, left/2-1)
+		most := left - 1
+		if q.Text+q.Prompt != "" {
+			most = left/2 - 1
 		}
-		if len(p.wrong) > most {
-			p.wrong = p.wrong[:most]
-			p.wrong[most-1] = screen.Shorten(p.wrong[most-1]+" …", w)
-		}
+		p.wrong = cutLines(p.wrong, most, w)
 		left -= len(p.wrong) + 1 + p.gap
 	}
+	if p.textWide = w; q.Prompt != "" && q.Text != "" && w >= besideWidth {
+		p.beside, p.textWide = true, (w-blockGap)/2
+	}
+	if p.prompt = screen.Fold(q.Prompt, p.textWide); len(p.prompt) > 0 {
+		most := left - 1
+		if q.Text != "" && !p.beside {
+			most = left/3 - 1
+		}
+		if p.prompt = cutLines(p.prompt, most, p.textWide); !p.beside {
+			left -= len(p.prompt) + 1 + p.gap
+		}
+	}
 	if q.Text != "" {
-		p.text, p.textName = screen.Fold(q.Text, w), "text"
+		p.text, p.textName = screen.Fold(q.Text, p.textWide), "answer"
 		if q.TextCut {
-			p.textName = "text (start)"
+			p.textName = "answer (start)"
 		}
 		p.textHigh = max(0, min(left-1, len(p.text)))
 	}
 	return p
+}
+
+// cutLines are the first of some lines, at least one of them.
+func cutLines(lines []string, most, w int) []string {
+	if most = max(1, most); len(lines) <= most {
+		return lines
+	}
+	lines = lines[:most]
+	lines[most-1] = screen.Shorten(lines[most-1]+" …", w)
+	return lines
 }
 
 // openText is how many lines the text of the open request has, and how many of them fit a panel that covers r.
@@ -218,6 +256,11 @@ func factsOf(v *View, q *metrics.RequestDetail) (all []figure) {
 	if q.Redials > 0 {
 		all = append(all, figure{name: "redials", value: number.Count(q.Redials)})
 	}
+	for i := range all {
+		if l, ok := metrics.LatencyOf(strings.ToLower(all[i].name)); ok && l < metrics.NumObjectives && q.Missed[l] {
+			all[i].style = screen.Style{Fg: screen.Bad}
+		}
+	}
 	return all
 }
 
@@ -244,52 +287,96 @@ func drawFacts(c screen.Canvas, all []figure, rows, width, gap int) {
 	}
 }
 
-// drawStrip draws the chunks of a request on a line of time: a tick for each, so that gaps can be seen, and where the
-// first one came. note stands in its place if there is nothing to draw.
+// drawStrip draws a request on a line of time, under a rate from the scheduled moment on: its wait for a slot, its wait
+// for the first chunk, and a tick for each chunk, so that gaps can be seen. note stands in its place if there is
+// nothing to draw.
 //
-//	129 chunks · ITL min 12.1ms  p50 22.3ms  max 210ms
-//	          ⡇⡇⢸⢸⡇⡇⢸     ⢸⡇⡇⢸⢸
-//	0─────────┴TTFT 123ms───────3.02s
+//	129 chunks · ITL min 12.1ms  p50 22.3ms  max 210ms · ┃ 2 coalesced
+//	‖‖‖‖‖‖‖‖‖‖············⡇⡇⢸⢸┃⡇⢸     ⢸⡇⡇⢸⢸
+//	scheduled─┴sent 88ms──┴TTFT 123ms───────3.02s
 func drawStrip(c screen.Canvas, v *View, q *metrics.RequestDetail, note string) {
 	if note != "" || c.H < 3 || c.W < 8 {
 		c.Print(0, 0, note, screen.Label)
 		return
 	}
-	c.Spans(0, 0, gapText(q.Chunks))
-	end := v.At
+	from, end := q.Sent, v.At
+	if v.plan().Paced() && q.Scheduled >= 0 {
+		from = min(q.Scheduled, from)
+	}
 	if over(q.State) {
 		end = max(q.Ended, q.Chunks[len(q.Chunks)-1].At)
 	}
-	took := max(end-q.Sent, time.Millisecond)
+	took := max(end-from, time.Millisecond)
+	part := func(at time.Duration) float64 { return float64(at-from) / float64(took) }
+	cellOf := func(at time.Duration) int { return chart.MomentDot(c, part(at)) / 2 }
+	for x := range cellOf(q.Chunks[0].At) {
+		if x < cellOf(q.Sent) {
+			c.Set(x, 1, '‖', screen.Style{Fg: screen.Queued})
+		} else {
+			c.Set(x, 1, '·', screen.Style{Fg: screen.Waiting})
+		}
+	}
 	parts := make([]float64, len(q.Chunks))
 	for i := range q.Chunks {
-		parts[i] = float64(q.Chunks[i].At-q.Sent) / float64(took)
+		parts[i] = part(q.Chunks[i].At)
 	}
 	chart.Moments(c.Sub(0, 1, c.W, 1), v.Raster, parts, screen.Output)
-	drawStripAxis(c, v, q, took, chart.MomentDot(c, parts[0])/2)
-}
-
-func drawStripAxis(c screen.Canvas, v *View, q *metrics.RequestDetail, took time.Duration, first int) {
-	for x := range c.W {
-		c.Set(x, 2, '─', screen.Line)
+	coalesced := 0
+	for i, k := range q.Chunks {
+		if i > 0 && k.At-q.Chunks[i-1].At < chart.ShortLatency {
+			c.Set(cellOf(k.At), 1, coalescedSign, screen.Caution)
+			coalesced++
+		}
 	}
-	c.Print(0, 2, "0", screen.Label)
+	said := heading(gapText(q.Chunks))
+	said.when(coalesced > 0, screen.Caution, between, string(coalescedSign), " ", number.Count(coalesced), " coalesced")
+	c.Spans(0, 0, said)
 	last := number.Latency(took)
 	if !over(q.State) {
 		last = "now " + last
 	}
-	c.Right(c.W, 2, last, screen.Label)
-	room := c.W - screen.Width(last) - 1 // for the words before the end
-	if q.TTFT < 0 {
-		return
+	axis := []stripMark{{0, "0"}}
+	if x := cellOf(q.Sent); x > 0 {
+		axis = []stripMark{{0, "scheduled"}, {x, "sent " + number.Latency(q.Sent-from)}}
 	}
-	c.Set(first, 2, '┴', screen.Text)
-	name := v.firstWait().Naming().Title + " " + number.Latency(q.TTFT)
-	switch n := screen.Width(name); {
-	case first+1+n <= room:
-		c.Print(first+1, 2, name, screen.Text)
-	case first-n > 1:
-		c.Print(first-n, 2, name, screen.Text)
+	if q.TTFT >= 0 {
+		name := v.firstWait().Naming().Title + " " + number.Latency(q.TTFT)
+		axis = append(axis, stripMark{cellOf(q.Chunks[0].At), name})
+	}
+	drawStripAxis(c.Sub(0, 2, c.W, 1), axis, last)
+}
+
+// coalescedSign marks a chunk that came in one read with the one before, as the latencies below chart.ShortLatency.
+const coalescedSign = '┃'
+
+// stripMark is a moment on the line of time of a request, in cells, and its name.
+type stripMark struct {
+	x    int
+	name string
+}
+
+// drawStripAxis draws the line below, with the names on either side of their moments where there is room.
+func drawStripAxis(c screen.Canvas, marks []stripMark, last string) {
+	for x := range c.W {
+		c.Set(x, 0, '─', screen.Line)
+	}
+	c.Right(c.W, 0, last, screen.Label)
+	free := 0
+	for i, m := range marks {
+		next, n := c.W-screen.Width(last)-1, screen.Width(m.name)
+		if i+1 < len(marks) {
+			next = marks[i+1].x
+		}
+		if i > 0 {
+			c.Set(m.x, 0, '┴', screen.Text)
+			m.x++
+		}
+		switch {
+		case m.x >= free && m.x+n <= next:
+			free = c.Print(m.x, 0, m.name, screen.Text)
+		case m.x-1-n >= free && i > 0:
+			c.Print(m.x-1-n, 0, m.name, screen.Text)
+		}
 	}
 }
 

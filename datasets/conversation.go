@@ -142,24 +142,19 @@ func (t *Turn) Excerpt(most int) string {
 	case len(t.Messages) > 0:
 		return excerpt(t.Messages, most)
 	case len(t.TokenIDs) > 0:
-		const bytesEach = 8 // with the blank before it
-		var ids []byte
-		for _, id := range t.TokenIDs[:min(len(t.TokenIDs), most/bytesEach)] {
-			ids = strconv.AppendInt(append(ids, ' '), int64(id), 10)
-		}
-		return excerpt(ids[1:], most)
+		// few, as this comes before each request
+		first := t.TokenIDs[:min(len(t.TokenIDs), 64)]
+		return excerpt(fmt.Sprintf("%d token ids, first %v", len(t.TokenIDs), first), most)
 	}
 	return excerpt(t.Text, most)
 }
 
-func excerpt[T string | json.RawMessage | []byte](text T, most int) string {
+func excerpt[T string | json.RawMessage](text T, most int) string {
 	if len(text) <= most {
 		return string(text)
 	}
-	const left = " … "
-	half := (most - len(left)) / 2
-	begin, end := string(text[:half]), string(text[len(text)-half:])
-	return strings.ToValidUTF8(begin, "") + left + strings.ToValidUTF8(end, "")
+	half := (most - len(" … ")) / 2
+	return strings.ToValidUTF8(string(text[:half])+" … "+string(text[len(text)-half:]), "")
 }
 
 // AddClass puts the request into a class besides those that it has.

@@ -19,9 +19,8 @@ func TestExcerpt(t *testing.T) {
 		{"long", "begin öö", "öö end", Turn{Text: long}},
 		{"messages", `[{"role":"u`, `end"}]`,
 			Turn{Messages: json.RawMessage(`[{"role":"user","content":"` + long + `"}]`), Text: "no"}},
-		{"token ids", "1 -2 30 0 0 ", " 0", Turn{TokenIDs: append([]int{1, -2, 30}, make([]int, 9000)...)}},
-		{"wide token ids", "1099511627776 1099511627776", "1099511627776",
-			Turn{TokenIDs: []int{1 << 40, 1 << 40, 1 << 40, 1 << 40, 1 << 40, 1 << 40, 1 << 40, 1 << 40}}},
+		{"token ids", "9003 token ids, first [1 -2 30 0 0 ", " 0]",
+			Turn{TokenIDs: append([]int{1, -2, 30}, make([]int, 9000)...)}},
 		{"several prompts", "first", "first", Turn{Batch: []Turn{{Text: "first"}, {Text: "second"}}}},
 	} {
 		const most = 200

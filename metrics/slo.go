@@ -75,14 +75,6 @@ type ObjectivesMet [NumObjectives]bool
 // Good reports whether all of them were met.
 func (v ObjectivesMet) Good() bool { return !slices.Contains(v[:], false) }
 
-// Missed marks the others.
-func (v ObjectivesMet) Missed() (out ObjectivesMissed) {
-	for l, met := range v {
-		out[l] = !met
-	}
-	return out
-}
-
 // ObjectivesMissed marks the objectives that a request missed; the zero value marks none.
 type ObjectivesMissed [NumObjectives]bool
 

@@ -260,6 +260,8 @@ type Window struct {
 	// Failed requests are removed again.
 	TTFTParts TTFTParts
 	Reported  ServerTimes
+	// Ends are of the requests that ended in this second, the warm-up included; nil for none.
+	Ends *Ends
 }
 
 // Length is the time of the window.
@@ -279,7 +281,7 @@ func (w *Window) Same(o *Window) bool {
 	}
 	return w.Start == o.Start && w.Counts == o.Counts && w.TokensIn == o.TokensIn && w.TokensOut == o.TokensOut &&
 		w.Held == o.Held && w.Waiting == o.Waiting && w.Running == o.Running && w.TTFTParts == o.TTFTParts &&
-		w.Reported == o.Reported
+		w.Reported == o.Reported && w.Ends == o.Ends
 }
 
 // same: both show the same counts, by their place in memory.

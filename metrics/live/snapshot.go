@@ -56,9 +56,7 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-logKept):])
 	s.Marks, s.Client = slices.Clip(s.Marks), slices.Clip(l.Client.Seconds)
 	s.Server, s.GPUs = slices.Clip(s.Server), slices.Clip(s.GPUs)
-	viewed = v.tracks.view()
-	viewed.plan, viewed.slo = l.Plan, l.SLO
-	return s, same, changed, viewed
+	return s, same, changed, v.tracks.view(l.Plan, l.SLO)
 }
 
 // How often snapshots are made. After a day a snapshot holds 50 MB of windows, so viewers share it, and the next one
@@ -186,15 +184,15 @@ type requestSelection struct {
 }
 
 // view takes the requests that were selected. Finished requests do not change, so their rows are made outside the lock.
-func (t *tracks) view() requestSelection {
-	v := requestSelection{asked: t.inspection.Rows}
+func (t *tracks) view(p *metrics.Plan, slo metrics.SLO) requestSelection {
+	v := requestSelection{asked: t.inspection.Rows, plan: p, slo: slo}
 	if t.inspection.Rows || t.inspection.Open > 0 {
 		v.slowest = t.slow()
 	}
 	if t.inspection.Rows {
 		v.over, v.inFlight = t.over(), make([]metrics.RequestRow, 0, rowsInFlight)
 		for _, k := range t.oldest() {
-			v.inFlight = append(v.inFlight, k.row())
+			v.inFlight = append(v.inFlight, k.row(p, slo))
 		}
 	}
 	if t.inspection.Open <= 0 {
@@ -208,7 +206,7 @@ func (t *tracks) view() requestSelection {
 	case k.done:
 		v.opened = k
 	default:
-		open := k.detail() // chunks that were not kept come with the next chunk
+		open := k.detail(p, slo) // chunks that were not kept come with the next chunk
 		v.open = &open
 	}
 	return v
@@ -224,8 +222,8 @@ func (v *requestSelection) rows() []metrics.RequestRow {
 	for _, k := range v.over {
 		if !seen[k] {
 			seen[k] = true
-			row := k.row()
-			v.judge(&row, k)
+			row := k.row(v.plan, v.slo)
+			row.Slow = slices.Contains(v.slowest, k)
 			rows = append(rows, row)
 		}
 	}
@@ -238,24 +236,17 @@ func (v *requestSelection) detail() *metrics.RequestDetail {
 	if v.opened == nil {
 		return v.open
 	}
-	d := v.opened.detail()
-	v.judge(&d.RequestRow, v.opened)
+	d := v.opened.detail(v.plan, v.slo)
+	d.Slow = slices.Contains(v.slowest, v.opened)
 	return &d
-}
-
-// judge marks the row of a finished request.
-func (v *requestSelection) judge(row *metrics.RequestRow, k *track) {
-	row.Slow = slices.Contains(v.slowest, k)
-	if k.q.OK() {
-		row.Missed = v.plan.Met(k.q, v.slo).Missed()
-	}
 }
 
 // rowErrorBytes is the length at which a list cuts an error.
 const rowErrorBytes = 240
 
-// row is the row of a request: of one in flight under the lock of the view, or of a finished one.
-func (k *track) row() metrics.RequestRow {
+// row is the row of a request: of one in flight under the lock of the view, or of a finished one, judged by the
+// objectives in force.
+func (k *track) row(p *metrics.Plan, slo metrics.SLO) metrics.RequestRow {
 	q := k.q
 	r := metrics.RequestRow{
 		Index: q.Index, ID: q.ID, Model: q.Model, Class: q.Class, State: q.State(),
@@ -270,6 +261,9 @@ func (k *track) row() metrics.RequestRow {
 	r.Sent, r.Ended, r.SlotWait, r.TTFT, r.InputTokens = q.Sent, q.Done, q.SlotWait(), q.TTFT(), q.InputTokens
 	if q.OK() {
 		r.TPOT, r.E2EL, r.OutputTokens = q.TPOT(), q.E2EL(), q.OutputTokens
+		for l, met := range p.Met(q, slo) {
+			r.Missed[l] = !met
+		}
 	}
 	r.CachedTokens, r.ServerQueue, r.ServerPrefill, r.Finish = q.CachedTokens, q.ServerQueue, q.ServerPrefill, q.Finish
 	r.Wrong = q.Judgement.Wrong
@@ -278,10 +272,10 @@ func (k *track) row() metrics.RequestRow {
 }
 
 // detail is the request in full.
-func (k *track) detail() metrics.RequestDetail {
+func (k *track) detail(p *metrics.Plan, slo metrics.SLO) metrics.RequestDetail {
 	q, n := k.q, min(k.n, chunksKept)
 	d := metrics.RequestDetail{
-		RequestRow: k.row(), Scheduled: q.Scheduled, Encode: k.encode, Connect: k.connect,
+		RequestRow: k.row(p, slo), Scheduled: q.Scheduled, Encode: k.encode, Connect: k.connect,
 		Prompt: k.prompt, Chunks: k.chunks[:n:n], Text: string(k.text), TextCut: k.cut,
 	}
 	if !k.done {

@@ -315,7 +315,7 @@ func TestLongAnswersAreLetGo(t *testing.T) {
 	if cap(k.q.Chunks) > chunksKept || len(k.q.Text) != textKept {
 		t.Errorf("%d chunks and %d bytes of text are held", cap(k.q.Chunks), len(k.q.Text))
 	}
-	if d := k.detail(); len(d.Chunks) != chunksKept || d.Text != q.Text[:textKept] || !d.TextCut {
+	if d := k.detail(&metrics.Plan{}, nil); len(d.Chunks) != chunksKept || d.Text != q.Text[:textKept] || !d.TextCut {
 		t.Errorf("%d chunks, %d bytes of text, cut %v", len(d.Chunks), len(d.Text), d.TextCut)
 	}
 }

@@ -32,21 +32,17 @@ var listOrders = [...]struct {
 	slowestFirst: {"slowest first", age},
 	ttftFirst:    {"by TTFT", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return q.TTFT }},
 	tpotFirst:    {"by TPOT", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return q.TPOT }},
-	failedFirst: {"failed, missed first",
-		func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return failureRank(q) }},
+	failedFirst:  {"failed, missed first", failureRank},
 }
 
-// failureRank orders failures before requests that missed an objective, then cancelled ones, then the rest.
-func failureRank(q *metrics.RequestRow) time.Duration {
-	switch {
-	case q.State == metrics.StateFailed:
-		return 3
-	case q.Missed.Any():
+// failureRanks order failures before requests that missed an objective, then cancelled ones, then the rest.
+var failureRanks = map[metrics.RequestState]time.Duration{metrics.StateFailed: 3, metrics.StateCancelled: 1}
+
+func failureRank(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration {
+	if q.Missed.Any() {
 		return 2
-	case q.State == metrics.StateCancelled:
-		return 1
 	}
-	return 0
+	return failureRanks[q.State]
 }
 
 // listPart is a part of the requests: all of them, or one kind alone.
@@ -58,14 +54,12 @@ const (
 	MissedOnly
 )
 
-// listParts are the parts in words, and which requests belong to them.
-var listParts = [...]struct {
-	name string
-	has  func(*metrics.RequestRow) bool
-}{
-	allRequests: {"", func(*metrics.RequestRow) bool { return true }},
-	ErrorsOnly:  {"errors only", func(q *metrics.RequestRow) bool { return q.State == metrics.StateFailed }},
-	MissedOnly:  {"missed an objective", func(q *metrics.RequestRow) bool { return q.Missed.Any() }},
+// listParts are the parts in words.
+var listParts = [...]string{ErrorsOnly: "errors only", MissedOnly: "missed an objective"}
+
+// has reports whether a request belongs to the part.
+func (p listPart) has(q *metrics.RequestRow) bool {
+	return p == allRequests || p == ErrorsOnly && q.State == metrics.StateFailed || p == MissedOnly && q.Missed.Any()
 }
 
 // rows are the indices in Snapshot.Requests of the rows of the list, in its order.
@@ -75,7 +69,7 @@ func (l *List) rows(s *metrics.Snapshot) []int {
 	ranked := make([]rank, 0, len(s.Requests))
 	for i := range s.Requests {
 		q := &s.Requests[i]
-		if !listParts[l.Only].has(q) || !matches(q, words) {
+		if !l.Only.has(q) || !matches(q, words) {
 			continue
 		}
 		ranked = append(ranked, rank{key(s, q), q.Index, i})
@@ -156,13 +150,10 @@ func searchText(q *metrics.RequestRow) string {
 	if q.Slow {
 		parts = append(parts, "slow")
 	}
-	if missed := missedText(q); missed != "" {
-		parts = append(parts, "missed "+missed)
-	}
 	if q.Turns > 1 {
 		parts = append(parts, fmt.Sprintf("turn %d of %s", q.Turn+1, screen.Sanitize(q.Session)))
 	}
-	if parts = append(parts, screen.Sanitize(q.Class)); q.Wrong != "" {
+	if parts = append(parts, screen.Sanitize(q.Class), missedText(q)); q.Wrong != "" {
 		parts = append(parts, "wrong: "+screen.Sanitize(q.Wrong))
 	}
 	return strings.Join(parts, "\n")

@@ -67,12 +67,8 @@ func drawRequest(c screen.Canvas, v *View) {
 	if len(p.wrong) > 0 {
 		y += p.gap
 	}
-	c = c.Sub(0, y, c.W, c.H-y)
-	if y = drawBlock(c, 0, "prompt", p.prompt, screen.Strong); p.beside {
-		c = c.Sub(p.textWide+blockGap, 0, p.textWide, c.H)
-	} else if len(p.prompt) > 0 {
-		c = c.Sub(0, y+p.gap, c.W, c.H-y-p.gap)
-	}
+	drawBlock(c.Sub(0, 0, p.textWide, c.H), y, "prompt", p.prompt, screen.Strong)
+	c = c.Sub(c.W-p.textWide, y, p.textWide, c.H-y)
 	if p.textHigh > 0 {
 		most := len(p.text) - p.textHigh
 		top := most - min(max(v.List.Scroll, 0), most)
@@ -95,9 +91,6 @@ func drawRequestHead(c screen.Canvas, q *metrics.RequestDetail) {
 	}
 	st.Bold = true
 	x := c.Print(0, 0, sign+" "+word, st)
-	if missed := missedText(&q.RequestRow); missed != "" {
-		x = c.Print(x+1, 0, missed, screen.Style{Fg: screen.Bad})
-	}
 	say := func(s string) {
 		if s != "" && x < c.W {
 			x = c.Print(x, 0, " · "+s, screen.Label)
@@ -106,6 +99,7 @@ func drawRequestHead(c screen.Canvas, q *metrics.RequestDetail) {
 	if q.Slow {
 		x = c.Print(x, 0, " ▲ among the slowest 5 %", screen.Caution)
 	}
+	say(missedText(&q.RequestRow))
 	if q.Finish != "" {
 		say("finish " + screen.Sanitize(q.Finish))
 	}
@@ -135,8 +129,8 @@ func drawBlock(c screen.Canvas, y int, name string, lines []string, st screen.St
 	return y + 1
 }
 
-// requestParts divide the lines of the panel: a head, facts, the line of time, the error, and prompt and answer in the
-// rest, beside each other where there is room.
+// requestParts divide the lines of the panel: a head, facts, the line of time, the error, and in the rest the prompt
+// and, beside it, the answer.
 type requestParts struct {
 	facts    []figure
 	factRows int
@@ -145,18 +139,11 @@ type requestParts struct {
 	note     string
 	wrong    []string
 	prompt   []string
-	beside   bool
 	text     []string
 	textName string
-	textWide int
+	textWide int // of either of them
 	textHigh int // lines of text that fit, 0 if there is no room for any
 }
-
-// besideWidth is the least width for prompt and answer beside each other, blockGap the columns between them.
-const (
-	besideWidth = 100
-	blockGap    = 2
-)
 
 // The width of a fact, its name and its value, and the columns between two.
 const (
@@ -195,18 +182,10 @@ func partsOf(v *View, q *metrics.RequestDetail, known bool, w, h int) requestPar
 		p.wrong = cutLines(p.wrong, most, w)
 		left -= len(p.wrong) + 1 + p.gap
 	}
-	if p.textWide = w; q.Prompt != "" && q.Text != "" && w >= besideWidth {
-		p.beside, p.textWide = true, (w-blockGap)/2
+	if p.textWide = w; q.Prompt != "" && q.Text != "" {
+		p.textWide = (w - 2) / 2
 	}
-	if p.prompt = screen.Fold(q.Prompt, p.textWide); len(p.prompt) > 0 {
-		most := left - 1
-		if q.Text != "" && !p.beside {
-			most = left/3 - 1
-		}
-		if p.prompt = cutLines(p.prompt, most, p.textWide); !p.beside {
-			left -= len(p.prompt) + 1 + p.gap
-		}
-	}
+	p.prompt = cutLines(screen.Fold(q.Prompt, p.textWide), left-1, p.textWide)
 	if q.Text != "" {
 		p.text, p.textName = screen.Fold(q.Text, p.textWide), "answer"
 		if q.TextCut {
@@ -256,11 +235,6 @@ func factsOf(v *View, q *metrics.RequestDetail) (all []figure) {
 	if q.Redials > 0 {
 		all = append(all, figure{name: "redials", value: number.Count(q.Redials)})
 	}
-	for i := range all {
-		if l, ok := metrics.LatencyOf(strings.ToLower(all[i].name)); ok && l < metrics.NumObjectives && q.Missed[l] {
-			all[i].style = screen.Style{Fg: screen.Bad}
-		}
-	}
 	return all
 }
 
@@ -309,41 +283,30 @@ func drawStrip(c screen.Canvas, v *View, q *metrics.RequestDetail, note string) 
 	took := max(end-from, time.Millisecond)
 	part := func(at time.Duration) float64 { return float64(at-from) / float64(took) }
 	cellOf := func(at time.Duration) int { return chart.MomentDot(c, part(at)) / 2 }
-	for x := range cellOf(q.Chunks[0].At) {
-		if x < cellOf(q.Sent) {
-			c.Set(x, 1, '‖', screen.Style{Fg: screen.Queued})
-		} else {
-			c.Set(x, 1, '·', screen.Style{Fg: screen.Waiting})
-		}
-	}
+	sent, first := cellOf(q.Sent), cellOf(q.Chunks[0].At)
+	c.Print(0, 1, strings.Repeat("‖", sent), screen.Style{Fg: screen.Queued})
+	c.Print(sent, 1, strings.Repeat("·", max(0, first-sent)), screen.Style{Fg: screen.Waiting})
 	parts := make([]float64, len(q.Chunks))
 	for i := range q.Chunks {
 		parts[i] = part(q.Chunks[i].At)
 	}
 	chart.Moments(c.Sub(0, 1, c.W, 1), v.Raster, parts, screen.Output)
-	coalesced := 0
-	for i, k := range q.Chunks {
-		if i > 0 && k.At-q.Chunks[i-1].At < chart.ShortLatency {
-			c.Set(cellOf(k.At), 1, coalescedSign, screen.Caution)
-			coalesced++
+	for i := range q.Chunks[1:] {
+		if at := q.Chunks[i+1].At; at-q.Chunks[i].At < chart.ShortLatency {
+			c.Set(cellOf(at), 1, coalescedSign, screen.Caution)
 		}
 	}
-	said := heading(gapText(q.Chunks))
-	said.when(coalesced > 0, screen.Caution, between, string(coalescedSign), " ", number.Count(coalesced), " coalesced")
-	c.Spans(0, 0, said)
+	c.Spans(0, 0, gapText(q.Chunks))
 	last := number.Latency(took)
 	if !over(q.State) {
 		last = "now " + last
 	}
-	axis := []stripMark{{0, "0"}}
-	if x := cellOf(q.Sent); x > 0 {
-		axis = []stripMark{{0, "scheduled"}, {x, "sent " + number.Latency(q.Sent-from)}}
+	marks := []stripMark{{0, "0"}}
+	if sent > 0 {
+		marks = []stripMark{{0, "scheduled"}, {sent, "sent " + number.Latency(q.Sent-from)}}
 	}
-	if q.TTFT >= 0 {
-		name := v.firstWait().Naming().Title + " " + number.Latency(q.TTFT)
-		axis = append(axis, stripMark{cellOf(q.Chunks[0].At), name})
-	}
-	drawStripAxis(c.Sub(0, 2, c.W, 1), axis, last)
+	marks = append(marks, stripMark{first, v.firstWait().Naming().Title + " " + latencyOrDash(q.TTFT)})
+	drawStripAxis(c.Sub(0, 2, c.W, 1), marks, last)
 }
 
 // coalescedSign marks a chunk that came in one read with the one before, as the latencies below chart.ShortLatency.
@@ -357,38 +320,33 @@ type stripMark struct {
 
 // drawStripAxis draws the line below, with the names on either side of their moments where there is room.
 func drawStripAxis(c screen.Canvas, marks []stripMark, last string) {
-	for x := range c.W {
-		c.Set(x, 0, '─', screen.Line)
-	}
+	c.Print(0, 0, strings.Repeat("─", c.W), screen.Line)
 	c.Right(c.W, 0, last, screen.Label)
-	free := 0
-	for i, m := range marks {
-		next, n := c.W-screen.Width(last)-1, screen.Width(m.name)
-		if i+1 < len(marks) {
-			next = marks[i+1].x
-		}
-		if i > 0 {
-			c.Set(m.x, 0, '┴', screen.Text)
-			m.x++
-		}
-		switch {
-		case m.x >= free && m.x+n <= next:
-			free = c.Print(m.x, 0, m.name, screen.Text)
-		case m.x-1-n >= free && i > 0:
-			c.Print(m.x-1-n, 0, m.name, screen.Text)
+	marks = append(marks, stripMark{c.W - screen.Width(last) - 1, ""})
+	free := c.Print(0, 0, marks[0].name, screen.Label)
+	for i, m := range marks[1 : len(marks)-1] {
+		c.Set(m.x, 0, '┴', screen.Text)
+		switch n := screen.Width(m.name); {
+		case m.x >= free && m.x+1+n <= marks[i+2].x:
+			free = c.Print(m.x+1, 0, m.name, screen.Text)
+		case m.x-n >= free:
+			c.Print(m.x-n, 0, m.name, screen.Text)
 		}
 	}
 }
 
 // gapText is the number of chunks and the gaps between them.
 func gapText(chunks []metrics.Chunk) []screen.Span {
-	out := []screen.Span{screen.Strong.Span(number.Count(len(chunks))), screen.Label.Span(" chunks")}
+	out := heading{screen.Strong.Span(number.Count(len(chunks))), screen.Label.Span(" chunks")}
 	if len(chunks) < 2 {
 		return out
 	}
-	gaps := make([]time.Duration, 0, len(chunks)-1)
-	for i := range chunks[1:] {
-		gaps = append(gaps, max(0, chunks[i+1].At-chunks[i].At))
+	gaps, coalesced := make([]time.Duration, len(chunks)-1), 0
+	for i := range gaps {
+		gaps[i] = max(0, chunks[i+1].At-chunks[i].At)
+		if gaps[i] < chart.ShortLatency {
+			coalesced++
+		}
 	}
 	slices.Sort(gaps)
 	out = append(out, screen.Label.Span(" · ITL"))
@@ -398,5 +356,6 @@ func gapText(chunks []metrics.Chunk) []screen.Span {
 	}{{" min ", 0}, {"  p50 ", len(gaps) / 2}, {"  max ", len(gaps) - 1}} {
 		out = append(out, screen.Label.Span(g.name), screen.Text.Span(number.Latency(gaps[g.at])))
 	}
+	out.when(coalesced > 0, screen.Caution, between, string(coalescedSign), " ", number.Count(coalesced), " coalesced")
 	return out
 }

@@ -16,14 +16,9 @@ import (
 var requestsPanel = Panel{name: "requests", title: requestsTitle, draw: drawRequests, foot: requestsFoot}
 
 // requestsFoot explains the signs on the rows.
-func requestsFoot(v *View, _ int) []screen.Span {
-	any := func(of func(q *metrics.RequestRow) bool) bool {
-		return slices.ContainsFunc(v.Requests, func(q metrics.RequestRow) bool { return of(&q) })
-	}
-	var out heading
-	out.when(any(func(q *metrics.RequestRow) bool { return q.Slow }), screen.Label, " ▲ slowest 5 % of the run ")
-	out.when(any(listParts[MissedOnly].has), screen.Label, " "+missedSign+" missed an objective ")
-	return out
+func requestsFoot(*View, int) []screen.Span {
+	return []screen.Span{
+		screen.Label.Span(" ▲ slowest 5 % of the run · " + missedSign + " missed an objective (from sent) ")}
 }
 
 // missedSign marks a request that missed an objective.
@@ -51,7 +46,7 @@ func requestsTitle(v *View, _, _ int) []screen.Span {
 		out[0].Text += " of " + number.Count(all)
 	}
 	out = append(out, screen.Text.Span(" "+listOrders[int(l.Sort)%len(listOrders)].name))
-	out.when(l.Only != allRequests, screen.Label, between, listParts[l.Only].name)
+	out.when(l.Only != allRequests, screen.Label, between, listParts[l.Only])
 	out.when(l.Filter != "", screen.Label, " · /", screen.Shorten(screen.Sanitize(l.Filter), 30))
 	out.when(l.Only == allRequests && l.Filter == "", screen.Label, " · kept: in flight, last, slowest, failed")
 	return out
@@ -120,7 +115,8 @@ const (
 	pickWidth  = 2
 	indexWidth = 6
 	stateWidth = 11
-	spareWidth = 12 // the least width of the id or the error
+	spareWidth = 12  // the least width of the id or the error
+	wideList   = 150 // the least width of a list for what servers tell of some requests
 )
 
 // requestFigures are the columns that fit and that the run has, in the order of reading.
@@ -134,32 +130,22 @@ func requestFigures(v *View, w int) columns[*metrics.RequestRow] {
 		{"tok out", 8, func(q *metrics.RequestRow) screen.Span { return screen.Text.Span(tokens(q.OutputTokens)) }, 3},
 		{"in", 7, func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(tokens(q.InputTokens)) }, 5},
 	}
-	if w >= wideList {
-		all = slices.Concat(all, v.toldFigures())
+	told := columns[*metrics.RequestRow]{
+		{"cached", 8, func(q *metrics.RequestRow) screen.Span { return cell(tokens(q.CachedTokens)) }, 7},
+		{"server queue", 14, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.ServerQueue)) }, 8},
+		{"prefill", 9, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.ServerPrefill)) }, 9},
+		{"finish", 12, func(q *metrics.RequestRow) screen.Span {
+			return cell(orDash(q.Finish != "", screen.Sanitize, q.Finish))
+		}, 10},
+	}
+	for _, c := range told { // by servers with the answers, which not all do
+		has := func(q metrics.RequestRow) bool { return c.of(&q).Text != dash }
+		if w >= wideList && slices.ContainsFunc(v.Requests, has) {
+			all = append(all, c)
+		}
 	}
 	all = possible(v, all, func(c column[*metrics.RequestRow]) string { return c.name })
 	return all.fit(w - pickWidth - indexWidth - 2 - stateWidth - 2 - spareWidth)
-}
-
-// wideList is the width from which on a list has columns for what servers tell of some requests.
-const wideList = 150
-
-// toldFigures are those of a wide list that any request has.
-func (v *View) toldFigures() columns[*metrics.RequestRow] {
-	label := func(of func(*metrics.RequestRow) string) func(*metrics.RequestRow) screen.Span {
-		return func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(of(q)) }
-	}
-	all := columns[*metrics.RequestRow]{
-		{"cached", 8, label(func(q *metrics.RequestRow) string { return tokens(q.CachedTokens) }), 7},
-		{"server queue", 14, label(func(q *metrics.RequestRow) string { return latencyOrDash(q.ServerQueue) }), 8},
-		{"prefill", 9, label(func(q *metrics.RequestRow) string { return latencyOrDash(q.ServerPrefill) }), 9},
-		{"ended", 9, label(func(q *metrics.RequestRow) string { return moment(q.Ended) }), 11},
-		{"finish", 12,
-			label(func(q *metrics.RequestRow) string { return orDash(q.Finish != "", screen.Sanitize, q.Finish) }), 10},
-	}
-	return slices.DeleteFunc(all, func(c column[*metrics.RequestRow]) bool {
-		return !slices.ContainsFunc(v.Requests, func(q metrics.RequestRow) bool { return c.of(&q).Text != dash })
-	})
 }
 
 // judged is a latency, in the colour of what is bad where it missed its objective.
@@ -177,11 +163,7 @@ func (v *View) totalCell(q *metrics.RequestRow) screen.Span {
 	d := age(v.Snapshot, q)
 	switch {
 	case d >= 0 && q.Slow:
-		out := screen.Caution.Span("▲ " + number.Latency(d))
-		if q.Missed[metrics.E2EL] {
-			out.Style.Fg = screen.Bad
-		}
-		return out
+		return screen.Caution.Span("▲ " + number.Latency(d))
 	case !over(q.State):
 		return screen.Label.Span(latencyOrDash(d))
 	}

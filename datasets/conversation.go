@@ -133,6 +133,30 @@ type Judge interface {
 	Judge(answer string, cut bool) constraint.Judgement
 }
 
+// Excerpt is the beginning and the end of the prompt as a person reads it, in at most so many bytes: of its text, its
+// messages as JSON, its token ids, or the first prompt of several. It is "" for media alone.
+func (t *Turn) Excerpt(most int) string {
+	switch {
+	case len(t.Batch) > 0:
+		return t.Batch[0].Excerpt(most)
+	case len(t.Messages) > 0:
+		return excerpt(t.Messages, most)
+	case len(t.TokenIDs) > 0:
+		// few, as this comes before each request
+		first := t.TokenIDs[:min(len(t.TokenIDs), 64)]
+		return excerpt(fmt.Sprintf("%d token ids, first %v", len(t.TokenIDs), first), most)
+	}
+	return excerpt(t.Text, most)
+}
+
+func excerpt[T string | json.RawMessage](text T, most int) string {
+	if len(text) <= most {
+		return string(text)
+	}
+	half := (most - len(" … ")) / 2
+	return strings.ToValidUTF8(string(text[:half])+" … "+string(text[len(text)-half:]), "")
+}
+
 // AddClass puts the request into a class besides those that it has.
 func (t *Turn) AddClass(name string) {
 	if t.Class != "" {

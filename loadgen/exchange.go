@@ -80,6 +80,7 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	e, q := x.engine, x.q
 	from := e.clock.Now()
 	x.request, x.headers, x.judge = e.buffer(), turn.Headers, turn.Judge
+	q.Prompt = turn.Excerpt(metrics.MostPrompt)
 	var err error
 	*x.request, err = e.encoder.body(*x.request, q.Model, q.ID, turn)
 	q.Encode += e.clock.Now() - from

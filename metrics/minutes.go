@@ -121,6 +121,7 @@ func joinWindows(ws []Window) Window {
 		out.Held, out.Waiting, out.Running = out.Held+w.Held, out.Waiting+w.Waiting, out.Running+w.Running
 		out.TTFTParts.Merge(&w.TTFTParts)
 		out.Reported.merge(&w.Reported)
+		out.Ends = out.Ends.Merge(w.Ends)
 	}
 	for _, level := range []*int{&out.Held, &out.Waiting, &out.Running} {
 		*level = int(math.Round(float64(*level) / float64(len(ws))))

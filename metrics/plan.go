@@ -164,6 +164,12 @@ func (p *Plan) ObjectivesFor(class string, inForce SLO) SLO {
 	return inForce
 }
 
+// Met marks the objectives that a success met while some are in force for the run. Latencies count from sent.
+func (p *Plan) Met(q *Request, inForce SLO) ObjectivesMet {
+	o := q.Outcome()
+	return p.ObjectivesFor(q.Class, inForce).Judge(&o)
+}
+
 // inClass reports whether a class is one of a name, or joins it with others.
 func inClass(class, name string) bool {
 	for found := true; found; {

@@ -73,6 +73,8 @@ const (
 	MostChunks = 1 << 22
 	// MostText is the most bytes of its text. Longer texts are cut.
 	MostText = 4 << 20
+	// MostPrompt is the most bytes of an excerpt of its prompt.
+	MostPrompt = 2 << 10
 )
 
 // mostOfChunk bounds the times for which a gap counts, because a journal may hold any token counts.
@@ -129,6 +131,9 @@ type Request struct {
 	// It is live only: no journal keeps it.
 	ReadDelay time.Duration
 
+	// Prompt is an excerpt of the prompt, at most MostPrompt bytes, "" before it is composed. It is live only: foreign
+	// text.
+	Prompt string
 	// Piece is the text of the last chunk, valid only until the next one. It is live only, too: foreign text.
 	Piece []byte
 

@@ -75,6 +75,12 @@ type ObjectivesMet [NumObjectives]bool
 // Good reports whether all of them were met.
 func (v ObjectivesMet) Good() bool { return !slices.Contains(v[:], false) }
 
+// ObjectivesMissed marks the objectives that a request missed; the zero value marks none.
+type ObjectivesMissed [NumObjectives]bool
+
+// Any reports whether one of them was missed.
+func (m ObjectivesMissed) Any() bool { return m != ObjectivesMissed{} }
+
 // MetCount counts, of some successes, those that were good, and those that met each objective.
 type MetCount struct {
 	Good int

@@ -190,8 +190,14 @@ type RequestRow struct {
 	Due, Sent, Ended           time.Duration
 	SlotWait, TTFT, TPOT, E2EL time.Duration
 	InputTokens, OutputTokens  int
-	Failure                    Failure
-	Status                     int
+	// CachedTokens, ServerQueue, ServerPrefill and Finish as in Request, once it is over. Finish is foreign text.
+	CachedTokens               int
+	ServerQueue, ServerPrefill time.Duration
+	Finish                     string
+	// Missed are the objectives in force that a success missed, by the rule of goodput: see Plan.Met.
+	Missed  ObjectivesMissed
+	Failure Failure
+	Status  int
 	// Error is the beginning of the error text of server or system: foreign text.
 	Error string
 	// Slow: it is among the slowest of the run, at most a twentieth of the successes. Kept: its chunks are known, so
@@ -202,13 +208,12 @@ type RequestRow struct {
 // RequestDetail is one request, opened.
 type RequestDetail struct {
 	RequestRow
-	// Scheduled as in Request; Encode and Connect are the client's own work, CachedTokens the server's prefix cache.
-	Scheduled, Encode, Connect time.Duration
-	CachedTokens, Redials      int
-	// Audio, ServerQueue and ServerPrefill as in Request.
-	Audio                      time.Duration
-	ServerQueue, ServerPrefill time.Duration
-	Finish                     string
+	// Scheduled and Audio as in Request; Encode and Connect are the client's own work.
+	Scheduled, Encode, Connect, Audio time.Duration
+
+	Redials int
+	// Prompt as in Request.
+	Prompt string
 	// Chunks so far. Text is their text, cut at a few KiB if TextCut: foreign text. Whole is the error in full.
 	Chunks  []Chunk
 	Text    string
@@ -255,6 +260,8 @@ type Window struct {
 	// Failed requests are removed again.
 	TTFTParts TTFTParts
 	Reported  ServerTimes
+	// Ends are of the requests that ended in this second, the warm-up included; nil for none.
+	Ends *Ends
 }
 
 // Length is the time of the window.
@@ -274,7 +281,7 @@ func (w *Window) Same(o *Window) bool {
 	}
 	return w.Start == o.Start && w.Counts == o.Counts && w.TokensIn == o.TokensIn && w.TokensOut == o.TokensOut &&
 		w.Held == o.Held && w.Waiting == o.Waiting && w.Running == o.Running && w.TTFTParts == o.TTFTParts &&
-		w.Reported == o.Reported
+		w.Reported == o.Reported && w.Ends == o.Ends
 }
 
 // same: both show the same counts, by their place in memory.

@@ -177,13 +177,14 @@ func (t *Timeline) Done(r *Request) {
 func (t *Timeline) end(r *Request, sent, warming bool) {
 	counts, judged := CountsOf(r), false
 	if r.OK() {
-		o, slo := r.Outcome(), t.Plan.ObjectivesFor(r.Class, t.SLO)
-		judged = len(slo) > 0
-		counts.MetCount.Add(slo.Judge(&o))
-		counts.PlannedGood = one(t.Plan.ObjectivesFor(r.Class, t.Plan.Goodput).Judge(&o).Good())
+		judged = len(t.Plan.ObjectivesFor(r.Class, t.SLO)) > 0
+		counts.MetCount.Add(t.Plan.Met(r, t.SLO))
+		counts.PlannedGood = one(t.Plan.Met(r, t.Plan.Goodput).Good())
 	}
 	if r.Done != Never {
-		t.at(r.Done).Merge(&counts)
+		w, ends := t.at(r.Done), endsOf(r)
+		w.Merge(&counts)
+		w.Ends = w.Ends.Merge(&ends)
 	}
 	if warming {
 		t.Totals.WarmedUp++
@@ -344,6 +345,7 @@ func (t *Timeline) Share(now time.Duration, before []Window) (same int, changed 
 		held, waiting, runs = held+w.Held, waiting+w.Waiting, runs+w.Running
 		c := &changed[i]
 		c.Held, c.Waiting, c.Running = held, waiting, runs
+		c.Ends = (*Ends)(nil).Merge(w.Ends) // w may still change
 		for l := range c.Histograms {
 			c.Histograms[l] = w.Histograms[l].Share()
 		}

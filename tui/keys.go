@@ -46,8 +46,8 @@ var keymap = append(pageKeys(), keys[*model]{
 	{keys: "G end", when: onList, do: by((*model).move, panels.End)},
 	{keys: "enter z", show: "Enter", what: "open the request", foot: footOpen, when: onList, do: (*model).openRequest},
 	{keys: "S", what: "requests: change order", word: "sort", when: onList, do: func(m *model) { m.list.NextOrder() }},
-	{keys: "e", what: "requests: errors only", word: "errors", when: onList,
-		do: func(m *model) { m.list.ErrorsOnly = !m.list.ErrorsOnly }},
+	{keys: "e", what: "requests: errors, missed", word: "errors", when: onList,
+		do: func(m *model) { m.list.NextPart() }},
 	{keys: "/", what: "filter requests, log", word: "filter", when: onFiltered, do: (*model).askFilter},
 
 	{keys: "h left", when: onPanels, do: by((*model).moveFocus, image.Pt(-1, 0))},

@@ -29,7 +29,7 @@ func TestRequestsPage(t *testing.T) {
 	}{
 		{"list", tuitest.Listed(tuitest.Mid()), panels.List{}},
 		{"failed_first", tuitest.Listed(tuitest.Mid()), panels.List{Sort: tuitest.ByFailure, Picked: 4313, Line: 1}},
-		{"filtered", tuitest.Listed(tuitest.Mid()), panels.List{Filter: "503", ErrorsOnly: true}},
+		{"filtered", tuitest.Listed(tuitest.Mid()), panels.List{Filter: "503", Only: panels.ErrorsOnly}},
 		{"none_match", tuitest.Listed(tuitest.Mid()), panels.List{Filter: "nowhere"}},
 		{"open", tuitest.Listed(tuitest.Mid()), opening(4310)},
 		{"open_failed", failed, opening(4312)},
@@ -81,7 +81,7 @@ func FuzzRequestsPage(f *testing.F) {
 			case 6:
 				m.list.NextOrder()
 			case 7:
-				m.list.ErrorsOnly = !m.list.ErrorsOnly
+				m.list.NextPart()
 			case 8:
 				m.list.Open(v, page)
 			case 9:

@@ -33,7 +33,7 @@ func TestNothingIsForgotten(t *testing.T) {
 		}
 	}
 	past.Chunks = []metrics.Chunk{{At: 2000, Tokens: 2}, {At: 3001, Tokens: 1, Answer: true}, {At: 9000, Tokens: 1}}
-	past.ReadDelay = metrics.Never
+	past.ReadDelay, past.Prompt = metrics.Never, "" // live only
 	r, err := record(eventtest.Of(metrics.Run{End: metrics.End{Ended: time.Second}},
 		eventtest.Each([]metrics.Request{past})))
 	assert.Succeeds(t, err)

@@ -56,7 +56,7 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-logKept):])
 	s.Marks, s.Client = slices.Clip(s.Marks), slices.Clip(l.Client.Seconds)
 	s.Server, s.GPUs = slices.Clip(s.Server), slices.Clip(s.GPUs)
-	return s, same, changed, v.tracks.view()
+	return s, same, changed, v.tracks.view(l.Plan, l.SLO)
 }
 
 // How often snapshots are made. After a day a snapshot holds 50 MB of windows, so viewers share it, and the next one
@@ -179,18 +179,20 @@ type requestSelection struct {
 	slowest  []*track
 	opened   *track // over
 	open     *metrics.RequestDetail
+	plan     *metrics.Plan
+	slo      metrics.SLO // in force
 }
 
 // view takes the requests that were selected. Finished requests do not change, so their rows are made outside the lock.
-func (t *tracks) view() requestSelection {
-	v := requestSelection{asked: t.inspection.Rows}
+func (t *tracks) view(p *metrics.Plan, slo metrics.SLO) requestSelection {
+	v := requestSelection{asked: t.inspection.Rows, plan: p, slo: slo}
 	if t.inspection.Rows || t.inspection.Open > 0 {
 		v.slowest = t.slow()
 	}
 	if t.inspection.Rows {
 		v.over, v.inFlight = t.over(), make([]metrics.RequestRow, 0, rowsInFlight)
 		for _, k := range t.oldest() {
-			v.inFlight = append(v.inFlight, k.row())
+			v.inFlight = append(v.inFlight, k.row(p, slo))
 		}
 	}
 	if t.inspection.Open <= 0 {
@@ -204,7 +206,7 @@ func (t *tracks) view() requestSelection {
 	case k.done:
 		v.opened = k
 	default:
-		open := k.detail() // chunks that were not kept come with the next chunk
+		open := k.detail(p, slo) // chunks that were not kept come with the next chunk
 		v.open = &open
 	}
 	return v
@@ -220,7 +222,7 @@ func (v *requestSelection) rows() []metrics.RequestRow {
 	for _, k := range v.over {
 		if !seen[k] {
 			seen[k] = true
-			row := k.row()
+			row := k.row(v.plan, v.slo)
 			row.Slow = slices.Contains(v.slowest, k)
 			rows = append(rows, row)
 		}
@@ -234,7 +236,7 @@ func (v *requestSelection) detail() *metrics.RequestDetail {
 	if v.opened == nil {
 		return v.open
 	}
-	d := v.opened.detail()
+	d := v.opened.detail(v.plan, v.slo)
 	d.Slow = slices.Contains(v.slowest, v.opened)
 	return &d
 }
@@ -242,14 +244,16 @@ func (v *requestSelection) detail() *metrics.RequestDetail {
 // rowErrorBytes is the length at which a list cuts an error.
 const rowErrorBytes = 240
 
-// row is the row of a request: of one in flight under the lock of the view, or of a finished one.
-func (k *track) row() metrics.RequestRow {
+// row is the row of a request: of one in flight under the lock of the view, or of a finished one, judged by the
+// objectives in force.
+func (k *track) row(p *metrics.Plan, slo metrics.SLO) metrics.RequestRow {
 	q := k.q
 	r := metrics.RequestRow{
 		Index: q.Index, ID: q.ID, Model: q.Model, Class: q.Class, State: q.State(),
 		Due: q.Due, Sent: k.sent, Ended: metrics.Never, SlotWait: k.slotWait,
 		TTFT: metrics.Since(k.sent, k.first), TPOT: metrics.Never, E2EL: metrics.Never,
 		InputTokens: k.input, OutputTokens: q.Counted(), Kept: true, Session: q.Session, Turn: q.Turn, Turns: q.Turns,
+		ServerQueue: metrics.Never, ServerPrefill: metrics.Never,
 	}
 	if !k.done {
 		return r
@@ -257,27 +261,28 @@ func (k *track) row() metrics.RequestRow {
 	r.Sent, r.Ended, r.SlotWait, r.TTFT, r.InputTokens = q.Sent, q.Done, q.SlotWait(), q.TTFT(), q.InputTokens
 	if q.OK() {
 		r.TPOT, r.E2EL, r.OutputTokens = q.TPOT(), q.E2EL(), q.OutputTokens
+		for l, met := range p.Met(q, slo) {
+			r.Missed[l] = !met
+		}
 	}
+	r.CachedTokens, r.ServerQueue, r.ServerPrefill, r.Finish = q.CachedTokens, q.ServerQueue, q.ServerPrefill, q.Finish
 	r.Wrong = q.Judgement.Wrong
 	r.Failure, r.Status, r.Error = q.Failure, q.Status, whole(metrics.ErrorMessage(q.Error), rowErrorBytes)
 	return r
 }
 
 // detail is the request in full.
-func (k *track) detail() metrics.RequestDetail {
+func (k *track) detail(p *metrics.Plan, slo metrics.SLO) metrics.RequestDetail {
 	q, n := k.q, min(k.n, chunksKept)
 	d := metrics.RequestDetail{
-		RequestRow: k.row(), Scheduled: q.Scheduled, Encode: k.encode, Connect: k.connect,
-		ServerQueue: metrics.Never, ServerPrefill: metrics.Never,
-		Chunks: k.chunks[:n:n], Text: string(k.text), TextCut: k.cut,
+		RequestRow: k.row(p, slo), Scheduled: q.Scheduled, Encode: k.encode, Connect: k.connect,
+		Prompt: k.prompt, Chunks: k.chunks[:n:n], Text: string(k.text), TextCut: k.cut,
 	}
 	if !k.done {
 		d.TextCut = k.cut || !k.slot
 		return d
 	}
-	d.Encode, d.Connect, d.CachedTokens, d.Redials = q.Encode, q.Connect, q.CachedTokens, q.Redials
-	d.Audio = q.Audio
-	d.ServerQueue, d.ServerPrefill, d.Finish, d.Whole = q.ServerQueue, q.ServerPrefill, q.Finish, q.Error
+	d.Encode, d.Connect, d.Redials, d.Audio, d.Whole = q.Encode, q.Connect, q.Redials, q.Audio, q.Error
 	if d.Text == "" {
 		d.Text = q.Text
 	}

@@ -33,6 +33,7 @@ type track struct {
 	chunks                    []metrics.Chunk // the request's own memory, to which it only appends
 	n                         int             // chunks so far
 	text                      []byte
+	prompt                    string
 	slot, cut, done           bool
 	unjudged                  bool // the request index was full when it was due
 }
@@ -67,6 +68,7 @@ func (t *tracks) sent(q *metrics.Request) {
 		return
 	}
 	k.sent, k.slotWait, k.encode, k.connect = q.Sent, max(0, q.SlotWait()), q.Encode, q.Connect
+	k.prompt = q.Prompt
 	if t.slots < slotsMost {
 		t.slots++
 		k.slot = true
@@ -165,7 +167,7 @@ func (k *track) keep(q metrics.Request) {
 		q.Text = strings.Clone(text)
 		k.cut = k.cut || len(k.text) == 0
 	}
-	k.q, k.chunks, k.n = &q, q.Chunks, len(q.Chunks)
+	k.q, k.chunks, k.n, k.prompt = &q, q.Chunks, len(q.Chunks), q.Prompt
 }
 
 // kept are the first chunks of a finished request. Those of a long answer are copied, so that the rest can be freed.

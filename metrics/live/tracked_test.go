@@ -55,7 +55,7 @@ func begun(rec *View, index int, at time.Duration) *exchange {
 }
 
 func TestRowsOfARequest(t *testing.T) {
-	rec := NewView(time.Now(), &metrics.Plan{})
+	rec := NewView(time.Now(), &metrics.Plan{Goodput: ttft(19)})
 	see := func() (metrics.RequestRow, *metrics.RequestDetail) {
 		s := rec.Snapshot()
 		if len(s.Requests) != 1 {
@@ -70,7 +70,8 @@ func TestRowsOfARequest(t *testing.T) {
 	x := begun(rec, 4, 10*ms)
 	want := metrics.RequestRow{Index: 4, State: metrics.StateHeld, Due: 10 * ms, Sent: metrics.Never,
 		Ended: metrics.Never, SlotWait: metrics.Never, TTFT: metrics.Never,
-		TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: 14, Kept: true}
+		TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: 14, Kept: true,
+		ServerQueue: metrics.Never, ServerPrefill: metrics.Never}
 	check := func(when string, held, waiting, running int) *metrics.RequestDetail {
 		t.Helper()
 		row, open := see()
@@ -87,22 +88,27 @@ func TestRowsOfARequest(t *testing.T) {
 		return open
 	}
 	check("held", 1, 0, 0)
+	x.q.Prompt = "Say hello"
 	x.sent(30 * ms)
 	want.State, want.Sent, want.SlotWait = metrics.StateWaiting, 30*ms, 20*ms
 	check("waiting", 0, 1, 0)
 	x.chunk(50*ms, "Hel")
 	x.chunk(60*ms, "lo")
 	want.State, want.TTFT, want.OutputTokens = metrics.StateRunning, 20*ms, 2
-	if d := check("running", 0, 0, 1); len(d.Chunks) != 2 || d.Text != "Hello" || d.TextCut {
+	if d := check("running", 0, 0, 1); len(d.Chunks) != 2 || d.Text != "Hello" || d.TextCut || d.Prompt != "Say hello" {
 		t.Errorf("opened: %+v", d)
 	}
 	x.q.Finish, x.q.ServerQueue = "stop", 3*ms
 	x.done(70*ms, "")
 	want.State, want.Ended, want.TPOT, want.E2EL = metrics.StateDone, 70*ms, 10*ms, 30*ms
-	if d := check("done", 0, 0, 0); len(d.Chunks) != 2 || d.Text != "Hello" || d.Finish != "stop" ||
-		d.ServerQueue != 3*ms || d.ServerPrefill != metrics.Never {
+	want.Finish, want.ServerQueue, want.Missed[metrics.TTFT] = "stop", 3*ms, true
+	if d := check("done", 0, 0, 0); len(d.Chunks) != 2 || d.Text != "Hello" || d.Prompt != "Say hello" ||
+		x.q.Prompt != "" {
 		t.Errorf("opened: %+v", d)
 	}
+	rec.setObjectives(ttft(20)) // requests that are over are judged again
+	want.Missed[metrics.TTFT] = false
+	check("judged again", 0, 0, 0)
 	rec.Inspect(metrics.Inspection{})
 	if s := rec.Snapshot(); s.Requests != nil || s.Opened != nil {
 		t.Error("rows after nobody asked for them any more")
@@ -309,7 +315,7 @@ func TestLongAnswersAreLetGo(t *testing.T) {
 	if cap(k.q.Chunks) > chunksKept || len(k.q.Text) != textKept {
 		t.Errorf("%d chunks and %d bytes of text are held", cap(k.q.Chunks), len(k.q.Text))
 	}
-	if d := k.detail(); len(d.Chunks) != chunksKept || d.Text != q.Text[:textKept] || !d.TextCut {
+	if d := k.detail(&metrics.Plan{}, nil); len(d.Chunks) != chunksKept || d.Text != q.Text[:textKept] || !d.TextCut {
 		t.Errorf("%d chunks, %d bytes of text, cut %v", len(d.Chunks), len(d.Text), d.TextCut)
 	}
 }

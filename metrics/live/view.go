@@ -124,7 +124,7 @@ func (v *View) done(q *metrics.Request) {
 	v.index.done(v.line.Plan, v.line.SLO, q)
 	v.sessions.done(v.line.Plan, q)
 	v.tracks.done(q)
-	q.Piece = nil // the buffer is reused by another request
+	q.Piece, q.Prompt = nil, "" // the buffer is reused by another request, and few prompts are kept
 	if q.OK() && !warming {
 		if v.tokens.later(q) {
 			v.log(q.Done, metrics.Warn, tokenAfterChunk)

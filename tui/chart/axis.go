@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -75,6 +76,13 @@ func (a axis) latencies(ticks func(close bool) []time.Duration, at scale) {
 			a.put(row, number.Tick(d))
 			free = row - 1
 		}
+	}
+}
+
+// names labels bands of the same height from the bottom, each in its middle; of two in one row the upper one.
+func (a axis) names(names []string) {
+	for i, name := range names {
+		a.put(a.c.H-1-(2*i+1)*a.c.H/(2*len(names)), fmt.Sprintf("%*s", axisWidth-1, screen.Shorten(name, axisWidth-1)))
 	}
 }
 

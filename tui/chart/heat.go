@@ -16,6 +16,8 @@ import (
 type Heat struct {
 	Time TimeAxis
 	Axis LatencyAxis // of HeatRows places
+	// Names are those of other places than latencies, from the bottom, at most HeatRows; nil for latencies
+	Names []string
 	// samples a second of each place, from the bottom, for each of Columns columns; nil for none
 	Cells       [][]float64
 	Limits      []Limit
@@ -57,7 +59,9 @@ func (h Heat) Draw(c screen.Canvas, r *Raster) {
 	}
 	scale := func(s float64) float64 { return h.Axis.part(s) }
 	left := axis{c.Sub(0, 0, axisWidth, area.H), screen.Label}
-	left.latencies(h.Axis.ticks, scale)
+	if left.names(h.Names); h.Names == nil {
+		left.latencies(h.Axis.ticks, scale)
+	}
 	if h.Axis.first > 0 {
 		left.put(area.H-1, shortName)
 	}
@@ -87,7 +91,7 @@ func (h Heat) fill(r *Raster, most float64, t screen.Terminal) {
 	}
 	for x, column := range h.Cells {
 		for y := each * r.top; y < each*(r.top+r.rows); y++ {
-			i := each*r.h - 1 - y
+			i := (each*r.h - 1 - y) * len(column) / (each * r.h)
 			if i >= len(column) {
 				continue
 			}

@@ -99,6 +99,7 @@ func FuzzCharts(f *testing.F) {
 			Plot{Time: now, Lines: lines, Log: true, Band: true, Annotations: marks}.Draw,
 			Scatter{Spots: spots, Line: pairs}.Draw,
 			Heat{Time: now, Axis: axis, Cells: cells, Limits: limits}.Draw,
+			Heat{Time: now, Names: []string{"a", "a long name", "≤1024"}, Cells: cells, Annotations: marks}.Draw,
 			func(c screen.Canvas, _ *Raster) { now.Draw(c, moments) },
 			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Output}},
 				Annotations: []ValueAnnotation{

@@ -221,25 +221,29 @@ func drawHeat(c screen.Canvas, v *View) {
 	if w := chart.Columns(c); w > 0 && h.Count() > 0 {
 		t, ws, end := v.overTime()
 		out.Time, out.Axis = t, v.latencyAxis(chart.HeatRows(c), h, &v.Histograms[l])
-		out.Cells = v.heatCells(l, out.Axis, w, t, ws, end)
+		out.Cells = v.heatCells(w, t, ws, end, latencyBins(l, out.Axis))
 		out.Limits, out.Annotations, out.Wordless = v.limits(l.Key()), v.annotations(), v.joined
 	}
 	out.Draw(c, v.Raster)
 }
 
-// heatCells are the samples a second of each place of an axis, for each of w columns; nil where there are none.
-func (v *View) heatCells(l metrics.Latency, ax chart.LatencyAxis, w int, t chart.TimeAxis, ws []metrics.Window,
-	end time.Duration) [][]float64 {
+// latencyBins are the samples of a latency in some windows by the bins of an axis.
+func latencyBins(l metrics.Latency, ax chart.LatencyAxis) func([]metrics.Window) []float64 {
+	merged := merger{}
+	return func(ws []metrics.Window) []float64 {
+		merged.ws = ws
+		return bins(ax, merged.histogram(l))
+	}
+}
+
+// heatCells are the samples a second of each place of an axis, for each of w columns, given those of some windows; nil
+// where there are none.
+func (v *View) heatCells(w int, t chart.TimeAxis, ws []metrics.Window, end time.Duration,
+	of func([]metrics.Window) []float64) [][]float64 {
 	cells := make([][]float64, w)
-	group, merged := t.Group(w), merger{}
-	for merged.ws = range v.sharing(ws, group) {
-		h := merged.histogram(l)
-		if h.Count() == 0 {
-			continue
-		}
-		last := &merged.ws[len(merged.ws)-1]
-		from, to := merged.ws[0].Start, last.Start+last.Length()
-		column := bins(ax, h)
+	for some := range v.sharing(ws, t.Group(w)) {
+		column, last := of(some), &some[len(some)-1]
+		from, to := some[0].Start, last.Start+last.Length()
 		for i := range column {
 			column[i] /= (to - from).Seconds()
 		}

@@ -32,12 +32,35 @@ var listOrders = [...]struct {
 	slowestFirst: {"slowest first", age},
 	ttftFirst:    {"by TTFT", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return q.TTFT }},
 	tpotFirst:    {"by TPOT", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return q.TPOT }},
-	failedFirst: {"failed first",
-		func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return failureRanks[q.State] }},
+	failedFirst:  {"failed, missed first", failureRank},
 }
 
-// failureRanks order failures before cancelled requests, and those before the rest.
-var failureRanks = map[metrics.RequestState]time.Duration{metrics.StateFailed: 2, metrics.StateCancelled: 1}
+// failureRanks order failures before requests that missed an objective, then cancelled ones, then the rest.
+var failureRanks = map[metrics.RequestState]time.Duration{metrics.StateFailed: 3, metrics.StateCancelled: 1}
+
+func failureRank(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration {
+	if q.Missed.Any() {
+		return 2
+	}
+	return failureRanks[q.State]
+}
+
+// listPart is a part of the requests: all of them, or one kind alone.
+type listPart uint8
+
+const (
+	allRequests listPart = iota
+	ErrorsOnly
+	MissedOnly
+)
+
+// listParts are the parts in words.
+var listParts = [...]string{ErrorsOnly: "errors only", MissedOnly: "missed an objective"}
+
+// has reports whether a request belongs to the part.
+func (p listPart) has(q *metrics.RequestRow) bool {
+	return p == allRequests || p == ErrorsOnly && q.State == metrics.StateFailed || p == MissedOnly && q.Missed.Any()
+}
 
 // rows are the indices in Snapshot.Requests of the rows of the list, in its order.
 func (l *List) rows(s *metrics.Snapshot) []int {
@@ -46,7 +69,7 @@ func (l *List) rows(s *metrics.Snapshot) []int {
 	ranked := make([]rank, 0, len(s.Requests))
 	for i := range s.Requests {
 		q := &s.Requests[i]
-		if l.ErrorsOnly && q.State != metrics.StateFailed || !matches(q, words) {
+		if !l.Only.has(q) || !matches(q, words) {
 			continue
 		}
 		ranked = append(ranked, rank{key(s, q), q.Index, i})
@@ -130,7 +153,7 @@ func searchText(q *metrics.RequestRow) string {
 	if q.Turns > 1 {
 		parts = append(parts, fmt.Sprintf("turn %d of %s", q.Turn+1, screen.Sanitize(q.Session)))
 	}
-	if parts = append(parts, screen.Sanitize(q.Class)); q.Wrong != "" {
+	if parts = append(parts, screen.Sanitize(q.Class), missedText(q)); q.Wrong != "" {
 		parts = append(parts, "wrong: "+screen.Sanitize(q.Wrong))
 	}
 	return strings.Join(parts, "\n")
@@ -139,9 +162,9 @@ func searchText(q *metrics.RequestRow) string {
 // List is the state of the page of requests. The zero value follows the first row.
 type List struct {
 	Sort listSort
-	// Filter keeps the requests in which all its words are found, ErrorsOnly those that failed.
-	Filter     string
-	ErrorsOnly bool
+	// Filter keeps the requests in which all its words are found, Only those of a part.
+	Filter string
+	Only   listPart
 	// Picked is the index of the chosen request plus one; 0 follows the first row. Line is the line of the screen it is
 	// on, where it stays while others come and go.
 	Picked, Line int
@@ -189,6 +212,9 @@ func (m Move) FromEnd(back, high, last int) int { return last - m.From(last-back
 
 // NextOrder takes the next order.
 func (l *List) NextOrder() { l.Sort = (l.Sort + 1) % listSort(len(listOrders)) }
+
+// NextPart takes the next part.
+func (l *List) NextPart() { l.Only = (l.Only + 1) % listPart(len(listParts)) }
 
 // Move goes through the text of the open request by pages and to its ends, else chooses another request, which is
 // opened in place of the one that is. The page covers r. It is false if there is nothing to choose.

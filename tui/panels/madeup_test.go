@@ -125,6 +125,7 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 		heap.Push(&busy, q.Done)
 		if !p.Pooling {
 			q.OutputSource = metrics.TokensFromUsage
+			q.Finish = []string{"stop", "length", "tool_calls", "abort", ""}[aside.IntN(5)]
 			for _, c := range q.Chunks {
 				q.OutputTokens += int(c.Tokens)
 			}

@@ -129,8 +129,9 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 	}
 	slow, fast := &View{Snapshot: &s}, &View{Snapshot: &joined}
 	axis := slow.latencyAxis(10, &ttft)
-	if a, b := slow.heatCells(metrics.TTFT, axis, 60, at, ws, end),
-		fast.heatCells(metrics.TTFT, axis, 60, at, ws, end); !cmp.Equal(a, b, cmpopts.EquateApprox(1e-9, 0)) {
+	if a, b := slow.heatCells(60, at, ws, end, latencyBins(metrics.TTFT, axis)),
+		fast.heatCells(60, at, ws, end, latencyBins(metrics.TTFT, axis)); !cmp.Equal(a, b,
+		cmpopts.EquateApprox(1e-9, 0)) {
 		t.Errorf("heat map %s", cmp.Diff(a, b))
 	}
 }

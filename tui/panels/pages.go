@@ -176,8 +176,11 @@ func (v *View) turnsShare() []share {
 	return nil
 }
 
+// endsLines are those of a heat map of requests that ended.
+const endsLines = 7
+
 // loadPage lays out the page of the load: the stages below, since their rows are wide. Endpoints and objectives take
-// room where there are any.
+// room where there are any, and lengths and finish reasons what they leave.
 func loadPage(r Rect, v *View) []Box {
 	over := charts("rate", "load", "lateness")
 	var right []share
@@ -197,10 +200,20 @@ func loadPage(r Rect, v *View) []Box {
 		}
 		return r.framed(over[0], stages, over[1], over[2])
 	}
-	rows := r.rows(0, max(7, r.H*3/10))
+	low, p := max(7, r.H*3/10), v.plan()
+	if p.Ramp == nil && p.Find == nil && v.Steering.Changes == 0 { // so many stages will do
+		low = min(low, 4+max(1, len(p.Stages)))
+	}
+	rows := r.rows(0, low)
 	stages := rows[1].framed(share{name: "stages"})
 	if rows[0].H < 13 {
 		over = over[:2]
+	}
+	ends := possible(v, charts("finish reasons", "prompt lengths", "answer lengths"),
+		func(s share) string { return s.name })
+	if r.W >= 100 {
+		room := rows[0].H/(endsLines+1) - len(right) - sloLines(v.Snapshot)/endsLines
+		right = append(right, ends[:min(max(room, 0), len(ends))]...)
 	}
 	if len(right) == 0 {
 		return append(rows[0].framed(over...), stages...)

@@ -109,3 +109,22 @@ func TestConclusionSigns(t *testing.T) {
 		}
 	}
 }
+
+// A run whose answers have no chunks has no panel, row or column for what it cannot measure.
+func TestPagesOfAPoolingRun(t *testing.T) {
+	s := tuitest.Listed(tuitest.Pooled(false))
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 50}} {
+		for _, p := range Pages {
+			v := &View{Snapshot: &s, Latency: ShownLatency(&s, metrics.TTFT)}
+			for _, b := range Layout(p, size[0], size[1], v).Panels {
+				panel, _ := Named(b.Name)
+				got := panel.inView(v, b.Rect.W, b.Rect.H)
+				for _, name := range []string{"TTFT", "TPOT", "ITL", "answer", "tok out", "finish"} {
+					if b.Name != "log" && b.Name != "events" && b.Name != "requests" && strings.Contains(got, name) {
+						t.Errorf("%s at %v: %s in\n%s", p.Name, size, name, got)
+					}
+				}
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package panels
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -38,7 +39,6 @@ func (v *View) openRequest() (q *metrics.RequestDetail, known bool) {
 		if r := &v.Requests[i]; r.Index == index {
 			return &metrics.RequestDetail{
 				RequestRow: *r, Scheduled: metrics.Never, Encode: metrics.Never, Connect: metrics.Never,
-				ServerQueue: metrics.Never, ServerPrefill: metrics.Never,
 			}, false
 		}
 	}
@@ -67,12 +67,14 @@ func drawRequest(c screen.Canvas, v *View) {
 	if len(p.wrong) > 0 {
 		y += p.gap
 	}
+	drawBlock(c.Sub(0, 0, p.textWide, c.H), y, "prompt", p.prompt, screen.Strong)
+	c = c.Sub(c.W-p.textWide, y, p.textWide, c.H-y)
 	if p.textHigh > 0 {
 		most := len(p.text) - p.textHigh
 		top := most - min(max(v.List.Scroll, 0), most)
-		drawBlock(c, y, p.textName, p.text[top:top+p.textHigh], screen.Strong)
+		drawBlock(c, 0, p.textName, p.text[top:top+p.textHigh], screen.Strong)
 		if most > 0 {
-			c.Print(screen.Width(p.textName), y, fmt.Sprintf(" · %d lines above, %d below: PgUp PgDn", top, most-top),
+			c.Print(screen.Width(p.textName), 0, fmt.Sprintf(" · %d lines above, %d below: PgUp PgDn", top, most-top),
 				screen.Label)
 		}
 	}
@@ -95,8 +97,9 @@ func drawRequestHead(c screen.Canvas, q *metrics.RequestDetail) {
 		}
 	}
 	if q.Slow {
-		x = c.Print(x, 0, " ▲ among the slowest", screen.Caution)
+		x = c.Print(x, 0, " ▲ among the slowest 5 %", screen.Caution)
 	}
+	say(missedText(&q.RequestRow))
 	if q.Finish != "" {
 		say("finish " + screen.Sanitize(q.Finish))
 	}
@@ -126,7 +129,8 @@ func drawBlock(c screen.Canvas, y int, name string, lines []string, st screen.St
 	return y + 1
 }
 
-// requestParts divide the lines of the panel: a head, facts, the line of time, the error, and the text in the rest.
+// requestParts divide the lines of the panel: a head, facts, the line of time, the error, and in the rest the prompt
+// and, beside it, the answer.
 type requestParts struct {
 	facts    []figure
 	factRows int
@@ -134,8 +138,10 @@ type requestParts struct {
 	strip    int // lines of the line of time; 1 for a note in its place
 	note     string
 	wrong    []string
+	prompt   []string
 	text     []string
 	textName string
+	textWide int // of either of them
 	textHigh int // lines of text that fit, 0 if there is no room for any
 }
 
@@ -169,24 +175,35 @@ func partsOf(v *View, q *metrics.RequestDetail, known bool, w, h int) requestPar
 		whole = q.Error
 	}
 	if p.wrong = screen.Fold(whole, w); len(p.wrong) > 0 {
-		most := max(1, left-1)
-		if q.Text != "" {
-			most = max(1, left/2-1)
+		most := left - 1
+		if q.Text+q.Prompt != "" {
+			most = left/2 - 1
 		}
-		if len(p.wrong) > most {
-			p.wrong = p.wrong[:most]
-			p.wrong[most-1] = screen.Shorten(p.wrong[most-1]+" …", w)
-		}
+		p.wrong = cutLines(p.wrong, most, w)
 		left -= len(p.wrong) + 1 + p.gap
 	}
+	if p.textWide = w; q.Prompt != "" && q.Text != "" {
+		p.textWide = (w - 2) / 2
+	}
+	p.prompt = cutLines(screen.Fold(q.Prompt, p.textWide), left-1, p.textWide)
 	if q.Text != "" {
-		p.text, p.textName = screen.Fold(q.Text, w), "text"
+		p.text, p.textName = screen.Fold(q.Text, p.textWide), "answer"
 		if q.TextCut {
-			p.textName = "text (start)"
+			p.textName = "answer (start)"
 		}
 		p.textHigh = max(0, min(left-1, len(p.text)))
 	}
 	return p
+}
+
+// cutLines are the first of some lines, at least one of them.
+func cutLines(lines []string, most, w int) []string {
+	if most = max(1, most); len(lines) <= most {
+		return lines
+	}
+	lines = lines[:most]
+	lines[most-1] = screen.Shorten(lines[most-1]+" …", w)
+	return lines
 }
 
 // openText is how many lines the text of the open request has, and how many of them fit a panel that covers r.
@@ -244,64 +261,92 @@ func drawFacts(c screen.Canvas, all []figure, rows, width, gap int) {
 	}
 }
 
-// drawStrip draws the chunks of a request on a line of time: a tick for each, so that gaps can be seen, and where the
-// first one came. note stands in its place if there is nothing to draw.
+// drawStrip draws a request on a line of time, under a rate from the scheduled moment on: its wait for a slot, its wait
+// for the first chunk, and a tick for each chunk, so that gaps can be seen. note stands in its place if there is
+// nothing to draw.
 //
-//	129 chunks · ITL min 12.1ms  p50 22.3ms  max 210ms
-//	          ⡇⡇⢸⢸⡇⡇⢸     ⢸⡇⡇⢸⢸
-//	0─────────┴TTFT 123ms───────3.02s
+//	129 chunks · ITL min 12.1ms  p50 22.3ms  max 210ms · ┃ 2 coalesced
+//	‖‖‖‖‖‖‖‖‖‖············⡇⡇⢸⢸┃⡇⢸     ⢸⡇⡇⢸⢸
+//	scheduled─┴sent 88ms──┴TTFT 123ms───────3.02s
 func drawStrip(c screen.Canvas, v *View, q *metrics.RequestDetail, note string) {
 	if note != "" || c.H < 3 || c.W < 8 {
 		c.Print(0, 0, note, screen.Label)
 		return
 	}
-	c.Spans(0, 0, gapText(q.Chunks))
-	end := v.At
+	from, end := q.Sent, v.At
+	if v.plan().Paced() && q.Scheduled >= 0 {
+		from = min(q.Scheduled, from)
+	}
 	if over(q.State) {
 		end = max(q.Ended, q.Chunks[len(q.Chunks)-1].At)
 	}
-	took := max(end-q.Sent, time.Millisecond)
+	took := max(end-from, time.Millisecond)
+	part := func(at time.Duration) float64 { return float64(at-from) / float64(took) }
+	cellOf := func(at time.Duration) int { return chart.MomentDot(c, part(at)) / 2 }
+	sent, first := cellOf(q.Sent), cellOf(q.Chunks[0].At)
+	c.Print(0, 1, strings.Repeat("‖", sent), screen.Style{Fg: screen.Queued})
+	c.Print(sent, 1, strings.Repeat("·", max(0, first-sent)), screen.Style{Fg: screen.Waiting})
 	parts := make([]float64, len(q.Chunks))
 	for i := range q.Chunks {
-		parts[i] = float64(q.Chunks[i].At-q.Sent) / float64(took)
+		parts[i] = part(q.Chunks[i].At)
 	}
 	chart.Moments(c.Sub(0, 1, c.W, 1), v.Raster, parts, screen.Output)
-	drawStripAxis(c, v, q, took, chart.MomentDot(c, parts[0])/2)
-}
-
-func drawStripAxis(c screen.Canvas, v *View, q *metrics.RequestDetail, took time.Duration, first int) {
-	for x := range c.W {
-		c.Set(x, 2, '─', screen.Line)
+	for i := range q.Chunks[1:] {
+		if at := q.Chunks[i+1].At; at-q.Chunks[i].At < chart.ShortLatency {
+			c.Set(cellOf(at), 1, coalescedSign, screen.Caution)
+		}
 	}
-	c.Print(0, 2, "0", screen.Label)
+	c.Spans(0, 0, gapText(q.Chunks))
 	last := number.Latency(took)
 	if !over(q.State) {
 		last = "now " + last
 	}
-	c.Right(c.W, 2, last, screen.Label)
-	room := c.W - screen.Width(last) - 1 // for the words before the end
-	if q.TTFT < 0 {
-		return
+	marks := []stripMark{{0, "0"}}
+	if sent > 0 {
+		marks = []stripMark{{0, "scheduled"}, {sent, "sent " + number.Latency(q.Sent-from)}}
 	}
-	c.Set(first, 2, '┴', screen.Text)
-	name := v.firstWait().Naming().Title + " " + number.Latency(q.TTFT)
-	switch n := screen.Width(name); {
-	case first+1+n <= room:
-		c.Print(first+1, 2, name, screen.Text)
-	case first-n > 1:
-		c.Print(first-n, 2, name, screen.Text)
+	marks = append(marks, stripMark{first, v.firstWait().Naming().Title + " " + latencyOrDash(q.TTFT)})
+	drawStripAxis(c.Sub(0, 2, c.W, 1), marks, last)
+}
+
+// coalescedSign marks a chunk that came in one read with the one before, as the latencies below chart.ShortLatency.
+const coalescedSign = '┃'
+
+// stripMark is a moment on the line of time of a request, in cells, and its name.
+type stripMark struct {
+	x    int
+	name string
+}
+
+// drawStripAxis draws the line below, with the names on either side of their moments where there is room.
+func drawStripAxis(c screen.Canvas, marks []stripMark, last string) {
+	c.Print(0, 0, strings.Repeat("─", c.W), screen.Line)
+	c.Right(c.W, 0, last, screen.Label)
+	marks = append(marks, stripMark{c.W - screen.Width(last) - 1, ""})
+	free := c.Print(0, 0, marks[0].name, screen.Label)
+	for i, m := range marks[1 : len(marks)-1] {
+		c.Set(m.x, 0, '┴', screen.Text)
+		switch n := screen.Width(m.name); {
+		case m.x >= free && m.x+1+n <= marks[i+2].x:
+			free = c.Print(m.x+1, 0, m.name, screen.Text)
+		case m.x-n >= free:
+			c.Print(m.x-n, 0, m.name, screen.Text)
+		}
 	}
 }
 
 // gapText is the number of chunks and the gaps between them.
 func gapText(chunks []metrics.Chunk) []screen.Span {
-	out := []screen.Span{screen.Strong.Span(number.Count(len(chunks))), screen.Label.Span(" chunks")}
+	out := heading{screen.Strong.Span(number.Count(len(chunks))), screen.Label.Span(" chunks")}
 	if len(chunks) < 2 {
 		return out
 	}
-	gaps := make([]time.Duration, 0, len(chunks)-1)
-	for i := range chunks[1:] {
-		gaps = append(gaps, max(0, chunks[i+1].At-chunks[i].At))
+	gaps, coalesced := make([]time.Duration, len(chunks)-1), 0
+	for i := range gaps {
+		gaps[i] = max(0, chunks[i+1].At-chunks[i].At)
+		if gaps[i] < chart.ShortLatency {
+			coalesced++
+		}
 	}
 	slices.Sort(gaps)
 	out = append(out, screen.Label.Span(" · ITL"))
@@ -311,5 +356,6 @@ func gapText(chunks []metrics.Chunk) []screen.Span {
 	}{{" min ", 0}, {"  p50 ", len(gaps) / 2}, {"  max ", len(gaps) - 1}} {
 		out = append(out, screen.Label.Span(g.name), screen.Text.Span(number.Latency(gaps[g.at])))
 	}
+	out.when(coalesced > 0, screen.Caution, between, string(coalescedSign), " ", number.Count(coalesced), " coalesced")
 	return out
 }

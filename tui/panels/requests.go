@@ -2,6 +2,8 @@ package panels
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -11,7 +13,27 @@ import (
 
 // requestsPanel lists single requests: those in flight, the last that ended, the slowest and the failed. Only the rows
 // on the screen are drawn.
-var requestsPanel = Panel{name: "requests", title: requestsTitle, draw: drawRequests}
+var requestsPanel = Panel{name: "requests", title: requestsTitle, draw: drawRequests, foot: requestsFoot}
+
+// requestsFoot explains the signs on the rows.
+func requestsFoot(*View, int) []screen.Span {
+	return []screen.Span{
+		screen.Label.Span(" ▲ slowest 5 % of the run · " + missedSign + " missed an objective (from sent) ")}
+}
+
+// missedSign marks a request that missed an objective.
+const missedSign = "!"
+
+// missedText names the objectives that a request missed; "" for none.
+func missedText(q *metrics.RequestRow) string {
+	var names []string
+	for l, missed := range q.Missed {
+		if missed {
+			names = append(names, metrics.Latency(l).Naming().Title)
+		}
+	}
+	return strings.Join(names, ", ")
+}
 
 func requestsTitle(v *View, _, _ int) []screen.Span {
 	l := &v.List
@@ -24,9 +46,9 @@ func requestsTitle(v *View, _, _ int) []screen.Span {
 		out[0].Text += " of " + number.Count(all)
 	}
 	out = append(out, screen.Text.Span(" "+listOrders[int(l.Sort)%len(listOrders)].name))
-	out.when(l.ErrorsOnly, screen.Label, " · errors only")
+	out.when(l.Only != allRequests, screen.Label, between, listParts[l.Only])
 	out.when(l.Filter != "", screen.Label, " · /", screen.Shorten(screen.Sanitize(l.Filter), 30))
-	out.when(!l.ErrorsOnly && l.Filter == "", screen.Label, " · kept: in flight, last, slowest, failed")
+	out.when(l.Only == allRequests && l.Filter == "", screen.Label, " · kept: in flight, last, slowest, failed")
 	return out
 }
 
@@ -41,7 +63,7 @@ func drawRequests(c screen.Canvas, v *View) {
 		c.Center("no requests yet", screen.Label)
 		return
 	case len(rows) == 0:
-		c.Center("no match: / changes the filter, e shows all", screen.Label)
+		c.Center("no match: / changes the filter, e shows others", screen.Label)
 		return
 	}
 	at := l.place(v.Snapshot, rows)
@@ -84,7 +106,7 @@ func requestTable(v *View, w int) *table[*metrics.RequestRow] {
 			{"state", stateWidth, state},
 		},
 		figures: requestFigures(v, w),
-		after:   field[*metrics.RequestRow]{"  id, error", 0, text},
+		after:   field[*metrics.RequestRow]{"  cause, id", 0, text},
 	}
 }
 
@@ -93,7 +115,8 @@ const (
 	pickWidth  = 2
 	indexWidth = 6
 	stateWidth = 11
-	spareWidth = 12 // the least width of the id or the error
+	spareWidth = 12  // the least width of the id or the error
+	wideList   = 150 // the least width of a list for what servers tell of some requests
 )
 
 // requestFigures are the columns that fit and that the run has, in the order of reading.
@@ -101,14 +124,36 @@ func requestFigures(v *View, w int) columns[*metrics.RequestRow] {
 	all := columns[*metrics.RequestRow]{
 		{"sent", 10, func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(moment(q.Sent)) }, 6},
 		{"total", 9, v.totalCell, 0},
-		{"TTFT", 8, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.TTFT)) }, 1},
-		{"TPOT", 8, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.TPOT)) }, 2},
+		{"TTFT", 8, func(q *metrics.RequestRow) screen.Span { return judged(q, metrics.TTFT, q.TTFT) }, 1},
+		{"TPOT", 8, func(q *metrics.RequestRow) screen.Span { return judged(q, metrics.TPOT, q.TPOT) }, 2},
 		{"queued", 8, heldCell, 4},
 		{"tok out", 8, func(q *metrics.RequestRow) screen.Span { return screen.Text.Span(tokens(q.OutputTokens)) }, 3},
 		{"in", 7, func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(tokens(q.InputTokens)) }, 5},
 	}
+	told := columns[*metrics.RequestRow]{
+		{"cached", 8, func(q *metrics.RequestRow) screen.Span { return cell(tokens(q.CachedTokens)) }, 7},
+		{"server queue", 14, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.ServerQueue)) }, 8},
+		{"prefill", 9, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.ServerPrefill)) }, 9},
+		{"finish", 12, func(q *metrics.RequestRow) screen.Span {
+			return cell(orDash(q.Finish != "", screen.Sanitize, q.Finish))
+		}, 10},
+	}
+	for _, c := range told { // by servers with the answers, which not all do
+		has := func(q metrics.RequestRow) bool { return c.of(&q).Text != dash }
+		if w >= wideList && slices.ContainsFunc(v.Requests, has) {
+			all = append(all, c)
+		}
+	}
 	all = possible(v, all, func(c column[*metrics.RequestRow]) string { return c.name })
 	return all.fit(w - pickWidth - indexWidth - 2 - stateWidth - 2 - spareWidth)
+}
+
+// judged is a latency, in the colour of what is bad where it missed its objective.
+func judged(q *metrics.RequestRow, l metrics.Latency, d time.Duration) screen.Span {
+	if q.Missed[l] {
+		return screen.Style{Fg: screen.Bad}.Span(latencyOrDash(d))
+	}
+	return cell(latencyOrDash(d))
 }
 
 func tokens(n int) string { return orDash(n > 0, number.Count, n) }
@@ -122,7 +167,7 @@ func (v *View) totalCell(q *metrics.RequestRow) screen.Span {
 	case !over(q.State):
 		return screen.Label.Span(latencyOrDash(d))
 	}
-	return cell(latencyOrDash(d))
+	return judged(q, metrics.E2EL, d)
 }
 
 func heldCell(q *metrics.RequestRow) screen.Span {
@@ -148,6 +193,10 @@ func drawRequestText(c screen.Canvas, q *metrics.RequestRow) {
 		}
 		c.Print(0, 0, words, screen.Text)
 		return
+	}
+	if missed := missedText(q); missed != "" {
+		x := c.Print(0, 0, missed, screen.Style{Fg: screen.Bad})
+		c = c.Sub(x+2, 0, max(0, c.W-x-2), 1)
 	}
 	id, more := screen.Sanitize(q.ID), ""
 	if q.Wrong != "" {
@@ -176,6 +225,9 @@ func describeState(q *metrics.RequestRow) (sign, word string, st screen.Style) {
 	case metrics.StateRunning:
 		return "●", "running", screen.Style{Fg: screen.Running}
 	case metrics.StateDone:
+		if q.Missed.Any() {
+			return missedSign, "missed", screen.Caution
+		}
 		return "✓", "done", screen.Label
 	case metrics.StateCancelled:
 		return "–", "cancelled", screen.Label

@@ -1,6 +1,8 @@
 package panels
 
 import (
+	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
 )
 
@@ -64,8 +67,8 @@ func TestListFilter(t *testing.T) {
 		{List{Filter: "OVERLOADED Queue"}, []int{4312}},
 		{List{Filter: "failed"}, []int{4321, 4312}},
 		{List{Filter: "truncated"}, []int{4321}},
-		{List{ErrorsOnly: true}, []int{4321, 4312}},
-		{List{ErrorsOnly: true, Filter: "slow"}, nil},
+		{List{Only: ErrorsOnly}, []int{4321, 4312}},
+		{List{Only: ErrorsOnly, Filter: "slow"}, nil},
 		{List{Filter: "slow"}, []int{4330, 4307}},
 		{List{Filter: "cancelled"}, []int{4322}},
 		{List{Filter: "7f3a-4305"}, []int{4305}},
@@ -157,8 +160,8 @@ func TestListKeepsChoice(t *testing.T) {
 		t.Errorf("the top does not follow the newest: %+v", *l)
 	}
 	l.NextOrder()
-	l.ErrorsOnly = true
-	if l.Sort != slowestFirst || !l.ErrorsOnly {
+	l.NextPart()
+	if l.Sort != slowestFirst || l.Only != ErrorsOnly {
 		t.Errorf("%+v", *l)
 	}
 	s.Requests = nil
@@ -196,5 +199,37 @@ func TestListScrollsText(t *testing.T) {
 	v.List = l
 	if got := requestPanel.inView(v, 80, 20); l.Scroll != 0 || !strings.Contains(got, "the wind turned.") {
 		t.Errorf("the end:\n%s", got)
+	}
+}
+
+// The line of time of a request: its wait for a slot, its wait for the first chunk, its chunks, those of one read.
+func TestRequestStrip(t *testing.T) {
+	const ms = time.Millisecond
+	q := &metrics.RequestDetail{RequestRow: metrics.RequestRow{State: metrics.StateDone, Kept: true, Sent: 2200 * ms,
+		TTFT: 1000 * ms, Ended: 6000 * ms}, Scheduled: 1000 * ms}
+	for _, at := range []time.Duration{3200, 3500, 3800, 5000, 6000} {
+		q.Chunks = append(q.Chunks, metrics.Chunk{At: at * ms, Tokens: 1})
+	}
+	q.Chunks = append(q.Chunks, metrics.Chunk{At: 6000*ms + 40*time.Microsecond, Tokens: 1})
+	paced, closed := &metrics.Plan{Rate: 4}, &metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 4}
+	for _, c := range []struct {
+		plan *metrics.Plan
+		want string
+	}{
+		{paced, `
+6 chunks · ITL min 40µs  p50 300ms  max 1.20s · ┃ 1 coalesced
+‖‖‖‖‖‖‖‖‖‖‖‖‖‖‖············⡇  ⢸   ⢸              ⡇           ┃
+scheduled──────┴sent 1.20s─┴TTFT 1.00s───────────────────5.00s`},
+		{closed, `
+6 chunks · ITL min 40µs  p50 300ms  max 1.20s · ┃ 1 coalesced
+················⡇    ⡇    ⡇                  ⢸               ┃
+0───────────────┴TTFT 1.00s──────────────────────────────3.80s`},
+	} {
+		sf := screen.NewSurface(62, 3)
+		drawStrip(sf.All(), &View{Snapshot: &metrics.Snapshot{Plan: c.plan}}, q, "")
+		got := "\n" + strings.TrimRight(sf.Render(&screen.Palette{Mono: true}), "\n")
+		if got = regexp.MustCompile(` +\n`).ReplaceAllString(got, "\n"); got != c.want {
+			t.Errorf("got%s\nwant%s", got, c.want)
+		}
 	}
 }

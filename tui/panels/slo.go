@@ -23,7 +23,7 @@ func (v *View) plan() *metrics.Plan {
 // ofStreams are the panels, columns and facts that only a run has whose answers come in chunks.
 var (
 	ofStreams = []string{"itl", "itl over time", "TTFT", "TPOT"}
-	ofTokens  = []string{"tok out", "tokens out"}
+	ofTokens  = []string{"tok out", "tokens out", "answer lengths", "finish reasons"}
 )
 
 // possible leaves out what the run cannot measure.

@@ -470,3 +470,46 @@ func (f *truth) endpoints() {
 		}
 	}
 }
+
+// lengthName is how a title names the length of a success in tokens, "" for none.
+func lengthName(q *metrics.Request, tokens int) string {
+	if !q.OK() || tokens == 0 {
+		return ""
+	}
+	upTo := 1
+	for upTo < tokens {
+		upTo *= 2
+	}
+	if upTo >= 1024 {
+		return fmt.Sprintf("≤%dk", upTo/1024)
+	}
+	return fmt.Sprintf("≤%d", upTo)
+}
+
+// ends compares the numbers of requests that ended in the seconds of a chart, by a name.
+func (f *truth) ends(name func(*metrics.Request) string) {
+	_, ws, _ := f.v.overTime()
+	if len(ws) == 0 {
+		return
+	}
+	want := map[string]int{}
+	last := &ws[len(ws)-1]
+	for i := range f.run.requests {
+		q := &f.run.requests[i]
+		if n := name(q); n != "" && q.Done >= ws[0].Start && q.Done < last.Start+last.Length() {
+			want[n]++
+		}
+	}
+	parts := strings.Split(strings.Trim(f.lines[0], "╭╮─ "), " · ")[1:]
+	for _, p := range parts {
+		i := strings.LastIndex(p, " ")
+		if n := want[p[:i]]; n == 0 || p[i+1:] != number.Count(n) {
+			f.failf("%q, want %d", p, n)
+		}
+		delete(want, p[:i])
+		f.read++
+	}
+	if f.large && len(want) > 0 {
+		f.failf("no figures %v", want)
+	}
+}

@@ -283,11 +283,35 @@ func (f *truth) list() {
 				f.failf("request %d: %s is %s, want %s", index, c, rows[y][i], want)
 			}
 		}
+		state, missed := f.missed(q)
+		if !strings.Contains(name, state) || f.large && !strings.Contains(name, missed) {
+			f.failf("request %d: %q, want %q and missed %q", index, name, state, missed)
+		}
 		f.read++
 	}
 	if f.large && f.s.Requests != nil && len(f.s.Requests) > 0 && f.read == 0 {
 		f.failf("no request")
 	}
+}
+
+// missed is the state of a request, where it is over and did not fail, and the names of the objectives that it missed.
+func (f *truth) missed(q *metrics.Request) (state, names string) {
+	if q.Done > f.s.At || !q.OK() {
+		return "", ""
+	}
+	var missed []string
+	took := map[metrics.Latency]time.Duration{metrics.TTFT: q.FirstChunk - q.Sent, metrics.E2EL: q.LastChunk - q.Sent}
+	for _, l := range []metrics.Latency{metrics.TTFT, metrics.E2EL} {
+		for _, o := range f.s.Plan.Goodput {
+			if o.Metric == l && milliseconds(took[l]) > o.LimitMS {
+				missed = append(missed, map[metrics.Latency]string{metrics.TTFT: "TTFT", metrics.E2EL: "E2EL"}[l])
+			}
+		}
+	}
+	if len(missed) == 0 {
+		return "✓ done", ""
+	}
+	return "! missed", "  " + strings.Join(missed, ", ")
 }
 
 // open compares the facts of the open request.
@@ -301,7 +325,7 @@ func (f *truth) open() {
 	figures := f.figuresOf(&f.run.requests[i])
 	for _, name := range []string{"sent", "TTFT", "TPOT", "E2EL"} {
 		if want, ok := figures[name]; ok && !(f.s.Plan.Pooling && name[0] == 'T') {
-			f.want(`[│ ]`+name+` +(\S+?)(?: |│)`, want)
+			f.want(`[│ ]`+name+` +([\d–]\S*?)(?: |│)`, want)
 		}
 	}
 	f.want(`tokens in +(\S+)`, figures["in"])

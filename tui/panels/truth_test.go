@@ -49,6 +49,25 @@ var readers = map[string]func(*truth){
 	"server ttft": (*truth).serverTTFT,
 	"cache":       (*truth).cache, "gpu": (*truth).gpus, "why ttft": (*truth).why, "requests": (*truth).list,
 	"request": (*truth).open,
+	"prompt lengths": func(f *truth) {
+		f.ends(func(q *metrics.Request) string { return lengthName(q, q.InputTokens) })
+	},
+	"answer lengths": func(f *truth) {
+		f.ends(func(q *metrics.Request) string { return lengthName(q, q.OutputTokens) })
+	},
+	"finish reasons": func(f *truth) {
+		f.ends(func(q *metrics.Request) string {
+			switch {
+			case !q.OK():
+				return "failed"
+			case q.Finish == "":
+				return "none"
+			case q.Finish == "abort":
+				return "other"
+			}
+			return q.Finish
+		})
+	},
 }
 
 // Figures on a frame equal those of the snapshot it was drawn from, and at the end those of the result, on every panel.

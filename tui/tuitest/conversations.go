@@ -66,6 +66,7 @@ func TalkRequests(end time.Duration, cached bool) []*metrics.Request {
 				now += time.Duration(15+rnd.IntN(8)) * time.Millisecond
 			}
 			q.Done, q.OutputTokens, q.OutputSource = q.LastChunk, n, metrics.TokensFromUsage
+			q.Finish = "stop"
 			broken := rnd.IntN(150) == 0
 			if broken {
 				q.Failure, q.Error = metrics.FailedTruncated, "stream ended without [DONE]"

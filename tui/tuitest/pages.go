@@ -243,9 +243,10 @@ func openedRequest(all []*metrics.Request, at time.Duration) *metrics.RequestDet
 		}
 		q := all[r.Index]
 		out := &metrics.RequestDetail{
-			RequestRow: r, Scheduled: q.Scheduled, Encode: 80 * time.Microsecond, Connect: 0, CachedTokens: 64,
-			ServerQueue: r.TTFT / 2, ServerPrefill: r.TTFT / 3, Chunks: q.Chunks[:r.OutputTokens],
+			RequestRow: r, Scheduled: q.Scheduled, Encode: 80 * time.Microsecond, Connect: 0,
+			Prompt: Prompt, Chunks: q.Chunks[:r.OutputTokens],
 		}
+		out.CachedTokens, out.ServerQueue, out.ServerPrefill = 64, r.TTFT/2, r.TTFT/3
 		var text []string
 		for range r.OutputTokens {
 			text = append(text, words[rnd.IntN(len(words))])
@@ -313,7 +314,10 @@ func Listed(s metrics.Snapshot) metrics.Snapshot {
 			Due: s.At - 20*time.Second + time.Duration(i)*333*time.Millisecond, InputTokens: 400 + 7*i,
 			OutputTokens: 128, Status: 200,
 			TTFT: time.Duration(180+i*i) * time.Millisecond, TPOT: time.Duration(2100+30*(i%7)) * 10 * time.Microsecond,
-			SlotWait: time.Duration(max(0, i-30)) * 12 * time.Millisecond,
+			SlotWait:     time.Duration(max(0, i-30)) * 12 * time.Millisecond,
+			CachedTokens: 16 * (i % 9), ServerQueue: time.Duration(i) * time.Millisecond,
+			ServerPrefill: 90 * time.Millisecond,
+			Finish:        "length",
 		}
 		q.Sent = q.Due + q.SlotWait
 		q.E2EL = q.TTFT + 127*q.TPOT
@@ -341,7 +345,11 @@ func Listed(s metrics.Snapshot) metrics.Snapshot {
 		}
 		if !slices.Contains([]metrics.RequestState{metrics.StateDone, metrics.StateFailed, metrics.StateCancelled},
 			q.State) {
-			q.E2EL, q.TPOT, q.Ended, q.Status = metrics.Never, metrics.Never, metrics.Never, 0
+			q.E2EL, q.TPOT, q.Ended, q.Status, q.Finish = metrics.Never, metrics.Never, metrics.Never, 0, ""
+			q.CachedTokens, q.ServerQueue, q.ServerPrefill = 0, metrics.Never, metrics.Never
+		}
+		if q.Failure != "" {
+			q.Finish = ""
 		}
 		if q.Failure != "" || q.State == metrics.StateWaiting || q.State == metrics.StateHeld {
 			q.TTFT, q.TPOT = metrics.Never, metrics.Never
@@ -349,23 +357,31 @@ func Listed(s metrics.Snapshot) metrics.Snapshot {
 		if q.State == metrics.StateWaiting || q.State == metrics.StateHeld || q.Status == 503 {
 			q.OutputTokens = 0
 		}
+		if q.State == metrics.StateDone {
+			q.Missed[metrics.TTFT], q.Missed[metrics.E2EL] = q.TTFT > time.Second, q.Slow
+		}
 		s.Requests = append(s.Requests, q)
 	}
 	s.Opened = Detail(s.Requests[10])
 	return s
 }
 
+// Prompt is one of some lines.
+const Prompt = "Describe a small harbour in the north, early in the morning, in the words of a fisherman who has " +
+	"lived there all his life.\nDo not name the country. Close with the weather." + "\x1b[31m"
+
 // Detail is a request with a chunk every 23 ms and a pause of half a second in the middle.
 func Detail(q metrics.RequestRow) *metrics.RequestDetail {
 	d := &metrics.RequestDetail{
 		RequestRow: q, Scheduled: q.Due - time.Millisecond, Encode: 40 * time.Microsecond,
-		Connect:      1200 * time.Microsecond,
-		CachedTokens: 128, ServerQueue: 90 * time.Millisecond, ServerPrefill: 130 * time.Millisecond, Finish: "length",
+		Connect: 1200 * time.Microsecond,
+		Prompt:  Prompt,
 		Text: "The harbour was quiet when the first boats came in. " + strings.Repeat(
 			"Nets were drying on the wall, and somebody "+
 				"had painted the number of each boat on a stone beside it. ",
 			12) + "\n\nIn the evening the wind turned.",
 	}
+	d.CachedTokens, d.ServerQueue, d.ServerPrefill, d.Finish = 128, 90*time.Millisecond, 130*time.Millisecond, "length"
 	at := q.Sent + q.TTFT
 	for i := range 128 {
 		d.Chunks = append(d.Chunks, metrics.Chunk{At: at, Tokens: 1, Answer: true})

@@ -80,6 +80,9 @@ func RampRequests(end time.Duration, failures bool) []*metrics.Request {
 		}
 		q.Done = now.Round(time.Microsecond)
 		q.OutputTokens, q.OutputSource = n, metrics.TokensFromChunks
+		if q.Finish = "stop"; n >= 48 {
+			q.Finish = "length"
+		}
 		if k := rnd.IntN(250); failures && k < 3 && at > 15*time.Second {
 			fail(&q, k)
 		}

@@ -82,7 +82,8 @@ func TestContrast(t *testing.T) {
 				continue
 			}
 			for area, above := range map[Color][]Color{ // their edges stand for lines
-				Output: {Dimmed}, Input: {Dimmed}, Running: {Waiting, Queued, Dimmed}, Usage: {Bad, Dimmed}, Good: {Dimmed},
+				Output: {Dimmed}, Input: {Dimmed}, Running: {Waiting, Queued, Dimmed}, Usage: {Bad, Dimmed},
+				Good: {Dimmed},
 			} {
 				if got := contrast(of.color(Shade(area), p), termenv.RGBColor(of.ground)); got < 1.5 {
 					t.Errorf("%s, %s: the area of %d is %.1f on its ground", c.theme, p.Name(), area, got)

@@ -8,7 +8,7 @@ import (
 )
 
 // protocol is the version of what is said on the socket. It rises with every change of it or of metrics.Snapshot.
-const protocol = 10
+const protocol = 11
 
 // hello is the viewer's first line, reply the host's answer to it.
 type hello struct {
@@ -104,6 +104,7 @@ func (r *receiver) next(f frame) (s metrics.Snapshot, ok bool) {
 		return s, false
 	}
 	s.Minutes = l.Minutes.Follow(&s, f.Windows)
+	s.JoinEngines(len(l.Server))
 	r.last = s
 	return s, true
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// MostEngines bounds the engines of a sample: the last one, OtherEngines at OtherServers, has the figures of all others.
+// MostEngines bounds the engines of a sample: the last one, OtherEngines at OtherServers, has the figures of all
+// others.
 const (
 	MostEngines  = 64
 	OtherEngines = "others"
@@ -33,8 +34,8 @@ type engineSum struct {
 	output, ttft weightedMean
 }
 
-// EnginesOver sums up the samples of each engine after from, in the order in which the engines come: gauges are weighted
-// by the time of their sample, changes add up.
+// EnginesOver sums up the samples of each engine after from, in the order in which the engines come: gauges are
+// weighted by the time of their sample, changes add up.
 func EnginesOver(seconds []ServerSecond, from time.Duration) []Engine {
 	var engines numbering[endpoint]
 	var sums []engineSum
@@ -72,8 +73,8 @@ func (s engineSum) engine() Engine {
 	return e
 }
 
-// enginesKept is the number of samples, about a quarter of an hour, whose engines are kept each. Those of older ones are
-// joined by the minute, so that those of a day take a few megabytes.
+// enginesKept is the number of samples, about a quarter of an hour, whose engines are kept each. Those of older ones
+// are joined by the minute, so that those of a day take a few megabytes.
 const enginesKept = 15 * perMinute
 
 // JoinEngines joins the engines of samples that are older now than enginesKept, and were not when there were only

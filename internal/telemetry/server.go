@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ var ErrReturned = fmt.Errorf("earlier counters came back: %w", ErrRestarted)
 // before, and after ErrReturned the levels are valid nevertheless, and the next poll counts from there. After any other
 // error the second is unknown; the next successful poll has the movements since the last one.
 func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.ServerSecond, error) {
-	now := &reading{kinds: w.kinds}
+	now := newReading(w.kinds)
 	began := time.Now()
 	length, err := fetchAll(ctx, w.pages, now.add)
 	if err == nil && now.kind == nil {
@@ -207,18 +208,13 @@ type reading struct {
 	kinds []kind
 	kind  *kind // nil: none of them yet
 	values
-	each   []engineReading
-	places map[engineName]int // in each
+	each map[engineName]*values
 }
+
+func newReading(kinds []kind) *reading { return &reading{kinds: kinds, each: map[engineName]*values{}} }
 
 // values are the figures of all engines together, or of one.
 type values [figures]accumulator
-
-// engineReading has the figures of one engine.
-type engineReading struct {
-	engineName
-	values
-}
 
 // engineName tells engines apart: the place of the server, and the label of the engine there.
 type engineName struct {
@@ -258,53 +254,50 @@ func (r *reading) add(server int, line []byte) {
 // longestLabel bounds the label of an engine, which is mostly its number.
 const longestLabel = 32
 
-// engine has the figures of the engine of a line.
+// engine has the figures of the engine of a line, or of all those that are too many.
 func (r *reading) engine(server int, line []byte) *values {
 	_, labelled, _ := bytes.Cut(line, []byte{'{'})
 	label, _, _ := labels(labelled, r.kind.label)
 	label = label[:min(len(label), longestLabel)]
-	if i, known := r.places[engineName{server, string(label)}]; known {
-		return &r.each[i].values
+	found := r.each[engineName{server, string(label)}]
+	if found != nil {
+		return found
 	}
-	return r.newEngine(engineName{server, string(label)})
-}
-
-// newEngine has the figures of an engine that comes for the first time, or of all those that are too many.
-func (r *reading) newEngine(name engineName) *values {
+	name := engineName{server, string(label)}
 	if len(r.each) >= metrics.MostEngines-1 {
 		name = engineName{metrics.OtherServers, metrics.OtherEngines}
-		if i, known := r.places[name]; known {
-			return &r.each[i].values
-		}
+		found = r.each[name]
 	}
-	if r.places == nil {
-		r.places = map[engineName]int{}
+	if found == nil {
+		found = new(values)
+		r.each[name] = found
 	}
-	r.places[name] = len(r.each)
-	r.each = append(r.each, engineReading{engineName: name})
-	return &r.each[len(r.each)-1].values
+	return found
 }
 
 // engines are samples of several engines that have a queue, nil for one, with their movements since the reading before,
 // which may be nil, unless the counters of an engine fell.
 func (r *reading) engines(before *reading) (out []metrics.Engine) {
-	for i := range r.each {
-		e := &r.each[i]
-		s := e.second(0)
+	for name, now := range r.each {
+		s := now.second(0)
 		if !metrics.Said(s.Running) {
 			continue
 		}
 		if before != nil {
-			if then, known := before.places[e.engineName]; known && !e.fell(&before.each[then].values) {
-				e.movements(&before.each[then].values, &s)
+			if then := before.each[name]; then != nil && !now.fell(then) {
+				now.movements(then, &s)
 			}
 		}
-		out = append(out, metrics.Engine{Server: e.server, Name: strings.ToValidUTF8(e.label, ""), Running: s.Running,
-			Waiting: s.Waiting, KVUsage: s.KVUsage, OutputTokens: s.OutputTokens, TTFT: s.TTFT})
+		out = append(out, metrics.Engine{Server: name.server, Name: strings.ToValidUTF8(name.label, ""),
+			Running: s.Running, Waiting: s.Waiting, KVUsage: s.KVUsage, OutputTokens: s.OutputTokens, TTFT: s.TTFT})
 	}
 	if len(out) < 2 {
 		return nil
 	}
+	slices.SortFunc(out, func(a, b metrics.Engine) int {
+		return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(len(a.Name), len(b.Name)),
+			cmp.Compare(a.Name, b.Name))
+	})
 	return out
 }
 

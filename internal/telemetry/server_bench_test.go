@@ -80,8 +80,9 @@ func BenchmarkServerPage(b *testing.B) {
 	b.SetBytes(int64(len(page)))
 	b.ReportAllocs()
 	for b.Loop() {
-		r := reading{kinds: known}
-		if err := eachLine(limited(strings.NewReader(page)), func(line []byte) { r.add(0, line) }); err != nil || r.values[ttftCount].n != 4 {
+		r := newReading(known)
+		if err := eachLine(limited(strings.NewReader(page)), func(line []byte) { r.add(0, line) }); err != nil ||
+			r.values[ttftCount].n != 4 {
 			b.Fatal(err)
 		}
 	}

@@ -228,7 +228,7 @@ func FuzzServerPage(f *testing.F) {
 			"1e12\ntgi_batch_inference_duration_count{method=\"prefill\"} 1e-9\n")
 	f.Fuzz(func(t *testing.T, one, two string) {
 		readOf := func(page string) *reading {
-			r := &reading{kinds: kinds()}
+			r := newReading(kinds())
 			if err := eachLine(limited(strings.NewReader(page)), func(line []byte) { r.add(0, line) }); err != nil {
 				return nil
 			}

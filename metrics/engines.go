@@ -30,8 +30,7 @@ type Engine struct {
 // engineSum sums up the samples of an engine.
 type engineSum struct {
 	Engine
-	gauges       [3]weightedMean
-	output, ttft weightedMean
+	running, waiting, kv, output, ttft weightedMean
 }
 
 // EnginesOver sums up the samples of each engine after from, in the order in which the engines come: gauges are
@@ -59,18 +58,16 @@ func EnginesOver(seconds []ServerSecond, from time.Duration) []Engine {
 
 func (s *engineSum) add(e *Engine, took time.Duration) {
 	s.Took += took
-	for k, v := range [...]float64{e.Running, e.Waiting, e.KVUsage} {
-		s.gauges[k].add(v, took.Seconds())
-	}
+	s.running.add(e.Running, took.Seconds())
+	s.waiting.add(e.Waiting, took.Seconds())
+	s.kv.add(e.KVUsage, took.Seconds())
 	s.output.add(e.OutputTokens/took.Seconds(), took.Seconds())
 	s.ttft.latency(e.TTFT)
 }
 
 func (s engineSum) engine() Engine {
-	e := s.Engine
-	e.Running, e.Waiting, e.KVUsage = s.gauges[0].mean(), s.gauges[1].mean(), s.gauges[2].mean()
-	e.OutputTokens, e.TTFT = s.output.mean()*e.Took.Seconds(), s.ttft.sum()
-	return e
+	return Engine{Server: s.Server, Name: s.Name, Took: s.Took, Running: s.running.mean(), Waiting: s.waiting.mean(),
+		KVUsage: s.kv.mean(), OutputTokens: s.output.mean() * s.Took.Seconds(), TTFT: s.ttft.sum()}
 }
 
 // enginesKept is the number of samples, about a quarter of an hour, whose engines are kept each. Those of older ones

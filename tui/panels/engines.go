@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"benchtop/metrics"
 	"benchtop/tui/number"
@@ -50,55 +51,49 @@ func (v *View) engineNow(e *metrics.Engine) metrics.Engine {
 	return metrics.Engine{Running: metrics.Unsaid(), Waiting: metrics.Unsaid(), KVUsage: metrics.Unsaid()}
 }
 
-// engineCount is the number of engines and what they are: servers where each has one. It is "" for one.
-func (v *View) engineCount() (count, what string) {
-	all, servers := v.engines(), map[int]bool{}
+// whose says of how many engines a figure is the sum or the mean, or of how many servers where each has one; "" for one
+// engine.
+func (v *View) whose() string {
+	all, servers, what, over := v.engines(), map[int]bool{}, "engine", ""
 	for i := range all {
 		servers[all[i].Server] = true
 	}
-	n, what := len(all), "engine"
+	n := len(all)
 	if len(servers) == n {
 		what = "server"
 	}
-	switch {
-	case n < 2:
-		return "", what
-	case servers[metrics.OtherServers]:
-		return fmt.Sprintf("over %d %ss", n-1, what), what
+	if servers[metrics.OtherServers] {
+		n, over = n-1, "over "
 	}
-	return fmt.Sprintf("%d %ss", n, what), what
-}
-
-// whose says of how many engines a figure is the sum or the mean; "" for one.
-func (v *View) whose() string {
-	if n, _ := v.engineCount(); n != "" {
-		return " of " + n
+	if len(all) < 2 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(" of %s%d %ss", over, n, what)
 }
 
 func enginesTitle(v *View, _, _ int) []screen.Span {
-	count, what := v.engineCount()
-	return heading{screen.Strong.Span(cmp.Or(count, what)), screen.Text.Span(" by /metrics"),
+	count := strings.TrimPrefix(v.whose(), " of ")
+	return heading{screen.Strong.Span(cmp.Or(count, "engines")), screen.Text.Span(" by /metrics"),
 		screen.Label.Span(" " + v.scope())}
 }
 
 func drawEngines(c screen.Canvas, v *View) {
-	all := v.engines()
+	all, last := v.engines(), v.Server[len(v.Server)-1]
 	row := func(i int) *metrics.Engine { return &all[i] }
 	gauge := func(x float64) screen.Span { return cell(orDash(metrics.Said(x), said, x)) }
 	t := table[*metrics.Engine]{order: "slowest", figures: columns[*metrics.Engine]{
 		{"running", 8, func(e *metrics.Engine) screen.Span { return gauge(e.Running) }, 3},
 		{"waiting", 8, func(e *metrics.Engine) screen.Span { return gauge(e.Waiting) }, 0},
 		{"KV", 5, func(e *metrics.Engine) screen.Span { return shareCell(e.KVUsage) }, 2},
-		{"tok/s", 7, func(e *metrics.Engine) screen.Span { return gauge(v.engineOutput(e)) }, 1},
+		{"tok/s", 7, func(e *metrics.Engine) screen.Span {
+			last.OutputTokens, last.Took = e.OutputTokens, e.Took
+			return gauge(serverOutput(&last))
+		}, 1},
 		{v.firstWait().Naming().Title + " mean", 10, func(e *metrics.Engine) screen.Span {
 			return cell(orDash(e.TTFT.N > 0, number.Latency, e.TTFT.Mean))
 		}, 0},
 	}}
-	names := rowNames(len(all), row, func(e *metrics.Engine) string { return v.engineName(e) })
-	_, names.name = v.engineCount()
-	t.name(c.W, names)
+	t.name(c.W, rowNames(len(all), row, v.engineName))
 	t.draw(c, len(all), row, plainRow)
 }
 
@@ -111,12 +106,4 @@ func (v *View) engineName(e *metrics.Engine) string {
 		name = ""
 	}
 	return v.endpointName(e.Server, name)
-}
-
-// engineOutput is the output of an engine, by the rule of serverOutput.
-func (v *View) engineOutput(e *metrics.Engine) float64 {
-	if n := len(v.Server); n == 0 || v.Server[n-1].OutputAtEnd || e.Took <= 0 {
-		return metrics.Unsaid()
-	}
-	return e.OutputTokens / e.Took.Seconds()
 }

@@ -76,8 +76,8 @@ func (v *View) endpointName(server int, what string) string {
 	return strings.TrimSpace(foreignName(strings.TrimPrefix(of, "http://")) + " " + foreignName(what))
 }
 
-// longestName bounds foreign names that are drawn, in bytes, so that long ones cost no time. It is wider than any column,
-// which cuts their middle.
+// longestName bounds foreign names that are drawn, in bytes, so that long ones cost no time. It is wider than any
+// column, which cuts their middle.
 const longestName = 400
 
 // foreignName is a name fit for the screen. Of a long one both ends are left.

@@ -47,7 +47,7 @@ type Telemetry struct {
 func (t *Telemetry) Take(fact any) bool {
 	switch x := fact.(type) {
 	case ServerSecond:
-		t.Server = append(t.Server, x)
+		t.file(x)
 	case GPUSecond:
 		t.GPUs = append(t.GPUs, x)
 	case Source:

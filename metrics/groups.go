@@ -30,7 +30,7 @@ type Groups struct {
 	all       [GroupKinds][]*Group
 }
 
-// endpoint is a model at a server.
+// endpoint is a model, or an engine, at a server.
 type endpoint struct {
 	server int
 	model  string

@@ -147,6 +147,7 @@ func joinServer(all []ServerSecond) ServerSecond {
 			gauges[k].add(*v, s.Took.Seconds())
 		}
 	}
+	out.Engines = EnginesOver(all, 0)
 	out.Running, out.Waiting, out.KVUsage = gauges[0].mean(), gauges[1].mean(), gauges[2].mean()
 	if !(out.PrefixQueries > 0) {
 		out.HitRate = gauges[3].mean()

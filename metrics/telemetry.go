@@ -35,6 +35,8 @@ type ServerSecond struct {
 	// WaitsAtEnd, PromptAtEnd and OutputAtEnd: this server counts waits and tokens when a request ends, so that their
 	// changes follow the ends of requests rather than the work.
 	WaitsAtEnd, PromptAtEnd, OutputAtEnd bool
+	// Engines are the samples of each engine where there are several, at most MostEngines; nil for one.
+	Engines []Engine
 	// First and Ended are the client's own account of the time since the sample before: of the requests whose first
 	// chunk came in it, whatever their outcome, and of those that succeeded in it. They follow from the requests; no
 	// journal keeps them.
@@ -106,7 +108,7 @@ type ServerReport struct {
 	Seconds []ServerSecond
 }
 
-// Behind joins a sample with the one before it: gauges are those of the later one, changes add up.
+// Behind joins a sample with the one before it: gauges and engines are those of the later one, changes add up.
 func (s ServerSecond) Behind(before *ServerSecond) ServerSecond {
 	s.Took += before.Took
 	earlier := before.changes()

@@ -220,6 +220,23 @@ func (l *line) server(s *metrics.ServerSecond) {
 	l.flag("waits_at_end", &s.WaitsAtEnd)
 	l.flag("prompt_at_end", &s.PromptAtEnd)
 	l.flag("output_at_end", &s.OutputAtEnd)
+	if l.reads() || len(s.Engines) > 0 {
+		list(l, "engines", &s.Engines, metrics.MostEngines, "engines", "engine", (*line).engine)
+	}
+}
+
+// engine is one of several engines in a sample.
+func (l *line) engine(e *metrics.Engine) {
+	l.count("server", &e.Server)
+	name := e.Name[:min(len(e.Name), maxNameBytes)]
+	text(l, "name", &name)
+	e.Name = name[:min(len(name), maxNameBytes)]
+	l.length("took_ns", &e.Took)
+	l.optional("running", &e.Running)
+	l.optional("waiting", &e.Waiting)
+	l.optional("kv_usage", &e.KVUsage)
+	l.optional("output_tokens", &e.OutputTokens)
+	l.latency("ttft", &e.TTFT)
 }
 
 // latency is not written without samples.
@@ -237,7 +254,7 @@ func (l *line) latency(key string, v *metrics.ServerLatency) {
 // maxGPUs bounds the GPUs of a sample.
 const maxGPUs = 1024
 
-// maxNameBytes bounds the name of a GPU.
+// maxNameBytes bounds the name of a GPU, or of an engine.
 const maxNameBytes = 256
 
 // gpus is a sample of all GPUs.

@@ -104,6 +104,7 @@ func (r *receiver) next(f frame) (s metrics.Snapshot, ok bool) {
 		return s, false
 	}
 	s.Minutes = l.Minutes.Follow(&s, f.Windows)
+	s.JoinEngines(len(l.Server))
 	r.last = s
 	return s, true
 }

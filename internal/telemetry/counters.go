@@ -51,7 +51,7 @@ const (
 // no error.
 func Scrape(ctx context.Context, pages ...Page) (Counters, error) {
 	var c Counters
-	if _, err := fetchAll(ctx, pages, c.add); err != nil {
+	if _, err := fetchAll(ctx, pages, func(_ int, line []byte) { c.add(line) }); err != nil {
 		return Counters{}, fmt.Errorf("reading the server's counters%w", err)
 	}
 	return c, nil

@@ -19,12 +19,14 @@ import (
 type Page struct {
 	Client *http.Client
 	URL    string
+	// Server is its place among the servers of the run.
+	Server int
 }
 
 // fetchAll passes the lines of pages to take, and returns their length in bytes. It ends with the first error.
-func fetchAll(ctx context.Context, pages []Page, take func(line []byte)) (length int64, err error) {
+func fetchAll(ctx context.Context, pages []Page, take func(server int, line []byte)) (length int64, err error) {
 	for _, p := range pages {
-		n, err := fetch(ctx, p.Client, p.URL, take)
+		n, err := fetch(ctx, p.Client, p.URL, func(line []byte) { take(p.Server, line) })
 		length += n
 		if err != nil {
 			return length, err

@@ -21,7 +21,7 @@ func served(t *testing.T, answer http.HandlerFunc) string {
 
 func scrape(t *testing.T, answer http.HandlerFunc) (Counters, error) {
 	t.Helper()
-	return Scrape(t.Context(), Page{http.DefaultClient, served(t, answer) + "/metrics"})
+	return Scrape(t.Context(), Page{Client: http.DefaultClient, URL: served(t, answer) + "/metrics"})
 }
 
 func TestScrape(t *testing.T) {
@@ -82,7 +82,7 @@ func TestScrapePackedUnasked(t *testing.T) {
 	})
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
 	defer client.CloseIdleConnections()
-	c, err := Scrape(t.Context(), Page{client, url})
+	c, err := Scrape(t.Context(), Page{Client: client, URL: url})
 	if err != nil || c.spec[partDrafts] != 120 {
 		t.Errorf("%+v, %v; want 120 drafts", c.spec, err)
 	}

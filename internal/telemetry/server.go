@@ -2,12 +2,14 @@ package telemetry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -15,8 +17,8 @@ import (
 
 // ServerWatch polls a server's metrics page. It belongs to one goroutine.
 type ServerWatch struct {
-	pages   []Page
-	engines []engine
+	pages []Page
+	kinds []kind
 
 	kind   string
 	before *reading // nil: no poll has succeeded yet
@@ -27,9 +29,10 @@ type ServerWatch struct {
 	failed int // polls in a row
 }
 
-// NewServerWatch watches the pages of servers that share a load, as if they were the engines of one.
+// NewServerWatch watches the pages of servers that share a load: their figures are added up as those of the engines of
+// one server are.
 func NewServerWatch(pages ...Page) *ServerWatch {
-	return &ServerWatch{pages: pages, engines: engines(), rest: pollEvery}
+	return &ServerWatch{pages: pages, kinds: kinds(), rest: pollEvery}
 }
 
 // errUnknownServer: the page has no known figures. Some servers have none before their first request.
@@ -44,21 +47,21 @@ var ErrReturned = fmt.Errorf("earlier counters came back: %w", ErrRestarted)
 // before, and after ErrReturned the levels are valid nevertheless, and the next poll counts from there. After any other
 // error the second is unknown; the next successful poll has the movements since the last one.
 func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.ServerSecond, error) {
-	now := &reading{engines: w.engines}
+	now := newReading(w.kinds)
 	began := time.Now()
 	length, err := fetchAll(ctx, w.pages, now.add)
-	if err == nil && now.engine == nil {
+	if err == nil && now.kind == nil {
 		err = fmt.Errorf(" at %s: %w", redacted(w.pages[0].URL), errUnknownServer)
 	}
 	w.pace(at, time.Since(began), length, err)
 	if err != nil {
 		return new(reading).second(at), fmt.Errorf("reading the server's metrics page%w%s", err, remedy(err))
 	}
-	w.kind = now.engine.kind
+	w.kind = now.kind.name
 	before, since := w.before, at-w.at
 	w.before, w.at = now, at
 	s := now.second(at)
-	if before == nil {
+	if s.Engines = now.engines(nil); before == nil {
 		return s, nil
 	}
 	s.Took = since
@@ -69,7 +72,8 @@ func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.Serve
 	if w.fromBeforeReset(now, at) {
 		return s, ErrReturned
 	}
-	now.movements(before, &s)
+	now.movements(&before.values, &s)
+	s.Engines = now.engines(before)
 	return s, nil
 }
 
@@ -143,27 +147,27 @@ func (w *ServerWatch) pace(at, took time.Duration, length int64, err error) {
 	w.rest = min(w.rest, retryMost)
 }
 
-// second has the levels of a reading.
-func (r *reading) second(at time.Duration) metrics.ServerSecond {
+// second has the levels of figures.
+func (r *values) second(at time.Duration) metrics.ServerSecond {
 	no := metrics.Unsaid()
 	s := metrics.ServerSecond{
 		At: at, Running: r.level(running), Waiting: r.level(waiting), KVUsage: r.share(kvUsage),
 		Preemptions: no, PrefixQueries: no, PrefixHits: no, HitRate: no, PromptTokens: no, OutputTokens: no,
 		DraftTokens: no, AcceptedTokens: no,
 	}
-	if r.values[prefixHits].n == 0 {
+	if r[prefixHits].n == 0 {
 		s.HitRate = r.share(hitRate)
 	}
-	s.PromptAtEnd, s.OutputAtEnd = r.values[promptTokens].atEnd, r.values[outputTokens].atEnd
-	s.WaitsAtEnd = r.values[queueCount].atEnd || r.values[prefillCount].atEnd
+	s.PromptAtEnd, s.OutputAtEnd = r[promptTokens].atEnd, r[outputTokens].atEnd
+	s.WaitsAtEnd = r[queueCount].atEnd || r[prefillCount].atEnd
 	return s
 }
 
 // movements adds the rise of counters since the reading before.
-func (r *reading) movements(before *reading, s *metrics.ServerSecond) {
+func (r *values) movements(before *values, s *metrics.ServerSecond) {
 	moved := func(f figure) float64 { return r.moved(before, f) }
 	s.Preemptions, s.PromptTokens, s.OutputTokens = moved(preemptions), moved(promptTokens), moved(outputTokens)
-	if r.values[prefixHits].n > 0 {
+	if r[prefixHits].n > 0 {
 		s.PrefixQueries = moved(prefixQueries)
 		s.PrefixHits = min(moved(prefixHits), s.PrefixQueries)
 		if s.PrefixQueries > 0 {
@@ -171,7 +175,7 @@ func (r *reading) movements(before *reading, s *metrics.ServerSecond) {
 		}
 	}
 	s.DraftTokens, s.AcceptedTokens = moved(draftTokens), moved(acceptedTokens)
-	if r.values[draftTokens].n == 0 {
+	if r[draftTokens].n == 0 {
 		s.DraftTokens, s.AcceptedTokens = r.drafted(s.OutputTokens)
 	}
 	s.TTFT = latency(moved(ttftSum), moved(ttftCount))
@@ -181,7 +185,7 @@ func (r *reading) movements(before *reading, s *metrics.ServerSecond) {
 
 // drafted estimates the tokens drafted and accepted for some tokens of output of a server that reports only the length
 // of its steps and the rate of acceptance: a step gives the accepted tokens and one of its own.
-func (r *reading) drafted(output float64) (drafted, accepted float64) {
+func (r *values) drafted(output float64) (drafted, accepted float64) {
 	length, rate := r.level(acceptLength), r.level(acceptRate)
 	if !(length >= 1 && rate > 0 && rate <= 1) {
 		return metrics.Unsaid(), metrics.Unsaid()
@@ -201,12 +205,24 @@ func latency(sum, n float64) metrics.ServerLatency {
 
 // reading has the figures of one poll, of the first kind of server on the page.
 type reading struct {
-	engines []engine
-	engine  *engine // nil: none of them yet
-	values  [figures]accumulator
+	kinds []kind
+	kind  *kind // nil: none of them yet
+	values
+	each map[engineName]*values
 }
 
-// accumulator adds up a figure over the engines and models of a server.
+func newReading(kinds []kind) *reading { return &reading{kinds: kinds, each: map[engineName]*values{}} }
+
+// values are the figures of all engines together, or of one.
+type values [figures]accumulator
+
+// engineName tells engines apart: the place of the server, and the label of the engine there.
+type engineName struct {
+	server int
+	label  string
+}
+
+// accumulator adds up a figure over engines and models.
 type accumulator struct {
 	sum   float64
 	n     int
@@ -215,8 +231,8 @@ type accumulator struct {
 	atEnd bool
 }
 
-// add adds a line of the page.
-func (r *reading) add(line []byte) {
+// add adds a line of the page of a server.
+func (r *reading) add(server int, line []byte) {
 	name, _ := sampleName(line)
 	sources := r.sources(name)
 	if sources == nil {
@@ -226,21 +242,73 @@ func (r *reading) add(line []byte) {
 	if !ok {
 		return
 	}
+	engine := r.engine(server, line)
 	for _, from := range sources {
 		if from.method == "" || from.method == string(method) {
 			r.values[from.figure].add(from, value)
+			engine[from.figure].add(from, value)
 		}
 	}
 }
 
+// longestLabel bounds the label of an engine, which is mostly its number.
+const longestLabel = 32
+
+// engine has the figures of the engine of a line, or of all those that are too many.
+func (r *reading) engine(server int, line []byte) *values {
+	_, labelled, _ := bytes.Cut(line, []byte{'{'})
+	label, _, _ := labels(labelled, r.kind.label)
+	label = label[:min(len(label), longestLabel)]
+	found := r.each[engineName{server, string(label)}]
+	if found != nil {
+		return found
+	}
+	name := engineName{server, string(label)}
+	if len(r.each) >= metrics.MostEngines-1 {
+		name = engineName{metrics.OtherServers, metrics.OtherEngines}
+		found = r.each[name]
+	}
+	if found == nil {
+		found = new(values)
+		r.each[name] = found
+	}
+	return found
+}
+
+// engines are samples of several engines that have a queue, nil for one, with their movements since the reading before,
+// which may be nil, unless the counters of an engine fell.
+func (r *reading) engines(before *reading) (out []metrics.Engine) {
+	for name, now := range r.each {
+		s := now.second(0)
+		if !metrics.Said(s.Running) {
+			continue
+		}
+		if before != nil {
+			if then := before.each[name]; then != nil && !now.fell(then) {
+				now.movements(then, &s)
+			}
+		}
+		out = append(out, metrics.Engine{Server: name.server, Name: strings.ToValidUTF8(name.label, ""),
+			Running: s.Running, Waiting: s.Waiting, KVUsage: s.KVUsage, OutputTokens: s.OutputTokens, TTFT: s.TTFT})
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	slices.SortFunc(out, func(a, b metrics.Engine) int {
+		return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(len(a.Name), len(b.Name)),
+			cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
 // sources are the figures of a series, nil if there are none.
 func (r *reading) sources(name []byte) []source {
-	if r.engine != nil {
-		return r.engine.sources(name)
+	if r.kind != nil {
+		return r.kind.sources(name)
 	}
-	for i := range r.engines {
-		if found := r.engines[i].sources(name); found != nil {
-			r.engine = &r.engines[i]
+	for i := range r.kinds {
+		if found := r.kinds[i].sources(name); found != nil {
+			r.kind = &r.kinds[i]
 			return found
 		}
 	}
@@ -248,7 +316,7 @@ func (r *reading) sources(name []byte) []source {
 }
 
 // sources is nil for a series of another kind of server, or of no interest. Names are "vllm:x" or "vllm_x".
-func (e *engine) sources(name []byte) []source {
+func (e *kind) sources(name []byte) []source {
 	n := len(e.prefix)
 	if len(name) <= n || name[n] != ':' && name[n] != '_' || string(name[:n]) != e.prefix {
 		return nil
@@ -268,8 +336,8 @@ func (s *accumulator) add(from source, value float64) {
 }
 
 // level is the present value of a figure: the mean of the engines if it is averaged, else their sum.
-func (r *reading) level(f figure) float64 {
-	s := r.values[f]
+func (r *values) level(f figure) float64 {
+	s := r[f]
 	switch {
 	case s.n == 0:
 		return metrics.Unsaid()
@@ -280,24 +348,26 @@ func (r *reading) level(f figure) float64 {
 }
 
 // share is a level that is at most 1.
-func (r *reading) share(f figure) float64 { return min(r.level(f), 1) }
+func (r *values) share(f figure) float64 { return min(r.level(f), 1) }
 
 // moved is the rise of a counter since the reading before. A counter that is new starts at 0: a series may begin with
 // its first event.
-func (r *reading) moved(before *reading, f figure) float64 {
-	if r.values[f].n == 0 {
+func (r *values) moved(before *values, f figure) float64 {
+	if r[f].n == 0 {
 		return metrics.Unsaid()
 	}
-	return max(0, r.values[f].sum-before.values[f].sum)
+	return max(0, r[f].sum-before[f].sum)
 }
 
-// restarted reports whether a counter fell since the reading before, or disappeared.
+// restarted reports whether a counter fell since the reading before, or another kind of server answers.
 func (r *reading) restarted(before *reading) bool {
-	if r.engine.kind != before.engine.kind {
-		return true
-	}
+	return r.kind.name != before.kind.name || r.fell(&before.values)
+}
+
+// fell reports whether a counter fell, or disappeared.
+func (r *values) fell(before *values) bool {
 	for f := range figures {
-		now, then := r.values[f], before.values[f]
+		now, then := r[f], before[f]
 		if !f.counted() || now.rises || then.rises || then.n == 0 {
 			continue
 		}

@@ -63,7 +63,7 @@ func BenchmarkServerPoll(b *testing.B) {
 		_ = s.Serve(l)
 	}()
 	defer func() { _ = s.Close(); <-done }()
-	w := NewServerWatch(Page{http.DefaultClient, "http://" + l.Addr().String() + "/metrics"})
+	w := NewServerWatch(Page{Client: http.DefaultClient, URL: "http://" + l.Addr().String() + "/metrics"})
 	b.SetBytes(int64(len(page)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -76,12 +76,13 @@ func BenchmarkServerPoll(b *testing.B) {
 func BenchmarkServerPage(b *testing.B) {
 	page := vllmPage()
 	b.Logf("%d lines, %d bytes", strings.Count(page, "\n"), len(page))
-	known := engines()
+	known := kinds()
 	b.SetBytes(int64(len(page)))
 	b.ReportAllocs()
 	for b.Loop() {
-		r := reading{engines: known}
-		if err := eachLine(limited(strings.NewReader(page)), r.add); err != nil || r.values[ttftCount].n != 4 {
+		r := newReading(known)
+		if err := eachLine(limited(strings.NewReader(page)), func(line []byte) { r.add(0, line) }); err != nil ||
+			r.values[ttftCount].n != 4 {
 			b.Fatal(err)
 		}
 	}

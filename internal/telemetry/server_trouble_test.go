@@ -70,8 +70,8 @@ func TestServerPollTroubled(t *testing.T) {
 
 // A server that was restarted a while ago may have caught up with its counters of before.
 func TestServerPollCaughtUp(t *testing.T) {
-	w := &ServerWatch{resets: []counterReset{{&reading{engine: &engine{}}, time.Second}}}
-	if now := (&reading{engine: &engine{}}); w.fromBeforeReset(now, resetMemory+time.Second) ||
+	w := &ServerWatch{resets: []counterReset{{&reading{kind: &kind{}}, time.Second}}}
+	if now := (&reading{kind: &kind{}}); w.fromBeforeReset(now, resetMemory+time.Second) ||
 		!w.fromBeforeReset(now, resetMemory) {
 		t.Error("not another process within a minute, or one after it")
 	}
@@ -134,7 +134,7 @@ func TestServerPollBadPages(t *testing.T) {
 			limit = 50 * ms
 		}
 	again:
-		w := NewServerWatch(Page{http.DefaultClient, url + "/metrics"})
+		w := NewServerWatch(Page{Client: http.DefaultClient, URL: url + "/metrics"})
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		s, err := w.Poll(ctx, time.Second)
 		cancel()
@@ -170,7 +170,7 @@ func TestServerRest(t *testing.T) {
 		_, _ = io.WriteString(w,
 			"vllm:num_requests_running 1\n"+strings.Repeat("#"+strings.Repeat("x", 998)+"\n", int(long.Load()/1000)))
 	})
-	w := NewServerWatch(Page{http.DefaultClient, url})
+	w := NewServerWatch(Page{Client: http.DefaultClient, URL: url})
 	look := func() time.Duration {
 		_, _ = w.Poll(t.Context(), time.Minute)
 		return w.Rest()
@@ -194,7 +194,7 @@ func TestServerRest(t *testing.T) {
 		t.Errorf("seconds of rest, -want +got\n%s", diff)
 	}
 	long.Store(0)
-	w = NewServerWatch(Page{http.DefaultClient, url})
+	w = NewServerWatch(Page{Client: http.DefaultClient, URL: url})
 	for _, c := range []struct{ at, want time.Duration }{{0, 250 * ms}, {250 * ms, 250 * ms}, {500 * ms, 500 * ms},
 		{time.Second, time.Second}, {time.Hour, time.Second}} {
 		began := time.Now()
@@ -209,7 +209,7 @@ func TestServerRest(t *testing.T) {
 func TestServerPollHidesPassword(t *testing.T) {
 	url := strings.Replace(served(t, func(w http.ResponseWriter, _ *http.Request) {}), "://", "://me:s3cret@", 1)
 	for _, page := range []string{url, "http://me:s3cr/et@host:port/metrics"} {
-		_, err := NewServerWatch(Page{http.DefaultClient, page}).Poll(t.Context(), 0)
+		_, err := NewServerWatch(Page{Client: http.DefaultClient, URL: page}).Poll(t.Context(), 0)
 		if err == nil || strings.Contains(err.Error(), "s3cr") {
 			t.Errorf("error %v, want one without the password", err)
 		}
@@ -228,14 +228,14 @@ func FuzzServerPage(f *testing.F) {
 			"1e12\ntgi_batch_inference_duration_count{method=\"prefill\"} 1e-9\n")
 	f.Fuzz(func(t *testing.T, one, two string) {
 		readOf := func(page string) *reading {
-			r := &reading{engines: engines()}
-			if err := eachLine(limited(strings.NewReader(page)), r.add); err != nil {
+			r := newReading(kinds())
+			if err := eachLine(limited(strings.NewReader(page)), func(line []byte) { r.add(0, line) }); err != nil {
 				return nil
 			}
 			return r
 		}
 		before, after := readOf(one), readOf(two)
-		if before == nil || after == nil || before.engine == nil || after.engine == nil {
+		if before == nil || after == nil || before.kind == nil || after.kind == nil {
 			return
 		}
 		if before.restarted(before) {
@@ -243,7 +243,7 @@ func FuzzServerPage(f *testing.F) {
 		}
 		s := after.second(0)
 		if !after.restarted(before) {
-			after.movements(before, &s)
+			after.movements(&before.values, &s)
 		}
 		for _, v := range []float64{s.Running, s.Waiting, s.Preemptions, s.PrefixQueries, s.PrefixHits, s.PromptTokens,
 			s.OutputTokens, s.DraftTokens, s.AcceptedTokens} {

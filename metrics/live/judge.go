@@ -95,7 +95,7 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) judge.Levels 
 	}
 	for e := range index.ended.all() {
 		f := e.summary(classes.Name(int(e.groups[metrics.ByClass])))
-		if l.Outages.Answered(f.Sent, f.Answered); !e.warming {
+		if l.Outages.Answered(f.Sent, f.Answered); e.outcome != warmedUp {
 			l.Ended(&f)
 		}
 	}
@@ -128,8 +128,8 @@ func (v *View) setObjectives(slo metrics.SLO) {
 	j.add(v.line.Plan, slo, v.line.Groups.Classes(), v.index.ended.from(j.seen))
 	j.join(&v.index.beyond)
 	v.line.SetObjectives(slo, j.seconds, j.total)
-	for kind := range j.groups {
-		v.line.Groups.SetMet(kind, j.groups[kind][:])
+	for i, kind := range judgedKinds {
+		v.line.Groups.SetMet(kind, j.groups[i][:])
 	}
 	if v.shown.Report == nil {
 		v.shown.Answer, v.shown.Levels = nil, nil // they follow the old objectives
@@ -143,17 +143,18 @@ type judgement struct {
 	seen    int
 	seconds []metrics.MetCount
 	total   metrics.MetCount
-	// groups are by kind, class or turn, and by their places.
-	groups [len(groupPlaces{})][max(metrics.MostClasses, metrics.MostTurnPlaces) + 1]metrics.MetCount
+	// groups are by judgedKinds and by their places.
+	groups [len(judgedKinds)][max(metrics.MostClasses, metrics.MostTurnPlaces,
+		metrics.MostEndpoints) + 1]metrics.MetCount
 }
 
 func (j *judgement) add(p *metrics.Plan, slo metrics.SLO, classes *metrics.Classes, list pages[requestSummary]) {
 	for e := range list.all() {
 		j.seen++
-		if e.outcome == succeeded {
+		if e.succeeded() {
 			o := e.latencies()
 			own := p.ObjectivesFor(classes.Name(int(e.groups[metrics.ByClass])), slo)
-			j.met(own, &o, int(e.second), e.warming, e.groups)
+			j.met(own, &o, int(e.second), e.outcome == warmedUp, e.groups)
 		}
 	}
 }
@@ -173,8 +174,18 @@ func (j *judgement) met(slo metrics.SLO, o *metrics.Outcome, second int, warming
 	}
 }
 
-// groupPlaces are the places of a request by metrics.ByClass and metrics.ByTurn, 0 for none.
-type groupPlaces [metrics.ByTurn + 1]uint8
+// judgedKinds are the kinds of groups that a screen shows while the run is on.
+var judgedKinds = [...]int{metrics.ByClass, metrics.ByTurn, metrics.ByEndpoint}
+
+// groupPlaces are the places of a request by judgedKinds, 0 for none.
+type groupPlaces [len(judgedKinds)]uint8
+
+func placesOf(q *metrics.Request) (in groupPlaces) {
+	for i, kind := range judgedKinds {
+		in[i] = uint8(q.Places()[kind])
+	}
+	return in
+}
 
 func (j *judgement) at(second int) *metrics.MetCount {
 	for len(j.seconds) <= second {
@@ -231,7 +242,6 @@ type requestSummary struct {
 	rest                          metrics.OtherObjectives
 	output                        uint32
 	second                        uint32 // window of its end
-	warming                       bool
 	outcome                       outcome
 	groups                        groupPlaces
 }
@@ -242,6 +252,7 @@ type outcome uint8
 const (
 	otherFailure outcome = iota
 	succeeded
+	warmedUp // succeeded as a request of the warm-up
 	cancelled
 	noSocket
 	unreached
@@ -322,7 +333,7 @@ func (x *requestIndex) arrive(p *metrics.Plan, q *metrics.Request) {
 
 // done files a request that ended. slo is in force.
 func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) {
-	in := groupPlaces{uint8(q.Places()[metrics.ByClass]), uint8(q.Places()[metrics.ByTurn])}
+	in := placesOf(q)
 	second, warming, ok := metrics.SecondOf(q.Done), p.Warming(q), q.Failure == ""
 	if unjudged(q) {
 		if ok {
@@ -335,8 +346,10 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 	if warming && !ok {
 		return // no figure counts it
 	}
-	e := requestSummary{loadTime: p.LoadTime(q), warming: warming, outcome: outcomeOf(q), second: uint32(second),
-		groups: in}
+	e := requestSummary{loadTime: p.LoadTime(q), outcome: outcomeOf(q), second: uint32(second), groups: in}
+	if warming {
+		e.outcome = warmedUp
+	}
 	if q.Sent != metrics.Never {
 		e.sent = microsOf(q.Sent - e.loadTime)
 	}
@@ -360,7 +373,7 @@ func (e *requestSummary) summary(class string) judge.Summary {
 	done := e.loadTime + whole + e.after.duration()
 	answered := e.loadTime + whole
 	switch {
-	case e.outcome == succeeded:
+	case e.succeeded():
 		answered = done
 	case e.e2el == 0:
 		answered = metrics.Never // no sign of the server
@@ -373,6 +386,8 @@ func (e *requestSummary) summary(class string) judge.Summary {
 		Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
 	}
 }
+
+func (e *requestSummary) succeeded() bool { return e.outcome == succeeded || e.outcome == warmedUp }
 
 // latencies of a success, counted from sent.
 func (e *requestSummary) latencies() metrics.Outcome {

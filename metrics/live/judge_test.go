@@ -91,6 +91,9 @@ func TestSetObjectives(t *testing.T) {
 		if !cmp.Equal(a.Totals, b.Totals, planned) || a.Totals.Good == 0 || a.Totals.Good == a.Totals.PlannedGood {
 			t.Errorf("%s: %+v, want %+v", name, a.Totals, b.Totals)
 		}
+		if a.Endpoints[0].MetCount != b.Endpoints[0].MetCount || a.Endpoints[0].Good == 0 {
+			t.Errorf("%s: endpoint %+v, want %+v", name, a.Endpoints[0].MetCount, b.Endpoints[0].MetCount)
+		}
 		if !slices.Equal(a.Objectives, other) || len(a.Plan.Goodput) != 1 {
 			t.Errorf("%s: objectives %v, plan %v", name, a.Objectives, a.Plan.Goodput)
 		}

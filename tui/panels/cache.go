@@ -18,11 +18,15 @@ func preempted(s *metrics.ServerSecond) float64 { return s.Preemptions }
 
 func kvTitle(v *View, w, _ int) []screen.Span {
 	used, brief := v.serverFigure(func(s *metrics.ServerSecond) float64 { return s.KVUsage }, saidShare)
+	title, whose := "KV cache %", v.whose()
+	if whose != "" && w >= 66 {
+		title += ", mean" + whose
+	}
 	items := []legendItem{{color: screen.Usage, name: "used", value: used, brief: brief}}
 	if n := total(v.serverSpan(), preempted); metrics.Said(n) {
 		items = append(items, legendItem{screen.Bad, "preempted", said(n), false, ""})
 	}
-	return v.runLegend(w, "KV cache %", items...)
+	return v.runLegend(w, title, items...)
 }
 
 func drawKV(c screen.Canvas, v *View) {

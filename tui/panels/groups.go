@@ -1,8 +1,10 @@
 package panels
 
 import (
+	"cmp"
 	"fmt"
-	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -12,17 +14,25 @@ import (
 )
 
 // turnsPanel shows how the first latency of a run depends on the place in the conversation, beside the hits of the
-// prefix cache. classesPanel compares the classes of requests.
+// prefix cache. classesPanel compares the classes of requests, endpointsPanel the servers and models that they go to.
 var (
 	turnsPanel = Panel{name: "turns", title: turnsTitle, draw: drawTurns,
 		empty: func(v *View) bool { return len(v.turnRows()) == 0 }, nothing: nothingYet}
-	classesPanel = Panel{name: "classes", title: classesTitle, draw: drawClasses,
-		empty: func(v *View) bool { return len(v.classRows()) == 0 }, nothing: nothingYet}
+	classesPanel   = groupsPanel("classes", func(*View) string { return "by class" }, (*View).classRows)
+	endpointsPanel = groupsPanel("endpoints", (*View).endpointsName, (*View).endpointRows)
 )
+
+// groupsPanel compares groups of requests.
+func groupsPanel(name string, by func(*View) string, rows func(*View) []groupRow) Panel {
+	return Panel{name: name, empty: func(v *View) bool { return len(rows(v)) == 0 }, nothing: nothingYet,
+		title: func(v *View, _, _ int) []screen.Span { return v.groupsTitle(by(v)) },
+		draw:  func(c screen.Canvas, v *View) { v.drawGroups(c, rows(v)) }}
+}
 
 // groupRow is a group of requests with the latency by which the run is watched: exact once it is over.
 type groupRow struct {
 	*metrics.Group
+	title    string
 	p50, p99 time.Duration // metrics.Never without samples
 }
 
@@ -34,13 +44,57 @@ func (v *View) classRows() []groupRow {
 	return v.groupRows(v.Classes, func(r *metrics.Report) []metrics.Group { return r.Classes })
 }
 
+// endpointRows are those of the endpoints. A report has servers, which are the same where each has one model.
+func (v *View) endpointRows() []groupRow {
+	out := v.groupRows(v.Endpoints, func(r *metrics.Report) []metrics.Group {
+		if len(r.Servers) == len(v.Endpoints) {
+			return r.Servers
+		}
+		return nil
+	})
+	for i := range out {
+		out[i].title = v.endpointName(v.Endpoints[i].Server, v.Endpoints[i].Model)
+	}
+	return out
+}
+
+// endpointsName says how endpoints differ.
+func (v *View) endpointsName() string {
+	if len(v.plan().Servers) > 1 {
+		return "by server"
+	}
+	return "by model"
+}
+
+// endpointName is what is at a server, such as a model; the server where nothing is; or both where there are several
+// servers.
+func (v *View) endpointName(server int, what string) string {
+	of := v.plan().ServerURL(server)
+	if of == "" && what == "" {
+		of = cmp.Or(v.plan().Address(), "server")
+	}
+	return strings.TrimSpace(foreignName(strings.TrimPrefix(of, "http://")) + " " + foreignName(what))
+}
+
+// longestName bounds foreign names that are drawn, in bytes, so that long ones cost no time. It is wider than any
+// column, which cuts their middle.
+const longestName = 400
+
+// foreignName is a name fit for the screen. Of a long one both ends are left.
+func foreignName(s string) string {
+	if n := len(s); n > longestName {
+		s = s[:longestName/2] + s[n-longestName/2:]
+	}
+	return screen.Sanitize(s)
+}
+
 // groupRows are those of groups so far, or of a report that has some.
 func (v *View) groupRows(all []metrics.Group, over func(*metrics.Report) []metrics.Group) (out []groupRow) {
 	if v.Report != nil && len(over(v.Report)) > 0 {
 		all = over(v.Report)
 	}
 	for i := range all {
-		r := groupRow{&all[i], metrics.Never, metrics.Never}
+		r := groupRow{&all[i], foreignName(all[i].Name()), metrics.Never, metrics.Never}
 		wait := v.plan().FirstWait()
 		exact, h := &r.Statistics[wait], &r.Histograms[wait]
 		switch {
@@ -55,10 +109,7 @@ func (v *View) groupRows(all []metrics.Group, over func(*metrics.Report) []metri
 	return out
 }
 
-// title is the name of the group, fit for the screen.
-func (r *groupRow) title() string { return screen.Sanitize(r.Name()) }
-
-// Columns of both tables.
+// Columns of all tables of groups.
 var (
 	doneColumn   = column[*groupRow]{"done", 7, func(r *groupRow) screen.Span { return countCell(r.Completed) }, 3}
 	p50Column    = column[*groupRow]{"p50", 7, func(r *groupRow) screen.Span { return waitCell(r.p50) }, 0}
@@ -67,6 +118,8 @@ var (
 		0}
 	idealColumn = column[*groupRow]{"ideal", 6, func(r *groupRow) screen.Span { return shareCell(r.Ideal.Rate()) }, 0}
 )
+
+func countCell(n int) screen.Span { return screen.Text.Span(number.Count(n)) }
 
 func waitCell(d time.Duration) screen.Span {
 	return cell(orDash(d != metrics.Never, number.Latency, d))
@@ -91,15 +144,14 @@ func cacheColumnsOf(rows []groupRow) (out columns[*groupRow]) {
 	return out
 }
 
-// groupsTitle names a table of groups, with what it has more than there is room for.
-func (v *View) groupsTitle(name string, n, h int) heading {
-	out := heading{screen.Strong.Span(name), screen.Text.Span(" " + v.firstWait().Naming().Title)}
-	out.when(n > max(1, h-3), screen.Label, " · z shows more")
-	return append(out, screen.Label.Span(" whole run"))
+// groupsTitle names a table of groups.
+func (v *View) groupsTitle(name string) heading {
+	return heading{screen.Strong.Span(name), screen.Text.Span(" " + v.firstWait().Naming().Title),
+		screen.Label.Span(" whole run")}
 }
 
-func turnsTitle(v *View, w, h int) []screen.Span {
-	out := v.groupsTitle("by turn", len(v.turnRows()), h)
+func turnsTitle(v *View, w, _ int) []screen.Span {
+	out := v.groupsTitle("by turn")
 	if s := v.Sessions; s != nil && v.Report == nil {
 		thinking := between + number.Count(s.Thinking) + " thinking"
 		active := between + number.Count(s.Active) + " active" + thinking
@@ -136,11 +188,11 @@ func drawTurns(c screen.Canvas, v *View) {
 	rows := v.turnRows()
 	names, most := turnName, time.Duration(1)
 	for i := range rows {
-		names, most = max(names, screen.Width(rows[i].title())), max(most, rows[i].p99)
+		names, most = max(names, screen.Width(rows[i].title)), max(most, rows[i].p99)
 	}
 	names = min(names, longestTurns)
 	name := func(c screen.Canvas, r *groupRow, plain screen.Style) {
-		c.Right(names, 0, screen.Shorten(r.title(), names), plain)
+		c.Right(names, 0, screen.Shorten(r.title, names), plain)
 	}
 	bar := func(c screen.Canvas, r *groupRow, _ screen.Style) {
 		if c.W >= turnBar && r.p50 != metrics.Never {
@@ -157,57 +209,82 @@ func drawTurns(c screen.Canvas, v *View) {
 	t.draw(c, len(rows), func(i int) *groupRow { return &rows[i] }, plainRow)
 }
 
-func classesTitle(v *View, _, h int) []screen.Span {
-	return v.groupsTitle("by class", len(v.classRows()), h)
+// drawGroups writes a row for each group, where there is no room for all those that a person looks for first.
+func (v *View) drawGroups(c screen.Canvas, rows []groupRow) {
+	row := func(i int) *groupRow { return &rows[i] }
+	t := table[*groupRow]{figures: v.groupFigures(rows)}
+	t.name(c.W, rowNames(len(rows), row, func(r *groupRow) string { return r.title }))
+	if len(rows) > c.H-1 {
+		t.order = "worst"
+		slices.SortStableFunc(rows, func(a, b groupRow) int {
+			return cmp.Or(cmp.Compare(v.bad(&b), v.bad(&a)), cmp.Compare(b.p99, a.p99))
+		})
+	}
+	t.draw(c, len(rows), row, plainRow)
 }
 
-// drawClasses writes a row for each class: its share in the requests, its rate, its latency, and how many of its
-// requests were good.
-func drawClasses(c screen.Canvas, v *View) {
-	rows := v.classRows()
-	all := 0
+// bad is the share of a group's requests that is not good or, without objectives, that failed.
+func (v *View) bad(r *groupRow) float64 {
+	if v.plan().JudgesGroup(r.Group, v.goals()) {
+		return 1 - r.GoodShare()
+	}
+	return float64(r.Failed) / float64(r.Ended())
+}
+
+// groupFigures are the load of each group, its latency, its output, and what became of its requests.
+func (v *View) groupFigures(rows []groupRow) columns[*groupRow] {
+	all, failed := 0, 0
 	for i := range rows {
-		all += rows[i].Ended()
+		all, failed = all+rows[i].Ended(), failed+rows[i].Failed
 	}
 	length := (v.At - v.plan().Warmup).Seconds()
 	if v.Report != nil {
 		length = v.Report.Duration
 	}
-	cols := columns[*groupRow]{
-		{"share", 7, func(r *groupRow) screen.Span {
-			return shareCell(float64(r.Ended()) / math.Max(1, float64(all)))
-		}, 3},
-		{"req/s", 7, func(r *groupRow) screen.Span {
-			return cell(orDash(length > 0, number.Rate, float64(r.Completed)/length))
-		}, 2},
-		p50Column, p99Column,
+	perSecond := func(n int, write func(float64) string) screen.Span {
+		return cell(orDash(length > 0, write, float64(n)/length))
+	}
+	p50 := p50Column
+	p50.spare = 3
+	out := columns[*groupRow]{
+		{"share", 7, func(r *groupRow) screen.Span { return shareCell(float64(r.Ended()) / float64(all)) }, 8},
+		{"in flight", 10, func(r *groupRow) screen.Span { return countCell(r.InFlight) }, 5},
+		{"req/s", 7, func(r *groupRow) screen.Span { return perSecond(r.Completed, number.Rate) }, 4},
+		p50, p99Column,
+	}
+	if v.plan().Generates() {
+		out = append(out, column[*groupRow]{"tok/s", 7,
+			func(r *groupRow) screen.Span { return perSecond(r.OutputTokens, number.Short) }, 2})
 	}
 	if v.judges() {
-		target, _ := v.target()
-		cols = append(cols, column[*groupRow]{"good", 8, func(r *groupRow) screen.Span {
-			share, known := part(r.Good, r.Ended())
-			if !known || !v.plan().JudgesGroup(r.Group, v.goals()) {
-				return cell(dash)
-			}
-			return goodCell(share, target)
-		}, 0})
+		out = append(out, column[*groupRow]{"good", 8, v.goodOf, 0})
+	}
+	if failed > 0 {
+		out = append(out, column[*groupRow]{"failed", 7, failedOf, 0})
 	}
 	for i, col := range cacheColumnsOf(rows) {
-		col.spare = 5 - i
-		cols = append(cols, col)
+		col.spare = 6 + i
+		out = append(out, col)
 	}
-	row := func(i int) *groupRow { return &rows[i] }
-	names := rowNames(len(rows), row, (*groupRow).title, 6, max(8, c.W/3))
-	cols = cols.fit(c.W - names.w)
-	names.w = min(names.w, max(0, c.W-cols.width()))
-	t := table[*groupRow]{before: []field[*groupRow]{names}, figures: cols}
-	t.draw(c, len(rows), row, plainRow)
+	return out
 }
 
-// goodCell is a share of good requests, in the colour of its verdict.
-func goodCell(share, target float64) screen.Span {
+func failedOf(r *groupRow) screen.Span {
+	out := countCell(r.Failed)
+	if r.Failed > 0 {
+		out.Style = screen.Warning
+	}
+	return out
+}
+
+// goodOf is the share of good requests of a group, in the colour of its verdict.
+func (v *View) goodOf(r *groupRow) screen.Span {
+	share, known := part(r.Good, r.Ended())
+	if !known || !v.plan().JudgesGroup(r.Group, v.goals()) {
+		return cell(dash)
+	}
 	out := screen.Span{Text: percent(share), Style: screen.Style{Fg: screen.Good}}
-	if share < target {
+	if target, _ := v.target(); share < target {
 		out.Style.Fg = screen.Bad
 	}
 	return out

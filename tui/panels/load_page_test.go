@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -383,8 +384,10 @@ func TestServersInTheTable(t *testing.T) {
 		},
 	}
 	for w, want := range map[int][]string{
-		45: {"in flight", "failed", "tok/s", "TTFT p99", "10.0…:8000 3 0 60 30.1ms", "http…o sql 0 7 0 –"},
-		90: {"sent", "done", "TTFT p50", "10.0.0.1:8000", "https://two sql"},
+		45: {"by server TTFT whole run", " p50 p99 tok/s failed ", "10.0.0.1:8000 30.1ms 30.1ms 60 0",
+			"https://two sql – – 0 7"},
+		90: {"share in flight req/s", "10.0.0.1:8000 46% 3 0.6"},
+		30: {"10.0.0.1:8000 30.1ms 0"},
 	} {
 		got := drawn("endpoints", &s, w, 5)
 		for _, word := range want {
@@ -396,5 +399,64 @@ func TestServersInTheTable(t *testing.T) {
 	s.Plan.Pooling = true
 	if got := drawn("endpoints", &s, 45, 5); !strings.Contains(got, "req/s") || !strings.Contains(got, "0.6") {
 		t.Errorf("pooling:\n%s", got)
+	}
+}
+
+// Where there is no room for all rows, those that a person looks for come first, and the rest is counted: of servers
+// without objectives by failures, else by good requests; of engines by their TTFT, then their queue.
+func TestWorstRowsFirst(t *testing.T) {
+	s := tuitest.Crowded(tuitest.Mid())
+	s.Plan.Goodput = nil
+	const name = "10.0.0.%d:8000/"
+	for _, c := range []struct {
+		panel, more string
+		first       []int
+	}{
+		{"endpoints", "and 61 more; worst first", []int{40, 39, 38}},
+		{"engines", "and 61 more; slowest first", []int{30, 29, 28}},
+	} {
+		got, rest := drawn(c.panel, &s, 80, 7), ""
+		for _, i := range c.first {
+			_, after, ok := strings.Cut(cmp.Or(rest, got), fmt.Sprintf(name, i))
+			if rest = after; !ok {
+				t.Fatalf("%s: server %d is not in its place:\n%s", c.panel, i, got)
+			}
+		}
+		if !strings.Contains(rest, c.more) {
+			t.Errorf("%s: %q is not in\n%s", c.panel, c.more, got)
+		}
+	}
+}
+
+// The rows of a run with names of 10,000 characters are drawn in no time.
+func BenchmarkCrowded(b *testing.B) {
+	s := tuitest.Crowded(tuitest.Mid())
+	turned(&s, 0, 1, 1) // with the run to compare with
+	for b.Loop() {
+		v, sf := turned(&s, 0, 120, 40)
+		for _, box := range Layout(Pages[0], 120, 40, v).Panels {
+			p, _ := Named(box.Name)
+			p.Draw(box.Rect.Of(sf.All()), v, box, false)
+		}
+	}
+}
+
+// Several engines, and several servers, are said to be the source of the figures of the queue.
+func TestWhoseQueue(t *testing.T) {
+	for want, engines := range map[string][]metrics.Engine{
+		" vLLM queue ━ running":         nil,
+		" queue of 2 engines ━ running": {{Name: "0"}, {Name: "1"}},
+		" queue of 2 servers ━ running": {{Name: "0"}, {Server: 1, Name: "0"}},
+		" queue of 3 engines ━ running": {{Name: "0"}, {Name: "1"}, {Server: 1}},
+		" queue of over 2 servers ━ running": {{}, {Server: 1},
+			{Server: metrics.OtherServers, Name: metrics.OtherEngines}},
+	} {
+		s := tuitest.Watched(tuitest.Mid(), 0)
+		for i := range s.Server {
+			s.Server[i].Engines = engines
+		}
+		if got := drawn("server queue", &s, 100, 12); !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
 	}
 }

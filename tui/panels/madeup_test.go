@@ -157,6 +157,8 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 
 // makeSamples makes up a sample a second of the server, two accelerators and the client.
 func (m *madeUp) makeSamples(r *rand.Rand, length time.Duration, server, gpus, client bool) {
+	aside := rand.New(rand.NewPCG(uint64(length), 15))
+	engines := []int{0, 2, 3}[aside.IntN(3)]
 	for at := time.Second; at <= length; at += time.Second {
 		x := func(most int) float64 { return float64(r.IntN(most)) }
 		if server {
@@ -167,6 +169,16 @@ func (m *madeUp) makeSamples(r *rand.Rand, length time.Duration, server, gpus, c
 				TTFT:  metrics.ServerLatency{N: 1 + x(9), Mean: time.Duration(1+x(500)) * time.Millisecond},
 				Queue: metrics.ServerLatency{N: 1 + x(9), Mean: time.Duration(x(100)) * time.Millisecond}}
 			s.HitRate = s.PrefixHits / s.PrefixQueries
+			for i := range engines {
+				n := float64(aside.IntN(5))
+				e := metrics.Engine{Name: fmt.Sprint("engine-", i), Running: float64(aside.IntN(90)),
+					Waiting: float64(aside.IntN(40)), KVUsage: float64(aside.IntN(100)) / 100,
+					OutputTokens: float64(aside.IntN(4000))}
+				if n > 0 {
+					e.TTFT = metrics.ServerLatency{N: n, Mean: time.Duration(1+aside.IntN(500)) * time.Millisecond}
+				}
+				s.Engines = append(s.Engines, e)
+			}
 			m.run.Server = append(m.run.Server, s)
 		}
 		if gpus {

@@ -113,6 +113,7 @@ func overviewPage(r Rect, v *View) []Box {
 		if errors.lines > 0 {
 			right = slices.Insert(right, len(right)-1, errors)
 		}
+		right = v.withGroups(right, r.H-log, 6)
 		rows := r.rows(0, log)
 		at := rows[0].columns(timeWidth(r), 0)
 		return slices.Concat(at[0].framed(over...), at[1].framed(right...),
@@ -125,11 +126,33 @@ func overviewPage(r Rect, v *View) []Box {
 			right = slices.Insert(right, len(right)-1, errors)
 			right = slices.DeleteFunc(right, func(p share) bool { return p.name == "itl" && r.H < 24 })
 		}
+		right = v.withGroups(right, r.H, 4)
 		return append(at[0].framed(over[:3]...), at[1].framed(right...)...)
 	case r.H >= 24: // narrow and high
 		return r.framed(append(over[:3:3], share{"ttft", 0}, share{"latency", 1 + len(v.latencies())})...)
 	}
 	return r.framed(over[0], over[2])
+}
+
+// tables are those of some names that have several rows, with at most so many.
+func (v *View) tables(most int, names ...string) (out []share) {
+	rows := map[string]int{"endpoints": len(v.Endpoints), "classes": len(v.classRows()), "turns": len(v.turnRows()),
+		"engines": len(v.engines())}
+	for _, name := range names {
+		if n := rows[name]; n > 1 {
+			out = append(out, share{name, 1 + min(n, most)})
+		}
+	}
+	return out
+}
+
+// withGroups puts a table of groups before the last panel of a stack h lines high, or two where it is high. In a low
+// one it takes the place of the distribution of ITL, whose percentiles stand below it.
+func (v *View) withGroups(stack []share, h, most int) []share {
+	tables := v.tables(most, "endpoints", "classes", "engines", "turns")
+	tables = tables[:min(len(tables), 1+h/40)]
+	stack = slices.DeleteFunc(stack, func(p share) bool { return p.name == "itl" && len(tables) > 0 && h < 34 })
+	return slices.Insert(stack, len(stack)-1, tables...)
 }
 
 // latencyPage lays out the page of latencies. The sizes are those of the area below the header.
@@ -138,7 +161,7 @@ func latencyPage(r Rect, v *View) []Box {
 	if v.plan().Measures(metrics.Pace) {
 		table.lines++ // the speeds
 	}
-	turns := v.turnsShare()
+	turns := v.tables(turnsMost, "turns")
 	switch {
 	case r.W >= 180 && r.H >= 30: // the table beside the charts
 		if v.Baseline != nil && r.H >= 40 {
@@ -168,14 +191,6 @@ const (
 	turnsMost  = 12
 )
 
-// turnsShare is the panel of turns in a stack; none where no conversation has several turns.
-func (v *View) turnsShare() []share {
-	if n := len(v.turnRows()); n > 0 {
-		return []share{{"turns", 1 + min(n, turnsMost)}}
-	}
-	return nil
-}
-
 // endsLines are those of a heat map of requests that ended.
 const endsLines = 7
 
@@ -187,12 +202,7 @@ func loadPage(r Rect, v *View) []Box {
 	if n := sloLines(v.Snapshot); n > 0 {
 		right = append(right, share{"slo", 0})
 	}
-	if n := len(v.Endpoints); n > 1 {
-		right = append(right, share{"endpoints", min(n+1, 10)})
-	}
-	if n := len(v.classRows()); n > 0 {
-		right = append(right, share{"classes", min(n+1, 10)})
-	}
+	right = append(right, v.tables(9, "endpoints", "classes")...)
 	if r.W < 80 || r.H < 18 {
 		stages := share{"stages", max(3, r.H/4)}
 		if len(right) > 0 {
@@ -237,15 +247,18 @@ func serverPage(r Rect, v *View) []Box {
 		[]share{{"why ttft", 0}, {"cache", cacheLines}}
 	told := len(cacheRows(&v.Totals))
 	right[1].lines += told
+	engines := v.tables(9, "engines", "endpoints")
+	engines = engines[:min(len(engines), 1)]
 	if len(v.Server) == 0 {
 		over = append([]share{{"server queue", absentLines}}, charts("ttft over time", "load")...)
 		if told == 0 {
 			right = right[:1]
 		}
 	}
+	right = slices.Insert(right, 1, engines...)
 	gpus := gpuLines(v)
 	if r.W < 80 || r.H < 14 {
-		out := append([]share{over[0], {"why ttft", min(whyLines, r.H/3)}}, over[1])
+		out := slices.Concat(over[:1], engines, []share{{"why ttft", min(whyLines, r.H/3)}}, over[1:2])
 		if gpus > 0 {
 			out = append(out, share{"gpu", gpus})
 		}

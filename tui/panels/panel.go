@@ -60,7 +60,7 @@ var all = []*Panel{
 	&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
 	&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel, &classesPanel, &turnsPanel,
 	&serverQueuePanel, &kvPanel, &serverTokensPanel, &serverTTFTPanel, &cachePanel, &gpuPanel, &whyPanel,
-	&requestsPanel, &requestPanel, &promptLengthsPanel, &answerLengthsPanel, &finishPanel,
+	&enginesPanel, &requestsPanel, &requestPanel, &promptLengthsPanel, &answerLengthsPanel, &finishPanel,
 }
 
 // Named finds a panel.

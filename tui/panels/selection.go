@@ -9,8 +9,10 @@ import (
 
 // selection is the part of a run within the span.
 type selection struct {
-	closed []metrics.Window                // whole seconds only: their counts are rates
-	server map[bool][]metrics.ServerSecond // see View.serverSpan; of the whole run or not
+	closed []metrics.Window // whole seconds only: their counts are rates
+	// Of the whole run or not: see View.serverSpan and View.engines.
+	server  map[bool][]metrics.ServerSecond
+	engines map[bool][]metrics.Engine
 
 	windows    []metrics.Window // of the figures
 	histograms metrics.WindowHistograms
@@ -43,7 +45,7 @@ func (v *View) selected() *selection {
 func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 	from, to, _ := spanOf(s, span, back)
 	out := &selection{closed: within(closedWindows(s), from, to), server: map[bool][]metrics.ServerSecond{},
-		older: map[olderKey]*olderSum{}}
+		engines: map[bool][]metrics.Engine{}, older: map[olderKey]*olderSum{}}
 	from, to, all := figureSpan(s, span, back)
 	if !all {
 		out.windows = within(s.Windows, from, to)

@@ -27,6 +27,7 @@ func (v *View) serverLine(name string, color screen.Color, of func(*metrics.Serv
 func openServerQueue(v *View) (titleOf, drawOf) {
 	_, waiting, _ := v.cursorLevels()
 	here := series{name: "waiting (client)", now: number.Count(waiting), sign: hereSign, color: screen.Dimmed,
+		spare: true,
 		value: func(w *metrics.Window) float64 { return float64(w.Waiting) }}
 	if v.whole() {
 		mean, most := v.levelOver(func(w *metrics.Window) int { return w.Waiting })
@@ -50,9 +51,13 @@ func openServerQueue(v *View) (titleOf, drawOf) {
 	return title, func(c screen.Canvas, v *View) { p.draw(drawBroken(c, v)) }
 }
 
-// serverName is the name of the server in a title, so short that there is room for the lines and their values.
+// serverName is the name of the server in a title, or of how many engines the figures are the sum, so short that there
+// is room for the lines and their values.
 func serverName(v *View, w int, items []legendItem) string {
-	kind := screen.Shorten(screen.Sanitize(v.ServerKind), 16)
+	kind, whose := screen.Shorten(screen.Sanitize(v.ServerKind), 16), v.whose()
+	if whose != "" {
+		return "queue" + whose
+	}
 	for _, name := range []string{kind + " queue", kind, "server queue"} {
 		n := screen.Width(name) + 6
 		for _, it := range items {

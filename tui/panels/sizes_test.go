@@ -27,7 +27,7 @@ func kinds() []metrics.Snapshot {
 		{State: metrics.Running}, one, tuitest.Young(), tuitest.Judge(tuitest.Bad()),
 		tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.Full(), 3))),
 		tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.FullDone(), 3))),
-		tuitest.Gone(tuitest.Watched(tuitest.Mid(), 3)), limited, replayed,
+		tuitest.Gone(tuitest.Watched(tuitest.Mid(), 3)), limited, replayed, tuitest.Crowded(tuitest.Mid()),
 		tuitest.Pooled(true), tuitest.Talk(time.Minute, true), tuitest.TalkDone(false), tuitest.MonstrousPages(),
 		tuitest.Crazy(),
 	}

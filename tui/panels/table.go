@@ -3,6 +3,7 @@ package panels
 import (
 	"slices"
 
+	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
 
@@ -13,6 +14,7 @@ type table[R any] struct {
 	before  []field[R]
 	figures columns[R]
 	after   field[R]
+	order   string // of the rows by what comes first, such as "worst"; "" for their own
 }
 
 // field is a column of names, gauges or notes: it draws its cells itself, each on a canvas of w columns and a line.
@@ -100,11 +102,20 @@ func (t *table[R]) row(c screen.Canvas, r R, plain screen.Style) {
 	}
 }
 
-// draw draws the head, if there is more than a line, and as many of n rows as there is room for.
+// draw draws the head, if there is more than a line, and as many of n rows as there is room for; a line says how many
+// are left out.
 func (t *table[R]) draw(c screen.Canvas, n int, row func(i int) R, plain func(r R) screen.Style) {
 	if c.H > 1 {
 		t.head(c)
 		c = c.Sub(0, 1, c.W, c.H-1)
+	}
+	if n > c.H && c.H > 1 {
+		rest := "and " + number.Count(n-c.H+1) + " more"
+		if t.order != "" {
+			rest += "; " + t.order + " first"
+		}
+		c.Print(0, c.H-1, rest, screen.Label)
+		n = c.H - 1
 	}
 	t.rows(c, n, row, plain)
 }
@@ -117,13 +128,23 @@ func (t *table[R]) rows(c screen.Canvas, n int, row func(i int) R, plain func(r 
 	}
 }
 
-// rowNames is a column of names as wide as the widest, from least to most columns.
-func rowNames[R any](n int, row func(i int) R, of func(r R) string, least, most int) field[R] {
-	w := least
+// leastNames is the room for names that figures leave, if names are that long.
+const leastNames = 12
+
+// name puts names in front of the figures that fit beside them in w columns, and gives them the room that is left.
+func (t *table[R]) name(w int, names field[R]) {
+	t.figures = t.figures.fit(w - min(names.w, max(leastNames, w*2/5)))
+	names.w = min(names.w, max(0, w-t.figures.width()))
+	t.before = append(t.before, names)
+}
+
+// rowNames is a column of names as wide as the widest.
+func rowNames[R any](n int, row func(i int) R, of func(r R) string) field[R] {
+	w := 6
 	for i := range n {
 		w = max(w, screen.Width(of(row(i))))
 	}
-	return field[R]{"", min(w, most), func(c screen.Canvas, r R, plain screen.Style) {
+	return field[R]{"", w, func(c screen.Canvas, r R, plain screen.Style) {
 		c.Print(0, 0, screen.ShortenMiddle(of(r), c.W), plain)
 	}}
 }

@@ -1,7 +1,9 @@
 package panels
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -31,31 +33,41 @@ func (m *madeUp) makeGroups(seed uint64) {
 
 // groupTruth is a group of requests as they say.
 type groupTruth struct {
-	done, failed, good int
-	cached, cachedOf   int
-	ideal, idealOf     int
-	wait               metrics.Histogram
+	flying, done, failed, good, tokens int
+	cached, cachedOf                   int
+	ideal, idealOf                     int
+	wait                               metrics.Histogram
+	early                              metrics.Histogram // of those in flight as well
 }
 
-// groups are the requests that ended, without the warm-up, by a name; "" for none.
+// groups are the requests that ended, without the warm-up, and all in flight, by a name; "" for none.
 func (f *truth) groups(name func(q *metrics.Request) string) (map[string]*groupTruth, int) {
 	out, all := map[string]*groupTruth{}, 0
 	for i := range f.run.requests {
 		q := &f.run.requests[i]
 		of := name(q)
-		if of == "" || q.Done > f.s.At || q.Scheduled < f.s.Plan.Warmup {
+		if of == "" || q.Sent > f.s.At {
 			continue
 		}
-		all++
 		if out[of] == nil {
 			out[of] = &groupTruth{}
 		}
-		g := out[of]
+		g, flying, warming := out[of], q.Done > f.s.At, q.Scheduled < f.s.Plan.Warmup
+		if flying {
+			g.flying++
+		}
+		if !warming && (flying || q.OK()) && q.FirstChunk != metrics.Never && q.FirstChunk <= f.s.At {
+			g.early.Add(q.FirstChunk - q.Sent)
+		}
+		if flying || warming {
+			continue
+		}
+		all++
 		if !q.OK() {
 			g.failed++
 			continue
 		}
-		g.done++
+		g.done, g.tokens = g.done+1, g.tokens+q.OutputTokens
 		if o := q.Outcome(); f.s.Plan.Goodput.Judge(&o).Good() {
 			g.good++
 		}
@@ -110,7 +122,7 @@ func (f *truth) groupRows(groups map[string]*groupTruth, columns []string,
 			f.failf("%s: %q, want %q", name, rows[i], want(name, g))
 		case i >= 0:
 			f.read++
-		case f.large && len(rows) > 0:
+		case f.large && len(rows) > 0 && g.done+g.failed > 0:
 			f.failf("no row of %s", name)
 		}
 	}
@@ -151,17 +163,93 @@ func (f *truth) turns() {
 
 func (f *truth) classes() {
 	groups, all := f.groups(func(q *metrics.Request) string { return q.Class })
-	columns := []string{"share", "req/s", "p50", "p99"}
-	if len(f.s.Plan.Goodput) > 0 {
+	f.comparison(groups, all, func(name string, g *groupTruth) []string {
+		return f.waits(g, "classes", "class", name)
+	})
+}
+
+func (f *truth) endpoints() {
+	groups, all := f.groups(func(q *metrics.Request) string { return cmp.Or(q.Model, "127.0.0.1:8000") })
+	f.comparison(groups, all, func(_ string, g *groupTruth) []string {
+		if f.s.Plan.Pooling { // known when a request ends
+			g.early = g.wait
+		}
+		return []string{orDash(g.early.Count() > 0, number.Latency, g.early.Quantile(.5)),
+			orDash(g.early.Count() > 0, number.Latency, g.early.Quantile(.99))}
+	})
+}
+
+// comparison compares the rows of groups: their load, waits, output, and what became of their requests.
+func (f *truth) comparison(groups map[string]*groupTruth, all int, waits func(string, *groupTruth) []string) {
+	plan, failed := f.s.Plan, 0
+	for _, g := range groups {
+		failed += g.failed
+	}
+	columns := []string{"share", "in flight", "req/s", "p50", "p99"}
+	if !plan.Pooling {
+		columns = append(columns, "tok/s")
+	}
+	if len(plan.Goodput) > 0 {
 		columns = append(columns, "good")
 	}
-	length := (f.s.At - f.s.Plan.Warmup).Seconds()
+	if failed > 0 {
+		columns = append(columns, "failed")
+	}
+	length := (f.s.At - plan.Warmup).Seconds()
 	f.groupRows(groups, columns, func(name string, g *groupTruth) []string {
-		row := append([]string{shareText(g.done+g.failed, all), number.Rate(float64(g.done) / length)},
-			f.waits(g, "classes", "class", name)...)
-		if len(f.s.Plan.Goodput) > 0 {
-			row = append(row, percent(float64(g.good)/float64(g.done+g.failed)))
+		row := []string{orDash(all > 0, saidShare, float64(g.done+g.failed)/math.Max(1, float64(all))),
+			number.Count(g.flying), number.Rate(float64(g.done) / length)}
+		row = append(row, waits(name, g)...)
+		if !plan.Pooling {
+			row = append(row, number.Short(float64(g.tokens)/length))
+		}
+		if len(plan.Goodput) > 0 {
+			row = append(row, orDash(g.done+g.failed > 0, percent, float64(g.good)/float64(g.done+g.failed)))
+		}
+		if failed > 0 {
+			row = append(row, number.Count(g.failed))
 		}
 		return row
 	})
+}
+
+// engines compares the rows of engines, which are made up with names from engine-0 on.
+func (f *truth) engines() {
+	type sums struct{ n, running, waiting, kv, tokens, requests, wait float64 }
+	all, newest := map[string]*sums{}, f.sample()
+	for _, s := range f.samples() {
+		for _, e := range s.Engines {
+			x := all[e.Name]
+			if x == nil {
+				x = &sums{}
+				all[e.Name] = x
+			}
+			x.n++
+			x.running, x.waiting, x.kv = x.running+e.Running, x.waiting+e.Waiting, x.kv+e.KVUsage
+			x.tokens, x.requests = x.tokens+e.OutputTokens, x.requests+e.TTFT.N
+			x.wait += e.TTFT.N * e.TTFT.Mean.Seconds()
+		}
+	}
+	rows, names := f.table("running", "waiting", "KV", "tok/s", "mean")
+	for name, x := range all {
+		i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, name+" ") })
+		if i < 0 {
+			if f.large {
+				f.failf("no row of %s", name)
+			}
+			continue
+		}
+		queue := []float64{x.running / x.n, x.waiting / x.n, x.kv / x.n}
+		if !f.over() || f.v.cursorSecond() != nil {
+			k := slices.IndexFunc(newest.Engines, func(e metrics.Engine) bool { return e.Name == name })
+			e := newest.Engines[k]
+			queue = []float64{e.Running, e.Waiting, e.KVUsage}
+		}
+		want := []string{said(queue[0]), said(queue[1]), saidShare(queue[2]), said(x.tokens / x.n),
+			orDash(x.requests > 0, number.Latency, number.Seconds(x.wait/x.requests))}
+		if !slices.Equal(rows[i], want) {
+			f.failf("%s: %q, want %q", name, rows[i], want)
+		}
+		f.read++
+	}
 }

@@ -415,62 +415,6 @@ func (f *truth) stages() {
 	}
 }
 
-func (f *truth) endpoints() {
-	type endpoint struct {
-		sent, flying, done, failed, tokens int
-		wait                               metrics.Histogram
-	}
-	byModel := map[string]*endpoint{}
-	for i := range f.run.requests {
-		q := &f.run.requests[i]
-		if q.Sent > f.s.At {
-			continue
-		}
-		e := byModel[q.Model]
-		if e == nil {
-			e = &endpoint{}
-			byModel[q.Model] = e
-		}
-		over := q.Done <= f.s.At
-		if !over {
-			e.flying++
-		}
-		if q.Scheduled < f.s.Plan.Warmup {
-			continue
-		}
-		e.sent++
-		switch {
-		case over && q.OK():
-			e.done, e.tokens = e.done+1, e.tokens+q.OutputTokens
-		case over:
-			e.failed++
-			continue
-		}
-		if q.FirstChunk != metrics.Never && q.FirstChunk <= f.s.At {
-			e.wait.Add(q.FirstChunk - q.Sent)
-		}
-	}
-	wait := f.v.firstWait().Naming().Title
-	rows, names := f.table("sent", "in flight", "done", "failed", "out tok", wait+" p50", wait+" p99")
-	for model, e := range byModel {
-		if model == "" {
-			model = "127.0.0.1:8000"
-		}
-		i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, model+" ") })
-		quantile := func(q float64) string { return orDash(e.wait.Count() > 0, number.Latency, e.wait.Quantile(q)) }
-		want := []string{number.Count(e.sent), number.Count(e.flying), number.Count(e.done), number.Count(e.failed),
-			number.Count(e.tokens), quantile(0.5), quantile(0.99)}
-		switch {
-		case i >= 0 && !slices.Equal(rows[i], want):
-			f.failf("%s: %q, want %q", model, rows[i], want)
-		case i >= 0:
-			f.read++
-		case f.large:
-			f.failf("no endpoint %s", model)
-		}
-	}
-}
-
 // lengthName is how a title names the length of a success in tokens, "" for none.
 func lengthName(q *metrics.Request, tokens int) string {
 	if !q.OK() || tokens == 0 {

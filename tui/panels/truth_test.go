@@ -44,7 +44,7 @@ var readers = map[string]func(*truth){
 	"latency": (*truth).latencyTable, "percentiles": (*truth).percentileTable, "slo": (*truth).slo,
 	"errors": (*truth).errors, "log": (*truth).log, "events": (*truth).log, "report": (*truth).report,
 	"lateness": (*truth).lateness, "stages": (*truth).stages, "endpoints": (*truth).endpoints,
-	"classes": (*truth).classes, "turns": (*truth).turns,
+	"classes": (*truth).classes, "engines": (*truth).engines, "turns": (*truth).turns,
 	"server queue": (*truth).serverQueue, "kv": (*truth).kv, "server tokens": (*truth).serverTokens,
 	"server ttft": (*truth).serverTTFT,
 	"cache":       (*truth).cache, "gpu": (*truth).gpus, "why ttft": (*truth).why, "requests": (*truth).list,

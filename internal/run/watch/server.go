@@ -42,20 +42,21 @@ type Server struct {
 type serverClient struct {
 	client *http.Client
 	target *target.Target
+	place  int // among the servers of the run
 }
 
 // NewServer asks the servers of a run, the first through a client of the caller, and profiles them if asked to. Their
 // counters are added up; a server that is named twice is asked once.
 func NewServer(client *http.Client, servers []*target.Target, profiling Profiling) *Server {
 	s := &Server{}
-	for _, t := range servers {
+	for place, t := range servers {
 		if slices.ContainsFunc(s.asked, func(a serverClient) bool { return a.target.Same(t) }) {
 			continue
 		}
 		if s.asked != nil {
 			client = t.Client()
 		}
-		s.asked = append(s.asked, serverClient{client, t})
+		s.asked = append(s.asked, serverClient{client, t, place})
 	}
 	s.profiler = newProfiler(profiling, s.profile)
 	return s
@@ -85,7 +86,7 @@ func (s *Server) Poll() {
 // pages are the metrics pages of all servers.
 func (s *Server) pages() (all []telemetry.Page) {
 	for _, a := range s.asked {
-		all = append(all, telemetry.Page{Client: a.client, URL: a.target.URL("/metrics")})
+		all = append(all, telemetry.Page{Client: a.client, URL: a.target.URL("/metrics"), Server: a.place})
 	}
 	return all
 }

@@ -134,7 +134,7 @@ func Sample() (metrics.Run, []metrics.Request) {
 	return run, qs
 }
 
-// Server are three samples of a server that does not report preemptions.
+// Server are three samples of a server that does not report preemptions; the second tells its engines apart.
 func Server() []metrics.ServerSecond {
 	silent := metrics.Unsaid()
 	first := metrics.ServerSecond{
@@ -149,7 +149,12 @@ func Server() []metrics.ServerSecond {
 	second.TTFT = metrics.ServerLatency{N: 2, Mean: 190 * ms}
 	second.Queue, second.Prefill = metrics.ServerLatency{N: 2, Mean: 25 * ms},
 		metrics.ServerLatency{N: 2, Mean: 150 * ms}
+	second.Engines = []metrics.Engine{
+		{Name: "0", Running: 1, Waiting: 0, KVUsage: 0.5, OutputTokens: 9, TTFT: second.TTFT},
+		{Server: 1, Name: "rank \"1\"", Running: 0, Waiting: 0, KVUsage: 1, OutputTokens: silent},
+	}
 	third := second
+	third.Engines = nil
 	third.At, third.Took, third.Running, third.KVUsage = 1750*ms, 749*ms, 0, 0.5
 	third.PrefixQueries, third.PrefixHits, third.HitRate, third.PromptTokens, third.OutputTokens = 8, 0, 0, 8, 1
 	third.TTFT, third.Queue, third.Prefill = metrics.ServerLatency{N: 1, Mean: 800 * ms}, metrics.ServerLatency{},

@@ -44,22 +44,23 @@ type source struct {
 	atEnd bool
 }
 
-// engine is a kind of server: its name for users, the prefix of its series, and their sources by name. The names lack
-// the prefix, the colon or underscore after it and a final "_total".
-type engine struct {
-	kind, prefix string
-	names        map[string][]source
+// kind is a kind of server: its name for users, the prefix of its series, and their sources by name. The names lack the
+// prefix, the colon or underscore after it and a final "_total". label is the one by which the engines of a server
+// differ, "" for none.
+type kind struct {
+	name, prefix, label string
+	names               map[string][]source
 }
 
 func is(f figure) []source    { return []source{{figure: f}} }
 func older(f figure) []source { return []source{{figure: f, rank: 1}} }
 func atEnd(f figure) []source { return []source{{figure: f, atEnd: true}} }
 
-// engines are the known kinds of servers. The page does not show at which moment of a request a figure moves: that is
+// kinds are the known kinds of servers. The page does not show at which moment of a request a figure moves: that is
 // taken from their source code.
-func engines() []engine {
-	return []engine{
-		{"vLLM", "vllm", map[string][]source{
+func kinds() []kind {
+	return []kind{
+		{"vLLM", "vllm", "engine", map[string][]source{
 			"num_requests_running":               is(running),
 			"num_requests_waiting":               is(waiting),
 			"kv_cache_usage_perc":                is(kvUsage), // a share, in spite of its name
@@ -81,7 +82,7 @@ func engines() []engine {
 			"request_prefill_time_seconds_sum":   atEnd(prefillSum),
 			"request_prefill_time_seconds_count": atEnd(prefillCount),
 		}},
-		{"SGLang", "sglang", map[string][]source{
+		{"SGLang", "sglang", "dp_rank", map[string][]source{
 			"num_running_reqs":       is(running),
 			"num_queue_reqs":         is(waiting),
 			"token_usage":            is(kvUsage),
@@ -102,7 +103,7 @@ func engines() []engine {
 			"queue_time_seconds_count":          is(queueCount),
 		}},
 		// It counts the seconds of prefill but not the requests, so there is no mean.
-		{"llama.cpp", "llamacpp", map[string][]source{
+		{"llama.cpp", "llamacpp", "", map[string][]source{
 			"requests_processing":  is(running),
 			"requests_deferred":    is(waiting),
 			"kv_cache_usage_ratio": is(kvUsage), // of older versions
@@ -114,7 +115,7 @@ func engines() []engine {
 			"spec_decode_num_draft_tokens":    atEnd(draftTokens),
 			"spec_decode_num_accepted_tokens": atEnd(acceptedTokens),
 		}},
-		{"TGI", "tgi", map[string][]source{
+		{"TGI", "tgi", "", map[string][]source{
 			"batch_current_size":           is(running),
 			"queue_size":                   is(waiting),
 			"request_input_length_sum":     is(promptTokens),

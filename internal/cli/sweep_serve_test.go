@@ -179,24 +179,17 @@ func TestSweepKilled(t *testing.T) {
 // Ctrl-C stops the server and says how to go on.
 func TestSweepInterrupted(t *testing.T) {
 	s := newSweepTest(t)
-	self := program(t)
-	p := exec.Command(self, s.args()...)
-	var said strings.Builder
-	p.Stderr = &said
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if found, _ := filepath.Glob(filepath.Join(s.dir, "x", "*", "run=0.json")); found != nil {
-			break
+	go func() {
+		if eventually(func() bool {
+			found, _ := filepath.Glob(filepath.Join(s.dir, "x", "*", "run=0.json"))
+			return found != nil
+		}) {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	_ = p.Process.Signal(syscall.SIGINT)
-	err := p.Wait()
-	if p.ProcessState.ExitCode() != session.ExitAborted || !strings.Contains(said.String(), "--resume -e x") ||
-		!s.free() {
-		t.Errorf("%v, %s", err, said.String())
+	}()
+	benchtop(s.args()...).expect(t, session.ExitAborted, "--resume -e x")
+	if !s.free() {
+		t.Error("a server is left")
 	}
 }
 

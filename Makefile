@@ -15,26 +15,25 @@ test:
 fmt:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "gofmt these files:"; echo "$$bad"; exit 1; fi
 
-# With the race detector, packages are those that make race builds; it does not change what is checked. What loads much and
-# ends soon collects its garbage less often.
+# With the race detector, packages are those that make race builds; it does not change what is checked.
 vet:
 	go vet -race ./...
 
 staticcheck:
-	go run -exec "env GOGC=400 'GOFLAGS=$$GOFLAGS -race'" $(STATICCHECK) ./...
+	go run -exec "env 'GOFLAGS=$$GOFLAGS -race'" $(STATICCHECK) ./...
 
 # Other systems must at least compile, tests included. The tool checks types from source, where go vet would compile every package
 # for each system. It prints errors among what it finds and does not fail for them.
 cross:
 	@for system in darwin/arm64 windows/amd64; do \
-	  found=$$(go run -exec "env GOGC=400 GOOS=$${system%/*} GOARCH=$${system#*/}" $(GOPACKAGES) -mode=allsyntax -test ./...) || exit 1; \
+	  found=$$(go run -exec "env GOOS=$${system%/*} GOARCH=$${system#*/}" $(GOPACKAGES) -mode=allsyntax -test ./...) || exit 1; \
 	  if echo "$$found" | grep -E '^	(-|[^ ]+:[0-9]+): '; then echo "these do not compile for $$system"; exit 1; fi; \
 	done
 
 # Every test once: with the race detector, or without it where the test says so by SkipUnderRace. The vet of go test is a part of
 # make vet.
 race:
-	go test -race -vet=off -exec 'env GOGC=400' ./...
+	go test -race -vet=off ./...
 	go test -vet=off -run "^($$(grep -rh --include='*_test.go' -B 1 '^	ci.SkipUnderRace(t)' . | \
 	  sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' | paste -sd '|' -))$$" \
 	  $$(grep -rl --include='*_test.go' '^	ci.SkipUnderRace(t)' . | xargs -n 1 dirname | sort -u)

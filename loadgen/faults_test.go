@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/ci"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
@@ -195,6 +196,7 @@ var writings = []func(string) string{
 // Faults alone and in pairs, at each place, in each protocol and with all line ends: a request fails where a server
 // reported an error in any form, by the server's words, and only there; all others have the server's counts.
 func TestFaultsInPairs(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for n, tongue := range tongues() {
 		t.Run(tongue.protocol.Traits().Name, func(t *testing.T) {
 			var runs []faultRun

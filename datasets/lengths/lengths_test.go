@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -156,6 +157,7 @@ func share(d Distribution, length int) float64 {
 // nowhere by more than chance lets it (the test of Kolmogorov and Smirnov), and their mean is that of the sum of all
 // lengths. Seeds are fixed.
 func TestDrawnDistributions(t *testing.T) {
+	ci.SkipUnderRace(t)
 	const n = 200_000
 	for _, text := range []string{
 		"7", "uniform min=3 max=9", "normal mean=500 std=100", "normal mean=20 std=30 max=60",

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
@@ -62,6 +63,7 @@ type cacheCase struct {
 // A second run with one seed finds its prompts in the server's cache and warns; with --cache cold it does not. The
 // common part of the prompts of one run is found either way, without a warning.
 func TestCacheOfEarlierRuns(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, c := range []cacheCase{
 		{"strangers", []string{"--vocab-size", "30000"}, 0, false},
 		{"a prefix", []string{"--random-prefix-len", fmt.Sprint(cacheTokens), "--vocab-size", "30000"},
@@ -184,6 +186,7 @@ func TestColdCacheWithASaltOfTheUsersOwn(t *testing.T) {
 // Later turns hit what the turns before them left in the cache, also a cold one, which is no reason for an alarm; the
 // prompts of an earlier run are.
 func TestCacheOfConversations(t *testing.T) {
+	ci.SkipUnderRace(t)
 	const own = cacheTokens / (3*cacheTokens + 2.0) // the first prompt, of both
 	inVirtualTime(t, slow(), nil, func(t *testing.T, server *virtual) {
 		for _, c := range []struct {

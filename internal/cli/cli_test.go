@@ -342,9 +342,6 @@ func TestServeShapes(t *testing.T) {
 				"Total generated tokens:                  120 "}},
 		{"limited", "--num-prompts 20 " + shortPrompts + " --max-concurrency 3 --goodput ttft:60000 e2el:60000",
 			[]string{"Maximum request concurrency:             3 ", "Request goodput (req/s):"}},
-		{"rate by the clock",
-			"--duration 1s --request-rate 30 --burstiness inf --num-prompts 500 " + shortPrompts,
-			[]string{"Successful requests:                     29 "}},
 		{"the clock decides how many", "--duration 500ms --request-rate 240 --vocab-size 300 --random-input-len 4 " +
 			"--random-output-len 1", []string{"Successful requests:                     120 "}},
 		{"other metrics", "--num-prompts 5 " + shortPrompts + " --percentile-metrics e2el --metric-percentiles " +
@@ -352,8 +349,6 @@ func TestServeShapes(t *testing.T) {
 		{"text of the server's tokenizer on the chat protocol",
 			"--backend openai-chat --num-prompts 7 --random-input-len 40 --random-output-len 4",
 			[]string{"Successful requests:                     7 ", "Total input tokens:                      "}},
-		{"vocabulary", "--num-prompts 5 --random-output-len 4 --vocab-size 300 --random-range-ratio 0.5 " +
-			"--random-prefix-len 3", []string{"Successful requests:                     5 "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inVirtualTime(t, simulator.Defaults(), nil, func(t *testing.T, server *virtual) {

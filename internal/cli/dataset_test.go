@@ -369,20 +369,19 @@ func TestDatasetRefusals(t *testing.T) {
 
 // With 0 prompts each row is sent once, at any kind of load.
 func TestEveryRow(t *testing.T) {
-	t.Parallel()
-	url := simulated(t, nil)
 	const rows = 17
-	for _, load := range []string{"--request-rate 200", "--max-concurrency 4", "--stages 50:200ms,100:1s",
-		"--concurrency-stages 4:10s",
-		"--ramp-up-strategy linear --ramp-up-start-rps 10 --ramp-up-end-rps 100 --ramp-over 1s --duration 1s"} {
-		args := "serve --no-save --skip-chat-template --custom-output-len 1 --num-prompts 0 --dataset-name custom " +
-			"--dataset-path " + datasetFiles + "custom_small.jsonl --base-url " + url + " " + load
-		r := benchtop(strings.Fields(args)...)
-		if r.expect(t, session.ExitFine,
-			fmt.Sprintf("Successful requests:                     %d ", rows)); t.Failed() {
-			t.Fatal(load)
+	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
+		for _, load := range []string{"--request-rate 200", "--max-concurrency 4", "--stages 50:200ms,100:1s",
+			"--concurrency-stages 4:10s",
+			"--ramp-up-strategy linear --ramp-up-start-rps 10 --ramp-up-end-rps 100 --ramp-over 1s --duration 1s"} {
+			r := server.serve(t, strings.Fields("--no-save --skip-chat-template --custom-output-len 1 --num-prompts 0 "+
+				"--dataset-name custom --dataset-path "+datasetFiles+"custom_small.jsonl "+load)...)
+			r.expect(t, session.ExitFine, fmt.Sprintf("Successful requests:                     %d ", rows))
+			if t.Failed() {
+				t.Fatal(load)
+			}
 		}
-	}
+	})
 }
 
 // A problem of the file is reported before the needs of its prompts.

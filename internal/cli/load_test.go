@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -53,15 +52,7 @@ func steady(start time.Duration, rate float64, n int) (at []time.Duration) {
 	return at
 }
 
-// mapped are n arrivals, of which the last of k comes when k are expected.
-func mapped(n int, when func(k float64) (seconds float64)) (at []time.Duration) {
-	for i := range n {
-		at = append(at, time.Duration(when(float64(i+1))*1e9))
-	}
-	return at
-}
-
-// Every shape of load sends its requests at its times: the schedule is exact, however busy the machine is.
+// A load sends its requests at the times of its shape: the schedule is exact, however busy the machine is.
 func TestLoads(t *testing.T) {
 	for _, c := range []struct {
 		name, args string
@@ -69,18 +60,6 @@ func TestLoads(t *testing.T) {
 		load       string
 		marks      string
 	}{
-		// The k-th of n comes a gap of 1/(50 + 150 (k-1)/(n-1)) s after the one before.
-		{"ramp over requests", "--ramp-up-strategy linear --ramp-up-start-rps 50 --ramp-up-end-rps 200 --num-prompts " +
-			"51", rampOver(51, 50, 200), "linear ramp 50 to 200 req/s over 51 requests", ""},
-		// 20/ln 10 (10^t - 1) are expected until t s, 78 in all.
-		{"ramp in time", "--ramp-up-strategy exponential --ramp-up-start-rps 20 --ramp-up-end-rps 200 --ramp-over 1s",
-			mapped(78, func(k float64) float64 { return math.Log10(1 + k*math.Ln10/20) }),
-			"exponential ramp 20 to 200 req/s over 1s", ""},
-		// 100 t² until half a second, and then 100 a second.
-		{"ramp in time, so many",
-			"--ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 100 --ramp-over 500ms --num-prompts 50",
-			mapped(50, func(k float64) float64 { return math.Sqrt(min(k, 25)/100) + max(0, k-25)/100 }),
-			"linear ramp 0 to 100 req/s over 500ms", ""},
 		// A request that is due at the very end is not sent; on the edge of two stages it is.
 		{"stages", "--stages 20:500ms,100:500ms,40:250ms",
 			slices.Concat(steady(0, 20, 10), steady(500*time.Millisecond, 100, 50), steady(time.Second, 40, 9)),
@@ -117,16 +96,6 @@ func TestLoads(t *testing.T) {
 			}
 		})
 	}
-}
-
-// rampOver are the arrivals of n requests whose rate goes from one to another, evenly spaced at each rate.
-func rampOver(n int, from, to float64) (at []time.Duration) {
-	sum := 0.0
-	for i := range n {
-		sum += 1 / (from + (to-from)*float64(i)/float64(n-1))
-		at = append(at, time.Duration(sum*1e9))
-	}
-	return at
 }
 
 // A stage of users holds its number of requests in flight and begins at its time.
@@ -369,25 +338,5 @@ func TestRampCutShort(t *testing.T) {
 	if n := len(v["rps_change_events"].([]any)); n != 1 ||
 		v["benchtop"].(map[string]any)["load"] != "linear ramp 20 to 40 req/s over 1000 requests" {
 		t.Errorf("%d changes of the rate, load %q", n, v["benchtop"].(map[string]any)["load"])
-	}
-}
-
-// The end of the time that was asked for is no interruption; what was not sent by then is counted.
-func TestPlannedEnd(t *testing.T) {
-	const planned = 1000 // for which two users need longer
-	dir := t.TempDir()
-	sent := 0
-	inVirtualTime(t, simulator.Defaults(), nil, func(t *testing.T, server *virtual) {
-		server.serve(t,
-			strings.Fields("--duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+
-				" "+shortPrompts)...).expect(t, session.ExitFine, "Time ran out before")
-		sent = len(server.all())
-	})
-	v := resultIn(t, dir)
-	b := v["benchtop"].(map[string]any)
-	if b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != planned ||
-		v["completed"] != float64(sent) {
-		t.Errorf("interrupted %v, completed %v, not sent %v, %d sent", b["interrupted"], v["completed"], b["not_sent"],
-			sent)
 	}
 }

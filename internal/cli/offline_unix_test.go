@@ -22,7 +22,7 @@ import (
 
 // A server that is started for the measurement is stopped after it.
 func TestStartedServer(t *testing.T) {
-	self := os.Args[0]
+	self := program(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -71,10 +71,7 @@ func TestLatencyEndsBeforeItsScreen(t *testing.T) {
 // A measurement that is killed loses nothing: its journal has all requests that were done.
 func TestOfflineKilled(t *testing.T) {
 	t.Parallel()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := program(t)
 	for _, c := range []struct {
 		args             string
 		warmUp, requests int
@@ -90,7 +87,6 @@ func TestOfflineKilled(t *testing.T) {
 			dir := t.TempDir()
 			command := exec.Command(path, append(strings.Fields(c.args), "--base-url", server.url, "--output-json",
 				filepath.Join(dir, "o.json"))...)
-			command.Env = append(os.Environ(), asProgram+"=1")
 			var said bytes.Buffer
 			command.Stdout, command.Stderr = &said, &said
 			if err := command.Start(); err != nil {

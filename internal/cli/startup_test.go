@@ -29,7 +29,7 @@ func unused(t *testing.T) string {
 func TestStartup(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	t.Setenv(session.PytorchVariable, "1")
-	self, _ := os.Executable()
+	self := program(t)
 	dir := t.TempDir()
 	server := self + " simulate --port " + unused(t) + " --api-key=canary-key"
 	benchtop("startup", "--serve-cmd", server, "--num-iters-cold", "1", "--output-json", filepath.Join(dir, "o.json")).

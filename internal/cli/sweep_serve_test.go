@@ -42,7 +42,7 @@ func (s *sweepTest) put(name, content string) string {
 
 // args sweep two servers and two loads, with canaries for secrets.
 func (s *sweepTest) args(more ...string) []string {
-	self, _ := os.Executable()
+	self := program(s.t)
 	return append([]string{
 		"sweep", "serve", "--serve-cmd",
 		fmt.Sprintf("%s simulate --port %s --log '%s'", self, s.port, filepath.Join(s.dir, "requests.jsonl")),
@@ -152,7 +152,7 @@ func TestSweepServe(t *testing.T) {
 // Killed at any moment, a sweep leaves no process, and is continued to the same end.
 func TestSweepKilled(t *testing.T) {
 	s := newSweepTest(t)
-	self, _ := os.Executable()
+	self := program(t)
 	dir := filepath.Join(s.dir, "x")
 	more := func() []string { // it may be killed before it has a directory
 		if _, err := os.Stat(dir); err != nil {
@@ -179,24 +179,17 @@ func TestSweepKilled(t *testing.T) {
 // Ctrl-C stops the server and says how to go on.
 func TestSweepInterrupted(t *testing.T) {
 	s := newSweepTest(t)
-	self, _ := os.Executable()
-	p := exec.Command(self, s.args()...)
-	var said strings.Builder
-	p.Stderr = &said
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if found, _ := filepath.Glob(filepath.Join(s.dir, "x", "*", "run=0.json")); found != nil {
-			break
+	go func() {
+		if eventually(func() bool {
+			found, _ := filepath.Glob(filepath.Join(s.dir, "x", "*", "run=0.json"))
+			return found != nil
+		}) {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	_ = p.Process.Signal(syscall.SIGINT)
-	err := p.Wait()
-	if p.ProcessState.ExitCode() != session.ExitAborted || !strings.Contains(said.String(), "--resume -e x") ||
-		!s.free() {
-		t.Errorf("%v, %s", err, said.String())
+	}()
+	benchtop(s.args()...).expect(t, session.ExitAborted, "--resume -e x")
+	if !s.free() {
+		t.Error("a server is left")
 	}
 }
 

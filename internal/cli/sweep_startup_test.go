@@ -15,7 +15,7 @@ import (
 // missing.
 func TestSweepStartup(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	self, _ := os.Executable()
+	self := program(t)
 	dir := t.TempDir()
 	put := func(name, content string) string {
 		path := filepath.Join(dir, name)

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+
+	"benchtop/internal/ci"
 )
 
 func TestEveryPieceIsItsOwn(t *testing.T) {
+	ci.SkipUnderRace(t)
 	seen := make(map[string]int, vocabulary)
 	for id := range vocabulary {
 		text := piece(id)

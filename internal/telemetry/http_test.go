@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"benchtop/internal/assert"
+	"benchtop/internal/ci"
 )
 
 // served is the URL of a server with one answer.
@@ -25,6 +26,7 @@ func scrape(t *testing.T, answer http.HandlerFunc) (Counters, error) {
 }
 
 func TestScrape(t *testing.T) {
+	ci.SkipUnderRace(t)
 	pack := func(w http.ResponseWriter, page string) {
 		w.Header().Set("Content-Encoding", "gzip")
 		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)

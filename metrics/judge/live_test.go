@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 )
@@ -16,6 +17,7 @@ import (
 // Once all requests have ended, the live answer is that of the report, except for the gaps between chunks, which are
 // estimates.
 func TestJudgeEqualsReport(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 7))
 	ramp := linear(4, 44, minute)
@@ -68,6 +70,7 @@ func TestJudgeEqualsReport(t *testing.T) {
 // While a ramp is on, saturation is found soon after the load passed it, and not before. No claim of that time is above
 // the capacity.
 func TestJudgeLive(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	ramp := linear(4, 60, minute)
 	for seed := range uint64(3) {

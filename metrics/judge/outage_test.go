@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
 
@@ -39,6 +40,7 @@ func killed(all []metrics.Request, at, back time.Duration, kind metrics.Failure)
 
 // A server that dies far below its capacity is not saturated, while the run is on and at its end.
 func TestDeadServerIsNotSaturated(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	ramp := linear(2, 40, minute)
 	for name, c := range map[string]struct {

@@ -47,6 +47,7 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 }
 
 func TestNoSaturation(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	const upTo23 = "no saturation up to 23.5 req/s"
 	stalling := func(at, by time.Duration) server {
@@ -144,6 +145,7 @@ func queued(s queuetest.Server, length float64, rates ...float64) (metrics.Plan,
 // What a server does counts, not whether it answers at once: its first chunks, its refusals, and requests as long as
 // the stage.
 func TestWorkDecides(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	sharing := simulated{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .02, Spread: 1, Tokens: 50}
 	limiter := simulated{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}

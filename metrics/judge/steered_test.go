@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 )
@@ -79,6 +80,7 @@ func TestPlanCutShort(t *testing.T) {
 }
 
 func TestLevelsOfARamp(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	for _, c := range []struct {
 		ramp   metrics.Ramp

@@ -151,6 +151,7 @@ func TestBound(t *testing.T) {
 
 // A slow start is no verdict on the lowest load, neither for the objectives nor for saturation.
 func TestSlowStart(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	for _, ramped := range []bool{false, true} {
 		for seed := range uint64(5) {

@@ -115,7 +115,7 @@ var formFields = []formField{
 
 // formOptions is the form, with what was asked for before to start from.
 func formOptions(starts []formStart) form.Options {
-	words, keys := spec.New(), formKeys{}
+	flags, keys := spec.New().Flags.All(), formKeys{}
 	o := form.Options{
 		Title: "New benchmark",
 		Shown: formShows,
@@ -127,9 +127,9 @@ func formOptions(starts []formStart) form.Options {
 			if at := startNamed(starts, values[fieldStart]); field == fieldStart && at != nil {
 				return at.name, at.about
 			}
-			return formAbout(words, values, field)
+			return formAbout(flags, values, field)
 		},
-		Complete: func(values map[string]string, field string) []string { return formComplete(words, values, field) },
+		Complete: func(values map[string]string, field string) []string { return formComplete(flags, values, field) },
 		Fill: func(values map[string]string, field string) map[string]string {
 			if field != fieldStart {
 				return nil

@@ -21,15 +21,15 @@ import (
 )
 
 // formAbout describes a field as the help describes its flag.
-func formAbout(words *spec.Spec, values map[string]string, field string) (name, about string) {
+func formAbout(flags *pflag.FlagSet, values map[string]string, field string) (name, about string) {
 	at := slices.IndexFunc(formFields, func(f formField) bool { return f.Key == field })
 	flag := formFields[at].flag(values)
 	if _, last := cutLast(values[fieldMore]); field == fieldMore && len(last) > 2 {
-		if f, err := argv.Find(words.Flags.All(), strings.Trim(last, "-")); err == nil {
+		if f, err := argv.Find(flags, strings.Trim(last, "-")); err == nil {
 			flag = f.Name
 		}
 	}
-	switch f := words.Flags.All().Lookup(flag); {
+	switch f := flags.Lookup(flag); {
 	case field == fieldKey:
 		return keyVariable(values),
 			"taken from this variable unless given here; never shown, saved or part of the command line"
@@ -54,12 +54,12 @@ func cutLast(s string) (before, word string) {
 const mostCompleted = 200
 
 // formComplete are the files, data sets of the hub or flags that a text may go on to.
-func formComplete(words *spec.Spec, values map[string]string, field string) (all []string) {
+func formComplete(flags *pflag.FlagSet, values map[string]string, field string) (all []string) {
 	typed := values[field]
 	switch field {
 	case fieldMore:
 		before, _ := cutLast(typed)
-		words.Flags.VisitAll(func(f *pflag.Flag) { all = append(all, before+"--"+f.Name) })
+		flags.VisitAll(func(f *pflag.Flag) { all = append(all, before+"--"+f.Name) })
 	case fieldFile:
 		path := expandHome(typed)
 		found, _ := filepath.Glob(path + "*")

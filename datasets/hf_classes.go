@@ -161,8 +161,8 @@ func hfClassOf(names ...string) *hfClass {
 	return nil
 }
 
-// hfNames are the names of all data sets whose layout is known.
-func hfNames() (names []string) {
+// HubNames are the names of all data sets on the hub whose layout is known.
+func HubNames() (names []string) {
 	for _, class := range hfClasses {
 		names = append(names, class.ids...)
 	}

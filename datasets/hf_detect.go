@@ -172,5 +172,5 @@ func firstText(value []byte) (string, error) {
 
 // hfKnown names the data sets whose layout is known.
 func hfKnown() string {
-	return "Data sets whose layout is known are " + strings.Join(hfNames(), ", ")
+	return "Data sets whose layout is known are " + strings.Join(HubNames(), ", ")
 }

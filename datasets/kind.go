@@ -201,6 +201,7 @@ type Needs struct {
 	MustCount bool // they are so even where the user wants no tokenizer
 	Template  bool // prompts go through the model's chat template
 
+	InputLen      int    // tokens of each request; 0 where they differ, or are not known without the file
 	OutputLen     int    // tokens asked for in each answer; 0 where they differ
 	OutputFlag    string // the one flag that says so, where Common.SharedOutputLen does not count; "" where it does
 	OwnOutputLens bool   // each request of the file has an output length, and no flag counts

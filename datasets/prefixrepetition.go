@@ -51,7 +51,7 @@ func (o *prefixRepetition) Define(group func(string) Flags) {
 
 func (o prefixRepetition) needs() Needs {
 	return Needs{Forms: AsText | AsTokenIDs, Ends: true, Aligned: true, Shares: true,
-		OutputLen: o.outputLen(o.OutputLen)}
+		InputLen: o.PrefixLen + o.SuffixLen, OutputLen: o.outputLen(o.OutputLen)}
 }
 
 func (o prefixRepetition) open(_ context.Context, t Tools) (Flow, error) {

@@ -151,6 +151,9 @@ func (k randomKind) Define(group func(string) Flags) { k.define(group(randomHead
 func (k randomKind) needs() Needs {
 	n := Needs{Forms: AsText | AsTokenIDs, FullLength: true, Aligned: true, TakesInputLen: true,
 		OutputLen: k.spread.outputLen(k.outputLen(k.OutputLen))}
+	if o, err := k.in(k.Common); err == nil && o.Lengths == nil && o.Ratio == (RangeRatio{}) {
+		n.InputLen = (o.PrefixLen + o.InputLen) * o.Batch
+	}
 	if k.Batch > 1 {
 		n.Forms, n.By = AsBatch, fmt.Sprintf("--random-batch-size %d", k.Batch)
 		n.Why = "several prompts in a request are for completions and pooling endpoints"

@@ -105,15 +105,6 @@ func (m *model) nextMetric() {
 	m.latency = panels.NextLatency(m.latest, panels.ShownLatency(m.latest, m.latency))
 }
 
-// save asks for a result of the run so far.
-func (m *model) save() {
-	if m.over() {
-		m.notify("the run is over; the bottom line has the place of its result")
-		return
-	}
-	m.command(metrics.Command{Do: metrics.Save})
-}
-
 // command gives a command to the run and shows its result.
 func (m *model) command(c metrics.Command) {
 	said, _ := m.Control.Command(c)

@@ -14,7 +14,7 @@ import (
 type binding[M any] struct {
 	keys string           // with blanks between them
 	show string           // the keys on the screen, "" for the same
-	what string           // for the help
+	what string           // for the help, behind its title: "Load: set"
 	word string           // for the bottom line; "" leaves it to foot
 	foot func(m M) string // for the bottom line; nil or "" keeps it off
 	// when says where the keys work; nil: everywhere. Elsewhere the same keys may have another action.
@@ -115,24 +115,44 @@ func (all keys[M]) items(m M, place func(b *binding[M], word string) (show strin
 	return append(early, items...)
 }
 
-// help are the lines of the help: keys and their effects, those that work here first.
-func (all keys[M]) help(m M) [][2]string {
-	var here, elsewhere [][2]string
-	for _, b := range all {
-		if b.what == "" || b.with != nil && !b.with(m) {
+// section is a part of the help under a title.
+type section struct {
+	title string
+	rows  []helpRow
+}
+
+// helpRow is keys, or a line of a colour, and its words.
+type helpRow struct {
+	sign  screen.Span
+	words string
+}
+
+// help are the keys that do something here and now.
+func (all keys[M]) help(m M) (out []section) {
+	for i := range all {
+		b := &all[i]
+		if b.what == "" || !b.works(m) || b.foot != nil && b.foot(m) == "" {
 			continue
 		}
-		row := [2]string{b.shown(), b.what}
-		if b.when == nil || b.when(m) {
-			here = append(here, row)
-		} else {
-			elsewhere = append(elsewhere, row)
+		title, words, _ := strings.Cut(b.what, ": ")
+		at := slices.IndexFunc(out, func(s section) bool { return s.title == title })
+		if at < 0 {
+			at, out = len(out), append(out, section{title: title})
+		}
+		out[at].rows = append(out[at].rows, helpRow{screen.Strong.Span(b.shown()), words})
+	}
+	return out
+}
+
+// legend are the colours of data with their meanings.
+func legend() (out section) {
+	out.title = "Colours"
+	for i, meaning := range screen.Legend {
+		if meaning != "" {
+			out.rows = append(out.rows, helpRow{screen.Style{Fg: screen.Color(i)}.Span("━━"), meaning})
 		}
 	}
-	if len(elsewhere) > 0 {
-		here = append(here, [2]string{"", "on other pages"})
-	}
-	return append(here, elsewhere...)
+	return out
 }
 
 // drawKeys draws the bottom line: a notice if there is one, and the keys. The last two are always shown.
@@ -150,12 +170,14 @@ func drawKeys(c screen.Canvas, notice string, items [][]screen.Span) {
 	}
 	for _, it := range items {
 		if x+screen.SpansWidth(it) <= room+2 {
-			x = c.Spans(x, 0, it)
+			c.Spans(x, 0, it[:len(it)-1]) // its blanks may be behind the edge
+			x += screen.SpansWidth(it)
 		}
 	}
 	for _, it := range must {
 		if x+screen.SpansWidth(it) <= c.W+2 {
-			x = c.Spans(x, 0, it)
+			c.Spans(x, 0, it[:len(it)-1]) // its blanks may be behind the edge
+			x += screen.SpansWidth(it)
 		}
 	}
 }
@@ -178,34 +200,60 @@ func (h *helpBox) key(key string) {
 	}
 }
 
-const helpGap = 3 // columns between columns
+const (
+	helpGap     = 3 // columns between columns
+	helpColumns = 3 // at most
+)
 
-// draw lists the keys, in two columns where one is too high and there is room for two.
-func (h *helpBox) draw(c screen.Canvas, rows [][2]string) {
+// draw draws the sections in as many columns as there is room for.
+func (h *helpBox) draw(c screen.Canvas, all []section) {
 	keys, most := 0, 0
-	for _, r := range rows {
-		keys, most = max(keys, screen.Width(r[0])), max(most, screen.Width(r[1]))
-	}
-	column, columns := keys+2+most, 1
-	if len(rows) > c.H-2 && 2*column+helpGap+4 <= c.W {
-		columns = 2
-	}
-	high := (len(rows) + columns - 1) / columns
-	in := overlay(c, "Help (any key closes)", columns*column+(columns-1)*helpGap, high, false)
-	h.top = max(0, min(h.top, high-in.H)) // j and k show the rest
-	for i, r := range rows {
-		at := in.Sub(i/high*(column+helpGap), i%high-h.top, column, 1)
-		if i%high < h.top {
-			continue
+	for _, s := range all {
+		for _, r := range s.rows {
+			keys, most = max(keys, screen.Width(r.sign.Text)), max(most, screen.Width(r.words))
 		}
-		if r[0] == "" {
-			at.Print(keys+2, 0, r[1], screen.Label)
-			continue
-		}
-		at.Right(keys, 0, r[0], screen.Strong)
-		at.Print(keys+2, 0, r[1], screen.Text)
 	}
-	if high > in.H {
-		in.Print(0, 0, "↓", screen.Label)
+	column := keys + 2 + most
+	room, gap := min(max((c.W-4+helpGap)/(column+helpGap), 1), helpColumns), 1
+	columns, high := flow(all, room, gap)
+	title := "Help (any key closes)"
+	if high > c.H-2 {
+		gap, title = 0, "Help (j k scroll, other keys close)"
+		columns, high = flow(all, room, gap)
+	}
+	in := overlay(c, title, len(columns)*(column+helpGap)-helpGap, high, false)
+	h.top = max(0, min(h.top, high-in.H))
+	for i, sections := range columns {
+		at, y := in.Sub(i*(column+helpGap), 0, column, in.H), -h.top
+		for _, s := range sections {
+			at.Print(keys+2, y, s.title, screen.Label)
+			for _, r := range s.rows {
+				y++
+				at.Right(keys, y, r.sign.Text, r.sign.Style)
+				at.Print(keys+2, y, r.words, screen.Text)
+			}
+			y += 1 + gap
+		}
+	}
+}
+
+// flow lays sections into at most so many columns, each in one piece, as low as they can be with a gap between them.
+func flow(all []section, most, gap int) (columns [][]section, high int) {
+	for high = 1; ; high++ {
+		columns = nil
+		y, fits := high, true
+		for _, s := range all {
+			n := gap + 1 + len(s.rows)
+			if y+n > high {
+				y, columns = -gap, append(columns, nil)
+			}
+			last := len(columns) - 1
+			columns[last] = append(columns[last], s)
+			y += n
+			fits = fits && y <= high
+		}
+		if fits && len(columns) <= most {
+			return columns, high
+		}
 	}
 }

@@ -53,7 +53,12 @@ func (m *model) draw(c screen.Canvas) {
 	if m.stopping() {
 		m.drawStopping(below, m.shown)
 	}
-	m.drawAbove(below, func() [][2]string { return keymap.help(m) })
+	m.drawAbove(below, func() []section {
+		if m.palette.Mono {
+			return keymap.help(m)
+		}
+		return append(keymap.help(m), legend())
+	})
 }
 
 func (m *model) stopping() bool {

@@ -63,6 +63,11 @@ func (f *frame) notify(words string) {
 	}
 }
 
+// stays says why Ctrl-Z does nothing.
+func (f *frame) stays() {
+	f.notify("Ctrl-Z does not suspend benchtop: a stopped client would time its own pause")
+}
+
 func (f *frame) nextTheme() {
 	if f.palette.Profile == termenv.Ascii { // all themes look alike
 		f.notify("no colours on this terminal; see --color")
@@ -111,7 +116,7 @@ func (f *frame) render(draw func(c screen.Canvas)) string {
 }
 
 // drawAbove draws what is above the panels.
-func (f *frame) drawAbove(c screen.Canvas, help func() [][2]string) {
+func (f *frame) drawAbove(c screen.Canvas, help func() []section) {
 	if f.prompt != nil {
 		f.prompt.draw(c)
 	}

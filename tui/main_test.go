@@ -106,7 +106,7 @@ func key(name string) tea.KeyMsg {
 	for t, n := range map[tea.KeyType]string{
 		tea.KeyTab: "tab", tea.KeyShiftTab: "shift+tab", tea.KeyEnter: "enter", tea.KeyEsc: "esc", tea.KeyUp: "up",
 		tea.KeyDown: "down", tea.KeyLeft: "left", tea.KeyRight: "right", tea.KeyPgUp: "pgup", tea.KeyPgDown: "pgdown",
-		tea.KeyCtrlC: "ctrl+c", tea.KeyCtrlL: "ctrl+l", tea.KeyHome: "home", tea.KeyEnd: "end",
+		tea.KeyCtrlC: "ctrl+c", tea.KeyCtrlZ: "ctrl+z", tea.KeyCtrlL: "ctrl+l", tea.KeyHome: "home", tea.KeyEnd: "end",
 		tea.KeyBackspace: "backspace", tea.KeyCtrlU: "ctrl+u", tea.KeyDelete: "delete",
 	} {
 		if n == name {

@@ -228,10 +228,6 @@ func parseRamp(text string, unit metrics.Unit) (to float64, over time.Duration, 
 
 // askObjectives edits the objectives.
 func (m *model) askObjectives() {
-	if m.over() {
-		m.notify("the run is over")
-		return
-	}
 	var now []string
 	for _, o := range m.choices(m.latest).ShownObjectives() {
 		now = append(now, o.Metric.Key()+":"+strconv.FormatFloat(o.LimitMS, 'f', -1, 64))

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -11,6 +10,9 @@ import (
 )
 
 func onSweepGrid(m *sweepModel) bool { return m.page == panels.SweepGrid }
+func onSweepStart(m *sweepModel) bool {
+	return onSweepGrid(m) && m.list.Filter == "" && !m.list.Stays()
+}
 func onSweepText(m *sweepModel) bool { return m.page == panels.SweepLog }
 
 // Kinds of series.
@@ -21,34 +23,37 @@ func several(m *sweepModel) bool      { return parted(m) && rivals(m) }
 
 var sweepKeymap = keys[*sweepModel]{
 	{keys: "j down", do: by((*sweepModel).move, panels.Down)},
-	{keys: "k up", show: "j k", what: "select a combination, scroll the log", word: "select",
+	{keys: "k up", show: "j k", what: "Rows: select (or arrows); scroll the log", word: "select",
 		do: by((*sweepModel).move, panels.Up)},
 	{keys: "pgdown ctrl+f", do: by((*sweepModel).move, panels.PageDown)},
-	{keys: "pgup ctrl+b", show: "PgUp PgDn", what: "the same by pages", do: by((*sweepModel).move, panels.PageUp)},
+	{keys: "pgup ctrl+b", show: "PgUp PgDn", what: "Rows: the same by pages",
+		do: by((*sweepModel).move, panels.PageUp)},
 	{keys: "g home", do: by((*sweepModel).move, panels.Top)},
-	{keys: "G end", show: "g G", what: "first, last", do: by((*sweepModel).move, panels.End)},
-	{keys: "enter z", show: "Enter", what: "open: the dashboard of the run in progress, else the combination",
+	{keys: "G end", show: "g G", what: "Rows: first, last", do: by((*sweepModel).move, panels.End)},
+	{keys: "enter z", show: "Enter", what: "Selected: open",
 		word: "open", when: onSweepGrid,
 		do: (*sweepModel).open},
-	{keys: "o", what: "dashboard of the run in progress; q or Esc comes back", foot: footDashboard,
+	{keys: "o", what: "Screen: dashboard of the run in progress", foot: footDashboard,
 		do: (*sweepModel).enterDashboard},
-	{keys: "l", what: "log of the server", with: startsServer, foot: footSwap(onSweepText, "grid", "log"),
+	{keys: "l", what: "Screen: log of the server", with: startsServer, foot: footSwap(onSweepText, "grid", "log"),
 		do: (*sweepModel).toggleLog},
-	{keys: "esc", show: "Esc", what: "back; follow the combination in progress",
-		foot: footSwap(onSweepGrid, "", "back"), do: (*sweepModel).escape},
-	{keys: "s", what: "skip what is left of the combination", with: parted,
-		foot: footSwap((*sweepModel).over, "", "skip"), do: (*sweepModel).askSkip},
-	{keys: "r", what: "repeat the combination", with: several, foot: footSwap((*sweepModel).over, "", "repeat"),
+	{keys: "esc", show: "Esc", what: "Rows: back; follow the run in progress", foot: footSwap(onSweepStart, "", "back"),
+		do: (*sweepModel).escape},
+	{keys: "s", what: "Selected: skip what is left", with: parted, foot: footSwap((*sweepModel).over, "", "skip"),
+		do: (*sweepModel).askSkip},
+	{keys: "r", what: "Selected: repeat", with: several, foot: footSwap((*sweepModel).over, "", "repeat"),
 		do: (*sweepModel).repeat},
-	{keys: "S", what: "sort by the next figure", word: "sort", when: onSweepGrid, with: rivals,
+	{keys: "S", what: "Rows: sort by the next figure", word: "sort", when: onSweepGrid, with: rivals,
 		do: func(m *sweepModel) { m.list.NextOrder() }},
-	{keys: "/", what: "filter by name, state, or front", word: "filter", when: onSweepGrid, with: rivals,
+	{keys: "/", what: "Rows: filter by name, state, or front", word: "filter", when: onSweepGrid, with: rivals,
 		do: (*sweepModel).askFilter},
-	{keys: "t", what: "next theme", do: (*sweepModel).nextTheme},
-	{keys: "ctrl+l", what: "redraw the screen", ask: func(*sweepModel) tea.Cmd { return tea.ClearScreen },
+	{keys: "t", what: "Screen: next theme", do: (*sweepModel).nextTheme},
+	{keys: "ctrl+l", what: "Screen: redraw the screen", ask: func(*sweepModel) tea.Cmd { return tea.ClearScreen },
 		anywhere: true},
-	{keys: "?", what: "this help", word: "help", do: func(m *sweepModel) { m.help.open = true }},
-	{keys: "q ctrl+c", show: "q", what: "stop, quit", foot: footSweepStop, ask: (*sweepModel).stop, anywhere: true},
+	{keys: "ctrl+z", what: "Screen: does not suspend", do: func(m *sweepModel) { m.stays() }},
+	{keys: "?", what: "Screen: this help", word: "help", do: func(m *sweepModel) { m.help.open = true }},
+	{keys: "q ctrl+c", show: "q", what: "Screen: stop, quit", foot: footSweepStop, ask: (*sweepModel).stop,
+		anywhere: true},
 }
 
 func footDashboard(m *sweepModel) string {
@@ -106,15 +111,6 @@ func (m *sweepModel) part() string {
 		return m.latest.Word
 	}
 	return m.latest.Part
-}
-
-// helpRows are the lines of the help.
-func (m *sweepModel) helpRows() [][2]string {
-	rows := sweepKeymap.help(m)
-	for i := range rows {
-		rows[i][1] = strings.ReplaceAll(rows[i][1], "combination", m.part())
-	}
-	return rows
 }
 
 // move goes through the combinations, or scrolls the log of the server.

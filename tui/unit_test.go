@@ -10,7 +10,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
-	"benchtop/tui/panels"
+	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
 )
 
@@ -100,29 +100,98 @@ func TestScrolledLogStandsStill(t *testing.T) {
 	}
 }
 
-// TestEveryKeyIsShown: no key works that the help does not know, and none is shown that does nothing.
-func TestEveryKeyIsShown(t *testing.T) {
-	for kind, change := range map[string]func(*model){
-		"live":      func(*model) {},
-		"read only": func(m *model) { m.ReadOnly = true },
-		"attached":  func(m *model) { m.Attached = true },
-		"replay":    func(m *model) { m.Player = &player{} },
+// The help has the keys that do something here and now, under their titles, and no others.
+func TestHelp(t *testing.T) {
+	const pages, screen = "Pages 1-6 Tab, ", ", Screen t ctrl+l ctrl+z ?"
+	const panels = "Panels h j k l z, Time [ ] space , ., Histograms w g"
+	for _, c := range []struct {
+		name   string
+		of     metrics.Snapshot
+		change func(*model)
+		keys   string
+		want   string
+	}{
+		{"live", steered(34), nil, "",
+			pages + "Panels h j k l z, Time [ ] space , ., Load c, Histograms w g, Run o s q" + screen},
+		{"a load that stays", tuitest.Mid(), nil, "", pages + panels + ", Run o s q" + screen},
+		{"live control", steered(34), nil, "c",
+			pages + "Panels h j k l z, Time [ ] space , ., Load c + - { } i P R H, Histograms w g, Run o s q" + screen},
+		{"a panel", tuitest.Mid(), nil, "l z",
+			"Pages 1-6 Tab Esc, Panels h j k l, Time [ ] space , ., Histograms w g, Run o s q" + screen},
+		{"the latency page", tuitest.Mid(), nil, "2",
+			pages + "Panels h j k l m z, Time [ ] space , ., Histograms w g, Run o s q" + screen},
+		{"requests", tuitest.Full(), nil, "5", pages + "Rows j k Enter S e /, Time space, Load c, Run o s q" + screen},
+		{"a request", tuitest.Full(), nil, "5 j enter",
+			"Pages 1-6 Tab Esc, Rows j k S e /, Time space, Load c, Run o s q" + screen},
+		{"log", tuitest.Mid(), nil, "6", pages + "Rows j k PgUp PgDn g G /, Time space, Run o s q" + screen},
+		{"read only", steered(34), func(m *model) { m.ReadOnly = true }, "",
+			pages + panels + ", Screen t ctrl+l ctrl+z ?, Run q"},
+		{"attached", tuitest.Mid(), func(m *model) { m.Attached = true }, "",
+			pages + panels + ", Run o s D q" + screen},
+		{"replay", tuitest.Mid(), func(m *model) { m.Player = &player{} }, "",
+			pages + "Panels h j k l z, Time [ ] space < > , . Home End, Histograms w g, Screen t ctrl+l ctrl+z ?, " +
+				"Run q"},
+		{"done", tuitest.Done(), nil, "", pages + panels + ", Run y q" + screen},
 	} {
-		for page := range panels.Pages {
-			m := open(tuitest.Mid(), 120, 60, termenv.Ascii)
-			change(m)
-			press(m, fmt.Sprint(page+1), "?")
-			got := m.View()
-			for _, b := range keymap {
-				there := b.with == nil || b.with(m)
-				if b.what != "" && there != strings.Contains(got, b.what) {
-					t.Errorf("%s, page %d: %q is in the help: %v, want %v:\n%s", kind, page+1, b.what, !there, there,
-						got)
-				}
-				if b.do == nil && b.ask == nil || b.show != "" && b.what == "" {
-					t.Errorf("%v: no action or no words", b.keys)
+		m := open(c.of, 120, 40, termenv.Ascii)
+		if c.change != nil {
+			c.change(m)
+		}
+		press(m, strings.Fields(c.keys)...)
+		var got []string
+		for _, s := range keymap.help(m) {
+			title := s.title
+			for _, r := range s.rows {
+				title += " " + r.sign.Text
+			}
+			got = append(got, title)
+		}
+		if got := strings.Join(got, ", "); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+		press(m, "?")
+		view := m.View()
+		for _, s := range keymap.help(m) {
+			for _, r := range s.rows {
+				if !strings.Contains(view, r.sign.Text+"  "+r.words) {
+					t.Errorf("%s: %q is not on the screen:\n%s", c.name, r.words, view)
 				}
 			}
+		}
+	}
+}
+
+// Every key has an action, and words where it is shown.
+func TestEveryKeyActs(t *testing.T) {
+	for _, b := range keymap {
+		if b.do == nil && b.ask == nil || b.show != "" && b.what == "" ||
+			b.what != "" && !strings.Contains(b.what, ": ") {
+			t.Errorf("%v: no action or no words", b.keys)
+		}
+	}
+}
+
+// Ctrl-Z says why it does nothing.
+func TestCtrlZ(t *testing.T) {
+	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
+	press(m, "ctrl+z")
+	if got := lastLine(m); !strings.HasPrefix(got, "Ctrl-Z does not suspend benchtop") {
+		t.Errorf("%q", got)
+	}
+}
+
+// The help has the colours of data with their meanings, where the terminal has colours.
+func TestLegend(t *testing.T) {
+	for profile, want := range map[termenv.Profile]bool{termenv.Ascii: false, termenv.TrueColor: true} {
+		m := open(tuitest.Mid(), 120, 40, profile)
+		press(m, "?")
+		if got := strings.Contains(m.View(), "Colours"); got != want {
+			t.Errorf("%v: legend %v, want %v:\n%s", profile, got, want, m.View())
+		}
+	}
+	for c := screen.Output; c <= screen.Usage; c++ {
+		if screen.Legend[c] == "" {
+			t.Errorf("colour %d has no meaning", c)
 		}
 	}
 }

@@ -72,6 +72,24 @@ func ReadFile(path, profile string) ([]Value, usage.Problems) {
 	return all, r.problems
 }
 
+// Profiles are the names of the profiles of a file of flags, none for another file.
+func Profiles(path string) (names []string) {
+	top, err := readYAML(path)
+	if err != nil {
+		return nil
+	}
+	r := &fileReader{path: path}
+	for member := range slices.Chunk(top.Content, 2) {
+		if member[0].Value == profilesKey {
+			r.readProfiles(member[1])
+		}
+	}
+	for _, p := range r.profiles {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // inputs are flags that name a file to read.
 var inputs = []string{"dataset-path", "json-schema-path", "ca-file", "cert-file", "key-file", "baseline"}
 

@@ -3,9 +3,12 @@ package files
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"benchtop/export"
 	"benchtop/export/journal"
@@ -13,6 +16,30 @@ import (
 	"benchtop/metrics/event"
 	"benchtop/metrics/report"
 )
+
+// Recent are the newest saved runs in the directory of results that no flag asks for, at most so many: the path of the
+// result and the plan of each, the newest first.
+func Recent(most int) iter.Seq2[string, metrics.Plan] {
+	return func(yield func(string, metrics.Plan) bool) {
+		all, _ := filepath.Glob(filepath.Join(defaultDir, "*"+JournalSuffix+"*"))
+		age := map[string]time.Time{}
+		for _, path := range all {
+			if info, err := os.Stat(path); err == nil {
+				age[path] = info.ModTime()
+			}
+		}
+		slices.SortFunc(all, func(a, b string) int { return age[b].Compare(age[a]) })
+		for _, path := range all[:min(len(all), most)] {
+			for e, err := range journal.Read(path) {
+				if plan, ok := e.Value.(metrics.Plan); ok && err == nil &&
+					!yield(Stem(strings.TrimSuffix(path, ".gz"))+".json", plan) {
+					return
+				}
+				break
+			}
+		}
+	}
+}
 
 // stillOn is the reason of a run that has not ended: its report covers the run so far.
 const stillOn = "the run was still in progress when this was read"

@@ -35,17 +35,94 @@ func (m *form) draw(c screen.Canvas) {
 	} else {
 		c = c.Sub(2, 2, c.W-4, c.H-4)
 	}
-	bad, command := m.outcome(c.W, c.H)
-	at := min(c.H-len(bad)-len(command), len(m.shown())+2)
-	if len(bad)+len(command) == 0 {
+	below := m.outcome(c.W, c.H)
+	at := min(c.H-len(below), max(len(m.shown()), paneHigh)+1)
+	if len(below) == 0 {
 		at = c.H + 1 // nothing to keep a blank line from
 	}
-	m.drawFields(c.Sub(0, 0, c.W, at-1))
-	for i, line := range bad {
-		c.Print(0, at+i, line, screen.Caution)
+	fields, pane := c.Sub(0, 0, c.W, at-1), c.Sub(0, 0, 0, 0)
+	switch x := min(c.W*11/20, 64); {
+	case c.W >= paneFrom:
+		fields, pane = c.Sub(0, 0, x, at-1), c.Sub(x+2, 0, min(c.W-x-2, 90), at-1)
+	case m.help:
+		fields, pane = pane, fields
 	}
-	for i, line := range command {
-		c.Print(0, at+len(bad)+i, line, screen.Strong)
+	m.drawFields(fields)
+	if m.help {
+		m.drawHelp(pane)
+	} else {
+		m.drawAbout(pane)
+	}
+	for i, line := range below {
+		c.Print(0, at+i, line.Text, line.Style)
+	}
+}
+
+// Sizes of the pane beside the fields: lines that it has where there is room, and columns of the form from which on it
+// is there.
+const (
+	paneHigh = 16
+	paneFrom = 70
+)
+
+// drawAbout describes the field with the cursor, and lists its choices or what its text may go on to.
+func (m *form) drawAbout(c screen.Canvas) {
+	f := &m.fields[m.at]
+	name, text := m.o.About(m.values(), f.Key)
+	c.Print(0, 0, screen.Sanitize(name), screen.Strong)
+	y := 1
+	for _, line := range screen.Wrap(screen.Sanitize(text), c.W, max(0, c.H-4)) {
+		c.Print(0, y, line, screen.Label)
+		y++
+	}
+	list := c.Sub(0, y+1, c.W, c.H-y-1)
+	from := max(0, min(f.choice-list.H/2, len(m.found)-list.H))
+	for i, one := range m.found[from:min(len(m.found), from+list.H)] {
+		sign, st := "  ", screen.Text
+		if from+i == f.choice {
+			sign, st = m.sign(), screen.Strong
+		}
+		list.Print(0, i, sign+screen.ShortenMiddle(screen.Sanitize(one), list.W-2), st)
+	}
+}
+
+// sign points to what is chosen.
+func (m *form) sign() string {
+	if m.o.ASCII {
+		return "> "
+	}
+	return "› "
+}
+
+// keyHelp is a key of the form with its words: for the bottom line, "" where it does nothing now, and for the help.
+type keyHelp struct{ key, foot, help string }
+
+func (m *form) keys() []keyHelp {
+	f, shown := &m.fields[m.at], m.shown()
+	only := func(is bool, words string) string {
+		if is {
+			return words
+		}
+		return ""
+	}
+	last := m.at == shown[len(shown)-1]
+	return []keyHelp{
+		{"↑ ↓", "fields", "fields"},
+		{"← →", only(len(f.Choices) > 1, "select"), "choices, or the cursor"},
+		{"Tab", only(m.completion() != "", "complete"), "complete, or the next field"},
+		{"Enter", only(!last, "next") + only(last, "run"), "next field; on the last one run"},
+		{"ctrl+r", only(!last, "run"), "run"},
+		{"ctrl+u", "", "clear up to the cursor"},
+		{"?", "help", "this help; paste a ? that belongs to a value"},
+		{"Esc", "cancel", "cancel"},
+	}
+}
+
+// drawHelp lists the keys.
+func (m *form) drawHelp(c screen.Canvas) {
+	for y, k := range m.keys() {
+		c.Right(6, y, k.key, screen.Strong)
+		c.Print(8, y, k.help, screen.Text)
 	}
 }
 
@@ -59,29 +136,38 @@ func (f *formField) label(narrow bool) string {
 	return f.Label
 }
 
-// outcome is the problems and the command line, in lines of w columns. Fields come first: where there is little room
-// only the first problem is shown, and where there is none, neither is.
-func (m *form) outcome(w, h int) (bad, command []string) {
-	words, problem := m.o.Command(m.values())
-	all := []string{strings.SplitN(problem, "\n", 2)[0]}
+// outcome is the problems, the cost and the command line, in lines of w columns. Fields come first: where there is
+// little room only the first problem is shown, and where there is none, nothing is.
+func (m *form) outcome(w, h int) (lines []screen.Span) {
+	all := []string{strings.SplitN(m.out.Problem, "\n", 2)[0]}
 	if m.problem != "" {
 		all = strings.Split(m.problem, "\n")
 	}
+	add := func(st screen.Style, texts ...string) {
+		for _, text := range texts {
+			lines = append(lines, st.Span(text))
+		}
+	}
 	for _, one := range all {
 		if one != "" {
-			bad = append(bad, screen.Wrap("! "+screen.Sanitize(one), w, 2)...)
+			add(screen.Caution, screen.Wrap("! "+screen.Sanitize(one), w, 2)...)
 		}
 	}
 	room := h - min(len(m.shown()), 6) - 1
-	bad = bad[:max(0, min(len(bad), room))]
-	command = shellLines(words, w)
-	if len(command) == 0 || len(bad)+len(command) > room { // a part of the command would run without its limits
+	lines = lines[:max(0, min(len(lines), room))]
+	command := shellLines(m.out.Words, w)
+	if len(command) == 0 || len(lines)+len(command) > room { // a part of the command would run without its limits
 		command = screen.Wrap(commandTooLong, w, 3)
 	}
-	if len(bad)+len(command) > room {
-		command = nil
+	if cost := screen.Wrap(screen.Sanitize(m.out.Cost), w, 2); len(lines)+len(cost)+1+len(command) <= room {
+		if add(screen.Text, cost...); len(cost) > 0 {
+			add(screen.Text, "")
+		}
 	}
-	return bad, command
+	if len(lines)+len(command) <= room {
+		add(screen.Strong, command...)
+	}
+	return lines
 }
 
 // drawFields shows as many fields as there is room for, the one with the cursor among them.
@@ -103,55 +189,42 @@ func (m *form) drawFields(c screen.Canvas) {
 func (m *form) drawField(c screen.Canvas, f *formField, names int, here bool) {
 	sign, st := "  ", screen.Label
 	if here {
-		sign, st = "› ", screen.Strong
-	}
-	if m.o.ASCII && here {
-		sign = "> "
+		sign, st = m.sign(), screen.Strong
 	}
 	c.Print(c.Print(0, 0, sign, screen.Strong), 0, f.label(m.narrow()), st)
 	x := 2 + names + 2
 	if m.narrow() {
 		x--
 	}
-	value := screen.Sanitize(f.value())
+	value, edit := screen.Sanitize(f.value()), f.edit
+	if f.Secret {
+		edit.text = slices.Repeat([]rune{'•'}, len(edit.text))
+		value = edit.String()
+	}
 	switch {
 	case len(f.Choices) > 1 && here:
 		x = c.Print(x, 0, "‹ ", screen.Label)
 		x = c.Print(x, 0, screen.Shorten(value, c.W-x-2), screen.Strong)
 		x = c.Print(x, 0, " ›", screen.Label)
 	case here && f.choice < 0:
-		x = c.Print(x, 0, f.edit.Shown(min(60, c.W-x)), screen.Strong)
+		x = c.Print(x, 0, edit.Shown(min(60, c.W-x)), screen.Strong)
 	default:
 		x = c.Print(x, 0, value, screen.Text)
 	}
-	if here || f.Free {
-		at := max(x+3, 2+names+2+34)
-		c.Print(at, 0, m.hintOf(f, c.W-at), screen.Label)
+	if m.note != "" && f.Free && len(f.Choices) == 0 && x+2 < c.W {
+		c.Print(x+2, 0, m.note, screen.Label)
 	}
 }
 
-// hintOf is the text beside a field, in w columns: a hint as a whole or not at all, an error as far as there is room.
-func (m *form) hintOf(f *formField, w int) string {
-	hint := f.Hint
-	switch {
-	case f.Free && len(f.Choices) > 1:
-		hint = "← → select, or type"
-	case f.Free && m.note != "":
-		return screen.Shorten(m.note, w)
-	case len(f.Choices) > 1:
-		hint = "← → select"
-	}
-	if screen.Width(hint) > w {
-		return ""
-	}
-	return hint
-}
-
+// drawKeys lists the keys that do something here.
 func (m *form) drawKeys(c screen.Canvas) {
 	x := 0
-	for _, k := range [][2]string{{"↑ ↓", "fields"}, {"Enter", "next"}, {"ctrl+r", "run"}, {"Esc", "cancel"}} {
-		if x = c.Print(x, 0, k[0]+" ", screen.Strong); x < c.W {
-			x = c.Print(x, 0, k[1], screen.Label) + 2
+	for _, k := range m.keys() {
+		if k.foot == "" {
+			continue
+		}
+		if x = c.Print(x, 0, k.key+" ", screen.Strong); x < c.W {
+			x = c.Print(x, 0, k.foot, screen.Label) + 2
 		}
 	}
 }
@@ -163,7 +236,7 @@ type Line struct {
 }
 
 // lineMost is how long a line may get, in runes.
-const lineMost = 200
+const lineMost = 4000
 
 // NewLine returns a line with the cursor at its end.
 func NewLine(text string) Line {
@@ -225,8 +298,10 @@ func (l *Line) Shown(w int) string {
 	if strings.HasSuffix(string(l.text[:l.at]), " ") {
 		before += " "
 	}
-	for screen.Width(before) > max(0, w-2) {
-		before = string([]rune(before)[1:])
+	runes := []rune(before)
+	for runes = runes[max(0, len(runes)-max(w, 0)):]; screen.Width(string(runes)) > max(0, w-2); {
+		runes = runes[1:]
 	}
+	before = string(runes)
 	return screen.Shorten(before+"│"+after, w)
 }

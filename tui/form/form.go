@@ -27,8 +27,17 @@ type Field struct {
 	// Choices to choose from. Free says that anything else may be typed as well.
 	Choices []string
 	Free    bool
-	// Hint is shown beside it.
-	Hint string
+	// Secret values are drawn as dots.
+	Secret bool
+	// Asks says that Lookup depends on it.
+	Asks bool
+}
+
+// Outcome is what the values of a form stand for.
+type Outcome struct {
+	Words   []string // of the command line, as a shell takes them
+	Problem string   // of the command line, "" for none
+	Cost    string   // of the command, in words; "" for unknown
 }
 
 // Options describe a form.
@@ -37,10 +46,16 @@ type Options struct {
 	Fields []Field
 	// Shown says which fields matter for the values so far.
 	Shown func(values map[string]string, key string) bool
-	// Command is the command line of the values, in words as a shell takes them, and its error, "" for none.
-	Command func(values map[string]string) (words []string, problem string)
-	// Lookup finds the choices of one field from the values of others; it is called whenever the first field was left.
-	// It runs beside the form and must end with ctx. The error is shown beside the field.
+	// Outcome is called once for each change of the values.
+	Outcome func(values map[string]string) Outcome
+	// About is the name and the description of a field.
+	About func(values map[string]string, key string) (name, text string)
+	// Complete are the texts that what is typed in a field may go on to, besides its choices.
+	Complete func(values map[string]string, key string) []string
+	// Fill are the values of all fields that follow from another choice of one, nil where they stay.
+	Fill func(values map[string]string, key string) map[string]string
+	// Lookup finds the choices of one field from the values of those that ask; it is called whenever one of these was
+	// left. It runs beside the form and must end with ctx. The error is shown beside the field.
 	Lookup func(ctx context.Context, values map[string]string) (key string, choices []string, err error)
 	// Input and Output; nil means the terminal. ASCII and Color are as in the options of the dashboard.
 	Input  io.Reader
@@ -70,9 +85,10 @@ func Ask(ctx context.Context, o Options) (values map[string]string, use bool, er
 	return m.values(), m.use, nil
 }
 
-// lookupMsg brings the choices of a field; of is the value they were asked for.
+// lookupMsg brings the choices of a field; asked numbers the values that they were asked for.
 type lookupMsg struct {
-	of, key string
+	asked   int
+	key     string
 	choices []string
 	err     error
 }
@@ -87,9 +103,14 @@ type form struct {
 	fields  []formField
 	at      int // the field with the cursor
 	use     bool
+	help    bool
 	problem string // shown once the user wanted to run
-	known   bool   // choices were looked up, or are being, for the value of the first field
+	asked   int    // how often the values that Lookup depends on changed
+	known   bool   // choices were looked up, or are being, for these values
 	note    string // why there are none
+
+	out   Outcome
+	found []string // the choices of the field with the cursor, or what its text may go on to
 }
 
 // formField is a field with its value.
@@ -108,6 +129,7 @@ func newForm(o Options, p *screen.Palette) *form {
 		}
 		m.fields = append(m.fields, x)
 	}
+	m.refresh()
 	return m
 }
 
@@ -141,16 +163,63 @@ func (m *form) shown() []int {
 // Init looks up the choices for the first values.
 func (m *form) Init() tea.Cmd { return m.lookup() }
 
-// lookup asks for choices if the first field changed since they were asked for.
+// lookup asks for choices if what they depend on changed since they were asked for.
 func (m *form) lookup() tea.Cmd {
 	if m.o.Lookup == nil || len(m.fields) == 0 || m.known {
 		return nil
 	}
 	m.known, m.note = true, ""
-	of, values, ctx := m.fields[0].value(), maps.Clone(m.values()), m.ctx
+	asked, values, ctx := m.asked, maps.Clone(m.values()), m.ctx
 	return func() tea.Msg {
 		key, choices, err := m.o.Lookup(ctx, values)
-		return lookupMsg{of, key, choices, err}
+		return lookupMsg{asked, key, choices, err}
+	}
+}
+
+// forget has the choices looked up once more.
+func (m *form) forget() { m.asked, m.known, m.note = m.asked+1, false, "" }
+
+// refresh brings what follows from the values up to date.
+func (m *form) refresh() {
+	m.out, m.found = m.o.Outcome(m.values()), nil
+	f := &m.fields[m.at]
+	if f.choice >= 0 {
+		m.found = f.Choices
+		return
+	}
+	all := f.Choices[:len(f.Choices):len(f.Choices)]
+	for _, one := range append(all, m.o.Complete(m.values(), f.Key)...) {
+		if strings.HasPrefix(one, f.value()) {
+			m.found = append(m.found, one)
+		}
+	}
+}
+
+// completion is what Tab makes of the text of the field with the cursor; "" where it adds nothing.
+func (m *form) completion() string {
+	f := &m.fields[m.at]
+	if len(m.found) == 0 || f.choice >= 0 {
+		return ""
+	}
+	same := m.found[0]
+	for _, one := range m.found {
+		for !strings.HasPrefix(one, same) {
+			same = same[:len(same)-1]
+		}
+	}
+	if same = strings.ToValidUTF8(same, ""); len(same) <= len(f.value()) {
+		return ""
+	}
+	return same
+}
+
+// choose takes the next choice of the field with the cursor, or the one before, and the values that follow from it.
+func (m *form) choose(f *formField, by int) {
+	f.choice = (max(f.choice, 0) + by + len(f.Choices)) % len(f.Choices)
+	for key, value := range m.o.Fill(m.values(), f.Key) {
+		f := &m.fields[slices.IndexFunc(m.fields, func(f formField) bool { return f.Key == key })]
+		f.edit, f.choice = NewLine(value), slices.Index(f.Choices, value)
+		m.forget()
 	}
 }
 
@@ -164,14 +233,16 @@ func (m *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case term.Background:
 		m.palette = m.palette.On(msg.Light)
 	case tea.KeyMsg:
-		return m, m.key(msg)
+		cmd := m.key(msg)
+		m.refresh()
+		return m, cmd
 	}
 	return m, nil
 }
 
-// takeChoices takes the choices of a field, unless the first field changed since.
+// takeChoices takes the choices of a field, unless what they depend on changed since.
 func (m *form) takeChoices(msg lookupMsg) {
-	if !m.known || msg.of != m.fields[0].value() {
+	if msg.asked != m.asked {
 		return
 	}
 	for i := range m.fields {
@@ -189,30 +260,50 @@ func (m *form) takeChoices(msg lookupMsg) {
 	if msg.err != nil {
 		m.note = screen.Sanitize(msg.err.Error())
 	}
+	m.refresh()
 }
 
 func (m *form) key(msg tea.KeyMsg) tea.Cmd {
 	m.problem = ""
+	helped := m.help
+	m.help = false
+	f := &m.fields[m.at]
 	switch msg.String() {
-	case "ctrl+c", "esc":
+	case "ctrl+c":
+		return tea.Quit
+	case "?": // that of a value is pasted
+		m.help = true
+		return nil
+	case "esc":
+		if helped {
+			return nil
+		}
 		return tea.Quit
 	case "up", "shift+tab":
 		return m.move(-1)
-	case "down", "tab":
+	case "down":
 		return m.move(1)
+	case "tab":
+		if text := m.completion(); text != "" {
+			f.edit = NewLine(text)
+			return nil
+		}
+		return m.move(1)
+	case "ctrl+z":
+		m.problem = "Ctrl-Z does not suspend benchtop"
+		return nil
 	case "enter":
 		return m.enter()
 	case "ctrl+r":
 		return m.submit()
 	}
-	f := &m.fields[m.at]
 	if len(f.Choices) > 0 {
 		switch key := msg.String(); {
 		case key == "left":
-			f.choice = (max(f.choice, 0) + len(f.Choices) - 1) % len(f.Choices)
+			m.choose(f, -1)
 			return nil
 		case key == "right" || key == " " && !f.Free: // a blank of a free text is typed
-			f.choice = (f.choice + 1) % len(f.Choices)
+			m.choose(f, 1)
 			return nil
 		}
 		if !f.Free {
@@ -222,8 +313,8 @@ func (m *form) key(msg tea.KeyMsg) tea.Cmd {
 			f.edit, f.choice = NewLine(f.value()), -1
 		}
 	}
-	if f.edit.Edit(msg) && m.at == 0 { // the choices were those of another server
-		m.known, m.note = false, ""
+	if f.edit.Edit(msg) && f.Asks {
+		m.forget()
 	}
 	return nil
 }
@@ -246,7 +337,7 @@ func (m *form) enter() tea.Cmd {
 }
 
 func (m *form) submit() tea.Cmd {
-	if _, m.problem = m.o.Command(m.values()); m.problem != "" {
+	if m.problem = m.out.Problem; m.problem != "" {
 		return nil
 	}
 	m.use = true

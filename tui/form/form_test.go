@@ -20,8 +20,10 @@ func testForm(t *testing.T) *form {
 	m := newForm(Options{
 		Title: "what to load",
 		Fields: []Field{
-			{Key: "server", Label: "Server", Value: "http://a", Hint: "its address"},
-			{Key: "model", Label: "Model", Free: true, Hint: "empty: the first"},
+			{Key: "start", Label: "Start", Choices: []string{"defaults", "run 1"}},
+			{Key: "server", Label: "Server", Value: "http://a", Asks: true},
+			{Key: "model", Label: "Model", Free: true},
+			{Key: "key", Label: "API key", Secret: true},
 			{Key: "load", Label: "Load", Choices: []string{"users", "rate"}},
 			{Key: "users", Label: "Users", Value: "16"},
 			{Key: "rate", Label: "Rate", Value: "4"},
@@ -29,11 +31,25 @@ func testForm(t *testing.T) *form {
 		Shown: func(v map[string]string, key string) bool {
 			return key != "users" && key != "rate" || v["load"] == key
 		},
-		Command: func(v map[string]string) ([]string, string) {
+		Outcome: func(v map[string]string) Outcome {
 			if v["users"] == "" {
-				return []string{"run"}, "--users: needs a number"
+				return Outcome{Words: []string{"run"}, Problem: "--users: needs a number"}
 			}
-			return []string{"run", v["server"], v["model"], v["load"], v[v["load"]]}, ""
+			return Outcome{Words: []string{"run", v["server"], v["model"], v["load"], v[v["load"]]},
+				Cost: "about 960 requests"}
+		},
+		About: func(_ map[string]string, key string) (string, string) { return "--" + key, "what " + key + " is" },
+		Complete: func(v map[string]string, key string) []string {
+			if key == "users" {
+				return []string{"1600", "1601", "17"}
+			}
+			return nil
+		},
+		Fill: func(v map[string]string, key string) map[string]string {
+			if key == "start" && v["start"] == "run 1" {
+				return map[string]string{"server": "http://b", "load": "rate", "rate": "9"}
+			}
+			return nil
 		},
 		Lookup: func(_ context.Context, v map[string]string) (string, []string, error) {
 			if v["server"] == "http://a" {
@@ -44,6 +60,7 @@ func testForm(t *testing.T) *form {
 	}, screen.NewPalette(termenv.Ascii))
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	m.Update(m.Init()())
+	typed(m, "<down>") // to the server
 	return m
 }
 
@@ -52,6 +69,7 @@ func typed(m *form, keys ...string) tea.Cmd {
 	special := map[string]tea.KeyType{
 		"<enter>": tea.KeyEnter, "<esc>": tea.KeyEsc, "<up>": tea.KeyUp, "<down>": tea.KeyDown, "<left>": tea.KeyLeft,
 		"<right>": tea.KeyRight, "<back>": tea.KeyBackspace, "<clear>": tea.KeyCtrlU, "<run>": tea.KeyCtrlR,
+		"<tab>": tea.KeyTab,
 	}
 	var cmd tea.Cmd
 	for _, k := range keys {
@@ -64,6 +82,8 @@ func typed(m *form, keys ...string) tea.Cmd {
 	return cmd
 }
 
+func line(m *form) string { return strings.Join(m.out.Words, " ") }
+
 func TestForm(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -74,30 +94,37 @@ func TestForm(t *testing.T) {
 		{"another model", []string{"<down>", "<right>"}, "run http://a m2 users 16"},
 		{"around", []string{"<down>", "<left>"}, "run http://a m2 users 16"},
 		{"a model that is typed", []string{"<down>", "x"}, "run http://a m1x users 16"},
-		{"another load", []string{"<down>", "<down>", "<right>", "<down>", "<back>", "7"}, "run http://a m1 rate 7"},
+		{"another load", []string{"<down>", "<down>", "<down>", "<right>", "<down>", "<back>", "7"},
+			"run http://a m1 rate 7"},
 		{"a model with a blank", []string{"<down>", "x", " ", "y"}, "run http://a m1x y users 16"},
-		{"letters are no choice", []string{"<down>", "<down>", "x", "y"}, "run http://a m1 users 16"},
-		{"up goes around", []string{"<up>", "0"}, "run http://a m1 users 160"},
+		{"letters are no choice", []string{"<down>", "<down>", "<down>", "x", "y"}, "run http://a m1 users 16"},
+		{"up goes around", []string{"<up>", "<up>", "0"}, "run http://a m1 users 160"},
+		{"Tab completes", []string{"<up>", "<up>", "<tab>"}, "run http://a m1 users 160"},
+		{"Tab goes on where there is nothing to complete", []string{"<up>", "<up>", "0", "<tab>", "<right>"},
+			"run http://b m1 rate 9"},
+		{"an older run", []string{"<up>", "<right>"}, "run http://b m1 rate 9"},
 	} {
 		m := testForm(t)
 		typed(m, c.keys...)
-		words, _ := m.o.Command(m.values())
-		if line := strings.Join(words, " "); line != c.want {
-			t.Errorf("%s: %q, want %q", c.name, line, c.want)
+		if line(m) != c.want {
+			t.Errorf("%s: %q, want %q", c.name, line(m), c.want)
 		}
 	}
 }
 
 func TestFormEnds(t *testing.T) {
 	m := testForm(t)
-	if cmd := typed(m, "<enter>", "<enter>", "<enter>"); cmd != nil || m.use {
+	if cmd := typed(m, "<enter>", "<enter>", "<enter>", "<enter>"); cmd != nil || m.use {
 		t.Error("Enter before the last field ended the form")
+	}
+	if view := m.View(); !strings.Contains(view, "Enter run") {
+		t.Errorf("the bottom line does not say that Enter runs:\n%s", view)
 	}
 	if cmd := typed(m, "<enter>"); cmd == nil || !m.use {
 		t.Error("Enter on the last field did not end the form")
 	}
 	m = testForm(t)
-	if cmd := typed(m, "<up>", "<clear>", "<run>"); cmd != nil || m.use ||
+	if cmd := typed(m, "<up>", "<up>", "<clear>", "<run>"); cmd != nil || m.use ||
 		!strings.Contains(m.View(), "! --users: needs a number") {
 		t.Errorf("a form with a problem ended, or does not say it:\n%s", m.View())
 	}
@@ -106,7 +133,7 @@ func TestFormEnds(t *testing.T) {
 	}
 }
 
-// The choices follow the first field; an answer that comes too late does not count.
+// The choices follow the field that asks; an answer that comes too late does not count.
 func TestFormLookup(t *testing.T) {
 	m := testForm(t)
 	typed(m, "b")
@@ -114,7 +141,7 @@ func TestFormLookup(t *testing.T) {
 	if cmd == nil {
 		t.Fatal("nothing was looked up")
 	}
-	late := lookupMsg{of: "http://a", key: "model", choices: []string{"old"}}
+	late := lookupMsg{asked: m.asked - 1, key: "model", choices: []string{"old"}}
 	m.Update(late)
 	m.Update(cmd())
 	if v := m.values()["model"]; v == "old" {
@@ -149,7 +176,9 @@ func TestFormNarrow(t *testing.T) {
 				{Key: "load", Label: "Kind of load", Short: "Load",
 					Choices: []string{"users without any pause", "a rate"}},
 			},
-			Command: func(map[string]string) ([]string, string) { return []string{"run"}, "" },
+			Outcome:  func(map[string]string) Outcome { return Outcome{Words: []string{"run"}} },
+			About:    func(map[string]string, string) (string, string) { return "", "" },
+			Complete: func(map[string]string, string) []string { return nil },
 		}, screen.NewPalette(termenv.Ascii))
 		m.Update(tea.WindowSizeMsg{Width: c.w, Height: c.h})
 		for _, want := range []string{`› File .*a\.json│`, `› Output 1287│`, `› Load   ‹ user.*… ›`} {
@@ -168,14 +197,18 @@ func TestFormCommandLine(t *testing.T) {
 		"--duration", "1m", "--goodput", "ttft:500", "tpot:50"}
 	whole := strings.Join(words, " ")
 	m := testForm(t)
-	m.o.Command = func(map[string]string) ([]string, string) { return words, "" }
+	m.o.Outcome = func(map[string]string) Outcome { return Outcome{Words: words} }
+	m.refresh()
 	for w := 20; w < 200; w++ {
 		m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
 		room := w - 4
 		if m.narrow() {
 			room = w
 		}
-		_, command := m.outcome(room, 20)
+		var command []string
+		for _, line := range m.outcome(room, 20) {
+			command = append(command, line.Text)
+		}
 		view := m.View()
 		if strings.HasPrefix(command[0], "(") {
 			if w >= 40 || strings.Contains(view, "benchtop serve") {
@@ -194,34 +227,80 @@ func TestFormCommandLine(t *testing.T) {
 		}
 	}
 	words = append(words, "--dataset-path", strings.Repeat("x", 200))
+	m.refresh()
 	if view := m.View(); strings.Contains(view, "benchtop serve") || !strings.Contains(view, "(window too small") {
 		t.Errorf("a part of it:\n%s", view)
 	}
 	m.palette = screen.NewPalette(termenv.ANSI256)
 	words = words[:8]
+	m.refresh()
 	m.Update(tea.WindowSizeMsg{Width: 60, Height: 24})
 	if view := m.View(); !regexp.MustCompile(`\\(\x1b\[[0-9;]*m)*\n`).MatchString(view) {
 		t.Errorf("something is behind the end of a line: %q", view)
 	}
 }
 
-// A hint stands there as a whole or not at all.
-func TestFormHints(t *testing.T) {
+// Beside the fields stands what the one with the cursor means, with its choices; a secret is dots everywhere.
+func TestFormPane(t *testing.T) {
 	m := testForm(t)
-	for w := 20; w < 120; w++ {
+	typed(m, "<down>")
+	want := []string{"--model", "what model is", "› m1", "  m2", "about 960 requests", "← → select"}
+	typed(m, "<down>", "s", "3", "c", "r", "e", "t")
+	secret := m.View()
+	typed(m, "<down>")
+	if strings.Contains(secret+m.View(), "s3cret") || !strings.Contains(secret, "••••••│") ||
+		!strings.Contains(m.View(), "••••••") {
+		t.Errorf("the secret, or no dots:\n%s\n%s", secret, m.View())
+	}
+	typed(m, "<up>", "<up>")
+	for w := 80; w < 200; w += 10 {
 		m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
-		fields := strings.Join(strings.Split(m.View(), "\n")[2:6], "\n")
-		for _, hint := range []string{"its address", "← → select, or type"} {
-			if strings.Contains(fields, "…") || w >= 80 && !strings.Contains(fields, hint) {
-				t.Errorf("%q at %d columns:\n%s", hint, w, fields)
+		for _, words := range want {
+			if !strings.Contains(m.View(), words) {
+				t.Errorf("no %q at %d columns:\n%s", words, w, m.View())
 			}
 		}
+	}
+}
+
+// ? lists the keys in place of the description, or of the fields where there is no room for both; Esc then leads back.
+func TestFormHelp(t *testing.T) {
+	for _, w := range []int{40, 80} {
+		m := testForm(t)
+		m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
+		typed(m, "?")
+		if view := m.View(); !strings.Contains(view, "Esc  cancel") || strings.Contains(view, "Server") != (w == 80) {
+			t.Errorf("%d columns:\n%s", w, view)
+		}
+		if cmd := typed(m, "<esc>"); cmd != nil || strings.Contains(m.View(), "Esc  cancel") {
+			t.Errorf("Esc left the form, or not its help:\n%s", m.View())
+		}
+	}
+}
+
+// Long values and many choices are cut and scrolled, at any size.
+func TestFormManyChoices(t *testing.T) {
+	m := testForm(t)
+	f := &m.fields[2]
+	for range 300 {
+		f.Choices = append(f.Choices, strings.Repeat("x", 10_000))
+	}
+	typed(m, "<down>", "<left>", "a")
+	m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("語", 5000)), Paste: true})
+	for _, size := range [][2]int{{1, 1}, {80, 24}, {500, 200}} {
+		m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		m.View()
 	}
 }
 
 func TestFormSizes(t *testing.T) {
 	m := testForm(t)
 	tuitest.Golden(t, "form-80x24.txt", m.View())
+	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	typed(m, "<down>", "<down>", "s", "<up>", "?")
+	tuitest.Golden(t, "form-help-120x40.txt", m.View())
+	typed(m, "<esc>")
+	tuitest.Golden(t, "form-120x40.txt", m.View())
 	for h := 5; h < 24; h++ { // the field with the cursor is always there
 		m.Update(tea.WindowSizeMsg{Width: 20, Height: h})
 		if view := m.View(); !strings.Contains(view, "› ") {

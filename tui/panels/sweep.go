@@ -236,6 +236,9 @@ func (l *SweepList) Release() bool {
 	return was
 }
 
+// Stays reports whether a combination was chosen.
+func (l *SweepList) Stays() bool { return l.stays }
+
 // rows are the combinations of the grid in its order.
 func (v *SweepView) rows() []*sweepCell {
 	words := strings.Fields(strings.ToLower(v.List.Filter))

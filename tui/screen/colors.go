@@ -27,6 +27,10 @@ const (
 	named   // the number of named colours
 )
 
+// Legend are the meanings of the colours of data, by colour.
+var Legend = []string{Output: "output", Input: "input", Running: "running", Waiting: "waiting", Queued: "queued here",
+	P50: "p50", P90: "p90", P99: "p99", Good: "good", Bad: "bad", Usage: "in use"}
+
 // HeatSteps is the number of colours of a heat map.
 const HeatSteps = 10
 

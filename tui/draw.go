@@ -53,7 +53,13 @@ func (m *model) draw(c screen.Canvas) {
 	if m.stopping() {
 		m.drawStopping(below, m.shown)
 	}
-	m.drawAbove(below, func() []section {
+	low := 0 // end of the lowest border
+	for _, b := range l.Panels {
+		if !b.Bare {
+			low = max(low, b.Rect.Y+b.Rect.H)
+		}
+	}
+	m.drawAbove(below, l.Keys.Y-low+1, func() []section {
 		if m.palette.Mono {
 			return keymap.help(m)
 		}

@@ -115,10 +115,10 @@ func (f *frame) render(draw func(c screen.Canvas)) string {
 	return f.cached
 }
 
-// drawAbove draws what is above the panels.
-func (f *frame) drawAbove(c screen.Canvas, help func() []section) {
+// drawAbove draws what is above the panels; a prompt leaves the last lines free, such as the axis of time.
+func (f *frame) drawAbove(c screen.Canvas, free int, help func() []section) {
 	if f.prompt != nil {
-		f.prompt.draw(c)
+		f.prompt.draw(c.Sub(0, 0, c.W, c.H-free))
 	}
 	if f.help.open {
 		f.help.draw(c, help())

@@ -93,8 +93,7 @@ func (p *prompt) draw(c screen.Canvas) {
 	if p.yes == nil {
 		y = 1 // below the line
 	}
-	const axis = 1 // of time, on the lowest border
-	in := overlay(c.Sub(0, 0, w+4, c.H-axis), p.title, w, y+len(lines), true)
+	in := overlay(c.Sub(0, 0, w+4, c.H), p.title, w, y+len(lines), true)
 	if p.yes == nil {
 		in.Print(0, 0, p.line.Shown(in.W), screen.Strong)
 	}

@@ -310,5 +310,5 @@ func (m *sweepModel) draw(c screen.Canvas) {
 	}
 	a.Keys.Of(c).Safely(func(c screen.Canvas) { drawKeys(c, m.notice.text, sweepKeymap.items(m, nil)) })
 	below := c.Sub(0, a.Head.H, m.w, m.h-a.Head.H-a.Keys.H)
-	m.drawAbove(below, func() []section { return sweepKeymap.help(m) })
+	m.drawAbove(below, 0, func() []section { return sweepKeymap.help(m) })
 }

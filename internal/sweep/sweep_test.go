@@ -421,10 +421,10 @@ func TestSkipRepeats(t *testing.T) {
 				}
 				return f, err
 			}})
-		var said string
-		time.AfterFunc(time.Second/2, func() { said = sweep.Skip(0) })
+		words := make(chan string, 1)
+		time.AfterFunc(time.Second/2, func() { words <- sweep.Skip(0) })
 		out, err := sweep.Run(t.Context())
-		if want := "no run begins after this one"; err != nil || said != want {
+		if said, want := <-words, "no run begins after this one"; err != nil || said != want {
 			t.Errorf("%v, said %q, want %q", err, said, want)
 		}
 		if want := "1 run measured, 2 skipped"; out.String() != want {

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,9 +36,11 @@ func TestMain(m *testing.M) {
 	// The tests of the real program wait most of the time, whatever the number of cores.
 	flag.Parse()
 	_ = os.Setenv("HF_HUB_OFFLINE", "1") // no test asks the hub
-	if signal.Ignored(os.Interrupt) {
-		// As in the background of a script. Programs that are started here would ignore it too without a listener.
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			// As in the background of a script. Programs that are started here would ignore it too without a listener.
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
 	}
 	if n := flag.Lookup("test.parallel"); n.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		_ = n.Value.Set("8")

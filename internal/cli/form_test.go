@@ -278,7 +278,6 @@ func TestFormFindsStarts(t *testing.T) {
 
 // What a run costs is said as far as it is known.
 func TestFormCost(t *testing.T) {
-	const in, out = " tokens in", " tokens out"
 	for line, want := range map[string]string{
 		"--request-rate 2 --num-prompts 100 --random-input-len 10 --random-output-len 5": "at most 100 requests · " +
 			"up to about 1k tokens in · at most 500 tokens out · about 50s, then the last answers",

@@ -227,7 +227,7 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 		}}
 	}
 	p := plot{v: v, series: []series{
-		mean("ttft", screen.P50,
+		mean("TTFT", screen.P50,
 			func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
 		mean("prefill", screen.Input, func(w *metrics.Window) (time.Duration, int) {
 			return w.Reported.Prefill, enough(w, w.Reported.Prefilled)
@@ -237,5 +237,5 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 		mean("queued here", screen.Queued,
 			func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.SlotWait, n }),
 	}}
-	v.chartBelow(c, y, legend(c.W, "mean per second, ms", p.items()...), p.draw)
+	v.chartBelow(c, y, legend(c.W+titleFrame, "mean ms", p.items()...), p.draw)
 }

@@ -227,7 +227,7 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 		}}
 	}
 	p := plot{v: v, series: []series{
-		mean("TTFT", screen.P50,
+		mean(v.firstWait().Naming().Title, screen.P50,
 			func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
 		mean("prefill", screen.Input, func(w *metrics.Window) (time.Duration, int) {
 			return w.Reported.Prefill, enough(w, w.Reported.Prefilled)

@@ -329,7 +329,11 @@ const cardNames = len("throughput") + 2
 // ended is how many requests were done in which time.
 func (h Header) ended() string {
 	r := h.View.Report
-	out := fmt.Sprintf("%s requests in %s", number.Count(r.Completed), number.Clock(r.Ended))
+	done := number.Count(r.Completed)
+	if r.Failed > 0 {
+		done += " of " + number.Count(r.Completed+r.Failed)
+	}
+	out := fmt.Sprintf("%s requests in %s", done, number.Clock(r.Ended))
 	if r.Failed > 0 {
 		out += ", " + errorsWord(r.Failed)
 	}

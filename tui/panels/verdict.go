@@ -237,7 +237,9 @@ func drawOutage(c screen.Canvas, v *View) {
 	if why := screen.Sanitize(v.Outage.Why); why != "" {
 		words += ": " + why
 	}
-	words += "; grey figures are from before"
+	if grey := "; grey figures are from before"; screen.Width(words+grey)+3 <= c.W {
+		words += grey
+	}
 	st := screen.Style{Fg: screen.Inverse, Bg: screen.Bad, Bold: true}
 	if c.Terminal().Mono {
 		st, words = screen.Strong, "! "+words

@@ -196,6 +196,8 @@ func TestControlIsShown(t *testing.T) {
 		{set(func(s *metrics.Snapshot) {
 			s.Steering.Paused, s.Search = true, &metrics.Search{Phase: metrics.SearchDraining}
 		}), nil, []string{"◐ SEARCH (draining)"}, "PAUSED"},
+		{set(func(s *metrics.Snapshot) { s.Steering.Paused, s.Steering.By = true, metrics.ByConfirm }), nil,
+			[]string{"◐ CONFIRM (draining)"}, "set 34"},
 		{set(func(s *metrics.Snapshot) { s.Steering.RampTo, s.Steering.RampOver = 60, time.Minute }), nil,
 			[]string{"ramp to 60 req/s"}, "set"},
 		{set(func(s *metrics.Snapshot) { s.Steering.Load, s.Plan = metrics.Users.Of(12), inUsers }), nil,

@@ -138,7 +138,7 @@ func TestASCII(t *testing.T) {
 	m.ASCII = true
 	got := m.View()
 	whole(t, m, "ascii")
-	if !strings.Contains(got, "127.0.0.1:8000 - ????/et??? - stages 16") {
+	if !strings.Contains(got, " - ????/et??? - stages 16, 32, 48, 64, 80 req/s") {
 		t.Errorf("foreign text:\n%s", got)
 	}
 	tuitest.Golden(t, "screens/ascii_80x24.txt", got+"\n")

@@ -18,15 +18,31 @@ var latenessPanel = Panel{name: "lateness", title: latenessTitle, draw: drawLate
 
 func latenessTitle(v *View, w, _ int) []screen.Span {
 	p99, most, cpu := "", "", ""
-	if c := v.cursorClient(); c != nil {
+	percent := func(used, cores float64) string {
+		if !(cores > 0) {
+			return ""
+		}
+		return fmt.Sprintf("%.0f%%", 100*number.Sane(used/cores))
+	}
+	if v.whole() {
+		if late := &v.Report.Statistics[metrics.OwnLateness]; late.N > 0 {
+			ms, _ := late.Percentile(99)
+			p99, most = number.Latency(number.Seconds(ms/1000)), number.Latency(number.Seconds(late.Max/1000))
+		}
+		cpu = percent(v.Report.Client.CPU, v.Report.Client.Cores)
+	} else if c := v.cursorClient(); c != nil {
 		if c.Sent > 0 {
 			p99, most = number.Latency(c.LateP99), number.Latency(c.LateMax)
 		}
-		cpu = fmt.Sprintf("%.0f%%", number.Sane(cpuShare(c)))
+		cpu = percent(c.CPU, c.Cores)
 	}
-	return legend(w, "lateness",
+	out := legend(w, "lateness",
 		legendItem{screen.P99, "p99", p99, false, ""}, legendItem{screen.Plain, "max", most, false, ""},
 		legendItem{screen.Usage, "CPU", cpu, false, ""})
+	if v.whole() {
+		out = noted(out, w, screen.Label, between+v.scope())
+	}
+	return out
 }
 
 // cpuShare is how much of its processors the client kept busy, in percent; NaN where it is not known.

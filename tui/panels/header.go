@@ -53,11 +53,16 @@ func StateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 	switch {
 	case s.Search != nil && s.Search.Phase == metrics.SearchDraining:
 		return screen.Caution.Span("◐ SEARCH (draining)")
+	case drainsToConfirm(&s.Steering):
+		return screen.Caution.Span("◐ CONFIRM (draining)")
 	case s.Steering.Paused:
 		return screen.Caution.Span("‖ PAUSED")
 	}
 	return screen.Success.Span("● RUN")
 }
+
+// drainsToConfirm reports whether arrivals pause until the queue is gone, for a hold.
+func drainsToConfirm(st *metrics.Steering) bool { return st.Paused && st.By == metrics.ByConfirm }
 
 // TerminalTitle names a terminal by its run: its state, the time and the rate.
 func TerminalTitle(s *metrics.Snapshot, state metrics.State) string {
@@ -275,7 +280,7 @@ func loadNote(s *metrics.Snapshot) []screen.Span {
 	switch {
 	case st.RampTo > 0 && (st.Changes > 0 || s.Search != nil):
 		add("ramp to "+LoadText(unit.Of(st.RampTo)), screen.Caution)
-	case st.Changes > 0 && s.Search == nil && st.Value > 0:
+	case st.Changes > 0 && s.Search == nil && st.Value > 0 && !drainsToConfirm(st):
 		add("set "+LoadText(unit.Of(st.Value)), screen.Strong)
 	}
 	return out

@@ -56,20 +56,32 @@ var tokenCounts = map[metrics.TokenSource]string{
 	metrics.TokensFromEstimate: "tokens estimated",
 }
 
-// fit joins parts to at most w columns: first the longest lose their middle, as little as possible, then the last are
-// left out. For the first must parts the others are cut shorter.
+// fit joins parts to at most w columns. Those beyond the first must are cut or left out, the last ones first, before
+// any of these is; of these the last one, the load, is cut only where the others have no room left.
 func fit(parts []string, must, w int) string {
-	for n := len(parts); n > 0; n-- {
-		least := 36
-		if n <= must {
-			least = 40 / must // few parts are cut shorter, many are rather left out
-		}
-		if most := longestThatFits(parts[:n], w); most >= least {
-			return joinAtMost(parts[:n], most)
+	const least, leastOfName = 36, 10
+	must = min(must, len(parts))
+	core := strings.Join(parts[:must], between)
+	for n := len(parts); n > must; n-- {
+		room := w - screen.Width(core) - screen.Width(between)
+		if most := longestThatFits(parts[must:n], room); most >= least {
+			return core + between + joinAtMost(parts[must:n], most)
 		}
 	}
-	if len(parts) == 0 {
+	if must == 0 {
 		return ""
+	}
+	names, load := parts[:must-1], parts[must-1]
+	for ; len(names) > 0; names = names[:len(names)-1] {
+		most := longestThatFits(names, w-screen.Width(load)-screen.Width(between))
+		if most >= leastOfName {
+			return joinAtMost(names, most) + between + load
+		}
+	}
+	for n := must; n > 0; n-- { // the load does not fit beside a name
+		if most := longestThatFits(parts[:n], w); most >= 40/must {
+			return joinAtMost(parts[:n], most)
+		}
 	}
 	return screen.ShortenMiddle(parts[0], w)
 }

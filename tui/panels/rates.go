@@ -128,7 +128,7 @@ func loadPlot(v *View) plot {
 
 // ratePlot shows the requests per second that were asked for, sent and done.
 func ratePlot(v *View) plot {
-	p := plot{v: v, title: "req/s", compared: true, what: " done"}
+	p := plot{v: v, title: "req/s", compared: true, what: " done", window: v.rateWindow()}
 	if t := newTargets(v); t.any() {
 		target := series{name: "target", color: screen.Dimmed, alone: true,
 			value: func(w *metrics.Window) float64 { return t.at(w.Start + w.Length()/2) }}

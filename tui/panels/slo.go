@@ -344,7 +344,7 @@ func (v *View) sloFoot(w int) []screen.Span {
 		piece := []screen.Span{screen.Text.Span(" "), sign, screen.Label.Span(name + " "), screen.Strong.Span(r.value),
 			screen.Text.Span(" ")}
 		if r.name == goodputName && r.verdict == missed {
-			piece = append(piece, screen.Label.Span(fmt.Sprintf("of %.4g%% ", 100*target)))
+			piece = append(piece, screen.Label.Span(fmt.Sprintf("< %.4g%% ", 100*target)))
 		}
 		if screen.SpansWidth(out)+screen.SpansWidth(piece) > w {
 			break

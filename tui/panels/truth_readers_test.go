@@ -364,7 +364,17 @@ func (f *truth) report() {
 }
 
 func (f *truth) lateness() {
-	at, _ := f.cursor()
+	if len(f.run.run.Client) == 0 {
+		return
+	}
+	at, scrolled := f.cursor()
+	if f.over() && !scrolled {
+		f.want(`━ p99 (\S+)`, number.Latency(number.Seconds(f.at("benchtop", "client", "own_lateness_ms", "p99")/1000)))
+		f.want(`━ max (\S+)`, number.Latency(number.Seconds(f.at("benchtop", "client", "own_lateness_ms", "max")/1000)))
+		f.want(`━ CPU (\S+)%`, fmt.Sprintf("%.0f", 100*f.at("benchtop", "client", "cpu_cores", "mean")/
+			f.at("benchtop", "client", "cpu_cores", "available")))
+		return
+	}
 	now := newestOf(f.run.run.Client, at, func(c *metrics.ClientSecond) time.Duration { return c.At })
 	if now == nil {
 		return

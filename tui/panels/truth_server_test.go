@@ -404,7 +404,12 @@ func (f *truth) known() {
 func (f *truth) card() {
 	f.known()
 	done, failed := f.ended()
-	f.want(`(\d+) requests in`, number.Count(int(f.at("completed"))))
+	if n := int(f.at("failed")); n > 0 {
+		f.want(`(\d+) of \d+ requests in`, number.Count(int(f.at("completed"))))
+		f.want(`(\d+) requests in`, number.Count(int(f.at("completed"))+n))
+	} else {
+		f.want(`(\d+) requests in`, number.Count(int(f.at("completed"))))
+	}
 	f.want(`requests in (\d\d:\d\d)`, number.Clock(f.run.run.Ended))
 	if int(f.at("completed")) != done {
 		f.failf("the result has %v requests, want %d", f.at("completed"), done)

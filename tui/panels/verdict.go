@@ -237,7 +237,9 @@ func drawOutage(c screen.Canvas, v *View) {
 	if why := screen.Sanitize(v.Outage.Why); why != "" {
 		words += ": " + why
 	}
-	words += "; grey figures are from before"
+	if grey := "; grey figures are from before"; screen.Width(words+grey)+3 <= c.W {
+		words += grey
+	}
 	st := screen.Style{Fg: screen.Inverse, Bg: screen.Bad, Bold: true}
 	if c.Terminal().Mono {
 		st, words = screen.Strong, "! "+words
@@ -329,7 +331,11 @@ const cardNames = len("throughput") + 2
 // ended is how many requests were done in which time.
 func (h Header) ended() string {
 	r := h.View.Report
-	out := fmt.Sprintf("%s requests in %s", number.Count(r.Completed), number.Clock(r.Ended))
+	done := number.Count(r.Completed)
+	if r.Failed > 0 {
+		done += " of " + number.Count(r.Completed+r.Failed)
+	}
+	out := fmt.Sprintf("%s requests in %s", done, number.Clock(r.Ended))
 	if r.Failed > 0 {
 		out += ", " + errorsWord(r.Failed)
 	}

@@ -113,10 +113,14 @@ func drawWhy(c screen.Canvas, v *View) {
 		c.Right(c.W-6, y, number.Latency(p.took), st)
 		c.Right(c.W, y, saidShare(share), st)
 	}
-	if c.H > len(parts) {
-		c.Print(0, len(parts), splitSource(t, v.Server, c.W), screen.Label)
+	y := len(parts)
+	if c.H > y {
+		for _, words := range screen.Wrap(splitSource(t, v.Server, c.W), c.W, min(2, c.H-y)) {
+			c.Print(0, y, words, screen.Label)
+			y++
+		}
 	}
-	drawWaitsBelow(c, len(parts)+1, v)
+	drawWaitsBelow(c, max(y, len(parts)+1), v)
 }
 
 func shareOf(part, sum time.Duration) float64 {

@@ -110,7 +110,7 @@ var arrows = map[string][]string{
 		"benchtop/datasets/table",
 		"benchtop/datasets/textfile", "benchtop/internal/hf/tokenizer", "benchtop/datasets/trace"},
 	"benchtop/internal/imports":   {"benchtop/datasets/agents", "benchtop/datasets/textfile"},
-	"benchtop/internal/telemetry": {"benchtop/metrics"},
+	"benchtop/internal/telemetry": {"benchtop/internal/parallel", "benchtop/metrics"},
 	"benchtop/internal/startup": {"benchtop/export", "benchtop/internal/hf/hub", "benchtop/internal/launch",
 		"benchtop/internal/table", "benchtop/metrics"},
 	"benchtop/internal/dashboard": {"benchtop/internal/argv",

@@ -5,6 +5,7 @@ package findings
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"benchtop/internal/text"
@@ -153,7 +154,8 @@ func (r *Run) limit() (Finding, bool) {
 	b := r.Answer.Bottleneck
 	b.Share = sane(b.Share)
 	value := b.String()
-	return Finding{ID: Limit, Name: "limit"}.say("limit: ", "limit: ", value, value[:len(value)-len(" of "+b.Of)]), true
+	part, _, _ := strings.Cut(value, ",")
+	return Finding{ID: Limit, Name: "limit"}.say("limit: ", "limit: ", value, part), true
 }
 
 func (r *Run) peak() (Finding, bool) {

@@ -32,7 +32,11 @@ func (r *Run) within(tiers []metrics.Tier, tier int) Finding {
 	case a.Estimate.Known():
 		f.Severity = Open
 		about := "estimate " + estimate(&a.Estimate)
-		return f.say(long, short, unit.Words(about)+r.above(tier, &a), about)
+		brief := about // several tiers share a line
+		if len(tiers) == 1 {
+			brief = unit.Words(about)
+		}
+		return f.say(long, short, unit.Words(about)+r.above(tier, &a), brief)
 	case a.None:
 		return f.none(long, short, r, tier)
 	}

@@ -10,9 +10,12 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"benchtop/internal/parallel"
 )
 
 // Page is a server's Prometheus page at a complete URL. The client brings headers and TLS.
@@ -23,13 +26,28 @@ type Page struct {
 	Server int
 }
 
-// fetchAll passes the lines of pages to take, and returns their length in bytes. It ends with the first error.
+// together is how many pages are fetched at a time, so that those of many servers come within a second.
+const together = 8
+
+// fetchAll passes the lines of pages to take, page by page, and returns their length in bytes. It ends with the first
+// error.
 func fetchAll(ctx context.Context, pages []Page, take func(server int, line []byte)) (length int64, err error) {
-	for _, p := range pages {
-		n, err := fetch(ctx, p.Client, p.URL, func(line []byte) { take(p.Server, line) })
-		length += n
-		if err != nil {
-			return length, err
+	for some := range slices.Chunk(pages, together) {
+		texts, lengths, errs := make([]bytes.Buffer, len(some)), make([]int64, len(some)), make([]error, len(some))
+		parallel.Do(together, len(some), func(i int) bool {
+			lengths[i], errs[i] = fetch(ctx, some[i].Client, some[i].URL, func(line []byte) {
+				texts[i].Write(line)
+				texts[i].WriteByte('\n')
+			})
+			return errs[i] == nil
+		})
+		for i, p := range some {
+			if length += lengths[i]; errs[i] != nil {
+				return length, errs[i]
+			}
+			for line := range bytes.Lines(texts[i].Bytes()) {
+				take(p.Server, bytes.TrimSuffix(line, []byte{'\n'}))
+			}
 		}
 	}
 	return length, nil

@@ -103,14 +103,18 @@ func drawCache(c screen.Canvas, v *View) {
 		drawShare(c, 1, h.name, h.Rate(), float64(h.Tokens), float64(h.Of))
 		c = c.Sub(0, 1, c.W, c.H-1)
 	}
-	drawShare(c, step, "drafts accepted", sums.Acceptance, total(all, drafts.part), total(all, drafts.whole))
-	c.Print(0, 2*step, "preemptions", screen.Text)
+	y := step
+	if metrics.Said(sums.Acceptance) {
+		drawShare(c, y, "drafts accepted", sums.Acceptance, total(all, drafts.part), total(all, drafts.whole))
+		y += step
+	}
+	c.Print(0, y, "preemptions", screen.Text)
 	n, st := sums.Preemptions, screen.Strong
 	if n > 0 {
 		st.Fg = screen.Bad
 	}
-	c.Right(shareEnd(c), 2*step, said(n), st)
-	drawHitsBelow(c, 2*step+1, v)
+	c.Right(shareEnd(c), y, said(n), st)
+	drawHitsBelow(c, y+1, v)
 }
 
 // cacheRow are hits of the prefix cache as the requests tell them.

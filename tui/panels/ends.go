@@ -44,6 +44,9 @@ func endsNames(by metrics.EndsBy) (names []string) {
 	return names
 }
 
+// shortReasons are metrics.FinishReasons in the columns of an axis.
+var shortReasons = [len(metrics.FinishReasons)]string{"none", "fail", "stop", "len.", "tools", "other"}
+
 // endsOf are the requests that ended in some windows, by place.
 func (v *View) endsOf(by metrics.EndsBy, ws []metrics.Window) []float64 {
 	out := make([]float64, metrics.EndsPlaces)
@@ -71,6 +74,9 @@ func (v *View) drawEnds(c screen.Canvas, by metrics.EndsBy) {
 			last--
 		}
 		names := endsNames(by)
+		if by == metrics.ByFinish {
+			names = shortReasons[:]
+		}
 		first, last = max(first-1, 0), min(last+1, len(names)-1) // so that one place does not fill the panel
 		each := 1 + (last-first)/max(chart.HeatRows(c), 1)
 		for k := first; k <= last; k += each {

@@ -57,8 +57,16 @@ func StateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 		return screen.Caution.Span("◐ CONFIRM (draining)")
 	case s.Steering.Paused:
 		return screen.Caution.Span("‖ PAUSED")
+	case timeOver(s):
+		return screen.Caution.Span("◐ DRAINING")
 	}
 	return screen.Success.Span("● RUN")
+}
+
+// timeOver reports whether the time of the plan is over, so that nothing new is sent.
+func timeOver(s *metrics.Snapshot) bool {
+	p := s.Plan
+	return p != nil && p.Duration > 0 && p.Confirm == 0 && p.Find == nil && s.At > p.Duration+time.Second
 }
 
 // drainsToConfirm reports whether arrivals pause until the queue is gone, for a hold.

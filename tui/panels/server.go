@@ -119,8 +119,8 @@ func serverPrompt(s *metrics.ServerSecond) float64 {
 	return perTook(s, s.PromptTokens)
 }
 
-// openServerTokens draws the output above the prompts. Where the server counts tokens when a request ends, the client's
-// own stand in for them.
+// openServerTokens draws the output above the prompts, or these alone where a run has no output. Where the server
+// counts tokens when a request ends, the client's own stand in for them.
 func openServerTokens(v *View) (titleOf, drawOf) {
 	here, prompt := v.rate("out (client)", screen.Dimmed, outputTokens),
 		v.serverLine("prompt", screen.Input, serverPrompt)
@@ -138,11 +138,14 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 	}
 	prompt.filled = true
 	in := plot{v: v, series: []series{prompt}}
+	if !v.plan().Generates() {
+		out, in = in, plot{}
+	}
 	title := func(_ *View, w, _ int) []screen.Span {
 		return v.runLegend(w, "server tok/s", append(out.items(), in.items()...)...)
 	}
 	return title, func(c screen.Canvas, _ *View) {
-		if c.H < 6 {
+		if c.H < 6 || in.v == nil {
 			out.draw(c)
 			return
 		}

@@ -54,12 +54,12 @@ func TestVerdict(t *testing.T) {
 			"within SLO: 24 req/s proven (97 %), estimate 29–33 │ saturates at 33.5 req/s (32–35) │ limit: queue, 79 " +
 				"% of TTFT │ peak 2.2k tok/s"},
 		{"shorter", &whole, slo, metrics.Running, 0, 120,
-			"within SLO: 24 req/s proven (97 %), estimate 29–33 │ saturates 33.5 req/s │ limit: queue, 79 % │ peak " +
-				"2.2k tok/s"},
+			"within SLO: 24 req/s proven (97 %), estimate 29–33 │ saturates at 33.5 req/s (32–35) │ limit: queue " +
+				"│ peak 2.2k tok/s"},
 		{"short", &whole, slo, metrics.Running, 0, 84,
-			"SLO 24 req/s (97 %) │ saturates 33.5 req/s │ limit: queue, 79 % │ peak 2.2k tok/s"},
+			"SLO 24 req/s (97 %) │ saturates 33.5 req/s │ limit: queue │ peak 2.2k tok/s"},
 		{"without the peak", &whole, slo, metrics.Running, 0, 66,
-			"SLO 24 req/s (97 %) │ saturates 33.5 req/s │ limit: queue, 79 %"},
+			"SLO 24 req/s (97 %) │ saturates 33.5 req/s │ limit: queue"},
 		{"the headline alone", &whole, slo, metrics.Running, 0, 44, "SLO 24 req/s (97 %) │ saturates 33.5 req/s"},
 		{"errors stay", &whole, slo, metrics.Running, 5, 60, "SLO 24 req/s (97 %) │ saturates 33.5 req/s │ 5 errors"},
 	} {

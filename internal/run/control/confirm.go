@@ -105,8 +105,12 @@ func (c *Controller) confirmNext() {
 	brief := f.holds == 0 && f.left < judge.ShortestProof // all that was asked for: evidence, if no proof
 	switch {
 	case len(looks) == 0, looks[len(looks)-1] < judge.ShortestProof && !brief:
-		c.confirmed(fmt.Sprintf("%s of %s are left", metrics.Duration(f.left.Round(time.Second)),
-			metrics.Duration(c.Plan.Confirm)))
+		why := fmt.Sprintf("its time, %s, is up", metrics.Duration(c.Plan.Confirm))
+		if left := f.left.Round(time.Second); left > 0 {
+			why = fmt.Sprintf("the last %s of %s are too short", metrics.Duration(left),
+				metrics.Duration(c.Plan.Confirm))
+		}
+		c.confirmed(why)
 		return
 	case f.proven == 0 && f.holds >= mostUnproven:
 		c.confirmed(fmt.Sprintf("%d loads were held", f.holds))

@@ -62,11 +62,14 @@ func (v *View) whose() string {
 	if len(servers) == n {
 		what = "server"
 	}
-	if servers[metrics.OtherServers] {
-		n, over = n-1, "over "
-	}
-	if len(all) < 2 {
+	switch {
+	case n < 2:
 		return ""
+	case !servers[metrics.OtherServers]:
+	case what == "server":
+		n = len(v.plan().Servers)
+	default:
+		n, over = n-1, "over "
 	}
 	return fmt.Sprintf(" of %s%d %ss", over, n, what)
 }

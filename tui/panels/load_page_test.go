@@ -448,10 +448,12 @@ func TestWhoseQueue(t *testing.T) {
 		" queue of 2 engines ━ running": {{Name: "0"}, {Name: "1"}},
 		" queue of 2 servers ━ running": {{Name: "0"}, {Server: 1, Name: "0"}},
 		" queue of 3 engines ━ running": {{Name: "0"}, {Name: "1"}, {Server: 1}},
-		" queue of over 2 servers ━ running": {{}, {Server: 1},
+		" queue of 5 servers ━ running": {{}, {Server: 1}, {Server: metrics.OtherServers, Name: metrics.OtherEngines}},
+		" queue of over 2 engines ━ running": {{Name: "0"}, {Name: "1"},
 			{Server: metrics.OtherServers, Name: metrics.OtherEngines}},
 	} {
 		s := tuitest.Watched(tuitest.Mid(), 0)
+		s.Plan.Servers = make([]string, 5)
 		for i := range s.Server {
 			s.Server[i].Engines = engines
 		}

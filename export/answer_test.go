@@ -103,7 +103,7 @@ func TestAnswer(t *testing.T) {
 				r.Answer.Proven, r.Answer.Confidence, r.Failed, r.Gates = 24, 1, 70, []metrics.GateResult{missed}
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
 			}},
-		{"within SLO: 34 req/s proven (97 %), estimate 36-40; saturates at 38 req/s (37-39); limit: queue, 79 %; " +
+		{"within SLO: 34 req/s proven (97 %), estimate 36-40; saturates at 38 req/s (37-39); limit: queue; " +
 			"client p99 send delay 0.3 ms",
 			rampReport(), func(r *metrics.Report) { // the peak does not fit
 				r.Answer.Bottleneck = metrics.Bottleneck{Part: metrics.QueuePart, Share: 0.799, Of: "TTFT"}

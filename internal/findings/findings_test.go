@@ -67,7 +67,8 @@ func TestWithin(t *testing.T) {
 		{"load within SLO unknown: few, hold 25 s more", "SLO unknown, hold 25 s more", tier{Why: "few", HeldLevel: 1},
 			true},
 		{"load within SLO unknown", "SLO unknown", tier{HeldLevel: 7}, true},
-		{"within SLO: 24 req/s proven (97 %); holding 29: 82 %, about 25 s more for a proof", "SLO 24 req/s (97 %)",
+		{"within SLO: 24 req/s proven (97 %); holding 29 req/s: 82 %, about 25 s more for a proof",
+			"SLO 24 req/s (97 %)",
 			tier{Proven: 24, Confidence: 0.979, HeldLevel: 1}, true},
 	} {
 		r := judged(metrics.Answer{TierAnswer: c.tier, LowestTried: 8})

@@ -108,9 +108,9 @@ func (r *Run) holding(tier int, a *metrics.TierAnswer) string {
 	case !ok:
 		return ""
 	case a.HeldLevel < len(r.Levels)-1:
-		return "hold " + Number(l.Offered) + " for " + wait(v.Missing) + " more"
+		return "hold " + Load(l.Unit.Of(l.Offered)) + " for " + wait(v.Missing) + " more"
 	}
-	text := "holding " + Number(l.Offered) + ": "
+	text := "holding " + Load(l.Unit.Of(l.Offered)) + ": "
 	if share := Confidence(v.Confidence); share != "" {
 		text += share + ", "
 	}

@@ -294,8 +294,12 @@ type cardRow struct {
 func (h Header) drawCard(c screen.Canvas) {
 	c.Border(true, false, false)
 	end := ConclusionSign(h.View.Report)
-	title := append([]screen.Span{screen.Text.Span(" "), end, screen.Text.Span(" " + h.ended())}, h.View.goodAtEnd()...)
-	c.Sub(2, 0, c.W-4, 1).Spans(0, 0, title)
+	title := func(errors bool) []screen.Span {
+		return append([]screen.Span{screen.Text.Span(" "), end, screen.Text.Span(" " + h.ended(errors))},
+			h.View.goodAtEnd()...)
+	}
+	above := c.Sub(2, 0, c.W-4, 1)
+	above.Spans(0, 0, title(screen.SpansWidth(title(true)) <= above.W))
 	in := c.Sub(2, 1, c.W-4, c.H-2)
 	rows, wide := halves(h.View.cardRows(), in.W)
 	lines, left := min((len(rows)+1)/2, in.H), 0
@@ -328,15 +332,15 @@ func (r cardRow) draw(at screen.Canvas) {
 // cardNames is the width of the names on the card.
 const cardNames = len("throughput") + 2
 
-// ended is how many requests were done in which time.
-func (h Header) ended() string {
+// ended is how many requests were done in which time, and, where there is room for it, the number of errors.
+func (h Header) ended(errors bool) string {
 	r := h.View.Report
 	done := number.Count(r.Completed)
 	if r.Failed > 0 {
 		done += " of " + number.Count(r.Completed+r.Failed)
 	}
 	out := fmt.Sprintf("%s requests in %s", done, number.Clock(r.Ended))
-	if r.Failed > 0 {
+	if errors && r.Failed > 0 {
 		out += ", " + errorsWord(r.Failed)
 	}
 	return out

@@ -89,8 +89,9 @@ func (c Canvas) Fill(st Style) {
 	}
 }
 
-// Grey takes the colours from what is drawn, as of figures that are not up to date.
+// Grey takes the colours from what is drawn, as of figures that are not up to date. Areas stay areas.
 func (c Canvas) Grey() {
+	shade := func(c Color) bool { return c >= areas && c < heats }
 	for y := range c.H {
 		for x := range c.W {
 			p := c.At(x, y)
@@ -98,6 +99,10 @@ func (c Canvas) Grey() {
 			case p.Style == Line:
 			case p.Style.Bg != Plain && p.Style.Bg < named:
 				p.Style = Style{Fg: p.Style.Fg, Bg: Dimmed}
+			case shade(p.Style.Bg):
+				p.Style = Style{Fg: Dimmed, Bg: Shade(Dimmed)}
+			case shade(p.Style.Fg):
+				p.Style = Style{Fg: Shade(Dimmed)}
 			default:
 				p.Style = Dim
 			}

@@ -95,14 +95,17 @@ func TestBorderAndSafely(t *testing.T) {
 	}
 }
 
-// What was drawn loses its colours, but for borders.
+// What was drawn loses its colours, but for borders. An area stays one.
 func TestGrey(t *testing.T) {
-	sf := NewSurface(7, 1)
+	sf := NewSurface(9, 1)
 	c := sf.All()
-	c.Right(7, 0, "│", Line)
-	c.Spans(0, 0, []Span{Success.Span("ok"), {" 2 ", Style{Fg: Output, Bg: Input}}})
+	c.Right(9, 0, "│", Line)
+	c.Spans(0, 0,
+		[]Span{Success.Span("ok"), {" 2 ", Style{Fg: Output, Bg: Input}}, {"⠒", Style{Fg: P50, Bg: Shade(Output)}},
+			{"▂", Style{Fg: Shade(Output)}}})
 	c.Grey()
-	want := "\x1b[38;5;245mok\x1b[38;5;75;48;5;245m 2 \x1b[0;38;5;245m \x1b[38;5;242m│\x1b[m"
+	want := "\x1b[38;5;245mok\x1b[38;5;75;48;5;245m 2 \x1b[38;5;245;48;5;238m⠒\x1b[0;38;5;238m▂\x1b[38;5;245m " +
+		"\x1b[38;5;242m│\x1b[m"
 	if got := sf.Render(NewPalette(termenv.ANSI256)); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

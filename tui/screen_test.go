@@ -188,7 +188,8 @@ func TestFiguresOfADeadServerAreGrey(t *testing.T) {
 			for x := range 120 {
 				switch p := m.screen.All().At(x, y); {
 				case p.Glyph == ' ' || p.Style == screen.Line:
-				case p.Style.Fg == screen.Dimmed && !p.Style.Bold || p.Style.Bg == screen.Dimmed:
+				case p.Style.Fg == screen.Dimmed && !p.Style.Bold || p.Style.Bg == screen.Dimmed,
+					p.Style == screen.Style{Fg: screen.Shade(screen.Dimmed)}: // the edge of an area
 					grey++
 				default:
 					other++

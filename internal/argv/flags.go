@@ -11,15 +11,22 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 )
 
 // Flags are the flags of a command under headings, with the text of its help.
 type Flags struct {
 	Synopsis, Text string
-	groups         []group
-	refused        map[string]bool // flags of other commands that this one sets by itself
-	given          []Value
+	// Details are the part of the text that only the whole help has.
+	Details string
+	// Most are the flags used most, all that the first help shows of many; nil for all of them.
+	Most []string
+	// Synonyms are words for which the help finds flags that do not have them, such as "slo".
+	Synonyms map[string][]string
+	groups   []group
+	refused  map[string]bool // flags of other commands that this one sets by itself
+	given    []Value
 }
 
 // group is a part of a command's flags under a heading of its help.
@@ -93,37 +100,67 @@ type Help struct {
 
 func (Help) Error() string { return "help requested" }
 
-// Print writes the help: for no word all flags but the hidden ones, for "all" these too, for a heading the flags below
-// it, and for any other word the flags that have it in their name or text.
+// Print writes the help: for no word the flags used most, or all but the hidden ones where there are few; for "all" the
+// whole help; for a heading the flags below it; and for any other word the flags that have it in their name or text, or
+// are known by it.
 func (h Help) Print(w io.Writer) {
-	f, filter := h.of, h.Word
+	f, word := h.of, strings.ToLower(strings.TrimSpace(h.Word))
 	fmt.Fprintf(w, "usage: benchtop %s\n", f.Synopsis)
-	filter = strings.ToLower(strings.TrimSpace(filter))
-	if filter == "" || filter == "all" {
+	if word == "" || word == "all" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(f.Text))
-		f.writeGroups(w, f.groups, func(x *pflag.Flag) bool { return filter == "all" || !x.Hidden })
-		return
 	}
-	var titles []string
-	for i, x := range f.groups {
-		if titles = append(titles, x.title); strings.ToLower(x.title) == filter {
-			f.writeGroups(w, f.groups[i:i+1], func(*pflag.Flag) bool { return true })
-			return
+	switch name := Dashes(strings.TrimLeft(word, "-")); {
+	case word == "" && f.Most != nil:
+		f.writeMost(w)
+	case word == "" || word == "all":
+		if f.Details != "" {
+			fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(f.Details))
+		}
+		f.writeGroups(w, f.groups, func(x *pflag.Flag) bool { return word == "all" || !x.Hidden })
+	case slices.Contains(f.titles(strings.ToLower), word):
+		i := slices.Index(f.titles(strings.ToLower), word)
+		f.writeGroups(w, f.groups[i:i+1], func(*pflag.Flag) bool { return true })
+	case !f.writeGroups(w, f.groups, func(x *pflag.Flag) bool {
+		return name != "" && strings.Contains(x.Name, name) || strings.Contains(strings.ToLower(x.Usage), word) ||
+			slices.Contains(f.Synonyms[name], x.Name)
+	}):
+		fmt.Fprintf(w, "\nno flag mentions %s%s\nheadings, for --help=HEADING: %s\n",
+			usage.Quote(word), usage.DidYouMean(name, flagNames(f.All())), strings.Join(f.titles(nil), ", "))
+	}
+}
+
+// titles are the headings that have flags to show, each through a function unless that is nil.
+func (f *Flags) titles(as func(string) string) (titles []string) {
+	for _, x := range f.groups {
+		if as != nil {
+			titles = append(titles, as(x.title))
+		} else {
+			titles = append(titles, x.title)
 		}
 	}
-	name := Dashes(strings.TrimLeft(filter, "-"))
-	found := f.writeGroups(w, f.groups, func(x *pflag.Flag) bool {
-		return name != "" && strings.Contains(x.Name, name) || strings.Contains(strings.ToLower(x.Usage), filter)
-	})
-	if !found {
-		fmt.Fprintf(w, "\nno flag mentions %s%s\nheadings, for --help=HEADING: %s\n",
-			usage.Quote(filter), usage.DidYouMean(name, flagNames(f.All())), strings.Join(titles, ", "))
+	return titles
+}
+
+// helpWidth is how wide the help is.
+const helpWidth = 100
+
+// writeMost writes the flags used most, each with the first clause of its text, and how to find the others.
+func (f *Flags) writeMost(w io.Writer) {
+	shown, all := pflag.NewFlagSet("", pflag.ContinueOnError), f.All()
+	shown.SortFlags = false
+	for _, name := range f.Most {
+		flag := *all.Lookup(name)
+		flag.Usage, _, _ = strings.Cut(flag.Usage, ";")
+		shown.AddFlag(&flag)
 	}
+	fmt.Fprintf(w, "\nThe flags used most\n%s\n", shown.FlagUsagesWrapped(helpWidth))
+	others := fmt.Sprintf("--help=HEADING lists the flags of one: %s. --help=WORD lists those that mention a word or "+
+		"are known by it, --help-all lists all of them.", strings.Join(f.titles(nil), ", "))
+	fmt.Fprint(w, text.Wrap(others, helpWidth))
 }
 
 // writeGroups writes the flags to show, under their headings, and reports whether there are any.
 func (f *Flags) writeGroups(w io.Writer, groups []group, show func(*pflag.Flag) bool) (any bool) {
-	const width = 100
 	for _, x := range groups {
 		shown := pflag.NewFlagSet(x.title, pflag.ContinueOnError)
 		shown.SortFlags = false
@@ -135,7 +172,7 @@ func (f *Flags) writeGroups(w io.Writer, groups []group, show func(*pflag.Flag) 
 			}
 		})
 		if shown.HasFlags() {
-			fmt.Fprintf(w, "\n%s\n%s", x.title, shown.FlagUsagesWrapped(width))
+			fmt.Fprintf(w, "\n%s\n%s", x.title, shown.FlagUsagesWrapped(helpWidth))
 			any = true
 		}
 	}

@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -162,9 +163,11 @@ func (a *argv) option(arg string) *Help {
 	name, value, joined := strings.Cut(arg[2:], "=")
 	name, keys, dotted := strings.Cut(a.current(name), ".")
 	flag, err := Find(a.fs, name)
+	var help Help
 	switch {
-	case errors.As(err, new(Help)):
-		return &Help{Word: value}
+	case errors.As(err, &help):
+		help.Word = cmp.Or(help.Word, value)
+		return &help
 	case err != nil:
 		a.problems = append(a.problems, err)
 		if !joined {
@@ -294,6 +297,9 @@ func Find(fs *pflag.FlagSet, written string) (*pflag.Flag, error) {
 	name := Dashes(written)
 	if f := fs.Lookup(name); f != nil {
 		return f, nil
+	}
+	if name == "help-all" {
+		return nil, Help{Word: "all"}
 	}
 	names := flagNames(fs)
 	match := beginningWith(name, names)

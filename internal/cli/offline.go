@@ -95,6 +95,11 @@ var forBoth = []string{"tokenizer", "max-model-len", "served-model-name", "token
 
 // choose decides which server is measured.
 func (o *offlineOptions) choose() (p usage.Problems) {
+	if url, _ := server.PositionalURL(o.others); url != "" {
+		if p, o.others = o.TakeURL(o.others), nil; len(p) > 0 {
+			return p
+		}
+	}
 	all := o.Flags.All()
 	if all.Changed("base-url") || all.Changed("host") || all.Changed("port") {
 		p.BadIf(o.engine.serve != "",
@@ -106,10 +111,6 @@ func (o *offlineOptions) choose() (p usage.Problems) {
 	}
 	if o.engine.serve == "" && len(o.others) == 0 {
 		return nil
-	}
-	if url := server.PositionalURL(o.others); url != "" {
-		p.Bad("%s takes no arguments; use --base-url %s", o.Flags.Command(), url)
-		return p
 	}
 	words := o.others
 	if o.engine.serve == "" {

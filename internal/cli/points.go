@@ -88,7 +88,7 @@ func (p *points) measure(ctx context.Context, b *session.Runner, i int) (f grid.
 		}
 		return f, err
 	}
-	if err := session.PrintReport(p.env.Stdout, r, nil, false); err != nil {
+	if err := errors.Join(session.PrintReport(p.env.Stdout, r, nil, false), p.env.Deliver(r)); err != nil {
 		return f, sweep.End{Err: fmt.Errorf("the report could not be printed: %w", err)}
 	}
 	if outcome.Path != "" {

@@ -18,8 +18,9 @@ func runServe(env *session.Environment, args []string) int {
 	if o.DryRun {
 		return env.Failed(session.UntilStopped(func(ctx context.Context) error { return env.DryRun(ctx, o) }))
 	}
+	env.Divert(&o.Report)
 	if o.Series.Many() {
-		o.Save.Unasked = session.IsTerminal(env.Stdout)
+		o.Save.Unasked = env.SavesUnasked()
 		return runPoints(env, o)
 	}
 	if err := env.Look(o); err != nil {

@@ -239,6 +239,9 @@ func (s *Saving) moveAside() error {
 	for _, ending := range []string{TimelineSuffix, DatasetStatsSuffix, PyTorchSuffix} {
 		all = append(all, Stem(s.Path)+ending)
 	}
+	for _, format := range export.Formats {
+		all = append(all, Stem(s.Path)+"."+format)
+	}
 	for _, p := range all {
 		switch taken, err := exists(p); {
 		case err != nil:

@@ -164,6 +164,9 @@ func isNumber(text string) bool {
 // isHeader reports whether a flag is --header, perhaps abbreviated.
 func isHeader(flag string) bool { return len(flag) > len("--h") && strings.HasPrefix("--header", flag) }
 
+// isKey reports whether a flag is --api-key, perhaps abbreviated. Its value is a secret even if it is a number.
+func isKey(flag string) bool { return len(flag) > len("--a") && strings.HasPrefix("--api-key", flag) }
+
 // HideWords returns a command line that may be shown and saved. Of headers, which are the values of --header and those
 // given as written, only the keys remain, of secrets in JSON, as in --extra-body, the names, and so with KEY=VALUE.
 func HideWords(args, headers []string) []string {
@@ -182,9 +185,9 @@ func HideWords(args, headers []string) []string {
 		}
 		key, text, paired := strings.Cut(pair, "=")
 		switch {
-		case isSecret(before, a) && (strings.Contains(before, ".") || !isFlag && !isNumber(a)):
+		case isSecret(before, a) && (strings.Contains(before, ".") || !isFlag && !isNumber(a)), isKey(before) && !isFlag:
 			a = Mask
-		case isFlag && joined && isSecret(name, value) && (dotted || !isNumber(value)):
+		case isFlag && joined && (isSecret(name, value) && (dotted || !isNumber(value)) || isKey(name)):
 			a = prefix + Mask
 		case paired && (isHeader(within) || isSecret(strings.TrimSpace(key), text) && !strings.Contains(key, "?")):
 			a = prefix + key + "=" + Mask

@@ -106,19 +106,22 @@ func (o *Options) checkEndpoint(ctx context.Context, client *http.Client) error 
 	return nil
 }
 
-// PositionalURL is the URL that the first of some arguments is or stands for, without its user; "" for none.
-func PositionalURL(arguments []string) string {
+// PositionalURL is the base URL that the first of some arguments is or stands for, and what of it may be shown; "" for
+// none. Endpoints begin with /v1, so that one at its end is left out.
+func PositionalURL(arguments []string) (base, shown string) {
 	if len(arguments) == 0 {
-		return ""
+		return "", ""
 	}
 	first := arguments[0]
-	if _, _, err := net.SplitHostPort(first); err == nil {
+	address, _, _ := strings.Cut(first, "/")
+	if _, _, err := net.SplitHostPort(address); err == nil && !strings.HasSuffix(address, ":") {
 		first = target.Meant(first)
 	}
 	if u, err := url.Parse(first); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return ""
+		return "", ""
 	}
-	return secret.Hide(first)
+	base = strings.TrimSuffix(strings.TrimRight(first, "/"), "/v1")
+	return base, secret.Hide(base)
 }
 
 // misplaced is an error where a URL has the path of the API in it, nil for another.

@@ -65,7 +65,7 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
 	switch {
 	case err != nil && o.Model == "" && errors.As(err, new(unauthorizedError)):
-		return m, refusal{fmt.Errorf("%w It is taken from %s, or from --header", err,
+		return m, refusal{fmt.Errorf("%w It is taken from --api-key, %s or --header", err,
 			cmp.Or(o.Protocol.Traits().KeyFrom, "OPENAI_API_KEY"))}
 	case err != nil && (o.Model == "" || isFinal(err)):
 		return m, err

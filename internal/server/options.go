@@ -39,6 +39,7 @@ type Options struct {
 	port              int
 	endpoint          string
 	headers           argv.Pairs
+	apiKey            string
 	insecure          bool
 	caFile            string
 	certFile, keyFile string
@@ -87,6 +88,8 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE, never shown; @FILE or '$NAME' as a "+
 		"value stands for that of a file or a variable, also after a word such as Bearer; @@ begins a value with an @")
 	_ = f.SetAnnotation("header", argv.Variadic, []string{"0"})
+	f.StringVar(&o.apiKey, "api-key", "", "key of the API, never shown: @FILE, '$NAME' of a variable, or the key; "+
+		"without it $OPENAI_API_KEY is sent, or $ANTHROPIC_API_KEY to anthropic-messages")
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&o.caFile, "ca-file", "",
 		"file of the authorities that may sign the server's certificate, in PEM form (default: the system's)")
@@ -105,23 +108,17 @@ func (o *Options) Check() (p usage.Problems) {
 		p.Bad("--%w", err)
 	}
 	header := o.header(&p)
-	if o.Protocol != nil {
-		t := o.Protocol.Traits()
-		if key := keyFrom(&p, t.KeyFrom); key != "" && header.Get(t.KeyHeader) == "" {
-			header.Set(t.KeyHeader, key)
-		}
-	}
+	bearer := o.bearer(&p, header)
 	roots, certificate := o.checkTLS(&p)
 	strategy := loadgen.Strategy(strings.ReplaceAll(string(o.Strategy), "_", "-"))
 	o.Servers = loadgen.Servers{Strategy: strategy}
-	key := keyFrom(&p, "OPENAI_API_KEY")
 	for _, url := range o.urls(&p) {
 		if err := o.misplaced(url); err != nil {
 			p = append(p, err)
 			continue
 		}
 		t, err := target.New(target.Options{
-			BaseURL: url, APIKey: key, Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
+			BaseURL: url, APIKey: bearer, Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
 			Getenv: os.Getenv,
 		})
 		switch {
@@ -161,31 +158,62 @@ func (o *Options) header(p *usage.Problems) http.Header {
 	o.Warnings = nil
 	header, flag := http.Header{}, o.placed("header")
 	for _, h := range pairs {
-		p.BadIf(h.Value == secret.Mask, "%s %s=%s: a secret was hidden here; write %[2]s=@FILE or '%[2]s=$NAME'",
-			flag, h.Key, h.Value)
-		switch part := secret.Reference.FindStringSubmatch(h.Value); {
-		case part == nil && h.Value != "" && target.SoundsSecret(h.Key):
-			o.warnOfSecret("header", flag+" "+h.Key, "secrets", fmt.Sprintf("%s=@FILE or '%[1]s=$NAME'", h.Key))
-		case part == nil:
-		case strings.HasPrefix(part[2], "@"):
-			h.Value = part[1] + part[2]
-		case part[2] != "":
-			text, err := os.ReadFile(part[2])
-			p.BadIf(err != nil, "%s %s: %v; a value of @FILE stands for the text of a file, @@ for an @", flag, h.Key,
-				err)
-			h.Value = part[1] + strings.TrimSpace(string(text))
-		default:
-			text, known := os.LookupEnv(part[3])
-			p.BadIf(!known, "%s %s: the variable %s is not set", flag, h.Key, part[3])
-			h.Value = part[1] + text
+		name := flag + " " + h.Key
+		p.BadIf(h.Value == secret.Mask, "%s=%s: a secret was hidden here; write %s=@FILE or '%[3]s=$NAME'", name, h.Value,
+			h.Key)
+		value, written := resolved(p, name, h.Value)
+		if written && value != "" && target.SoundsSecret(h.Key) {
+			o.warnOfSecret("header", name, "secrets", fmt.Sprintf("%s=@FILE or '%[1]s=$NAME'", h.Key))
 		}
-		header.Set(h.Key, h.Value)
+		header.Set(h.Key, value)
 	}
 	if all := strings.Join(o.BaseURLs, " "); secret.Hide(all) != all {
 		o.warnOfSecret("base-url", o.placed("base-url"), "a password",
 			"'Authorization=Basic $NAME' or Authorization=@FILE with --header")
 	}
 	return header
+}
+
+// resolved is what a value stands for: the text of a file, or of a variable. It reports whether the value is written as
+// it is.
+func resolved(p *usage.Problems, name, value string) (text string, written bool) {
+	switch part := secret.Reference.FindStringSubmatch(value); {
+	case part == nil:
+		return value, true
+	case strings.HasPrefix(part[2], "@"):
+		return part[1] + part[2], false
+	case part[2] != "":
+		text, err := os.ReadFile(part[2])
+		p.BadIf(err != nil, "%s: %v; a value of @FILE stands for the text of a file, @@ for an @", name, err)
+		return part[1] + strings.TrimSpace(string(text)), false
+	default:
+		text, known := os.LookupEnv(part[3])
+		p.BadIf(!known, "%s: the variable %s is not set", name, part[3])
+		return part[1] + text, false
+	}
+}
+
+// bearer is the key of the API that is sent as a bearer token, "" for none; where the protocol has a header of its own
+// for it, that is set unless it is there. The key of --api-key has precedence over that of the environment.
+func (o *Options) bearer(p *usage.Problems, header http.Header) string {
+	flag := o.placed("api-key")
+	p.BadIf(o.apiKey == secret.Mask, "%s %s: a secret was hidden here; write @FILE or '$NAME'", flag, o.apiKey)
+	key, written := resolved(p, flag, o.apiKey)
+	if written && key != "" {
+		o.warnOfSecret("api-key", flag, "secrets", "@FILE or '$NAME'")
+	}
+	p.BadIf(unsendable(key), "%s: it has a character that cannot be sent, such as a line break", flag)
+	var t protocol.Traits
+	if o.Protocol != nil {
+		t = o.Protocol.Traits()
+	}
+	if own := cmp.Or(key, keyFrom(p, t.KeyFrom)); t.KeyHeader != "" && own != "" && header.Get(t.KeyHeader) == "" {
+		header.Set(t.KeyHeader, own)
+	}
+	if t.KeyHeader != "" {
+		key = ""
+	}
+	return cmp.Or(key, keyFrom(p, "OPENAI_API_KEY"))
 }
 
 // placed is a flag behind the place where a file has it.
@@ -230,12 +258,15 @@ func strategies() string {
 // keyFrom is an API key of the environment, "" for none.
 func keyFrom(p *usage.Problems, variable string) string {
 	key := os.Getenv(variable)
-	if strings.ContainsFunc(key, unicode.IsControl) {
+	if unsendable(key) {
 		p.Bad("%s: it has a character that cannot be sent, such as a line break; set it anew without that", variable)
 		return ""
 	}
 	return key
 }
+
+// unsendable reports whether a key cannot stand in a header.
+func unsendable(key string) bool { return strings.ContainsFunc(key, unicode.IsControl) }
 
 // urls are the base URLs of the servers, none for a host that is not one.
 func (o *Options) urls(p *usage.Problems) []string {

@@ -61,7 +61,7 @@ func (e *Environment) report(p *Run, o run.Outcome) error {
 	if print == nil {
 		print = func(o run.Outcome) error { return PrintReport(e.Stdout, o.Report, p.baseline, !p.Plots.NoPlots) }
 	}
-	switch problem := print(o); {
+	switch problem := errors.Join(print(o), e.Deliver(o.Report)); {
 	case problem == nil || errors.Is(problem, syscall.EPIPE) && o.Path != "":
 	case o.Path == "":
 		err = errors.Join(err, fmt.Errorf("the report could not be printed, and no file was saved: %w", problem))

@@ -10,9 +10,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"benchtop/export"
 	"benchtop/internal/argv"
 	"benchtop/internal/secret"
+	"benchtop/internal/spec"
 	"benchtop/internal/text"
+	"benchtop/metrics"
 )
 
 // Exit codes.
@@ -30,8 +33,30 @@ const (
 type Environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// JSON takes the result of each run as a line; nil for nobody.
+	JSON io.Writer
 	// dashboard is set from the preparation of a run to its end, else nil. A cancelled step may still read it later.
 	dashboard atomic.Pointer[display]
+}
+
+// Divert leaves standard output to the results as JSON, if that is asked for. All text goes to standard error.
+func (e *Environment) Divert(o *spec.Report) {
+	if o.JSON {
+		e.JSON, e.Stdout = e.Stdout, e.Stderr
+	}
+}
+
+// SavesUnasked reports whether results are saved though no flag asks for it: where standard output keeps none.
+func (e *Environment) SavesUnasked() bool { return e.JSON == nil && IsTerminal(e.Stdout) }
+
+// Deliver prints a result as JSON, if that is asked for.
+func (e *Environment) Deliver(r metrics.Report) error {
+	if e.JSON == nil {
+		return nil
+	}
+	err := export.JSON(e.JSON, r)
+	_, problem := fmt.Fprintln(e.JSON)
+	return errors.Join(err, problem)
 }
 
 func (e *Environment) display() *display { return e.dashboard.Load() }

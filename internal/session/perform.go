@@ -100,7 +100,7 @@ func unbroken(ctx context.Context, prepare func(context.Context) (*Run, error)) 
 // begin performs a run that is prepared, and returns the exit code.
 func (e *Environment) begin(p *Run, signals chan os.Signal) int {
 	t := &Console{Env: e, hastened: make(chan struct{}), leave: p.Leave, shown: e.display() != nil}
-	if !IsTerminal(e.Stdout) {
+	if e.JSON == nil && !IsTerminal(e.Stdout) {
 		p.LastResort = e.Stdout
 	}
 	r, err := p.Open(t)

@@ -50,6 +50,9 @@ func (p *Run) picturesBeside(r metrics.Report, events event.Events, result strin
 	if o.DatasetStats {
 		put(stem+files.DatasetStatsSuffix, func(w io.Writer) error { return charts.DatasetStats(w, recounted(events)) })
 	}
+	for _, format := range o.Formats {
+		put(stem+"."+format, func(w io.Writer) error { return export.Write(w, r, format) })
+	}
 	if os.Getenv(PytorchVariable) != "" && p.Save.Asked() {
 		put(stem+files.PyTorchSuffix, func(w io.Writer) error {
 			if o.Pytorch != nil {

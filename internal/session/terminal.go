@@ -64,7 +64,7 @@ func reportPage(r *metrics.Report, width int) string {
 func (e *Environment) Draws(o *spec.Screen) bool {
 	term := os.Getenv("TERM")
 	plain := o.Plain || term == "dumb" || term == "" && runtime.GOOS != "windows"
-	return !plain && IsTerminal(e.Stdout) && IsTerminal(e.Stdin)
+	return !plain && e.JSON == nil && IsTerminal(e.Stdout) && IsTerminal(e.Stdin)
 }
 
 func IsTerminal(f any) bool {

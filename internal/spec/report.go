@@ -33,6 +33,7 @@ type Report struct {
 	steadyThreshold      float64
 	steadyMinWindow      time.Duration
 	timelineThresholds   string
+	formats              string
 	// Whole: the command has answers come in one piece, unless --stream is given.
 	Whole bool
 	Pictures
@@ -66,6 +67,10 @@ func (o *Report) define(f *pflag.FlagSet) {
 		"two latencies in milliseconds at which the timeline changes colour")
 	f.BoolVar(&o.DatasetStats, "plot-dataset-stats", false, "write a plot of the token counts beside the result")
 	f.BoolVar(&o.NoPlots, "no-plots", false, "no text plots below the report")
+	f.BoolVar(&o.JSON, "json", false,
+		"print the result as JSON on standard output, all text on standard error; no dashboard")
+	f.StringVar(&o.formats, "export", "", "write the figures beside the result as well: "+
+		strings.Join(export.Formats, ", "))
 	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
 	f.Var(&o.metadata, "metadata", "your own keys for the result, as KEY=VALUE KEY=VALUE")
 	_ = f.SetAnnotation("metadata", argv.Variadic, []string{"0"})
@@ -101,6 +106,10 @@ func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Prob
 	for _, g := range o.gates {
 		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0 && !o.workloadsJudged(),
 			"--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
+	}
+	o.Formats = strings.FieldsFunc(o.formats, func(r rune) bool { return r == ',' || r == ' ' })
+	for _, name := range o.Formats {
+		p.OneOf("export", name, export.Formats...)
 	}
 	var err error
 	if o.parsedMetadata, err = o.metadata.Split("metadata"); err != nil {
@@ -205,6 +214,8 @@ type Pictures struct {
 	Timeline     bool
 	Thresholds   [2]float64 // milliseconds
 	DatasetStats bool
+	JSON         bool     // the result, on standard output
+	Formats      []string // of export.Write, for files beside the result
 	// arguments are all flags and their values, for the result's file in PyTorch's form.
 	Arguments []export.Arg
 	// pytorch writes that file for a result with a form of its own, whose name it is given; nil for that of serve.

@@ -18,15 +18,42 @@ const serveHelp = `
 Load-tests a server and reports the latency its users would see. Takes the flags of 'vllm bench serve'.
 On a terminal, a dashboard shows the run; q ends the run and prints the report.
 
-  benchtop serve --model M --dataset-name random --num-prompts 200 --max-concurrency 16
+  benchtop serve http://127.0.0.1:8000 --num-prompts 200 --max-concurrency 16
   benchtop serve --backend openai-chat --dataset-name sharegpt --dataset-path s.json --request-rate 4
   benchtop serve --stages 8:30s,16:30s,32:1m --goodput ttft:500 tpot:50 --fail-on 'goodput<90%'
 
+Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 a --fail-on condition is met.`
+
+const serveDetails = `
 Exit codes, highest rank first: 130 aborted; 143 SIGTERM; 129 terminal lost; 1 run failed (more than half of
 the requests failed, the server did not answer at the end, or the result was not written); 3 a --fail-on
 condition is met; 0 success. The first Ctrl-C lets requests in flight finish and gives 0, 1 or 3; of several runs
 it cuts the one in progress, begins no other and gives 130. Wrong usage gives 2. Measurements are saved however a
-run ends. --help=WORD lists the flags that mention WORD.`
+run ends.`
+
+// most are the flags of serve that its first help shows.
+var most = []string{"base-url", "model", "api-key", "backend", "dataset-name", "dataset-path", "input-len",
+	"output-len", "num-prompts", "request-rate", "stages", "find", "max-concurrency", "duration", "goodput"}
+
+// synonyms are words of users for flags that do not have them in their texts.
+var synonyms = map[string][]string{
+	"slo": {"goodput", "tier", "fail-on", "find"}, "sla": {"goodput", "tier", "fail-on", "find"},
+	"threshold": {"fail-on", "goodput"}, "gate": {"fail-on"}, "ci": {"fail-on", "json", "no-tui"},
+	"key": {"api-key", "header", "auth-command"}, "token": {"api-key", "header", "auth-command"},
+	"auth": {"api-key", "header", "auth-command"}, "password": {"base-url", "header"},
+	"bearer": {"api-key", "header", "auth-command"}, "login": {"api-key", "header", "auth-command"},
+	"qps": {"request-rate"}, "rps": {"request-rate"}, "users": {"max-concurrency", "concurrency-stages", "find-users"},
+	"clients": {"max-concurrency"}, "parallel": {"max-concurrency"}, "threads": {"max-concurrency"},
+	"workers": {"max-concurrency"}, "time": {"duration"}, "length": {"input-len", "output-len"},
+	"isl": {"input-len", "random-input-len"}, "osl": {"output-len", "random-output-len"},
+	"max-tokens": {"output-len", "random-output-len"}, "prompt": {"dataset-name", "dataset-path"},
+	"url": {"base-url", "endpoint"}, "address": {"base-url", "host", "port"}, "ssl": {"insecure", "ca-file", "cert-file"},
+	"certificate": {"insecure", "ca-file", "cert-file", "key-file"}, "csv": {"export"}, "markdown": {"export"},
+	"output": {"output-len", "json", "export", "result-dir", "result-filename"}, "save": {"result-dir", "no-save"},
+	"timeout": {"ready-check-timeout-sec"}, "repeat": {"num-runs"}, "ramp": {"stages", "find"},
+	"saturation": {"find", "ramp-over", "stages"}, "capacity": {"find"}, "headless": {"no-tui"},
+	"image": {"dataset-name"}, "cost": {"gpu-price"}, "mouse": {"mouse"}, "colour": {"color", "theme"},
+}
 
 // FullLength reports whether answers must have the length that is asked for.
 func (o *Spec) FullLength() bool {
@@ -71,12 +98,13 @@ const (
 func secretInFile(v argv.Value) bool {
 	words := append(append([]string{"--" + argv.Dashes(v.Name)}, v.Texts...), v.Object)
 	safe := strings.Join(secret.HideWords(words, nil), " ")
-	return v.Name != "header" && v.Name != "base-url" && strings.Contains(safe, secret.Mask)
+	return v.Name != "header" && v.Name != "base-url" && v.Name != "api-key" && strings.Contains(safe, secret.Mask)
 }
 
 // New defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
 func New() *Spec {
-	o := &Spec{Flags: argv.Flags{Synopsis: "serve [flags]", Text: serveHelp}}
+	o := &Spec{Flags: argv.Flags{Synopsis: "serve [flags] [URL]", Text: serveHelp, Details: serveDetails, Most: most,
+		Synonyms: synonyms}}
 	f := o.Flags.Group("Workload")
 	o.Preset.define(f)
 	f.StringVar(&o.config, configFlag, "",
@@ -117,15 +145,29 @@ func (o *Spec) Parse(args []string) error {
 	}
 	o.Warnings = warnings
 	problems := usage.Problems{err}
-	url := server.PositionalURL(rest)
-	problems.BadIf(url != "", "%s takes no arguments; use --base-url %s", o.Flags.Command(), url)
-	problems.BadIf(url == "" && len(rest) > 0,
-		"%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one",
-		o.Flags.Command(), rest)
+	problems = append(problems, o.TakeURL(rest)...)
 	problems = append(problems, o.readConfig()...)
 	problems = append(problems, argv.Placed(o.check(), o.Server.Places)...)
 	o.Command = secret.HideWords(append([]string{o.Flags.Command()}, args...), o.Server.Secrets())
 	return errors.Join(problems...)
+}
+
+// TakeURL makes the one argument there may be, a URL, the server's.
+func (o *Spec) TakeURL(rest []string) (p usage.Problems) {
+	url, shown := server.PositionalURL(rest)
+	switch {
+	case len(rest) == 0:
+	case url == "":
+		p.Bad("%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads "+
+			"one", o.Flags.Command(), rest)
+	case len(rest) > 1:
+		p.Bad("%s takes one URL, got %q; use --base-url %s %s for several servers", o.Flags.Command(), rest, shown, "URL")
+	case o.Flags.All().Changed("base-url"):
+		p.Bad("%s takes one URL, got %s beside --base-url; choose one", o.Flags.Command(), shown)
+	default:
+		p = o.Flags.Apply([]argv.Value{{Name: "base-url", Texts: []string{url}}})
+	}
+	return p
 }
 
 // Take is Parse for values from elsewhere.

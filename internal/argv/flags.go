@@ -94,8 +94,8 @@ func (f *Flags) Parse(args []string) (rest, warnings []string, err error) {
 
 // Help is the error of a command line that asks for help, in full or about a word.
 type Help struct {
-	Word string
-	of   *Flags
+	Word  string
+	Flags *Flags // of the command
 }
 
 func (Help) Error() string { return "help requested" }
@@ -104,7 +104,7 @@ func (Help) Error() string { return "help requested" }
 // whole help; for a heading the flags below it; and for any other word the flags that have it in their name or text, or
 // are known by it.
 func (h Help) Print(w io.Writer) {
-	f, word := h.of, strings.ToLower(strings.TrimSpace(h.Word))
+	f, word := h.Flags, strings.ToLower(strings.TrimSpace(h.Word))
 	fmt.Fprintf(w, "usage: benchtop %s\n", f.Synopsis)
 	if word == "" || word == "all" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(f.Text))
@@ -126,6 +126,52 @@ func (h Help) Print(w io.Writer) {
 	}):
 		fmt.Fprintf(w, "\nno flag mentions %s%s\nheadings, for --help=HEADING: %s\n",
 			usage.Quote(word), usage.DidYouMean(name, flagNames(f.All())), strings.Join(f.titles(nil), ", "))
+	}
+}
+
+// Completions are what the last word of a command line may become, each with a description or none behind a tab: names
+// of flags, or words that the flag before it may be given. None are known for files and free values.
+func (f *Flags) Completions(words []string) (all []string) {
+	last := words[len(words)-1]
+	if strings.HasPrefix(last, "-") {
+		f.VisitAll(func(x *pflag.Flag) {
+			if name := "--" + x.Name; strings.HasPrefix(name, last) && !x.Hidden && !f.refused[x.Name] {
+				about, _, _ := strings.Cut(x.Usage, ";")
+				all = append(all, name+"\t"+about)
+			}
+		})
+		return all
+	}
+	for i := len(words) - 2; i >= 0; i-- {
+		if !strings.HasPrefix(words[i], "--") {
+			continue
+		}
+		flag, err := Find(f.All(), words[i][2:])
+		if err != nil || i < len(words)-2 && flag.Annotations[Variadic] == nil {
+			return nil
+		}
+		for _, word := range flag.Annotations[wordsAnnotation] {
+			if strings.HasPrefix(word, last) {
+				all = append(all, word)
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+// Headings calls a function with each heading and the flags below it that the help shows.
+func (f *Flags) Headings(visit func(title string, flags []*pflag.Flag)) {
+	for _, x := range f.groups {
+		var shown []*pflag.Flag
+		x.flags.VisitAll(func(flag *pflag.Flag) {
+			if !flag.Hidden && !f.refused[flag.Name] {
+				shown = append(shown, flag)
+			}
+		})
+		if len(shown) > 0 {
+			visit(x.title, shown)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -108,6 +109,34 @@ func (v *list[T]) Set(s string) error {
 
 // Reset forgets the values.
 func (v *list[T]) Reset() { *v.items = nil }
+
+// wordsAnnotation has the words that a flag may be given.
+const wordsAnnotation = "Words"
+
+// Words says which words a flag of f may be given, for completion. Others are not refused.
+func Words(f *pflag.FlagSet, flag string, words ...string) {
+	_ = f.SetAnnotation(flag, wordsAnnotation, words)
+}
+
+// OneOf restricts a flag of f to some words.
+func OneOf(f *pflag.FlagSet, flag string, words ...string) {
+	Words(f, flag, words...)
+	x := f.Lookup(flag)
+	x.Value = oneOf{x.Value, words}
+}
+
+// oneOf is a flag of one of several words.
+type oneOf struct {
+	pflag.Value
+	words []string
+}
+
+func (v oneOf) Set(s string) error {
+	if !slices.Contains(v.words, s) {
+		return errors.New("use " + strings.Join(v.words, " or "))
+	}
+	return v.Value.Set(s)
+}
 
 // Text is a value of a [List] as it is written.
 func Text(s string) (string, error) { return s, nil }

@@ -41,6 +41,14 @@ The local tokenizer counts the tokens. A server counts them only if one is given
 'benchtop dataset analyze FILE' shows what is in a data set or a trace: lengths, shared prefixes, arrivals.
 'benchtop dataset slices --input TEXT --output FILE' cuts a text into prompts for the data set custom.`
 
+// datasetCommands are the subcommands of dataset.
+func datasetCommands() []command {
+	return []command{
+		{"analyze", "show what is in a data set or a trace: lengths, shared prefixes, arrivals", runAnalyze, nil},
+		{"slices", "cut a text into prompts for the data set custom", runSlices, nil},
+	}
+}
+
 // datasetOptions are the flags of dataset.
 type datasetOptions struct {
 	prompts prompts.Options

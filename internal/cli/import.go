@@ -47,6 +47,7 @@ func newImportOptions() *importOptions {
 	o := &importOptions{flags: argv.Flags{Synopsis: "import [flags] FILE ...", Text: importText}}
 	f := o.flags.Group("Input")
 	f.StringVar(&o.format, "format", string(imports.Auto), "format of the files: auto, agentx, otel or openai-batch")
+	argv.OneOf(f, "format", imports.Formats...)
 	f.StringVar(&o.tokens.Name, "tokenizer", "", "tokenizer.json, its directory, or a model's name on the hub, to "+
 		"count the tokens of batch files (default: 4 characters a token)")
 	f.IntVar(&o.BlockSize, "block-size", imports.DefaultBlockSize, "tokens in a block, where the files do not say it")
@@ -69,7 +70,6 @@ func (o *importOptions) parse(env *session.Environment, args []string) error {
 	rest, err := env.Parse(&o.flags, args)
 	p := usage.Problems{err}
 	p.BadIf(err == nil && len(rest) == 0, "import takes the files to read; see 'benchtop import --help'")
-	p.OneOf("format", o.format, imports.Formats...)
 	p.BadIf(o.BlockSize < 1 || o.BlockSize > agents.MaxBlockSize, "--block-size %d: must be between 1 and %d",
 		o.BlockSize, agents.MaxBlockSize)
 	p.BadIf(o.output == "", "--output: give a file, or - for standard output")

@@ -63,6 +63,7 @@ func newLatencyOptions() *latencyOptions {
 	f.IntVar(&o.iters, "num-iters", 30, "iterations that are measured")
 	f.StringVar(&o.requests, "requests", "list",
 		"list: one request with a list of prompts; simultaneous: a request for each prompt")
+	argv.OneOf(f, "requests", "list", "simultaneous")
 	f.BoolVar(&o.align, "align", false,
 		"pause the server until it has the whole batch; vLLM needs VLLM_SERVER_DEV_MODE=1")
 	f.BoolVar(&o.stream, "stream", false, "stream the answers of simultaneous requests, for their TTFT and TPOT")
@@ -106,7 +107,6 @@ func (o *latencyOptions) apply() (p usage.Problems) {
 	p.BadIf(o.batch < 1 || o.batch > 1<<14, "--batch-size %d: must be from 1 to %d", o.batch, 1<<14)
 	p.BadIf(o.warmups < 0, "--num-iters-warmup %d: must not be negative", o.warmups)
 	p.BadIf(o.iters < 1 || o.iters > 1<<20, "--num-iters %d: must be at least 1", o.iters)
-	p.OneOf("requests", o.requests, "list", "simultaneous")
 	p.BadIf(o.stream && o.requests == "list", "--stream: the answers to a list come mixed; add --requests simultaneous")
 	p.BadIf(o.stream && o.beam, "--stream and --use-beam-search: a beam search is not streamed")
 	if o.beam {

@@ -22,26 +22,65 @@ import (
 type command struct {
 	name, summary string
 	run           func(env *session.Environment, args []string) int
+	// sub are the commands under it; nil for none.
+	sub func() []command
 }
 
-func commands() []command {
-	return []command{
-		{"demo", "stress-test a simulated server; no GPU, network or flags needed", runDemo},
-		{"serve", "load-test a server; takes the flags of 'vllm bench serve'", runServe},
-		{"simulate", "run the simulated server alone, to test clients against", runSimulate},
-		{"dataset", "show the prompts 'serve' would send, without sending them", runDataset},
-		{"import", "make sessions of agents from recordings in other formats", runImport},
-		{"report", "print the report of a saved run, or replay the run", runReport},
-		{"compare", "compare results: ratios by load, and the highest load within limits", runCompare},
-		{"export-suite", "write results as the scripts of vLLM's performance dashboard read them", runExportSuite},
-		{"attach", "join a run that is on in another terminal", runAttach},
-		{"sweep", "run many benchmarks: servers and loads, compared and drawn", runSweep},
-		{"throughput", "measure how long a server takes for a whole set of requests", runThroughput},
-		{"latency", "measure how long a server takes for one batch, again and again", runLatency},
-		{"startup", "measure how long a server takes until it serves, with cold and warm caches", runStartup},
-		{"calibrate", "measure how much load this machine can time, and how exactly", runCalibrate},
-		{"metronome", "run a server that does no work, to measure clients against", runMetronome},
+// under are the commands under this one.
+func (c command) under() []command {
+	if c.sub == nil {
+		return nil
 	}
+	return c.sub()
+}
+
+// section is a part of the commands, with an example.
+type section struct {
+	title, example string
+	commands       []command
+}
+
+func sections() []section {
+	return []section{
+		{"Load a server", "benchtop serve http://127.0.0.1:8000 --max-concurrency 16 --duration 2m", []command{
+			{"demo", "stress-test a simulated server; no GPU, network or flags needed", runDemo, nil},
+			{"serve", "load-test a server; takes the flags of 'vllm bench serve'", runServe, nil},
+			{"throughput", "measure how long a server takes for a whole set of requests", runThroughput, nil},
+			{"latency", "measure how long a server takes for one batch, again and again", runLatency, nil},
+			{"startup", "measure how long a server takes until it serves, with cold and warm caches", runStartup, nil},
+			{"sweep", "run many benchmarks: servers and loads, compared and drawn", runSweep, sweepCommands},
+			{"attach", "join a run that is on in another terminal", runAttach, nil},
+		}},
+		{"Read results", "benchtop compare before.json after.json", []command{
+			{"report", "print the report of a saved run, or replay the run", runReport, nil},
+			{"compare", "compare results: ratios by load, and the highest load within limits", runCompare, nil},
+			{"export-suite", "write results as the scripts of vLLM's performance dashboard read them", runExportSuite, nil},
+		}},
+		{"Prepare workloads", "benchtop dataset analyze trace.jsonl", []command{
+			{"dataset", "show the prompts 'serve' would send, without sending them", runDataset, datasetCommands},
+			{"import", "make sessions of agents from recordings in other formats", runImport, nil},
+			{"init", "ask a server and write a file of flags for it, with comments", runInit, nil},
+		}},
+		{"Try without a GPU", "benchtop simulate --port 8123", []command{
+			{"simulate", "run the simulated server alone, to test clients against", runSimulate, nil},
+			{"calibrate", "measure how much load this machine can time, and how exactly", runCalibrate, nil},
+			{"metronome", "run a server that does no work, to measure clients against", runMetronome, nil},
+		}},
+		{"About benchtop", "benchtop docs ci", []command{
+			{"docs", "print a page of the documentation, or list the pages", runDocs, nil},
+			{"completion", "print the completion script of a shell: bash, zsh or fish", runCompletion, nil},
+			{"man", "print the manual page", runMan, nil},
+			{"version", "print the version; --json with commit, date and platform", runVersion, nil},
+		}},
+	}
+}
+
+// commands are those of all sections.
+func commands() (all []command) {
+	for _, s := range sections() {
+		all = append(all, s.commands...)
+	}
+	return all
 }
 
 // Main runs a command line, without the program's name, and returns the exit code.
@@ -67,9 +106,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 		fmt.Fprint(stdout, overview())
 		return session.ExitFine
-	case "-V", "--version", "version":
-		fmt.Fprintf(stdout, "benchtop %s\n", session.Version())
-		return session.ExitFine
+	case "-V", "--version":
+		return runVersion(env, args[1:])
+	case completeCommand:
+		return complete(env, args[1:])
 	case launch.GuardCommand:
 		return launch.Guard(args[1:], stdin, stdout, os.Stderr)
 	}
@@ -91,18 +131,16 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 func overview() string {
 	var b strings.Builder
-	b.WriteString(`benchtop load-tests an LLM server and shows, live, the latency its users would see.
-
-usage: benchtop COMMAND [flags]
-
-`)
-	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.summary)
+	b.WriteString("benchtop load-tests an LLM server and shows, live, the latency its users would see.\n\n" +
+		"usage: benchtop COMMAND [flags]\n")
+	for _, s := range sections() {
+		fmt.Fprintf(&b, "\n%s, as: %s\n", s.title, s.example)
+		for _, c := range s.commands {
+			fmt.Fprintf(&b, "  %-12s  %s\n", c.name, c.summary)
+		}
 	}
-	b.WriteString(`
-Start with 'benchtop demo'. Without a command, benchtop opens a form on the terminal. 'benchtop COMMAND --help' lists the flags
-of a command. 'benchtop bench serve' is the same as 'benchtop serve'.
-`)
+	b.WriteString("\nStart with 'benchtop demo'. 'benchtop COMMAND --help' has the flags of a command. Without a command, " +
+		"a form opens.\n'benchtop bench serve' is 'benchtop serve'.\n")
 	return b.String()
 }
 

@@ -96,7 +96,7 @@ var forBoth = []string{"tokenizer", "max-model-len", "served-model-name", "token
 // choose decides which server is measured.
 func (o *offlineOptions) choose() (p usage.Problems) {
 	if url, _ := server.PositionalURL(o.others); url != "" {
-		if p, o.others = o.TakeURL(o.others), nil; len(p) > 0 {
+		if p, o.others = o.Server.TakeURL(&o.Flags, o.others), nil; len(p) > 0 {
 			return p
 		}
 	}

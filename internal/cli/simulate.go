@@ -58,6 +58,7 @@ func runSimulate(env *session.Environment, args []string) int {
 	at.define(fs, 8000)
 	profile := fs.String("profile", simulator.Defaults().Name,
 		"server to simulate: "+strings.Join(simulator.Names(), ", "))
+	argv.Words(fs, "profile", simulator.Names()...)
 	seed := fs.Int64("seed", 0, "random seed of the answers")
 	model := fs.String("served-model-name", "", "name of the model (default: the profile's)")
 	var adapters []simulator.Adapter
@@ -69,6 +70,8 @@ func runSimulate(env *session.Environment, args []string) int {
 	bodies := fs.String("log-bodies", string(simulator.FullBodies),
 		"bodies in the log: full, none, or prefix: the prompt as numbers of blocks, which tell what prompts have in "+
 			"common")
+	argv.OneOf(fs, "log-bodies", string(simulator.FullBodies), string(simulator.NoBodies),
+		string(simulator.PrefixBodies))
 	fs = flags.Group("Behaviour")
 	specTokens := fs.Int("spec-tokens", 0,
 		"draft tokens per step of speculative decoding; 0 for none (default: the profile's)")
@@ -77,6 +80,7 @@ func runSimulate(env *session.Environment, args []string) int {
 	noPrefixCache := fs.Bool("no-prefix-cache", false, "disable the prefix cache: compute every prompt in full")
 	policy := fs.String("scheduling-policy", "fcfs",
 		"order of waiting requests: fcfs, or priority, which begins with the lowest")
+	argv.OneOf(fs, "scheduling-policy", "fcfs", "priority")
 	requestMetrics := fs.Bool("request-metrics", false,
 		"return queue and compute times with each answer, as vLLM does with --enable-per-request-metrics")
 	var sizes engineSizes
@@ -89,9 +93,6 @@ func runSimulate(env *session.Environment, args []string) int {
 	rest, err := env.Parse(&flags, args)
 	p, profileErr := simulator.Named(*profile)
 	var problems usage.Problems
-	problems.OneOf("scheduling-policy", *policy, "fcfs", "priority")
-	problems.OneOf("log-bodies", *bodies, string(simulator.FullBodies), string(simulator.NoBodies),
-		string(simulator.PrefixBodies))
 	problems.BadIf(given.Changed("log-bodies") && *logTo == "", "--log-bodies %s: has no effect without --log", *bodies)
 	if profileErr != nil {
 		profileErr = fmt.Errorf("--profile %s: %w", *profile, profileErr)

@@ -13,12 +13,12 @@ import (
 // sweepCommands are the subcommands of sweep.
 func sweepCommands() []command {
 	return []command{
-		{"serve", "benchmark each combination of server and benchmark parameters", runSweepServe},
-		{"serve_workload", "benchmark each at loads between serial and all at once", runSweepWorkload},
-		{"serve_sla", "search the highest load within objectives", runSweepSLA},
-		{"startup", "measure the start-up of a server for each combination of parameters", runSweepStartup},
-		{"plot", "draw the figures of a sweep as curves", runSweepPlot},
-		{"plot_pareto", "draw throughput per user against throughput per GPU", runSweepPareto},
+		{"serve", "benchmark each combination of server and benchmark parameters", runSweepServe, nil},
+		{"serve_workload", "benchmark each at loads between serial and all at once", runSweepWorkload, nil},
+		{"serve_sla", "search the highest load within objectives", runSweepSLA, nil},
+		{"startup", "measure the start-up of a server for each combination of parameters", runSweepStartup, nil},
+		{"plot", "draw the figures of a sweep as curves", runSweepPlot, nil},
+		{"plot_pareto", "draw throughput per user against throughput per GPU", runSweepPareto, nil},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"benchtop/internal/argv"
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
 	"benchtop/internal/sweep"
@@ -48,6 +49,7 @@ func newSLAOptions() *slaOptions {
 	o.tiers.Define(f)
 	f.StringVar(&o.variable, "sla-variable", sweep.RequestRate,
 		"load to search: "+sweep.RequestRate+" or "+sweep.MaxConcurrency)
+	argv.OneOf(f, "sla-variable", sweep.RequestRate, sweep.MaxConcurrency)
 	f.IntVar(&o.iters, "sla-iters", 0, "most runs for a combination; 0 for 12, and 2 more for each further set")
 	f.Float64Var(&o.from, "sla-from", 0,
 		"load at which the search starts; 0 for a part of what the server can do, or for 16 users")
@@ -64,7 +66,6 @@ func (o *slaOptions) parse(env *session.Environment, args []string) error {
 	err := o.sweepOptions.parse(env, args)
 	p := usage.Problems{err}
 	o.tiers.Check(&p)
-	p.OneOf("sla-variable", o.variable, sweep.RequestRate, sweep.MaxConcurrency)
 	p.BadIf(o.file == "" && len(o.tiers) == 0, "--sla-params or --tier is missing: the objectives of the search")
 	p.BadIf(o.iters < 0, "--sla-iters %d: must not be negative", o.iters)
 	p.BadIf(!(o.most > 0 && o.most <= 1e6), "--sla-most %g: must be more than 0 and at most a million", o.most)

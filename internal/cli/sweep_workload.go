@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"benchtop/internal/argv"
 	"benchtop/internal/session"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
@@ -22,10 +23,10 @@ func runSweepWorkload(env *session.Environment, args []string) int {
 	f := o.flags.Group("Workload")
 	variable := f.String("workload-var", sweep.RequestRate,
 		"load to vary: "+sweep.RequestRate+" or "+sweep.MaxConcurrency)
+	argv.OneOf(f, "workload-var", sweep.RequestRate, sweep.MaxConcurrency)
 	levels := f.Int("workload-iters", 10, "loads in all, the two ends included")
 	err := o.parse(env, args)
 	var p usage.Problems
-	p.OneOf("workload-var", *variable, sweep.RequestRate, sweep.MaxConcurrency)
 	p.BadIf(*levels < 2, "--workload-iters %d: must be at least 2, for the two ends", *levels)
 	for _, it := range o.benches {
 		p.BadIf(it.Sets(*variable),

@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/lengths"
+	"benchtop/internal/argv"
 	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/usage"
@@ -57,6 +58,7 @@ func (o *conversationOptions) define(f *pflag.FlagSet) {
 		"random: tokens of each prompt after the first; 0 for those of the first")
 	f.StringVar(&o.replies, "replies", repliesModel,
 		"answers in later prompts: model, those of this run, or recorded, those of the data set")
+	argv.OneOf(f, "replies", repliesModel, repliesRecorded)
 	f.StringVar(&o.header, "session-header", sessionHeader,
 		"header field with the id of the conversation, for routers; '' for none")
 	f.BoolVar(&o.bodyID, "send-conversation-id", false,
@@ -79,7 +81,6 @@ func (o *conversationOptions) check(given *pflag.FlagSet, of *Options, to protoc
 		p.BadIf(!o.multi.On && !needs.Sessions && given.Changed(name),
 			"--%s: needs --multi-turn, or a data set of conversations", name)
 	}
-	p.OneOf("replies", o.replies, repliesModel, repliesRecorded)
 	if o.header != "" {
 		if err := target.CheckHeader(http.Header{o.header: {"0"}}); err != nil {
 			p.Bad("--session-header: %w", err)

@@ -60,6 +60,7 @@ func (o *Options) Define(groups *argv.Flags) {
 	f := datasetFlags{groups.Group("Prompts"), &o.counts}
 	f.StringVar(&o.Name, "dataset-name", "random",
 		"source of the prompts: "+strings.Join(datasets.Names(o.kinds), ", "))
+	argv.Words(f.FlagSet, "dataset-name", datasets.Names(o.kinds)...)
 	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set; hf: also its name on the hub")
 	f.Var(&o.mix, "mix", "mixture of workloads with their shares, as chat=0.7,rag=0.3: each is a file, such as "+
 		"chat.yaml, with the flags of its data set and its goodput")
@@ -81,6 +82,7 @@ func (o *Options) Define(groups *argv.Flags) {
 		"send each prompt so often, and show figures for each occurrence; --num-prompts counts all")
 	f.StringVar(&o.repeats.Order, "repeat-mode", "random",
 		"order of repeated prompts: "+strings.Join(datasets.RepeatOrders(), ", "))
+	argv.OneOf(f.FlagSet, "repeat-mode", datasets.RepeatOrders()...)
 	f.Int64Var(&o.repeats.Seed, "shuffle-seed", 0, "seed of the random order of repeated prompts")
 	o.Tokens.define(f.FlagSet)
 	f.BoolVar(&o.Calibrate, "calibrate-lengths", false,
@@ -183,7 +185,6 @@ func (o *Options) checkCounts(given *pflag.FlagSet) (p usage.Problems) {
 // checkRepeats checks repeated prompts under a load.
 func (o *Options) checkRepeats(load shape.Shape) (p usage.Problems) {
 	p.BadIf(o.repeats.Count < 1, "--repeat-count %d: must be at least 1", o.repeats.Count)
-	p.OneOf("repeat-mode", o.repeats.Order, datasets.RepeatOrders()...)
 	if o.repeats.Count > 1 {
 		p.BadIf(o.SelfTiming(), "--repeat-count: the prompts of a trace have their times; add --no-self-timed")
 		p.BadIf(load.Endless(), "--repeat-count: needs a number of requests; give --num-prompts")

@@ -46,12 +46,14 @@ func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	_ = f.SetAnnotation("lora-modules", argv.Variadic, nil)
 	f.StringVar(&o.loraAssignment, "lora-assignment", "random",
 		"how modules are assigned to requests: random or round-robin")
+	argv.OneOf(f, "lora-assignment", "random", "round-robin")
 	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "generate up to the full output length; always on with random")
 	f.IntVar(&o.logprobs, "logprobs", 0, "number of log probabilities per token; completions only (default: none)")
 	f.BoolVar(&o.running, "continuous-usage", false,
 		"ask for the token counts so far in every event of a stream: ITL per token where chunks hold several")
 	f.StringVar(&o.cache, "cache", cacheAsIs, "prefix cache of the server: as-is (earlier runs may have warmed it), "+
 		"cold (prompts never hit it from earlier runs) or none (nor from requests of this one)")
+	argv.OneOf(f, "cache", cacheCold, cacheNone, cacheAsIs)
 	f.Var(&o.Priorities, "priorities", "priorities of requests with their shares, as 0=0.5,1=0.5, and figures for "+
 		"each; lower is more urgent for vLLM, which needs --scheduling-policy priority")
 	f.StringVar(&o.PriorityHeader, "priority-header", "",
@@ -91,8 +93,6 @@ func sampling(given *pflag.FlagSet, p *usage.Problems) (out []protocol.Field) {
 
 // Check finds what is wrong with the flags. to is nil if the protocol makes no difference.
 func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
-	p.OneOf("lora-assignment", o.loraAssignment, "random", "round-robin")
-	p.OneOf("cache", o.cache, cacheCold, cacheNone, cacheAsIs)
 	p.BadIf(o.Cold() && o.extraBody.Has("cache_salt"),
 		"--cache cold and a cache_salt in --extra-body: choose one; cold sets its own salt for each run")
 	p.BadIf(strings.ContainsFunc(o.IDPrefix, func(r rune) bool { return r <= ' ' || r > '~' }),

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/internal/argv"
 	"benchtop/internal/secret"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
@@ -122,6 +123,24 @@ func PositionalURL(arguments []string) (base, shown string) {
 	}
 	base = strings.TrimSuffix(strings.TrimRight(first, "/"), "/v1")
 	return base, secret.Hide(base)
+}
+
+// TakeURL makes the one argument there may be, a URL, the --base-url of a command.
+func (o *Options) TakeURL(flags *argv.Flags, rest []string) (p usage.Problems) {
+	base, shown := PositionalURL(rest)
+	switch {
+	case len(rest) == 0:
+	case base == "":
+		p.Bad("%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads "+
+			"one", flags.Command(), rest)
+	case len(rest) > 1:
+		p.Bad("%s takes one URL, got %q; use --base-url for several servers", flags.Command(), rest)
+	case len(o.BaseURLs) > 0:
+		p.Bad("%s takes one URL, got %s beside --base-url; choose one", flags.Command(), shown)
+	default:
+		p = flags.Apply([]argv.Value{{Name: "base-url", Texts: []string{base}}})
+	}
+	return p
 }
 
 // misplaced is an error where a URL has the path of the API in it, nil for another.

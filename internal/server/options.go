@@ -61,6 +61,7 @@ func (o *Options) Define(f *pflag.FlagSet) {
 	f.StringVar((*string)(&o.Strategy), "url-strategy", string(loadgen.RoundRobin),
 		"how several servers share the load: "+strategies())
 	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
+	argv.Words(f, "url-strategy", strategyNames()...)
 	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0,
 		"wait up to this many seconds for the server to answer a request; 0 does not wait")
 	f.BoolVar(&o.Reset, "reset-prefix-cache", false,
@@ -78,6 +79,7 @@ const profileDuration = 5 * time.Second
 // DefineAddress adds the flags that name the server and its protocol.
 func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	f.StringVar(&o.Backend, "backend", protocol.Default().Traits().Name, "request protocol: "+protocol.Names(0))
+	argv.Words(f, "backend", protocol.List()...)
 	f.Var(argv.List(&o.BaseURLs, "url", argv.Text), "base-url",
 		"server to load; overrides host and port; several share the load")
 	for _, may := range []string{argv.Variadic, argv.Repeatable} {
@@ -251,8 +253,10 @@ func (o *Options) checkTLS(p *usage.Problems) (roots *x509.CertPool, certificate
 }
 
 // strategies names them for a person.
-func strategies() string {
-	return text.Join(metrics.Each(loadgen.Strategies(), func(s loadgen.Strategy) string { return string(s) }), " or ")
+func strategies() string { return text.Join(strategyNames(), " or ") }
+
+func strategyNames() []string {
+	return metrics.Each(loadgen.Strategies(), func(s loadgen.Strategy) string { return string(s) })
 }
 
 // keyFrom is an API key of the environment, "" for none.

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -35,6 +37,8 @@ type Environment struct {
 	Stdout, Stderr io.Writer
 	// JSON takes the result of each run as a line; nil for nobody.
 	JSON io.Writer
+	// Asked takes the flags of a command whose help is asked for; nil prints the help.
+	Asked func(*argv.Flags)
 	// dashboard is set from the preparation of a run to its end, else nil. A cancelled step may still read it later.
 	dashboard atomic.Pointer[display]
 }
@@ -71,8 +75,12 @@ func (e *Environment) Parse(flags *argv.Flags, args []string) (rest []string, er
 
 // Fail prints an error, or the help that it asks for, and returns the exit code.
 func (e *Environment) Fail(code int, err error) int {
-	if asked, ok := errors.AsType[argv.Help](err); ok {
-		asked.Print(e.Stdout)
+	if help, ok := errors.AsType[argv.Help](err); ok {
+		if e.Asked != nil {
+			e.Asked(help.Flags)
+		} else {
+			help.Print(e.Stdout)
+		}
 		return ExitFine
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
@@ -108,15 +116,39 @@ func Harmless(line string) string {
 	return text.Clean(line)
 }
 
-// Version is the module's version as the Go tool recorded it, with the commit where there is no release.
-func Version() string {
+// release is the version of a release, set by the linker.
+var release string
+
+// Version is the version of a release, else the module's as the Go tool recorded it, with the commit where it is known.
+func Version() string { return BuildOf().Version }
+
+// Build says of what this program was made; what is not known is "".
+type Build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit"`
+	Date     string `json:"date"` // of the commit, RFC 3339
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// BuildOf is the build of this program.
+func BuildOf() Build {
+	b := Build{Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return b
 	}
-	v := info.Main.Version
-	if v == "" {
-		v = "(devel)"
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
 	}
-	return v
+	b.Version = cmp.Or(release, info.Main.Version, "(devel)")
+	return b
 }

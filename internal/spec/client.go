@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/argv"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
@@ -34,10 +35,12 @@ const asNeeded = math.MinInt32
 func (o *Client) Define(f *pflag.FlagSet) {
 	f.StringVar(&o.timestamps, "timestamps", "", "source of chunk arrival times: kernel (packet time stamps) or user "+
 		"(time of the read) (default: kernel where supported)")
+	argv.Words(f, "timestamps", metrics.KernelStamps, metrics.UserStamps)
 	f.IntVar(&o.preconnect, "preconnect", asNeeded,
 		"connections to open before the first request (default: one per user of a closed loop)")
 	f.Lookup("preconnect").DefValue = "0" // the help would show asNeeded
 	f.StringVar(&o.pacer, "pacer", "", "timer that waits for arrivals: "+strings.Join(pace.Kinds(), " or "))
+	argv.Words(f, "pacer", pace.Kinds()...)
 }
 
 func (o *Client) Check() error {

@@ -9,6 +9,7 @@ import (
 
 	"benchtop/internal/argv"
 	"benchtop/internal/usage"
+	"benchtop/metrics"
 )
 
 // workload is a workload with a name: flags, which the user's own replace, and a control run that shows by the
@@ -86,6 +87,7 @@ func (o *Preset) define(f *pflag.FlagSet) {
 		list = append(list, fmt.Sprintf("%s (%s)", p.name, p.about))
 	}
 	f.StringVar(&o.name, "preset", "", "flags for a workload, which others replace: "+strings.Join(list, ", "))
+	argv.Words(f, "preset", metrics.Each(workloads, func(w workload) string { return w.name })...)
 	f.BoolVar(&o.noControl, "no-control", false, "leave out the control run of a preset")
 }
 

@@ -48,6 +48,7 @@ const defaultMetrics = "ttft,tpot,itl"
 func (o *Report) define(f *pflag.FlagSet) {
 	f.StringVar(&o.metrics, "percentile-metrics", defaultMetrics,
 		"latencies to report: "+strings.Join(metrics.LatencyKeys(), ", "))
+	argv.Words(f, "percentile-metrics", metrics.LatencyKeys()...)
 	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
 	f.Var(&o.Goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
 	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
@@ -71,6 +72,7 @@ func (o *Report) define(f *pflag.FlagSet) {
 		"print the result as JSON on standard output, all text on standard error; no dashboard")
 	f.StringVar(&o.formats, "export", "", "write the figures beside the result as well: "+
 		strings.Join(export.Formats, ", "))
+	argv.Words(f, "export", export.Formats...)
 	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
 	f.Var(&o.metadata, "metadata", "your own keys for the result, as KEY=VALUE KEY=VALUE")
 	_ = f.SetAnnotation("metadata", argv.Variadic, []string{"0"})

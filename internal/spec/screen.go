@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/argv"
 	"benchtop/internal/usage"
 	"benchtop/tui/screen"
 )
@@ -51,6 +52,7 @@ func (o *Screen) Define(f *pflag.FlagSet) {
 	f.StringVar(&o.OnHangup, "on-hangup", HangupSave,
 		"if the terminal is lost: save ends the run and saves it; continue finishes the run, which 'benchtop attach' "+
 			"can join")
+	argv.OneOf(f, "on-hangup", HangupSave, HangupContinue)
 	f.DurationVar(&o.Progress, "progress", 5*time.Second, "time between progress lines")
 }
 
@@ -60,6 +62,8 @@ func (o *Screen) DefineLooks(f *pflag.FlagSet) {
 		"draw without braille and block characters (default: if the locale is not UTF-8)")
 	f.StringVar(&o.Color, "color", "auto", "colours: auto, none, 16, 256 or true")
 	f.StringVar(&o.Theme, "theme", screen.Themes()[0], "theme: "+strings.Join(screen.Themes(), ", "))
+	argv.Words(f, "color", "auto", "none", "16", "256", "true")
+	argv.Words(f, "theme", screen.Themes()...)
 	f.BoolVar(&o.Mouse, "mouse", false,
 		"select pages and panels with the mouse; the terminal's own selection then needs Shift")
 	f.IntVar(&o.Bandwidth, "bandwidth", 0,
@@ -69,7 +73,6 @@ func (o *Screen) DefineLooks(f *pflag.FlagSet) {
 func (o *Screen) Check() error {
 	p := usage.Problems{o.CheckLooks()}
 	p.BadIf(o.Progress <= 0, "--progress: must be more than 0")
-	p.OneOf("on-hangup", o.OnHangup, HangupSave, HangupContinue)
 	return errors.Join(p...)
 }
 

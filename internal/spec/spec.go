@@ -145,29 +145,11 @@ func (o *Spec) Parse(args []string) error {
 	}
 	o.Warnings = warnings
 	problems := usage.Problems{err}
-	problems = append(problems, o.TakeURL(rest)...)
+	problems = append(problems, o.Server.TakeURL(&o.Flags, rest)...)
 	problems = append(problems, o.readConfig()...)
 	problems = append(problems, argv.Placed(o.check(), o.Server.Places)...)
 	o.Command = secret.HideWords(append([]string{o.Flags.Command()}, args...), o.Server.Secrets())
 	return errors.Join(problems...)
-}
-
-// TakeURL makes the one argument there may be, a URL, the server's.
-func (o *Spec) TakeURL(rest []string) (p usage.Problems) {
-	url, shown := server.PositionalURL(rest)
-	switch {
-	case len(rest) == 0:
-	case url == "":
-		p.Bad("%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads "+
-			"one", o.Flags.Command(), rest)
-	case len(rest) > 1:
-		p.Bad("%s takes one URL, got %q; use --base-url %s %s for several servers", o.Flags.Command(), rest, shown, "URL")
-	case o.Flags.All().Changed("base-url"):
-		p.Bad("%s takes one URL, got %s beside --base-url; choose one", o.Flags.Command(), shown)
-	default:
-		p = o.Flags.Apply([]argv.Value{{Name: "base-url", Texts: []string{url}}})
-	}
-	return p
 }
 
 // Take is Parse for values from elsewhere.

@@ -15,6 +15,7 @@ import (
 var arrows = map[string][]string{
 	"benchtop":              {"benchtop/internal/cli"},
 	"benchtop/internal/cli": {"benchtop/..."},
+	"benchtop/docs":         {},
 	"benchtop/tui": {"benchtop/metrics", "benchtop/metrics/grid", "benchtop/tui/screen", "benchtop/tui/number",
 		"benchtop/tui/chart", "benchtop/tui/panels", "benchtop/tui/term", "benchtop/tui/form"},
 	"benchtop/tui/panels": {"benchtop/internal/findings", "benchtop/metrics", "benchtop/metrics/grid",

@@ -21,6 +21,9 @@ import (
 // read reads the body of the answer and gives the connection back.
 func (x *exchange) read(c *conn.Conn) {
 	x.q.Status = c.Answer.StatusCode()
+	if x.q.Status == http.StatusUnauthorized {
+		x.server.target.Token().Refused()
+	}
 	x.reader.Clocks = protocol.UnknownClocks()
 	if queue, err := strconv.ParseFloat(string(c.Answer.Header.Peek("X-Queue-Time")), 64); err == nil {
 		x.reader.Clocks.Queue = protocol.Milliseconds(queue) // of TGI

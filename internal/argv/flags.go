@@ -147,7 +147,10 @@ func (f *Flags) Completions(words []string) (all []string) {
 			continue
 		}
 		flag, err := Find(f.All(), words[i][2:])
-		if err != nil || i < len(words)-2 && flag.Annotations[Variadic] == nil {
+		if err != nil {
+			return nil
+		}
+		if _, several := flag.Annotations[Variadic]; !several && i < len(words)-2 {
 			return nil
 		}
 		for _, word := range flag.Annotations[wordsAnnotation] {

@@ -1,9 +1,90 @@
 package argv
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
+
+// The first help of many flags has those used most, with the first clause of their texts, and how to find the others.
+func TestHelpOfMany(t *testing.T) {
+	g := Flags{Synopsis: "serve [flags]", Text: "what it does", Details: "the details", Most: []string{"num-prompts"},
+		Synonyms: map[string][]string{"slo": {"goodput"}}}
+	f := g.Group("Load")
+	f.Int("num-prompts", 1000, "number of requests; as many as you like")
+	f.String("goodput", "", "objectives")
+	for asked, want := range map[string]struct{ shows, hides []string }{
+		"--help":     {[]string{"what it does", "number of requests (default 1000)", "Load"}, []string{"the details", "--goodput", "as many"}},
+		"--help-all": {[]string{"what it does", "the details", "as many", "--goodput"}, []string{"used most"}},
+		"--help=SLO": {[]string{"--goodput"}, []string{"--num-prompts", "what it does"}},
+	} {
+		_, _, err := g.Parse([]string{asked})
+		help, ok := errors.AsType[Help](err)
+		if !ok {
+			t.Fatal(asked, err)
+		}
+		var b strings.Builder
+		help.Print(&b)
+		for _, s := range want.shows {
+			if !strings.Contains(b.String(), s) {
+				t.Errorf("%s does not show %q:\n%s", asked, s, &b)
+			}
+		}
+		for _, s := range want.hides {
+			if strings.Contains(b.String(), s) {
+				t.Errorf("%s shows %q:\n%s", asked, s, &b)
+			}
+		}
+	}
+}
+
+// A flag of some words refuses others.
+func TestOneOf(t *testing.T) {
+	f := Flags{Synopsis: "x"}
+	fs := f.Group("Load")
+	order := fs.String("order", "random", "the order")
+	OneOf(fs, "order", "random", "tile")
+	_, _, err := f.Parse([]string{"--order", "til"})
+	if err == nil || err.Error() != "--order til: use random or tile" || *order != "random" {
+		t.Errorf("%v, order %q", err, *order)
+	}
+	if _, _, err := f.Parse([]string{"--order", "tile"}); err != nil || *order != "tile" {
+		t.Errorf("%v, order %q", err, *order)
+	}
+}
+
+// The last word becomes a name of a flag, or a word for the flag before it.
+func TestCompletions(t *testing.T) {
+	f := Flags{Synopsis: "x"}
+	fs := f.Group("Load")
+	fs.String("order", "random", "the order; or another")
+	Words(fs, "order", "random", "tile", "tall")
+	fs.String("others", "", "others")
+	fs.Bool("switch", false, "a switch")
+	fs.Bool("secret", false, "not shown")
+	fs.Lookup("secret").Hidden = true
+	var list []string
+	fs.Var(List(&list, "word", Text), "list", "words")
+	_ = fs.SetAnnotation("list", Variadic, nil)
+	Words(fs, "list", "one", "two")
+	for line, want := range map[string]string{
+		"--o":               "--order\tthe order --others\tothers",
+		"--se":              "",
+		"--order ":          "random tile tall",
+		"--order t":         "tile tall",
+		"--ord t":           "tile tall",
+		"--order tile ":     "",
+		"--others ":         "",
+		"--nothing ":        "",
+		"--list one t":      "two",
+		"--switch --order ": "random tile tall",
+		"":                  "",
+	} {
+		if got := strings.Join(f.Completions(strings.Split(line, " ")), " "); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
 
 func TestHelpFilter(t *testing.T) {
 	const text = "what it does"

@@ -206,6 +206,7 @@ func runThroughput(env *session.Environment, args []string) int {
 		return env.Fail(session.ExitUsage, err)
 	}
 	telemetry.TuneMemory()
+	env.Divert(&o.Report)
 	return env.Perform(&o.Screen, session.StepsOf(&o.Spec),
 		func(ctx context.Context) (*session.Run, error) { return o.prepare(ctx, env) })
 }

@@ -39,7 +39,7 @@ type Options struct {
 	port              int
 	endpoint          string
 	headers           argv.Pairs
-	apiKey            string
+	apiKey, auth      string
 	insecure          bool
 	caFile            string
 	certFile, keyFile string
@@ -92,6 +92,9 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	_ = f.SetAnnotation("header", argv.Variadic, []string{"0"})
 	f.StringVar(&o.apiKey, "api-key", "", "key of the API, never shown: @FILE, '$NAME' of a variable, or the key; "+
 		"without it $OPENAI_API_KEY is sent, or $ANTHROPIC_API_KEY to anthropic-messages")
+	f.StringVar(&o.auth, "auth-command", "",
+		"command of the shell that prints a token, which is sent as Authorization: Bearer; it is asked again before the "+
+			"token expires and after a 401")
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&o.caFile, "ca-file", "",
 		"file of the authorities that may sign the server's certificate, in PEM form (default: the system's)")
@@ -111,6 +114,12 @@ func (o *Options) Check() (p usage.Problems) {
 	}
 	header := o.header(&p)
 	bearer := o.bearer(&p, header)
+	var token *target.Token
+	if o.auth != "" {
+		token, bearer = tokenOf(o.auth), ""
+		p.BadIf(o.apiKey != "" || header.Get("Authorization") != "",
+			"--auth-command and --api-key or --header Authorization: choose one")
+	}
 	roots, certificate := o.checkTLS(&p)
 	strategy := loadgen.Strategy(strings.ReplaceAll(string(o.Strategy), "_", "-"))
 	o.Servers = loadgen.Servers{Strategy: strategy}
@@ -120,7 +129,7 @@ func (o *Options) Check() (p usage.Problems) {
 			continue
 		}
 		t, err := target.New(target.Options{
-			BaseURL: url, APIKey: bearer, Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
+			BaseURL: url, APIKey: bearer, Token: token, Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
 			Getenv: os.Getenv,
 		})
 		switch {

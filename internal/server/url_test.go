@@ -6,9 +6,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"benchtop/internal/argv"
 	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 )
@@ -62,16 +65,91 @@ func TestAddressesThatAreNone(t *testing.T) {
 // A URL that stands alone is one for --base-url, a model is not.
 func TestPositionalURL(t *testing.T) {
 	for argument, want := range map[string]string{
-		"http://h:8000": "http://h:8000", "https://u:canary@h/v1": "https://***@h/v1",
-		"127.0.0.1:8000":     "http://127.0.0.1:8000",
-		"meta-llama/Llama-3": "", "llama3:8b": "", "": "", "ftp://h": "", "--max-model-len": "",
+		"http://h:8000": "http://h:8000", "https://u:canary@h/v1": "https://***@h", "http://h/api/v1/": "http://h/api",
+		"127.0.0.1:8000": "http://127.0.0.1:8000", "localhost:8000/v1": "http://localhost:8000",
+		"[::1]:8000/v1": "http://[::1]:8000", "http://h/v2": "http://h/v2",
+		"meta-llama/Llama-3": "", "llama3:8b": "", "": "", "ftp://h": "", "--max-model-len": "", "host:": "",
 	} {
-		if got := PositionalURL([]string{argument, "http://other"}); got != want {
-			t.Errorf("%q: %q, want %q", argument, got, want)
+		base, shown := PositionalURL([]string{argument, "http://other"})
+		if shown != want || strings.ReplaceAll(base, "u:canary", "***") != want {
+			t.Errorf("%q: %q, shown as %q, want %q", argument, base, shown, want)
 		}
 	}
-	if got := PositionalURL(nil); got != "" {
-		t.Errorf("without arguments: %q", got)
+	if base, _ := PositionalURL(nil); base != "" {
+		t.Errorf("without arguments: %q", base)
+	}
+}
+
+// A command takes one URL, in place of --base-url; what is wrong shows no password.
+func TestTakeURL(t *testing.T) {
+	for _, c := range []struct{ line, base, problem string }{
+		{"", "", ""},
+		{"h:8000/v1", "http://h:8000", ""},
+		{"http://u:canary@h", "http://u:canary@h", ""},
+		{"model", "", `serve takes no arguments, got ["model"]`},
+		{"http://a http://b", "", "serve takes one URL"},
+		{"http://u:canary@h --base-url http://b", "http://b", "got http://***@h beside --base-url"},
+	} {
+		var o Options
+		flags := argv.Flags{Synopsis: "serve [flags] [URL]"}
+		o.DefineAddress(flags.Group("Server"))
+		rest, _, err := flags.Parse(strings.Fields(c.line))
+		assert.Succeeds(t, err)
+		err = errors.Join(o.TakeURL(&flags, rest)...)
+		if strings.Join(o.BaseURLs, " ") != c.base || (err == nil) != (c.problem == "") || err != nil &&
+			(!strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), "canary")) {
+			t.Errorf("%q: %q, %v", c.line, o.BaseURLs, err)
+		}
+	}
+}
+
+// The key of --api-key goes where the protocol wants it, before that of the environment and behind a header of one's own.
+func TestAPIKey(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "of-openai")
+	t.Setenv("ANTHROPIC_API_KEY", "of-anthropic")
+	t.Setenv("MINE", "of-variable")
+	file := filepath.Join(t.TempDir(), "key")
+	assert.Succeeds(t, os.WriteFile(file, []byte("of-file\n"), 0o600))
+	for _, c := range []struct{ line, bearer, own, problem string }{
+		{"", "Bearer of-openai", "", ""},
+		{"--api-key canary", "Bearer canary", "", ""},
+		{"--api-key $MINE", "Bearer of-variable", "", ""},
+		{"--api-key @" + file, "Bearer of-file", "", ""},
+		{"--api-key @/none", "", "", "--api-key: open /none"},
+		{"--api-key $NONE", "", "", "--api-key: the variable NONE is not set"},
+		{"--api-key ***", "", "", "a secret was hidden here"},
+		{"--api-key can\nary", "", "", "--api-key: it has a character that cannot be sent"},
+		{"--api-key canary --header Authorization=mine", "mine", "", ""},
+		{"--api-key $MINE --backend anthropic-messages", "Bearer of-openai", "of-variable", ""},
+		{"--backend anthropic-messages", "Bearer of-openai", "of-anthropic", ""},
+		{"--auth-command x --api-key canary", "", "", "--auth-command and --api-key"},
+		{"--auth-command x --header Authorization=canary", "", "", "--auth-command and --api-key"},
+		{"--auth-command x", "", "", ""},
+	} {
+		var o Options
+		flags := argv.Flags{Synopsis: "serve [flags]"}
+		o.DefineAddress(flags.Group("Server"))
+		_, _, err := flags.Parse(strings.Split(c.line, " "))
+		if c.line == "" {
+			err = nil
+		}
+		assert.Succeeds(t, err)
+		err = errors.Join(o.Check()...)
+		if (err == nil) != (c.problem == "") || err != nil &&
+			(!strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), "canary")) {
+			t.Errorf("%q: %v", c.line, err)
+			continue
+		}
+		if err != nil {
+			continue
+		}
+		if h := o.Target.Header(); h.Get("Authorization") != c.bearer || h.Get("X-Api-Key") != c.own {
+			t.Errorf("%q: Authorization %q, X-Api-Key %q", c.line, h.Get("Authorization"), h.Get("X-Api-Key"))
+		}
+		if warned := strings.Contains(strings.Join(o.Warnings, ""), "--api-key: the command line is no place for secrets"); warned !=
+			strings.HasPrefix(c.line, "--api-key canary") {
+			t.Errorf("%q: warnings %q", c.line, o.Warnings)
+		}
 	}
 }
 
@@ -104,7 +182,7 @@ func TestKeyRefused(t *testing.T) {
 		o := checked(t, Options{Backend: "openai", BaseURLs: []string{web.URL}, port: 1, Ready: 60})
 		_, err := finds(t, o)
 		if err == nil || !isFinal(err) || !strings.Contains(err.Error(),
-			"bad key; is the API key right? It is taken from OPENAI_API_KEY, or from --header") ||
+			"bad key; is the API key right? It is taken from --api-key, OPENAI_API_KEY or --header") ||
 			strings.Contains(err.Error(), "--model") {
 			t.Errorf("status %d: %v", status, err)
 		}

@@ -70,12 +70,15 @@ func (c *Conn) StaleWithin() time.Duration {
 }
 
 // Header is the request header of a run.
-type Header struct{ all fasthttp.RequestHeader }
+type Header struct {
+	all   fasthttp.RequestHeader
+	token *target.Token
+}
 
 // NewHeader returns benchtop's header with further fields, each a name and a value, and with the target's own in place
 // of the same names.
 func NewHeader(t *target.Target, endpoint, contentType string, further ...[2]string) *Header {
-	var h Header
+	h := Header{token: t.Token()}
 	h.all.SetMethod(http.MethodPost)
 	h.all.SetRequestURI(t.RequestTarget(endpoint))
 	h.all.SetHost(t.Host())
@@ -105,6 +108,9 @@ func (h *Header) Append(dst []byte, id string, length int, own ...[2]string) []b
 	h.all.CopyTo(&q.Header)
 	if id != "" {
 		q.Header.Set("X-Request-Id", id)
+	}
+	if value := h.token.Value(); value != "" {
+		q.Header.Set("Authorization", value)
 	}
 	for _, f := range own {
 		q.Header.Set(f[0], f[1])

@@ -18,7 +18,7 @@ type secret struct {
 // given. Servers often quote a value that they refuse. Secrets of fewer than four characters, and values of headers
 // whose name does not suggest a secret, are replaced only as words of their own.
 func (t *Target) Hide(text string) string {
-	for _, s := range t.secrets {
+	for _, s := range append(t.token.secrets(), t.secrets...) {
 		if s.word {
 			text = replaceWord(text, s.text)
 		} else {

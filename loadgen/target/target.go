@@ -33,6 +33,7 @@ type Target struct {
 	tls     *tls.Config // nil for plain HTTP
 	proxy   *proxy      // nil for none
 	dial    DialFunc
+	token   *Token // nil for none
 }
 
 // Options for New.
@@ -43,6 +44,8 @@ type Options struct {
 	BaseURL string
 	// APIKey is sent as a bearer token unless empty.
 	APIKey string
+	// Token is sent as a bearer token in place of APIKey, nil for none.
+	Token *Token
 	// Header is sent with every request and replaces default headers, the API key's Authorization and the Content-Type
 	// included; a Host replaces that of the URL. Only a request's own x-request-id has precedence. The values count as
 	// secrets, see Hide.
@@ -73,7 +76,7 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	u := a.url
-	t := &Target{header: http.Header{}, dial: o.Dial, network: a.network, address: a.address}
+	t := &Target{header: http.Header{}, dial: o.Dial, token: o.Token, network: a.network, address: a.address}
 	if !isValue(o.APIKey) {
 		return nil, errors.New("API key: it has a character that cannot be sent, such as a line break")
 	}
@@ -181,6 +184,9 @@ func (t *Target) Certified() bool { return t.tls != nil && len(t.tls.Certificate
 // Header returns the headers every request carries. The caller must not change them.
 func (t *Target) Header() http.Header { return t.header }
 
+// Token is the bearer token that is asked for, nil for none.
+func (t *Target) Token() *Token { return t.token }
+
 // Dial opens a connection, through the proxy if there is one. With TLS the handshake is left to Secure, which the
 // caller applies after putting its own layer around the raw connection.
 func (t *Target) Dial(ctx context.Context) (net.Conn, error) {
@@ -244,6 +250,12 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.Header[k] = v
 		}
 	}
+	if err := h.target.token.First(r.Context()); err != nil {
+		return nil, err
+	}
+	if value := h.target.token.Value(); value != "" {
+		r.Header.Set("Authorization", value)
+	}
 	answer, err := h.next.RoundTrip(r)
 	if err != nil {
 		return nil, asNotHTTP(err)
@@ -252,6 +264,9 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		// Its body is the bare connection: reading it would not end, not even with the request's context.
 		_ = answer.Body.Close()
 		return nil, fmt.Errorf("the server switches protocols (status %d), which was not asked for", answer.StatusCode)
+	}
+	if answer.StatusCode == http.StatusUnauthorized {
+		h.target.token.Refused()
 	}
 	return answer, nil
 }

@@ -1,0 +1,69 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What the command lines of clouds print is read, with its end where it has one.
+func TestReadToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		jwt := func(claims string) string {
+			return "aa." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".bb"
+		}
+		in := now.Add(time.Hour)
+		for out, want := range map[string]struct {
+			token string
+			ends  time.Time
+		}{
+			"ya29.opaque\n":          {"ya29.opaque", time.Time{}},
+			jwt(`{"exp":946688400}`): {jwt(`{"exp":946688400}`), time.Unix(946688400, 0)},
+			jwt(`{"iat":5}`):         {jwt(`{"iat":5}`), time.Time{}},
+			"a.b.c":                  {"a.b.c", time.Time{}},
+			`{"access_token":"t1","expires_in":3600,"token_type":"Bearer"}`:                                  {"t1", in},
+			`{"accessToken":"t2","expiresOn":"2000-01-01 02:00:00.0","expires_on":946688400}`:                {"t2", time.Unix(946688400, 0)},
+			`{"accessToken":"t2","expires_on":"946688400"}`:                                                  {"t2", time.Unix(946688400, 0)},
+			`{"kind":"ExecCredential","status":{"token":"t3","expirationTimestamp":"2000-01-01T01:00:00Z"}}`: {"t3", in},
+			`{"token":"t4"}`: {"t4", time.Time{}},
+			"":               {}, " \n ": {}, "{}": {}, `{"access_token":""}`: {}, "two\nlines": {}, "a\x1b[m": {},
+			strings.Repeat("x", mostToken+1): {},
+		} {
+			token, ends, err := readToken([]byte(out))
+			if token != want.token || !ends.Equal(want.ends) || (err == nil) != (want.token != "") {
+				t.Errorf("%.60q: %q until %v, %v; want %q until %v", out, token, ends, err, want.token, want.ends)
+			}
+		}
+	})
+}
+
+func FuzzReadToken(f *testing.F) {
+	f.Add([]byte(`{"access_token":"t","expires_in":3600}`))
+	f.Add([]byte("aa.eyJleHAiOjF9.bb"))
+	f.Fuzz(func(t *testing.T, out []byte) {
+		if token, _, err := readToken(out); err == nil && (token == "" || unsendable(token)) {
+			t.Errorf("%q: %q", out, token)
+		}
+	})
+}
+
+// The error of a command that fails has its words.
+func TestTokenCommand(t *testing.T) {
+	token, _, err := tokenOf("echo a-token").Ask(t.Context())
+	if token != "a-token" || err != nil {
+		t.Errorf("%q, %v", token, err)
+	}
+	_, _, err = tokenOf("echo log in first >&2; exit 3").Ask(t.Context())
+	if err == nil || err.Error() != "--auth-command: exit status 3: log in first" {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err = tokenOf("exec sleep 60").Ask(ctx); err == nil || !strings.Contains(err.Error(), "takes too long") {
+		t.Error(err)
+	}
+}

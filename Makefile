@@ -5,7 +5,7 @@ GOPACKAGES  = golang.org/x/tools/go/packages/gopackages@v0.44.0
 GOCOGNIT    = github.com/uudashr/gocognit/cmd/gocognit@v1.3.0
 FUZZTIME    = 10s
 
-.PHONY: check test fmt vet staticcheck race cross fuzz bench microbench screens golden lines complexity
+.PHONY: release check test fmt vet staticcheck race cross fuzz bench microbench screens golden lines complexity
 
 check: fmt lines complexity vet staticcheck cross race
 
@@ -78,3 +78,8 @@ complexity:
 
 screens:
 	docs/screens/render.sh
+
+# Binaries, archives, wheels, Debian packages, the list of modules and checksums, in dist. The tag of the commit is the version.
+# RELEASE="-only linux/amd64" builds for one platform.
+release:
+	go run ./internal/release $(RELEASE)

@@ -13,9 +13,10 @@ import (
 
 // arrows says which of our packages each package may import, its tests included. docs/design.md says why.
 var arrows = map[string][]string{
-	"benchtop":              {"benchtop/internal/cli"},
-	"benchtop/internal/cli": {"benchtop/..."},
-	"benchtop/docs":         {},
+	"benchtop":                  {"benchtop/internal/cli"},
+	"benchtop/internal/cli":     {"benchtop/..."},
+	"benchtop/docs":             {},
+	"benchtop/internal/release": {},
 	"benchtop/tui": {"benchtop/metrics", "benchtop/metrics/grid", "benchtop/tui/screen", "benchtop/tui/number",
 		"benchtop/tui/chart", "benchtop/tui/panels", "benchtop/tui/term", "benchtop/tui/form"},
 	"benchtop/tui/panels": {"benchtop/internal/findings", "benchtop/metrics", "benchtop/metrics/grid",

@@ -133,6 +133,12 @@ func (h Help) Print(w io.Writer) {
 // of flags, or words that the flag before it may be given. None are known for files and free values.
 func (f *Flags) Completions(words []string) (all []string) {
 	last := words[len(words)-1]
+	if name, value, joined := strings.Cut(last, "="); joined && strings.HasPrefix(name, "--") {
+		for _, word := range f.Completions([]string{name, value}) {
+			all = append(all, name+"="+word)
+		}
+		return all
+	}
 	if strings.HasPrefix(last, "-") {
 		f.VisitAll(func(x *pflag.Flag) {
 			if name := "--" + x.Name; strings.HasPrefix(name, last) && !x.Hidden && !f.refused[x.Name] {

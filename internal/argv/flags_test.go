@@ -71,6 +71,8 @@ func TestCompletions(t *testing.T) {
 		"--o":               "--order\tthe order --others\tothers",
 		"--se":              "",
 		"--order ":          "random tile tall",
+		"--order=ti":        "--order=tile",
+		"--none=ti":         "",
 		"--order t":         "tile tall",
 		"--ord t":           "tile tall",
 		"--order tile ":     "",

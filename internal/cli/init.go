@@ -45,6 +45,9 @@ func runInit(env *session.Environment, args []string) int {
 		return env.Fail(session.ExitUsage, err)
 	}
 	return env.Failed(session.UntilStopped(func(ctx context.Context) error {
+		if err := server.Reach(ctx, o.Target); err != nil {
+			return err
+		}
 		client := o.Target.Client()
 		defer client.CloseIdleConnections()
 		m, err := o.Ask(ctx, client)

@@ -45,9 +45,9 @@ func main() {
 }
 
 func release(dist, only string) error {
-	version, when := versionOf(git("describe", "--tags", "--always", "--dirty")), git("log", "-1", "--format=%cI")
-	date, err := time.Parse(time.RFC3339, when)
-	if err != nil {
+	b := build{version: versionOf(git("describe", "--tags", "--always", "--dirty")), commit: git("rev-parse", "HEAD")}
+	var err error
+	if b.date, err = time.Parse(time.RFC3339, git("log", "-1", "--format=%cI")); err != nil {
 		return fmt.Errorf("the date of the commit: %w", err)
 	}
 	if err := os.RemoveAll(dist); err != nil {
@@ -61,27 +61,34 @@ func release(dist, only string) error {
 		if only != "" && only != p.os+"/"+p.arch {
 			continue
 		}
-		if binary, err = p.build(dist, version, date); err != nil {
+		if binary, err = p.build(dist, b); err != nil {
 			return fmt.Errorf("%s/%s: %w", p.os, p.arch, err)
 		}
 	}
-	sbom := filepath.Join(dist, "benchtop-"+version+".cdx.json")
-	if err := run(nil, "go", "run", cyclonedx, "bin", "-json", "-version", version, "-output", sbom, binary); err != nil {
+	sbom := filepath.Join(dist, "benchtop-"+b.version+".cdx.json")
+	if err := run(nil, "go", "run", cyclonedx, "bin", "-json", "-version", b.version, "-output", sbom, binary); err != nil {
 		return err
 	}
 	return checksums(dist)
 }
 
+// build is what a release is made of.
+type build struct {
+	version, commit string
+	date            time.Time // of the commit
+}
+
 // build makes the binary of a platform, and what holds it.
-func (p platform) build(dist, version string, date time.Time) (binary string, err error) {
+func (p platform) build(dist string, b build) (binary string, err error) {
 	name := "benchtop"
 	if p.os == "windows" {
 		name += ".exe"
 	}
-	folder := filepath.Join(dist, fmt.Sprintf("benchtop-%s-%s-%s", version, p.os, p.arch))
+	folder := filepath.Join(dist, fmt.Sprintf("benchtop-%s-%s-%s", b.version, p.os, p.arch))
 	binary = filepath.Join(folder, name)
 	err = run([]string{"CGO_ENABLED=0", "GOOS=" + p.os, "GOARCH=" + p.arch}, "go", "build", "-trimpath",
-		"-ldflags", "-s -w -X benchtop/internal/session.release="+version, "-o", binary, ".")
+		"-ldflags", fmt.Sprintf("-s -w -X %[1]srelease=%s -X %[1]scommit=%s -X %[1]sdate=%s", "benchtop/internal/session.",
+			b.version, b.commit, b.date.UTC().Format(time.RFC3339)), "-o", binary, ".")
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +101,7 @@ func (p platform) build(dist, version string, date time.Time) (binary string, er
 		all = append(all, f)
 	}
 	if p.os == "linux" {
-		if err := p.debian(dist, binary, version, date); err != nil {
+		if err := p.debian(dist, binary, b); err != nil {
 			return "", err
 		}
 	}
@@ -102,11 +109,11 @@ func (p platform) build(dist, version string, date time.Time) (binary string, er
 	if p.os == "windows" {
 		archive = writeZip
 	}
-	return binary, errors.Join(archive(folder, all, date), writeWheel(dist, p.wheel, version, all, date))
+	return binary, errors.Join(archive(folder, all, b.date), writeWheel(dist, p.wheel, b.version, all, b.date))
 }
 
 // debian makes the package for Debian and its relatives, with the manual page and the completions.
-func (p platform) debian(dist, binary, version string, date time.Time) error {
+func (p platform) debian(dist, binary string, b build) error {
 	made, err := os.MkdirTemp("", "benchtop-release")
 	if err != nil {
 		return err
@@ -122,8 +129,8 @@ func (p platform) debian(dist, binary, version string, date time.Time) error {
 			return err
 		}
 	}
-	return run([]string{"VERSION=" + version, "ARCH=" + p.arch, "BINARY=" + binary, "MADE=" + made,
-		"SOURCE_DATE_EPOCH=" + fmt.Sprint(date.Unix())},
+	return run([]string{"VERSION=" + b.version, "ARCH=" + p.arch, "BINARY=" + binary, "MADE=" + made,
+		"SOURCE_DATE_EPOCH=" + fmt.Sprint(b.date.Unix())},
 		"go", "run", nfpm, "package", "--config", "internal/release/nfpm.yaml", "--packager", "deb", "--target", dist)
 }
 

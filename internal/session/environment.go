@@ -116,8 +116,8 @@ func Harmless(line string) string {
 	return text.Clean(line)
 }
 
-// release is the version of a release, set by the linker.
-var release string
+// The version, the commit and its date of a release, set by the linker.
+var release, commit, date string
 
 // Version is the version of a release, else the module's as the Go tool recorded it, with the commit where it is known.
 func Version() string { return BuildOf().Version }
@@ -134,7 +134,7 @@ type Build struct {
 
 // BuildOf is the build of this program.
 func BuildOf() Build {
-	b := Build{Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := Build{Version: "unknown", Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -142,9 +142,9 @@ func BuildOf() Build {
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
-			b.Commit = s.Value
+			b.Commit = cmp.Or(commit, s.Value)
 		case "vcs.time":
-			b.Date = s.Value
+			b.Date = cmp.Or(date, s.Value)
 		case "vcs.modified":
 			b.Modified = s.Value == "true"
 		}

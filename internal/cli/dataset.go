@@ -98,7 +98,7 @@ func runDataset(env *session.Environment, args []string) int {
 	if errors.As(err, new(argv.Help)) {
 		return env.Fail(session.ExitUsage, err)
 	}
-	problems := usage.Problems{err, noArguments("dataset", rest)}
+	problems := usage.Problems{err, noArguments("dataset", rest, datasetCommands()...)}
 	problems = append(problems, o.check(env)...)
 	problems.BadIf(o.first < 0, "--first %d: must be 0 or more", o.first)
 	if err := errors.Join(problems...); err != nil {

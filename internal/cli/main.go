@@ -16,6 +16,7 @@ import (
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
 	"benchtop/internal/usage"
+	"benchtop/metrics"
 )
 
 // command is one subcommand.
@@ -178,13 +179,24 @@ func insteadOf(word string) string {
 			"without a server, and there is nothing of it to load; " +
 			"docs/compatibility.md has the list"
 	}
+	if command := meant[strings.ToLower(name)]; command != "" {
+		return fmt.Sprintf("%s: unknown command; use 'benchtop %s'", word, command)
+	}
 	return inEngine[name]
 }
 
-// noArguments is the error for a command that takes only flags.
-func noArguments(name string, rest []string) error {
+// meant are the commands for words that other tools have for them.
+var meant = map[string]string{
+	"run": "serve", "load": "serve", "test": "serve", "start": "serve", "benchmark": "serve", "profile": "serve",
+	"ramp": "serve --find", "search": "serve --find", "mock": "simulate", "replay": "report", "show": "report",
+	"view": "report", "list": "attach --list", "diff": "compare", "config": "init", "manual": "man",
+}
+
+// noArguments is the error for a command that takes only flags, and perhaps commands under it.
+func noArguments(name string, rest []string, under ...command) error {
 	if len(rest) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s takes no arguments, got %q; see 'benchtop %s --help'", name, rest, name)
+	hint := usage.DidYouMean(rest[0], metrics.Each(under, func(c command) string { return c.name }))
+	return fmt.Errorf("%s takes no arguments, got %q%s; see 'benchtop %s --help'", name, rest, hint, name)
 }

@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -90,7 +91,9 @@ func findJournal(path string) (string, error) {
 			}
 		}
 	}
-	if _, err := os.Stat(path); err != nil {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: no such file; it takes a result (.json) or the journal beside it (.jsonl.gz)", path)
+	} else if err != nil {
 		return "", err
 	}
 	if !isResult {

@@ -133,6 +133,9 @@ func unreached(ctx context.Context, t *target.Target, err error) error {
 	if why := distrust(t, err); why != nil {
 		return refusal{why}
 	}
+	if none, ok := errors.AsType[target.TokenError](err); ok {
+		return refusal{usage.Wrap(none)}
+	}
 	var inner interface{ Unwrap() error }
 	if errors.As(err, &inner) && inner.Unwrap() != nil {
 		err = inner.Unwrap() // without the URL a second time

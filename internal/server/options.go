@@ -208,12 +208,16 @@ func resolved(p *usage.Problems, name, value string) (text string, written bool)
 // for it, that is set unless it is there. The key of --api-key has precedence over that of the environment.
 func (o *Options) bearer(p *usage.Problems, header http.Header) string {
 	flag := o.placed("api-key")
-	p.BadIf(o.apiKey == secret.Mask, "%s %s: a secret was hidden here; write @FILE or '$NAME'", flag, o.apiKey)
 	key, written := resolved(p, flag, o.apiKey)
-	if written && key != "" {
+	switch {
+	case key == secret.Mask:
+		p.Bad("%s %s: a secret was hidden here; write @FILE or '$NAME'", flag, key)
+	case unsendable(key):
+		p.Bad("%s: it has a character that cannot be sent, such as a line break", flag)
+		key = ""
+	case written && key != "":
 		o.warnOfSecret("api-key", flag, "secrets", "@FILE or '$NAME'")
 	}
-	p.BadIf(unsendable(key), "%s: it has a character that cannot be sent, such as a line break", flag)
 	var t protocol.Traits
 	if o.Protocol != nil {
 		t = o.Protocol.Traits()

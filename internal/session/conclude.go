@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -109,7 +110,28 @@ func requestsFailed(r *metrics.Report) error {
 		return errors.New(r.Trouble +
 			"; the server takes no prompts of token ids: --calibrate-lengths sends words, --tokenizer makes text")
 	}
-	return errors.New(r.Trouble)
+	return errors.New(r.Trouble + firstFailure(r))
+}
+
+// firstFailure is the most frequent failure where nothing else came, in its own words, with what to try.
+func firstFailure(r *metrics.Report) string {
+	if r.Completed > 0 || len(r.Failures) == 0 {
+		return ""
+	}
+	f, words := &r.Failures[0], ""
+	if f.Status > 0 {
+		words = fmt.Sprintf(": HTTP %d", f.Status)
+	}
+	if len(f.Examples) > 0 {
+		words += ": " + text.Clip(text.Clean(f.Examples[0]), 200)
+	}
+	switch f.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		words += "; is the API key right? It is taken from --api-key, OPENAI_API_KEY or --header"
+	case http.StatusNotFound:
+		words += "; are --model, --backend and --endpoint right?"
+	}
+	return words
 }
 
 // PrintReport prints everything there is to read about a run, beside an older one unless that is nil; the headline

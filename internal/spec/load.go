@@ -390,9 +390,14 @@ func (v *Stages) stage(item string) (metrics.Stage, error) {
 	load, length, _ := strings.Cut(item, ":")
 	d, err := time.ParseDuration(length)
 	if err != nil || d <= 0 {
-		return metrics.Stage{}, fmt.Errorf("%q: expected %s, such as %s", item,
-			map[bool]string{true: "USERS:TIME", false: "RATE:TIME"}[v.users],
-			map[bool]string{true: "8:20s", false: "16:30s"}[v.users])
+		form, single := "RATE:TIME, such as 16:30s", "--request-rate"
+		if v.users {
+			form, single = "USERS:TIME, such as 8:20s", "--max-concurrency"
+		}
+		if length == "" {
+			form += "; for a single load use " + single
+		}
+		return metrics.Stage{}, fmt.Errorf("%q: expected %s", item, form)
 	}
 	if v.users {
 		n, err := strconv.Atoi(load)

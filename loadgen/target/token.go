@@ -34,7 +34,10 @@ const (
 	mostTokens = 8
 )
 
-// First asks for the first token, unless there is one.
+// TokenError says why there is no token.
+type TokenError struct{ error }
+
+// First asks for the first token, unless there is one. The error is a TokenError.
 func (t *Token) First(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -47,10 +50,11 @@ func (t *Token) First(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tokenWait)
 	defer cancel()
 	token, expires, err := t.Ask(ctx)
-	if err == nil {
-		t.take(token, expires)
+	if err != nil {
+		return TokenError{err}
 	}
-	return err
+	t.take(token, expires)
+	return nil
 }
 
 // take has a token used from now on. The caller holds the lock.

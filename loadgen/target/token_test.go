@@ -42,7 +42,7 @@ func TestToken(t *testing.T) {
 			t.Error("a value before the first token")
 		}
 		failure = errors.New("log in")
-		if err := token.First(t.Context()); err != failure {
+		if err := token.First(t.Context()); err == nil || err.Error() != "log in" {
 			t.Error(err)
 		}
 		failure, life = nil, time.Hour

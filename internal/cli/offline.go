@@ -122,6 +122,9 @@ func (o *offlineOptions) choose() (p usage.Problems) {
 				words = append(words, "--"+name, all.Lookup(name).Value.String())
 			}
 		}
+		if key := o.Server.Key(); key != "" {
+			words = append(words, "--api-key", key)
+		}
 	}
 	if p = o.engine.choose(words); len(p) > 0 {
 		return p
@@ -134,7 +137,7 @@ func (o *offlineOptions) choose() (p usage.Problems) {
 	if err != nil {
 		return append(p, err)
 	}
-	if key := serverKey(o.engine.command); key != "" && os.Getenv("OPENAI_API_KEY") == "" {
+	if key := serverKey(o.engine.command); key != "" && os.Getenv("OPENAI_API_KEY") == "" && !all.Changed("api-key") {
 		p.Flag("header", all.Set("header", "Authorization=Bearer "+key))
 	}
 	return append(p, o.Flags.Preset(argv.To("base-url", at))...)

@@ -231,6 +231,12 @@ func (o *Options) bearer(p *usage.Problems, header http.Header) string {
 	return cmp.Or(key, keyFrom(p, "OPENAI_API_KEY"))
 }
 
+// Key is the key of --api-key, "" for none.
+func (o *Options) Key() string {
+	key, _ := resolved(new(usage.Problems), "", o.apiKey)
+	return key
+}
+
 // placed is a flag behind the place where a file has it.
 func (o *Options) placed(flag string) string {
 	if at := o.Places[flag]; at != "" {

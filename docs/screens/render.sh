@@ -2,6 +2,7 @@
 # Takes the pictures in this folder: the real program in a real terminal, drawn by xterm.js in headless Chromium.
 #
 #   render.sh            all of them: about a quarter of an hour
+#   render.sh film       the moving picture of the README; it needs ffmpeg and gifsicle as well
 #   render.sh RUN...     those of some runs, see below; "pages" are the pages of the demo, and the first in other sizes and
 #                        colour modes
 #
@@ -13,7 +14,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/benchtop-screens
 duration=${DURATION:-60}
-all=(pages done dead steer request turns form prepare find sweep replay)
+all=(film pages done dead steer request turns form prepare find sweep replay)
 
 die() { echo "render.sh: $*" >&2; exit 1; }
 
@@ -106,8 +107,10 @@ draw() {
     read -r name c r <<<"$shot"
     local tone=
     [[ $name != *-light ]] || tone=light
-    node "$here/render.mjs" "$cache" "$work/$name.cast" "$c" "$r" "$here/$name.png" $tone
-    echo "docs/screens/$name.png"
+    local ending=png
+    [ "$name" != demo ] || ending=gif
+    node "$here/render.mjs" "$cache" "$work/$name.cast" "$c" "$r" "$here/$name.$ending" $tone
+    echo "docs/screens/$name.$ending"
   done
   shots=()
 }
@@ -167,6 +170,13 @@ for run in "$@"; do
     pages 120x40 16 1
     pages 120x40 nocolor 1
     continue
+    ;;
+  film) # the demo as a moving picture
+    show "benchtop demo --duration 30s"
+    start 100 30 "${truecolor[@]}"
+    await DONE 60
+    sleep 3
+    shoot demo
     ;;
   done) # the help, the end and the report
     start 120 40 "${truecolor[@]}"

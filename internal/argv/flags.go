@@ -117,16 +117,21 @@ func (h Help) Print(w io.Writer) {
 			fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(f.Details))
 		}
 		f.writeGroups(w, f.groups, func(x *pflag.Flag) bool { return word == "all" || !x.Hidden })
-	case slices.Contains(f.titles(strings.ToLower), word):
-		i := slices.Index(f.titles(strings.ToLower), word)
+	case slices.ContainsFunc(f.groups, titled(word)):
+		i := slices.IndexFunc(f.groups, titled(word))
 		f.writeGroups(w, f.groups[i:i+1], func(*pflag.Flag) bool { return true })
 	case !f.writeGroups(w, f.groups, func(x *pflag.Flag) bool {
 		return name != "" && strings.Contains(x.Name, name) || strings.Contains(strings.ToLower(x.Usage), word) ||
 			slices.Contains(f.Synonyms[name], x.Name)
 	}):
 		fmt.Fprintf(w, "\nno flag mentions %s%s\nheadings, for --help=HEADING: %s\n",
-			usage.Quote(word), usage.DidYouMean(name, flagNames(f.All())), strings.Join(f.titles(nil), ", "))
+			usage.Quote(word), usage.DidYouMean(name, flagNames(f.All())), strings.Join(f.titles(), ", "))
 	}
+}
+
+// titled are groups with this title, in small letters.
+func titled(title string) func(group) bool {
+	return func(x group) bool { return strings.ToLower(x.title) == title }
 }
 
 // Completions are what the last word of a command line may become, each with a description or none behind a tab: names
@@ -140,33 +145,41 @@ func (f *Flags) Completions(words []string) (all []string) {
 		return all
 	}
 	if strings.HasPrefix(last, "-") {
-		f.VisitAll(func(x *pflag.Flag) {
-			if name := "--" + x.Name; strings.HasPrefix(name, last) && !x.Hidden && !f.refused[x.Name] {
-				about, _, _ := strings.Cut(x.Usage, ";")
-				all = append(all, name+"\t"+about)
+		f.Headings(func(_ string, flags []*pflag.Flag) {
+			for _, x := range flags {
+				if name := "--" + x.Name; strings.HasPrefix(name, last) {
+					about, _, _ := strings.Cut(x.Usage, ";")
+					all = append(all, name+"\t"+about)
+				}
 			}
 		})
 		return all
 	}
-	for i := len(words) - 2; i >= 0; i-- {
-		if !strings.HasPrefix(words[i], "--") {
-			continue
+	for _, word := range f.wordsAt(words) {
+		if strings.HasPrefix(word, last) {
+			all = append(all, word)
 		}
-		flag, err := Find(f.All(), words[i][2:])
-		if err != nil {
-			return nil
-		}
-		if _, several := flag.Annotations[Variadic]; !several && i < len(words)-2 {
-			return nil
-		}
-		for _, word := range flag.Annotations[wordsAnnotation] {
-			if strings.HasPrefix(word, last) {
-				all = append(all, word)
-			}
-		}
-		return all
 	}
-	return nil
+	return all
+}
+
+// wordsAt are the words that the flag before the last of some words may be given; none where that is no value.
+func (f *Flags) wordsAt(words []string) []string {
+	i := len(words) - 2
+	for i >= 0 && !strings.HasPrefix(words[i], "--") {
+		i--
+	}
+	if i < 0 {
+		return nil
+	}
+	flag, err := Find(f.All(), words[i][2:])
+	if err != nil {
+		return nil
+	}
+	if _, several := flag.Annotations[Variadic]; !several && i < len(words)-2 {
+		return nil
+	}
+	return flag.Annotations[wordsAnnotation]
 }
 
 // Headings calls a function with each heading and the flags below it that the help shows.
@@ -184,15 +197,9 @@ func (f *Flags) Headings(visit func(title string, flags []*pflag.Flag)) {
 	}
 }
 
-// titles are the headings that have flags to show, each through a function unless that is nil.
-func (f *Flags) titles(as func(string) string) (titles []string) {
-	for _, x := range f.groups {
-		if as != nil {
-			titles = append(titles, as(x.title))
-		} else {
-			titles = append(titles, x.title)
-		}
-	}
+// titles are the headings of the help.
+func (f *Flags) titles() (titles []string) {
+	f.Headings(func(title string, _ []*pflag.Flag) { titles = append(titles, title) })
 	return titles
 }
 
@@ -210,7 +217,7 @@ func (f *Flags) writeMost(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\nThe flags used most\n%s\n", shown.FlagUsagesWrapped(helpWidth))
 	others := fmt.Sprintf("--help=HEADING lists the flags of one: %s. --help=WORD lists those that mention a word or "+
-		"are known by it, --help-all lists all of them.", strings.Join(f.titles(nil), ", "))
+		"are known by it, --help-all lists all of them.", strings.Join(f.titles(), ", "))
 	fmt.Fprint(w, text.Wrap(others, helpWidth))
 }
 

@@ -14,7 +14,8 @@ func TestHelpOfMany(t *testing.T) {
 	f.Int("num-prompts", 1000, "number of requests; as many as you like")
 	f.String("goodput", "", "objectives")
 	for asked, want := range map[string]struct{ shows, hides []string }{
-		"--help":     {[]string{"what it does", "number of requests (default 1000)", "Load"}, []string{"the details", "--goodput", "as many"}},
+		"--help": {[]string{"what it does", "number of requests (default 1000)", "Load"},
+			[]string{"the details", "--goodput", "as many"}},
 		"--help-all": {[]string{"what it does", "the details", "as many", "--goodput"}, []string{"used most"}},
 		"--help=SLO": {[]string{"--goodput"}, []string{"--num-prompts", "what it does"}},
 	} {

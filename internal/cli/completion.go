@@ -113,8 +113,10 @@ func runMan(env *session.Environment, args []string) int {
 // manPage is the manual page, in the form of roff's man macros.
 func manPage() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH BENCHTOP 1 \"\" \"benchtop %s\" \"User Commands\"\n.SH NAME\nbenchtop \\- load\\-test an LLM server "+
-		"and watch the latency of its users live\n.SH SYNOPSIS\n.B benchtop\n.I COMMAND\n[\\fIflags\\fR]\n", session.Version())
+	fmt.Fprintf(&b,
+		".TH BENCHTOP 1 \"\" \"benchtop %s\" \"User Commands\"\n.SH NAME\nbenchtop \\- load\\-test an LLM server "+
+			"and watch the latency of its users live\n.SH SYNOPSIS\n.B benchtop\n.I COMMAND\n[\\fIflags\\fR]\n",
+		session.Version())
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s.fi\n.SH COMMANDS\n", roff(overview()))
 	var each func(at []command, path []string)
 	each = func(at []command, path []string) {
@@ -132,7 +134,8 @@ func manPage() string {
 
 // manCommand writes the part of a command.
 func manCommand(b *strings.Builder, f *argv.Flags) {
-	fmt.Fprintf(b, ".SS benchtop %s\n.nf\n%s.fi\n", roff(f.Synopsis), roff(strings.TrimSpace(f.Text+"\n"+f.Details)+"\n"))
+	fmt.Fprintf(b, ".SS benchtop %s\n.nf\n%s.fi\n", roff(f.Synopsis),
+		roff(strings.TrimSpace(f.Text+"\n"+f.Details)+"\n"))
 	f.Headings(func(title string, flags []*pflag.Flag) {
 		fmt.Fprintf(b, ".PP\n.B %s\n", roff(title))
 		for _, x := range flags {
@@ -141,7 +144,8 @@ func manCommand(b *strings.Builder, f *argv.Flags) {
 			if x.Shorthand != "" {
 				name = "\\-" + x.Shorthand + ", " + name
 			}
-			if x.NoOptDefVal == "" && x.DefValue != "" && x.DefValue != "0" && x.DefValue != "0s" && x.DefValue != "[]" {
+			if x.NoOptDefVal == "" && x.DefValue != "" && x.DefValue != "0" && x.DefValue != "0s" &&
+				x.DefValue != "[]" {
 				about += " (default: " + x.DefValue + ")"
 			}
 			fmt.Fprintf(b, ".TP\n\\fB%s\\fR \\fI%s\\fR\n%s\n", name, roff(value), roff(about))

@@ -50,8 +50,10 @@ func TestCompletion(t *testing.T) {
 			}
 		}
 	}
-	for _, none := range []string{"", "report ", "serve --model ", "nothing ", "compare a", "serve --config x", "serve s"} {
-		if r := benchtop(append([]string{completeCommand}, strings.Split(none, " ")...)...); none != "" && r.stdout != "" {
+	for _, none := range []string{"", "report ", "serve --model ", "nothing ", "compare a", "serve --config x",
+		"serve s"} {
+		if r := benchtop(append([]string{completeCommand}, strings.Split(none, " ")...)...); none != "" &&
+			r.stdout != "" {
 			t.Errorf("%q: %q", none, r.stdout)
 		}
 	}
@@ -105,7 +107,8 @@ func TestDocs(t *testing.T) {
 	benchtop("docs").expect(t, session.ExitFine, "metrics ", "Every number, its formula and its words")
 	benchtop("docs", "metrics").expect(t, session.ExitFine, "# Every number")
 	benchtop("docs", "metrics.md").expect(t, session.ExitFine, "# Every number")
-	benchtop("docs", "metric").expect(t, session.ExitUsage, "docs has no page metric (did you mean metrics?); its pages are")
+	benchtop("docs", "metric").expect(t, session.ExitUsage,
+		"docs has no page metric (did you mean metrics?); its pages are")
 	benchtop("docs", "../go.mod").expect(t, session.ExitUsage, "docs has no page")
 }
 
@@ -151,7 +154,8 @@ func TestInit(t *testing.T) {
 // With --json standard output has the results alone, a line each, and the figures of --export lie beside the result.
 func TestJSONOnStandardOutput(t *testing.T) {
 	t.Chdir(t.TempDir())
-	common := []string{simulated(t, nil), "--num-prompts", "4", "--random-input-len", "8", "--random-output-len", "4", "--json"}
+	common := []string{simulated(t, nil), "--num-prompts", "4", "--random-input-len", "8", "--random-output-len", "4",
+		"--json"}
 	for words, lines := range map[string]int{"serve": 1, "serve --num-runs 2": 2, "throughput": 1} {
 		r := benchtop(append(strings.Fields(words), common...)...)
 		r.expect(t, session.ExitFine)
@@ -167,7 +171,8 @@ func TestJSONOnStandardOutput(t *testing.T) {
 			t.Errorf("%s: %d lines, standard error:\n%s", words, got, r.stderr)
 		}
 	}
-	benchtop(append([]string{"serve", "--export", "csv,md", "--result-dir", "r"}, common...)...).expect(t, session.ExitFine)
+	benchtop(append([]string{"serve", "--export", "csv,md", "--result-dir", "r"}, common...)...).expect(t,
+		session.ExitFine)
 	for ending, want := range map[string]string{".csv": "\ncompleted,4\n", ".md": "| Successful requests | 4 |\n"} {
 		found, _ := filepath.Glob("r/*" + ending)
 		if len(found) != 1 {

@@ -68,7 +68,8 @@ func runInit(env *session.Environment, args []string) int {
 // writeProfiles writes the flags that reach the server, and profiles for usual loads.
 func writeProfiles(w io.Writer, o *server.Options, flags *argv.Flags, m server.Model, file string) error {
 	comment := func(format string, a ...any) { fmt.Fprintf(w, "# %s\n", text.Clean(fmt.Sprintf(format, a...))) }
-	comment("Flags of 'benchtop serve' for %s, which serves %s.", o.Target, cmp.Or(m.ID, "a model that it does not name"))
+	comment("Flags of 'benchtop serve' for %s, which serves %s.", o.Target,
+		cmp.Or(m.ID, "a model that it does not name"))
 	comment("Run a profile with: benchtop serve --config %s#chat", file)
 	comment("A key is a flag without its dashes; 'benchtop serve --help=WORD' explains it. Flags of the command line")
 	comment("come first. What is commented out is a suggestion.")

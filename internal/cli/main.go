@@ -55,7 +55,8 @@ func sections() []section {
 		{"Read results", "benchtop compare before.json after.json", []command{
 			{"report", "print the report of a saved run, or replay the run", runReport, nil},
 			{"compare", "compare results: ratios by load, and the highest load within limits", runCompare, nil},
-			{"export-suite", "write results as the scripts of vLLM's performance dashboard read them", runExportSuite, nil},
+			{"export-suite", "write results as the scripts of vLLM's performance dashboard read them", runExportSuite,
+				nil},
 		}},
 		{"Prepare workloads", "benchtop dataset analyze trace.jsonl", []command{
 			{"dataset", "show the prompts 'serve' would send, without sending them", runDataset, datasetCommands},
@@ -140,8 +141,9 @@ func overview() string {
 			fmt.Fprintf(&b, "  %-12s  %s\n", c.name, c.summary)
 		}
 	}
-	b.WriteString("\nStart with 'benchtop demo'. 'benchtop COMMAND --help' has the flags of a command. Without a command, " +
-		"a form opens.\n'benchtop bench serve' is 'benchtop serve'.\n")
+	b.WriteString(
+		"\nStart with 'benchtop demo'. 'benchtop COMMAND --help' has the flags of a command. Without a command, " +
+			"a form opens.\n'benchtop bench serve' is 'benchtop serve'.\n")
 	return b.String()
 }
 

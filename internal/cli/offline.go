@@ -114,17 +114,7 @@ func (o *offlineOptions) choose() (p usage.Problems) {
 	}
 	words := o.others
 	if o.engine.serve == "" {
-		if all.Changed("model") {
-			words = append([]string{"--model", o.Server.Model}, words...)
-		}
-		for _, name := range forBoth {
-			if all.Changed(name) {
-				words = append(words, "--"+name, all.Lookup(name).Value.String())
-			}
-		}
-		if key := o.Server.Key(); key != "" {
-			words = append(words, "--api-key", key)
-		}
+		words = o.shared(all)
 	}
 	if p = o.engine.choose(words); len(p) > 0 {
 		return p
@@ -141,6 +131,23 @@ func (o *offlineOptions) choose() (p usage.Problems) {
 		p.Flag("header", all.Set("header", "Authorization=Bearer "+key))
 	}
 	return append(p, o.Flags.Preset(argv.To("base-url", at))...)
+}
+
+// shared are the flags of the server to start: those of other names, and those that the client has too.
+func (o *offlineOptions) shared(all *pflag.FlagSet) (words []string) {
+	if all.Changed("model") {
+		words = append(words, "--model", o.Server.Model)
+	}
+	words = append(words, o.others...)
+	for _, name := range forBoth {
+		if all.Changed(name) {
+			words = append(words, "--"+name, all.Lookup(name).Value.String())
+		}
+	}
+	if key := o.Server.Key(); key != "" {
+		words = append(words, "--api-key", key)
+	}
+	return words
 }
 
 // parse reads a command line. Flags of other names are the server's.

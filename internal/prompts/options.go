@@ -298,7 +298,8 @@ func (o *Options) LengthNotes(given *pflag.FlagSet) (notes []string) {
 func (o *Options) checkPath(use datasets.FileUse) (p usage.Problems) {
 	switch {
 	case use == datasets.NoFile && o.Path != "":
-		p.Bad("--dataset-path %s: the data set %s takes no file; name that of the file with --dataset-name", usage.Quote(o.Path),
+		p.Bad("--dataset-path %s: the data set %s takes no file; name that of the file with --dataset-name",
+			usage.Quote(o.Path),
 			o.Name)
 	case use == datasets.RequiredFile && o.Path == "":
 		p.Bad("--dataset-name %s: needs a file; give it with --dataset-path", o.Name)

@@ -185,7 +185,8 @@ func HideWords(args, headers []string) []string {
 		}
 		key, text, paired := strings.Cut(pair, "=")
 		switch {
-		case isSecret(before, a) && (strings.Contains(before, ".") || !isFlag && !isNumber(a)), isKey(before) && !isFlag:
+		case isSecret(before, a) && (strings.Contains(before, ".") || !isFlag && !isNumber(a)),
+			isKey(before) && !isFlag:
 			a = Mask
 		case isFlag && joined && (isSecret(name, value) && (dotted || !isNumber(value)) || isKey(name)):
 			a = prefix + Mask

@@ -78,8 +78,9 @@ func readToken(out []byte) (token string, expires time.Time, err error) {
 		return "", expires, errors.New("--auth-command: it printed no token; expected the token alone, or JSON with " +
 			"access_token, accessToken, token or status.token")
 	case unsendable(token) || len(token) > mostToken:
-		return "", expires, errors.New("--auth-command: it printed more than a token; expected one line with the token " +
-			"alone, or JSON with it")
+		return "", expires,
+			errors.New("--auth-command: it printed more than a token; expected one line with the token " +
+				"alone, or JSON with it")
 	}
 	if expires.IsZero() {
 		expires = endOfJWT(token)

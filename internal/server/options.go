@@ -93,7 +93,8 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	f.StringVar(&o.apiKey, "api-key", "", "key of the API, never shown: @FILE, '$NAME' of a variable, or the key; "+
 		"without it $OPENAI_API_KEY is sent, or $ANTHROPIC_API_KEY to anthropic-messages")
 	f.StringVar(&o.auth, "auth-command", "",
-		"command of the shell that prints a token, which is sent as Authorization: Bearer; it is asked again before the "+
+		"command of the shell that prints a token, which is sent as Authorization: Bearer; it is asked again before "+
+			"the "+
 			"token expires and after a 401")
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&o.caFile, "ca-file", "",
@@ -129,7 +130,8 @@ func (o *Options) Check() (p usage.Problems) {
 			continue
 		}
 		t, err := target.New(target.Options{
-			BaseURL: url, APIKey: bearer, Token: token, Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
+			BaseURL: url, APIKey: bearer, Token: token, Insecure: o.insecure, Roots: roots, Certificate: certificate,
+			Header: header,
 			Getenv: os.Getenv,
 		})
 		switch {
@@ -170,7 +172,8 @@ func (o *Options) header(p *usage.Problems) http.Header {
 	header, flag := http.Header{}, o.placed("header")
 	for _, h := range pairs {
 		name := flag + " " + h.Key
-		p.BadIf(h.Value == secret.Mask, "%s=%s: a secret was hidden here; write %s=@FILE or '%[3]s=$NAME'", name, h.Value,
+		p.BadIf(h.Value == secret.Mask, "%s=%s: a secret was hidden here; write %s=@FILE or '%[3]s=$NAME'", name,
+			h.Value,
 			h.Key)
 		value, written := resolved(p, name, h.Value)
 		if written && value != "" && target.SoundsSecret(h.Key) {

@@ -103,7 +103,8 @@ func TestTakeURL(t *testing.T) {
 	}
 }
 
-// The key of --api-key goes where the protocol wants it, before that of the environment and behind a header of one's own.
+// The key of --api-key goes where the protocol wants it, before that of the environment and behind a header of one's
+// own.
 func TestAPIKey(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "of-openai")
 	t.Setenv("ANTHROPIC_API_KEY", "of-anthropic")
@@ -146,7 +147,8 @@ func TestAPIKey(t *testing.T) {
 		if h := o.Target.Header(); h.Get("Authorization") != c.bearer || h.Get("X-Api-Key") != c.own {
 			t.Errorf("%q: Authorization %q, X-Api-Key %q", c.line, h.Get("Authorization"), h.Get("X-Api-Key"))
 		}
-		if warned := strings.Contains(strings.Join(o.Warnings, ""), "--api-key: the command line is no place for secrets"); warned !=
+		if warned := strings.Contains(strings.Join(o.Warnings, ""),
+			"--api-key: the command line is no place for secrets"); warned !=
 			strings.HasPrefix(c.line, "--api-key canary") {
 			t.Errorf("%q: warnings %q", c.line, o.Warnings)
 		}

@@ -134,7 +134,8 @@ type Build struct {
 
 // BuildOf is the build of this program.
 func BuildOf() Build {
-	b := Build{Version: "unknown", Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := Build{Version: "unknown", Commit: commit, Date: date, Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -86,7 +86,8 @@ func (o *Load) define(f *pflag.FlagSet) {
 		"go on when the server refuses the first 20 requests alike, with status 400, 401, 403, 404, 405 or 422")
 	f.BoolVar(&o.findRate, "find", false,
 		"search for the highest request rate within --goodput or each --tier; it raises the rate until objectives are "+
-			"missed, estimates where the border is by longer and longer steps, and holds a load below it until it is proven")
+			"missed, estimates where the border is by longer and longer steps, and holds a load below it until it is "+
+			"proven")
 	f.BoolVar(&o.findUsers, "find-users", false, "search for the highest number of closed-loop users instead")
 	f.Float64Var(&o.find.From, "find-from", 1, "load at which the search starts, in requests per second or users")
 	f.Float64Var(&o.find.Most, "find-most", 1000, "highest load the search tests")

@@ -1,14 +1,22 @@
 package cli
 
 import (
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
+	"benchtop/internal/session"
 	"benchtop/internal/spec"
 )
 
@@ -36,4 +44,51 @@ func TestNoFlagTellsAKey(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A key and a token reach the server with every request, and nothing that is printed or saved has them.
+func TestKeysReachTheServerAlone(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "")
+	t.Setenv("KEY", "canary")
+	simulator, err := url.Parse(simulated(t, nil))
+	assert.Succeeds(t, err)
+	var refused atomic.Int64
+	proxy := httputil.NewSingleHostReverseProxy(simulator)
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer canary" {
+			refused.Add(1)
+			http.Error(w, "not "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer locked.Close()
+	dir := t.TempDir()
+	assert.Succeeds(t, os.WriteFile(filepath.Join(dir, "key"), []byte("canary\n"), 0o600))
+	t.Chdir(dir)
+	for _, flag := range []string{"--api-key=$KEY", "--api-key=@key", "--api-key=canary", "--auth-command=echo $KEY",
+		"--auth-command=cat key"} {
+		refused.Store(0)
+		r := benchtop("serve", locked.URL, flag, "--num-prompts", "3", "--random-input-len", "8", "--random-output-len",
+			"2", "--save-result", "--result-dir", "results")
+		if r.expect(t, session.ExitFine, "Successful requests:                     3"); refused.Load() > 0 {
+			t.Errorf("%s: %d refused", flag, refused.Load())
+		}
+		if all := r.stdout + r.stderr; strings.Contains(all, "canary") {
+			t.Errorf("%s: it is printed:\n%s", flag, all)
+		}
+	}
+	assert.Succeeds(t, filepath.WalkDir("results", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content := readFile(t, path)
+		if strings.HasSuffix(path, ".gz") {
+			content = unzipped(t, path)
+		}
+		if strings.Contains(string(content), "canary") {
+			t.Errorf("it is in %s", path)
+		}
+		return nil
+	}))
 }

@@ -2,7 +2,9 @@ package charts
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -10,19 +12,33 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"benchtop/metrics"
 )
 
 var (
-	//go:embed echarts.min.js
-	echarts string
+	//go:embed echarts.min.js.gz
+	echartsGzip []byte
 	//go:embed page.js
 	pageScript string
 	//go:embed page.css
 	pageStyle string
 )
+
+// echarts is the library of the pages.
+var echarts = sync.OnceValue(func() string {
+	z, err := gzip.NewReader(bytes.NewReader(echartsGzip))
+	if err != nil {
+		panic(err) // the file is a part of the program
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+})
 
 // colours are those of the classes, in order.
 var colours = [classes]string{"#636EFA", "#109618", "#FF7F0E", "#D62728", "#E377C2", "#9AA0A6"}
@@ -157,7 +173,7 @@ func (p htmlPage) write(w io.Writer, more func(*bufio.Writer)) error {
 	for _, part := range []string{
 		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data: blob:; ",
-		"style-src 'unsafe-inline'; script-src ", scriptHash(echarts), " ", scriptHash(p.script), "\">\n",
+		"style-src 'unsafe-inline'; script-src ", scriptHash(echarts()), " ", scriptHash(p.script), "\">\n",
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
 		"<meta name=\"color-scheme\" content=\"light dark\">\n<title>", p.title, "</title>\n",
 		"<style>\n", pageStyle, p.style, "</style>\n</head>\n<body>\n", p.body,
@@ -170,7 +186,7 @@ func (p htmlPage) write(w io.Writer, more func(*bufio.Writer)) error {
 	if more != nil {
 		more(out)
 	}
-	for _, part := range []string{"<script>", echarts, "</script>\n<script>", p.script,
+	for _, part := range []string{"<script>", echarts(), "</script>\n<script>", p.script,
 		"</script>\n</body>\n</html>\n"} {
 		out.WriteString(part)
 	}

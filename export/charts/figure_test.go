@@ -101,7 +101,7 @@ func TestPageOfFigure(t *testing.T) {
 	if n, closed := strings.Count(page, "<script"), strings.Count(page, "</script"); n != 3 || closed != 3 {
 		t.Errorf("%d scripts begin and %d end, want 3", n, closed)
 	}
-	own := strings.Replace(page, echarts, "", 1)
+	own := strings.Replace(page, echarts(), "", 1)
 	for _, bad := range []string{"<img", "<!--", "http:", "https:", " src="} {
 		if strings.Contains(strings.Replace(own, block(t, page, dataOpen), "", 1), bad) {
 			t.Errorf("the page contains %q", bad)

@@ -76,33 +76,20 @@ func probeObject(p *metrics.Probes) object {
 	}
 }
 
-// specDecodeFigures are vLLM's figures of speculative decoding, nil without draft tokens. The acceptance length is the
-// mean number of tokens of a step, including the model's own.
+// specDecodeFigures are vLLM's figures of speculative decoding, nil without draft tokens.
 func specDecodeFigures(r *metrics.Report) figures {
 	s := r.SpecDecode
 	if s == nil || s.DraftTokens <= 0 {
 		return nil
 	}
-	length := 0.0
-	if s.Drafts > 0 {
-		length = 1 + float64(s.AcceptedTokens)/float64(s.Drafts)
-	}
 	return figures{
 		{"spec_decode_acceptance_rate", "Acceptance rate (%):",
 			float64(s.AcceptedTokens) / float64(s.DraftTokens) * 100},
-		{"spec_decode_acceptance_length", "Acceptance length:", length},
+		{"spec_decode_acceptance_length", "Acceptance length:", s.Length()},
 		{"spec_decode_num_drafts", "Drafts:", s.Drafts},
 		{"spec_decode_draft_tokens", "Draft tokens:", s.DraftTokens},
 		{"spec_decode_accepted_tokens", "Accepted tokens:", s.AcceptedTokens},
 	}
-}
-
-// acceptancePerPosition are the shares of drafts whose token at a position was accepted.
-func acceptancePerPosition(s *metrics.SpecDecode) []float64 {
-	if s.Drafts <= 0 {
-		return nil
-	}
-	return metrics.Each(s.AcceptedPerPosition, func(n int) float64 { return float64(n) / float64(s.Drafts) })
 }
 
 func specDecodeKeys(r *metrics.Report) object {
@@ -110,7 +97,7 @@ func specDecodeKeys(r *metrics.Report) object {
 	if f == nil {
 		return nil
 	}
-	return append(f.keys(), Arg{"spec_decode_per_position_acceptance_rates", acceptancePerPosition(r.SpecDecode)})
+	return append(f.keys(), Arg{"spec_decode_per_position_acceptance_rates", r.SpecDecode.PerPosition()})
 }
 
 func (t textReport) specDecode(r *metrics.Report) {
@@ -119,7 +106,7 @@ func (t textReport) specDecode(r *metrics.Report) {
 		return
 	}
 	t.section("Speculative Decoding", f)
-	for i, share := range acceptancePerPosition(r.SpecDecode) {
+	for i, share := range r.SpecDecode.PerPosition() {
 		if i == 0 {
 			t.w.WriteString("Per-position acceptance (%):\n")
 		}

@@ -98,11 +98,42 @@ type Probes struct {
 	Latencies []time.Duration
 }
 
-// SpecDecode is the change of a server's counters of speculative decoding over a run.
+// SpecDecode is the change of a server's counters of speculative decoding over a run, or since the sample before.
 type SpecDecode struct {
 	Drafts, DraftTokens, AcceptedTokens int
 	// AcceptedPerPosition counts the accepted tokens by position in the draft.
 	AcceptedPerPosition []int
+}
+
+// Add adds the counts of another one, nil for none.
+func (s *SpecDecode) Add(o *SpecDecode) {
+	if o == nil {
+		return
+	}
+	s.Drafts += o.Drafts
+	s.DraftTokens += o.DraftTokens
+	s.AcceptedTokens += o.AcceptedTokens
+	more := max(0, len(o.AcceptedPerPosition)-len(s.AcceptedPerPosition))
+	s.AcceptedPerPosition = append(s.AcceptedPerPosition, make([]int, more)...)
+	for k, n := range o.AcceptedPerPosition {
+		s.AcceptedPerPosition[k] += n
+	}
+}
+
+// Length is the mean number of tokens of a step that drafts, the model's own included; 0 without drafts.
+func (s *SpecDecode) Length() float64 {
+	if s.Drafts <= 0 {
+		return 0
+	}
+	return 1 + float64(s.AcceptedTokens)/float64(s.Drafts)
+}
+
+// PerPosition are the shares of drafts whose token at a position was accepted; nil without drafts.
+func (s *SpecDecode) PerPosition() []float64 {
+	if s.Drafts <= 0 {
+		return nil
+	}
+	return Each(s.AcceptedPerPosition, func(n int) float64 { return float64(n) / float64(s.Drafts) })
 }
 
 // Diffusion is the change of a server's counters of diffusion decoding over a run.

@@ -3,6 +3,8 @@ package metrics_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	. "benchtop/metrics"
 )
 
@@ -11,11 +13,12 @@ func TestBehind(t *testing.T) {
 	before := ServerSecond{Took: second, Running: 1, Preemptions: 2, PromptTokens: Unsaid(), PrefixQueries: 10,
 		PrefixHits: 5,
 		TTFT:       ServerLatency{N: 1, Mean: second}, Queue: ServerLatency{N: 2, Mean: second},
-		First: TTFTParts{N: 1, TTFT: second}}
+		First:      TTFTParts{N: 1, TTFT: second},
+		SpecDecode: &SpecDecode{Drafts: 2, DraftTokens: 4, AcceptedTokens: 3, AcceptedPerPosition: []int{2, 1}}}
 	s := ServerSecond{Took: second, Running: 3, Preemptions: Unsaid(), PromptTokens: 4, PrefixQueries: 10,
 		PrefixHits: 10,
 		TTFT:       ServerLatency{N: 3, Mean: 3 * second}, Prefill: ServerLatency{N: 1, Mean: second},
-		First: TTFTParts{N: 3, TTFT: 7 * second}}
+		First: TTFTParts{N: 3, TTFT: 7 * second}, SpecDecode: &SpecDecode{Drafts: 3, AcceptedPerPosition: []int{3}}}
 	got := s.Behind(&before)
 	if got.Took != 2*second || got.Running != 3 || got.Preemptions != 2 || got.PromptTokens != 4 ||
 		got.HitRate != 0.75 {
@@ -24,6 +27,10 @@ func TestBehind(t *testing.T) {
 	if got.TTFT != (ServerLatency{N: 4, Mean: 2500 * ms}) || got.Queue.N != 2 || got.Prefill.N != 1 ||
 		got.First.MeanTTFT() != 2*second {
 		t.Errorf("latencies %+v, %+v, %+v, %s", got.TTFT, got.Queue, got.Prefill, got.First.MeanTTFT())
+	}
+	want := &SpecDecode{Drafts: 5, DraftTokens: 4, AcceptedTokens: 3, AcceptedPerPosition: []int{5, 1}}
+	if diff := cmp.Diff(want, got.SpecDecode); diff != "" || before.SpecDecode.Drafts != 2 || s.SpecDecode.Drafts != 3 {
+		t.Errorf("drafts (-want +got):\n%s", diff)
 	}
 	if new(TTFTParts).MeanTTFT() != Never {
 		t.Error("a mean of no requests")

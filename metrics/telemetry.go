@@ -29,6 +29,8 @@ type ServerSecond struct {
 	PromptTokens, OutputTokens float64
 	// DraftTokens of speculative decoding, and AcceptedTokens of them.
 	DraftTokens, AcceptedTokens float64
+	// SpecDecode has them by position, nil where the server does not, or drafted nothing since the sample before.
+	SpecDecode *SpecDecode
 	// TTFT, Queue and Prefill are the server's own clocks: TTFT of the requests whose first token came since the sample
 	// before, Queue and Prefill of those that ended since then where WaitsAtEnd, else of the same as TTFT.
 	TTFT, Queue, Prefill ServerLatency
@@ -102,6 +104,8 @@ type ServerReport struct {
 	// Sums over the run. HitRate and Acceptance are shares from 0 to 1.
 	Preemptions, PromptTokens, OutputTokens, HitRate, Acceptance float64
 	TTFT, Queue, Prefill                                         ServerLatency
+	// SpecDecode of the samples that have it.
+	SpecDecode SpecDecode
 	// First is the client's own account of the requests of TTFT.
 	First TTFTParts
 	// Seconds of the run, in order of time, the warm-up included.
@@ -126,6 +130,12 @@ func (s ServerSecond) Behind(before *ServerSecond) ServerSecond {
 	first := before.latencies()
 	for k, l := range s.latencies() {
 		*l = first[k].join(*l)
+	}
+	if before.SpecDecode != nil {
+		both := new(SpecDecode)
+		both.Add(before.SpecDecode)
+		both.Add(s.SpecDecode)
+		s.SpecDecode = both
 	}
 	s.First.Merge(&before.First)
 	s.Ended.Merge(&before.Ended)
@@ -168,6 +178,7 @@ func ServerOver(seconds []ServerSecond, from, to time.Duration) (r ServerReport)
 		for k, v := range s.changes() {
 			changes[k].add(*v, 1)
 		}
+		r.SpecDecode.Add(s.SpecDecode)
 		for k, l := range s.latencies() {
 			latencies[k].latency(*l)
 		}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 // A zoomed panel of few lines shows below them how its figures moved.
 func TestZoomedPanelsUseTheirRoom(t *testing.T) {
 	s := tuitest.Full()
+	s.Server = slices.Clone(s.Server)
 	for i := range s.Server {
 		s.Server[i].PrefixQueries, s.Server[i].PrefixHits = 100, float64(i%60)
 	}

@@ -49,6 +49,11 @@ func TestServerPage(t *testing.T) {
 		}()},
 		{"silent", speechless(tuitest.Mid())},
 		{"young", tuitest.Watched(tuitest.Young(), 2)},
+		{"drafts", func() metrics.Snapshot {
+			s := tuitest.Full()
+			s.GPUs = nil
+			return s
+		}()},
 		{"gone", tuitest.Gone(tuitest.Watched(tuitest.Mid(), 1))},
 	} {
 		for _, size := range sizes[1:] {

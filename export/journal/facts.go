@@ -213,6 +213,7 @@ func (l *line) server(s *metrics.ServerSecond) {
 	l.optional("output_tokens", &s.OutputTokens)
 	l.optional("draft_tokens", &s.DraftTokens)
 	l.optional("accepted_tokens", &s.AcceptedTokens)
+	optionalObject(l, "spec_decode", &s.SpecDecode, (*line).specDecode)
 	l.latency("ttft", &s.TTFT)
 	l.latency("queue", &s.Queue)
 	l.latency("prefill", &s.Prefill)
@@ -341,6 +342,13 @@ func (l *line) objective(o *metrics.Objective) {
 	}
 }
 
+func (l *line) specDecode(s *metrics.SpecDecode) {
+	l.count("drafts", &s.Drafts)
+	l.count("draft_tokens", &s.DraftTokens)
+	l.count("accepted_tokens", &s.AcceptedTokens)
+	wholes(l, "accepted_per_position", &s.AcceptedPerPosition, 1, l.whole)
+}
+
 // end is the end of a run, with the measurements beside its requests.
 func (l *line) end(end *metrics.End) {
 	l.moment("ended_us", &end.Ended)
@@ -351,12 +359,7 @@ func (l *line) end(end *metrics.End) {
 		l.count("failed", &p.Failed)
 		wholes(l, "latencies_us", &p.Latencies, time.Microsecond, l.microseconds)
 	})
-	optionalObject(l, "spec_decode", &end.SpecDecode, func(l *line, s *metrics.SpecDecode) {
-		l.count("drafts", &s.Drafts)
-		l.count("draft_tokens", &s.DraftTokens)
-		l.count("accepted_tokens", &s.AcceptedTokens)
-		wholes(l, "accepted_per_position", &s.AcceptedPerPosition, 1, l.whole)
-	})
+	optionalObject(l, "spec_decode", &end.SpecDecode, (*line).specDecode)
 	optionalObject(l, "diffusion", &end.Diffusion, func(l *line, d *metrics.Diffusion) {
 		l.count("committed_tokens", &d.CommittedTokens)
 		l.count("denoising_steps", &d.DenoisingSteps)

@@ -73,6 +73,7 @@ func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.Serve
 		return s, ErrReturned
 	}
 	now.movements(&before.values, &s)
+	s.SpecDecode, _ = before.counters.SpecDecode(now.counters) // a fall was found above
 	s.Engines = now.engines(before)
 	return s, nil
 }
@@ -208,7 +209,8 @@ type reading struct {
 	kinds []kind
 	kind  *kind // nil: none of them yet
 	values
-	each map[engineName]*values
+	each     map[engineName]*values
+	counters Counters
 }
 
 func newReading(kinds []kind) *reading { return &reading{kinds: kinds, each: map[engineName]*values{}} }
@@ -233,6 +235,7 @@ type accumulator struct {
 
 // add adds a line of the page of a server.
 func (r *reading) add(server int, line []byte) {
+	r.counters.add(line)
 	name, _ := sampleName(line)
 	sources := r.sources(name)
 	if sources == nil {

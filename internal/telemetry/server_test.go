@@ -81,6 +81,9 @@ vllm:prompt_tokens_total 5000
 vllm:generation_tokens_total 700
 vllm:spec_decode_num_draft_tokens_total 90
 vllm:spec_decode_num_accepted_tokens_total 60
+vllm:spec_decode_num_drafts_total 30
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="0"} 30
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="1"} 20
 vllm:time_to_first_token_seconds_bucket{le="0.001"} 0
 vllm:time_to_first_token_seconds_count 10
 vllm:time_to_first_token_seconds_sum 2.5
@@ -101,6 +104,10 @@ vllm:prompt_tokens_total 6000.5
 vllm:generation_tokens_total 800
 vllm:spec_decode_num_draft_tokens_total 120
 vllm:spec_decode_num_accepted_tokens_total 84
+vllm:spec_decode_num_drafts_total 40
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="0"} 39
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="1",position="0"} 1
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",position="1"} 28
 vllm:time_to_first_token_seconds_count 14
 vllm:time_to_first_token_seconds_sum 3.5
 vllm:request_queue_time_seconds_sum 1
@@ -112,6 +119,8 @@ vllm:request_prefill_time_seconds_count 12
 			metrics.ServerSecond{Running: 8, Waiting: 0, KVUsage: 0.75, Preemptions: 2, PrefixQueries: 200,
 				PrefixHits: 150,
 				HitRate:    0.75, PromptTokens: 1000.5, OutputTokens: 100, DraftTokens: 30, AcceptedTokens: 24,
+				SpecDecode: &metrics.SpecDecode{Drafts: 10, DraftTokens: 30, AcceptedTokens: 24,
+					AcceptedPerPosition: []int{10, 8}},
 				TTFT: metrics.ServerLatency{N: 4, Mean: 250 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 50 * ms},
 				WaitsAtEnd: true},
 		},

@@ -35,14 +35,19 @@ func TestServerReport(t *testing.T) {
 		look(13*second, 2*second, func(s *metrics.ServerSecond) {
 			s.Running, s.KVUsage, s.PrefixQueries, s.PrefixHits, s.HitRate = 20, 0.5, 300, 90, 0.1
 			s.TTFT = metrics.ServerLatency{N: 3, Mean: 100 * ms}
+			s.SpecDecode = &metrics.SpecDecode{Drafts: 10, AcceptedPerPosition: []int{6, 3}}
 		}),
-		look(9*second, second, func(s *metrics.ServerSecond) { s.Running, s.Preemptions = 1000, 7 }), // of the warm-up
+		look(9*second, second, func(s *metrics.ServerSecond) {
+			s.Running, s.Preemptions = 1000, 7 // of the warm-up
+			s.SpecDecode = &metrics.SpecDecode{Drafts: 1}
+		}),
 		look(11*second, 2*second, func(s *metrics.ServerSecond) { // half of it is
 			s.Running, s.Waiting, s.Preemptions, s.PrefixQueries, s.PrefixHits = 8, math.Inf(1), 2, 100, 30
 			s.TTFT = metrics.ServerLatency{N: 1, Mean: 200 * ms}
 		}),
 		look(14*second, second, func(s *metrics.ServerSecond) {
 			s.Running, s.Preemptions, s.DraftTokens, s.AcceptedTokens = 1e300, 1, 0, 0
+			s.SpecDecode = &metrics.SpecDecode{Drafts: 10, AcceptedPerPosition: []int{1, 0, 2}}
 			s.TTFT, s.Queue = metrics.ServerLatency{N: math.NaN(), Mean: second},
 				metrics.ServerLatency{N: 1e300, Mean: second}
 		}),
@@ -52,7 +57,8 @@ func TestServerReport(t *testing.T) {
 		Kind: "vLLM", RunningMean: 16, RunningMost: 20, WaitingMean: unsaid, WaitingMost: unsaid, KVMean: 0.5,
 		KVMost:      0.5,
 		Preemptions: 3, PromptTokens: unsaid, OutputTokens: unsaid, HitRate: 0.3, Acceptance: unsaid,
-		TTFT: metrics.ServerLatency{N: 4, Mean: 125 * ms},
+		SpecDecode: metrics.SpecDecode{Drafts: 20, AcceptedPerPosition: []int{7, 3, 2}},
+		TTFT:       metrics.ServerLatency{N: 4, Mean: 125 * ms},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(),
 		cmpopts.IgnoreFields(metrics.ServerReport{}, "Seconds")); diff != "" {

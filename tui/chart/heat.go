@@ -19,7 +19,9 @@ type Heat struct {
 	// Names are those of other places than latencies, from the bottom, at most HeatRows; nil for latencies
 	Names []string
 	// samples a second of each place, from the bottom, for each of Columns columns; nil for none
-	Cells       [][]float64
+	Cells [][]float64
+	// Shares: cells are shares from 0 to 1, whose colour does not follow that of others
+	Shares      bool
 	Limits      []Limit
 	Annotations []Annotation
 	Wordless    bool // a plot above has the words of the annotations
@@ -96,10 +98,13 @@ func (h Heat) fill(r *Raster, most float64, t screen.Terminal) {
 				continue
 			}
 			n := number.Sane(column[i])
-			if n == 0 || n < most*heatLeast {
+			part := math.Sqrt(n / most)
+			switch {
+			case h.Shares:
+				part = max(0, min(n, 1))
+			case n == 0, n < most*heatLeast:
 				continue
 			}
-			part := math.Sqrt(n / most)
 			if Shaded(t) {
 				r.pixel(x, y, screen.Heat(part))
 				continue

@@ -114,3 +114,13 @@ func TestShortLatenciesOverTime(t *testing.T) {
 		}
 	}
 }
+
+// A share has its colour whatever the others are, 0 among them; where there is none, nothing is drawn.
+func TestHeatOfShares(t *testing.T) {
+	cells := [][]float64{{0}, {0.3}, nil, {0.9}}
+	got := drawn(axisWidth+10, 1, screen.Terminal{ASCII: true},
+		Heat{Time: TimeAxis{Shown: time.Minute}, Names: []string{"1  30"}, Cells: cells, Shares: true}.Draw)
+	if want := "1  30 .: #"; strings.TrimRight(got[0], " ") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -89,14 +89,12 @@ func cacheTitle(v *View, _, _ int) []screen.Span {
 }
 
 func drawCache(c screen.Canvas, v *View) {
-	all := v.serverSpan()
+	all, sums := v.serverSpan(), v.serverSums()
 	totals := v.totals()
 	if len(v.Server) == 0 && totals.Cached.Of+totals.Ideal.Of == 0 {
 		drawAbsent(c, v.ServerAbsent, nothingYet)
 		return
 	}
-	from, to := v.stretch()
-	sums := metrics.ServerOver(all, from, to)
 	step := min(max(1, c.H/3), 2) // lines from one to the next
 	drawShare(c, 0, "prefix hits", sums.HitRate, total(all, hits.part), total(all, hits.whole))
 	for _, h := range cacheRows(&totals) {
@@ -131,7 +129,7 @@ func cacheRows(t *metrics.Counts) []cacheRow {
 
 // shareNames is the width of the names of the gauges, shareWords that of the counts behind them.
 const (
-	shareNames = 13
+	shareNames = 16
 	shareWords = 15
 )
 

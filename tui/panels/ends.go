@@ -88,7 +88,7 @@ func (v *View) drawEnds(c screen.Canvas, by metrics.EndsBy) {
 			for k, n := range v.endsOf(by, ws)[first : last+1] {
 				column[k/each] += n
 			}
-			return column
+			return ratesOf(column, ws)
 		})
 	}
 	out.Draw(c, v.Raster)

@@ -158,6 +158,7 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 // makeSamples makes up a sample a second of the server, two accelerators and the client.
 func (m *madeUp) makeSamples(r *rand.Rand, length time.Duration, server, gpus, client bool) {
 	aside := rand.New(rand.NewPCG(uint64(length), 15))
+	drafts := rand.New(rand.NewPCG(uint64(length), 16))
 	engines := []int{0, 2, 3}[aside.IntN(3)]
 	for at := time.Second; at <= length; at += time.Second {
 		x := func(most int) float64 { return float64(r.IntN(most)) }
@@ -169,6 +170,12 @@ func (m *madeUp) makeSamples(r *rand.Rand, length time.Duration, server, gpus, c
 				TTFT:  metrics.ServerLatency{N: 1 + x(9), Mean: time.Duration(1+x(500)) * time.Millisecond},
 				Queue: metrics.ServerLatency{N: 1 + x(9), Mean: time.Duration(x(100)) * time.Millisecond}}
 			s.HitRate = s.PrefixHits / s.PrefixQueries
+			if positions := int(length/time.Second) % 4; positions > 0 && drafts.IntN(5) > 0 {
+				s.SpecDecode = &metrics.SpecDecode{Drafts: 10 + drafts.IntN(40), AcceptedTokens: drafts.IntN(40)}
+				for range positions {
+					s.SpecDecode.AcceptedPerPosition = append(s.SpecDecode.AcceptedPerPosition, drafts.IntN(10))
+				}
+			}
 			for i := range engines {
 				n := float64(aside.IntN(5))
 				e := metrics.Engine{Name: fmt.Sprint("engine-", i), Running: float64(aside.IntN(90)),

@@ -237,6 +237,7 @@ const (
 	absentLines = 2 // of a panel without data, which says why
 	whyLines    = 6
 	cacheLines  = 4
+	draftsFrom  = 20 // lines of a page without engines
 	gpusMost    = 16 // rows of accelerators on the page; a zoomed panel shows more
 )
 
@@ -271,6 +272,9 @@ func serverPage(r Rect, v *View) []Box {
 	}
 	if r.H < 14 {
 		over = over[:2]
+	}
+	if v.serverSums().SpecDecode.Drafts > 0 && r.H >= draftsFrom+draftsFrom/2*len(engines) {
+		right = append(right, share{"drafts", r.H / 5})
 	}
 	at := r.columns(timeWidth(r), 0)
 	return slices.Concat(at[0].framed(over...), at[1].framed(right...), low)

@@ -61,6 +61,7 @@ var all = []*Panel{
 	&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel, &classesPanel, &turnsPanel,
 	&serverQueuePanel, &kvPanel, &serverTokensPanel, &serverTTFTPanel, &cachePanel, &gpuPanel, &whyPanel,
 	&enginesPanel, &requestsPanel, &requestPanel, &promptLengthsPanel, &answerLengthsPanel, &finishPanel,
+	&draftsPanel,
 }
 
 // Named finds a panel.

@@ -285,20 +285,25 @@ func (l *serverFinder) in(w *metrics.Window) *metrics.ServerSecond {
 	return &l.both
 }
 
+// serverSample finds the sample of the server in a window, nil if there is none.
+func serverSample(v *View) func(*metrics.Window) *metrics.ServerSecond {
+	samples := newServerFinder(v.Server)
+	return func(w *metrics.Window) *metrics.ServerSecond {
+		if w.Seconds == 0 {
+			return samples.in(w)
+		}
+		return minuteAt(v.Minutes.Server, w, func(s *metrics.ServerSecond) time.Duration { return s.At })
+	}
+}
+
 // serverValue is a figure of the server over time, for a plot.
 func serverValue(v *View, of func(*metrics.ServerSecond) float64) func(*metrics.Window) float64 {
-	samples := newServerFinder(v.Server)
+	sample := serverSample(v)
 	return func(w *metrics.Window) float64 {
-		var s *metrics.ServerSecond
-		if w.Seconds == 0 {
-			s = samples.in(w)
-		} else {
-			s = minuteAt(v.Minutes.Server, w, func(s *metrics.ServerSecond) time.Duration { return s.At })
+		if s := sample(w); s != nil {
+			return of(s)
 		}
-		if s == nil {
-			return math.NaN()
-		}
-		return of(s)
+		return math.NaN()
 	}
 }
 
@@ -325,6 +330,12 @@ func (v *View) serverSpan() []metrics.ServerSecond {
 	}
 	kept[v.Whole] = all
 	return all
+}
+
+// serverSums are the figures of the server over the span, or over the whole run.
+func (v *View) serverSums() metrics.ServerReport {
+	from, to := v.stretch()
+	return metrics.ServerOver(v.serverSpan(), from, to)
 }
 
 // stretch is the part of the run for figures: the span, or all but the warm-up.

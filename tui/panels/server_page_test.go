@@ -199,3 +199,26 @@ func TestWhyParts(t *testing.T) {
 		}
 	}
 }
+
+// A column has the rates of all drafts in its seconds, and none where there were no drafts.
+func TestDraftsOverTime(t *testing.T) {
+	s := tuitest.Watched(tuitest.Mid(), 0)
+	for i := range s.Server {
+		look, drafts := &s.Server[i], 9-8*(i%2)
+		look.SpecDecode = &metrics.SpecDecode{Drafts: drafts, AcceptedPerPosition: []int{9 * (1 - i%2), 0}}
+		switch { // 9 of 10 in two seconds
+		case i >= 40:
+			look.SpecDecode = nil
+		case i >= 20:
+			look.SpecDecode.AcceptedPerPosition = []int{0, drafts}
+		}
+	}
+	sf := screen.NewSurface(66, 2) // columns of two seconds
+	sf.Terminal = screen.Terminal{ASCII: true}
+	drawDrafts(sf.All(), &View{Snapshot: &s})
+	const want = "2 50 ..........########## 1 45 ##########.........."
+	got := sf.Render(&screen.Palette{Mono: true})
+	if strings.Join(strings.Fields(got), " ") != want {
+		t.Errorf("\n%s", got)
+	}
+}

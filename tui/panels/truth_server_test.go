@@ -135,6 +135,27 @@ func (f *truth) cache() {
 	f.want(`│preemptions +(\S+)`, said(preempted))
 }
 
+// drafts compares the acceptance in the samples that have it by position.
+func (f *truth) drafts() {
+	var all metrics.SpecDecode
+	positions := map[int]int{}
+	for _, s := range f.samples() {
+		if d := s.SpecDecode; d != nil {
+			all.Drafts, all.AcceptedTokens = all.Drafts+d.Drafts, all.AcceptedTokens+d.AcceptedTokens
+			for k, n := range d.AcceptedPerPosition {
+				positions[k] += n
+			}
+		}
+	}
+	if all.Drafts == 0 {
+		return
+	}
+	for k, n := range positions {
+		f.want(fmt.Sprintf(`│%d +(\S+) `, k+1), fmt.Sprintf("%.0f", 100*float64(n)/float64(all.Drafts)))
+	}
+	f.want(`· length (\S+)`, fmt.Sprintf("%.2f", 1+float64(all.AcceptedTokens)/float64(all.Drafts)))
+}
+
 // cached is the hit rate by the usage of the answers that have it, and that of an ideal cache.
 func (f *truth) cached() {
 	var ideal, idealOf int

@@ -47,8 +47,9 @@ var readers = map[string]func(*truth){
 	"classes": (*truth).classes, "engines": (*truth).engines, "turns": (*truth).turns,
 	"server queue": (*truth).serverQueue, "kv": (*truth).kv, "server tokens": (*truth).serverTokens,
 	"server ttft": (*truth).serverTTFT,
-	"cache":       (*truth).cache, "gpu": (*truth).gpus, "why ttft": (*truth).why, "requests": (*truth).list,
-	"request": (*truth).open,
+	"cache":       (*truth).cache, "drafts": (*truth).drafts, "gpu": (*truth).gpus, "why ttft": (*truth).why,
+	"requests": (*truth).list,
+	"request":  (*truth).open,
 	"prompt lengths": func(f *truth) {
 		f.ends(func(q *metrics.Request) string { return lengthName(q, q.InputTokens) })
 	},

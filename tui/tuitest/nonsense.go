@@ -157,6 +157,8 @@ func Crazy() metrics.Snapshot {
 			At: at, Took: took, Running: x, Waiting: y, KVUsage: x, Preemptions: y, PrefixQueries: x, PrefixHits: y,
 			HitRate:      x,
 			PromptTokens: x, OutputTokens: y, DraftTokens: y, AcceptedTokens: x, TTFT: l, Queue: l, Prefill: l,
+			SpecDecode: &metrics.SpecDecode{Drafts: []int{1, math.MinInt, math.MaxInt}[i%3], AcceptedTokens: i,
+				AcceptedPerPosition: []int{math.MaxInt, math.MinInt, 3, 0, math.MaxInt, 1, 2, -3, 4, 5}[:i%11]},
 		}
 		s.GPUs[i].Took = took
 		for k := range s.GPUs[i].GPUs {

@@ -171,6 +171,9 @@ func serverSecond(w *metrics.Window, i int, at time.Duration) metrics.ServerSeco
 		PrefixQueries: float64(w.TokensIn), PrefixHits: 0.4 * float64(w.TokensIn), HitRate: 0.4,
 		PromptTokens: 0.6 * float64(w.TokensIn), OutputTokens: float64(w.TokensOut),
 		DraftTokens: float64(w.TokensOut), AcceptedTokens: 0.62 * float64(w.TokensOut),
+		SpecDecode: &metrics.SpecDecode{Drafts: w.TokensOut / 3, DraftTokens: w.TokensOut,
+			AcceptedTokens: w.TokensOut * 62 / 100, AcceptedPerPosition: []int{w.TokensOut * 8 / 30,
+				w.TokensOut * (60 + i%8) / 300, w.TokensOut * (50 - i%8) / 300}},
 		TTFT: mean(&w.Histograms[metrics.TTFT], 0.97), Queue: mean(&w.Histograms[metrics.TTFT], 0.6),
 		Prefill: mean(&w.Histograms[metrics.TTFT], 0.3),
 	}

@@ -146,6 +146,8 @@ func Server() []metrics.ServerSecond {
 	second.At, second.Took, second.Running, second.Waiting, second.KVUsage = 1001*ms, 1000*ms, 1, 0, 0.75
 	second.PrefixQueries, second.PrefixHits, second.HitRate = 22, 11, 0.5
 	second.PromptTokens, second.OutputTokens = 11, 9
+	second.SpecDecode = &metrics.SpecDecode{Drafts: 3, DraftTokens: 9, AcceptedTokens: 3,
+		AcceptedPerPosition: []int{2, 1, 0}}
 	second.TTFT = metrics.ServerLatency{N: 2, Mean: 190 * ms}
 	second.Queue, second.Prefill = metrics.ServerLatency{N: 2, Mean: 25 * ms},
 		metrics.ServerLatency{N: 2, Mean: 150 * ms}
@@ -154,7 +156,7 @@ func Server() []metrics.ServerSecond {
 		{Server: 1, Name: "rank \"1\"", Running: 0, Waiting: 0, KVUsage: 1, OutputTokens: silent},
 	}
 	third := second
-	third.Engines = nil
+	third.Engines, third.SpecDecode = nil, nil
 	third.At, third.Took, third.Running, third.KVUsage = 1750*ms, 749*ms, 0, 0.5
 	third.PrefixQueries, third.PrefixHits, third.HitRate, third.PromptTokens, third.OutputTokens = 8, 0, 0, 8, 1
 	third.TTFT, third.Queue, third.Prefill = metrics.ServerLatency{N: 1, Mean: 800 * ms}, metrics.ServerLatency{},

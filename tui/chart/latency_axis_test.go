@@ -119,8 +119,8 @@ func TestShortLatenciesOverTime(t *testing.T) {
 func TestHeatOfShares(t *testing.T) {
 	cells := [][]float64{{0}, {0.3}, nil, {0.9}}
 	got := drawn(axisWidth+10, 1, screen.Terminal{ASCII: true},
-		Heat{Time: TimeAxis{Shown: time.Minute}, Names: []string{"1  30"}, Cells: cells, Shares: true}.Draw)
-	if want := "1  30 .: #"; strings.TrimRight(got[0], " ") != want {
+		Heat{Time: TimeAxis{Shown: time.Minute}, Names: []string{"0  30"}, Cells: cells, Shares: true}.Draw)
+	if want := "0  30 .: #"; strings.TrimRight(got[0], " ") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

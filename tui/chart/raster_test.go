@@ -100,7 +100,7 @@ func FuzzCharts(f *testing.F) {
 			Scatter{Spots: spots, Line: pairs}.Draw,
 			Heat{Time: now, Axis: axis, Cells: cells, Limits: limits}.Draw,
 			Heat{Time: now, Names: []string{"a", "a long name", "≤1024"}, Cells: cells, Annotations: marks}.Draw,
-			Heat{Time: now, Names: []string{"1  80"}, Cells: cells, Shares: true}.Draw,
+			Heat{Time: now, Names: []string{"0  80"}, Cells: cells, Shares: true}.Draw,
 			func(c screen.Canvas, _ *Raster) { now.Draw(c, moments) },
 			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Output}},
 				Annotations: []ValueAnnotation{

@@ -23,14 +23,14 @@ func draftsTitle(v *View, _, _ int) []screen.Span {
 		screen.Text.Span(between + "rate " + saidShare(sums.Acceptance)), screen.Label.Span(" " + v.scope())}
 }
 
-// drawDrafts draws a row for each position, the first one at the bottom, with its rate in the span.
+// drawDrafts draws a row for each position, from 0 at the bottom as in the report, with its rate in the span.
 func drawDrafts(c screen.Canvas, v *View) {
 	out := chart.Heat{Nothing: nothingYet, Shares: true}
 	sums := v.serverSums()
 	if rates := sums.SpecDecode.PerPosition(); len(rates) > 0 {
 		n := min(len(rates), mostPositions, chart.HeatRows(c))
 		for k, rate := range rates[:n] {
-			out.Names = append(out.Names, fmt.Sprintf("%d %3s", k+1, said(math.Round(100*rate))))
+			out.Names = append(out.Names, fmt.Sprintf("%d %3s", k, said(math.Round(100*rate))))
 		}
 		t, ws, end := v.overTime()
 		sample := serverSample(v)

@@ -216,7 +216,7 @@ func TestDraftsOverTime(t *testing.T) {
 	sf := screen.NewSurface(66, 2) // columns of two seconds
 	sf.Terminal = screen.Terminal{ASCII: true}
 	drawDrafts(sf.All(), &View{Snapshot: &s})
-	const want = "2 50 ..........########## 1 45 ##########.........."
+	const want = "1 50 ..........########## 0 45 ##########.........."
 	got := sf.Render(&screen.Palette{Mono: true})
 	if strings.Join(strings.Fields(got), " ") != want {
 		t.Errorf("\n%s", got)

@@ -151,7 +151,7 @@ func (f *truth) drafts() {
 		return
 	}
 	for k, n := range positions {
-		f.want(fmt.Sprintf(`│%d +(\S+) `, k+1), fmt.Sprintf("%.0f", 100*float64(n)/float64(all.Drafts)))
+		f.want(fmt.Sprintf(`│%d +(\S+) `, k), fmt.Sprintf("%.0f", 100*float64(n)/float64(all.Drafts)))
 	}
 	f.want(`· length (\S+)`, fmt.Sprintf("%.2f", 1+float64(all.AcceptedTokens)/float64(all.Drafts)))
 }

@@ -90,19 +90,42 @@ func (m *sweepModel) onKeys(msg tea.KeyMsg) tea.Cmd {
 	return cmd
 }
 
-// onMouse scrolls with the wheel; a dashboard has the mouse for itself.
+// onMouse scrolls with the wheel. A click on a row chooses it, one more opens it; a click closes the help. A dashboard
+// has the mouse for itself.
 func (m *sweepModel) onMouse(msg tea.MouseMsg) tea.Cmd {
 	if m.inside {
 		return m.tell(msg)
 	}
 	step, wheel := map[tea.MouseButton]panels.Move{tea.MouseButtonWheelUp: panels.Up,
 		tea.MouseButtonWheelDown: panels.Down}[msg.Button]
-	if wheel && m.prompt == nil && !m.help.open {
+	click := msg.Action == tea.MouseActionPress && msg.Button == tea.MouseButtonLeft
+	switch {
+	case m.prompt != nil || !click && !wheel:
+		return nil
+	case click && m.help.open:
+		m.help.open = false
+	case click:
+		m.click(msg.X, msg.Y)
+	case !m.help.open:
 		m.limiter.Key()
 		m.move(step)
-		m.show()
 	}
+	m.show()
 	return nil
+}
+
+func (m *sweepModel) click(x, y int) {
+	v := m.view()
+	a := v.Layout(m.page, m.w, m.h)
+	for _, b := range a.Panels {
+		if b.Name != "grid" || !b.Rect.Has(x, y) {
+			continue
+		}
+		list, again := v.Point(y-b.Rect.Y-2, a.GridLines()) // below the border and the names of the columns
+		if m.list = list; again {
+			m.open()
+		}
+	}
 }
 
 // part is what the row of a combination is: all runs where it is the only one.

@@ -16,6 +16,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/metrics/grid"
+	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
 )
@@ -311,4 +312,43 @@ func FuzzSweep(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A click on a row chooses it, where it stands, one more opens it; beside the rows nothing happens.
+func TestSweepClicks(t *testing.T) {
+	s := tuitest.Sweep()
+	for len(s.Cells) < 60 { // more than fit
+		c := s.Cells[len(s.Cells)%8]
+		c.Load = fmt.Sprintf("n=%d", len(s.Cells))
+		s.Cells = append(s.Cells, c)
+	}
+	m, _ := openSweep(s, 120, 40)
+	click := func(x, y int) {
+		m.Update(tea.MouseMsg{X: x, Y: y, Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
+		m.Update(tea.MouseMsg{X: x, Y: y, Action: tea.MouseActionRelease, Button: tea.MouseButtonLeft})
+	}
+	row := func(y int) string { return strings.Trim(strings.Split(m.View(), "\n")[y], "│→ ") }
+	for _, y := range []int{14, 7, 18, 5} {
+		before := row(y)
+		click(30, y)
+		if got := strings.Split(m.View(), "\n")[y]; !strings.Contains(got, "→") || row(y) != before {
+			t.Errorf("line %d: clicked on %q, now %q", y, before, got)
+		}
+	}
+	before := m.View()
+	for _, y := range []int{-1, 0, 2, 3, 4, 30, 39, 80} {
+		click(30, y)
+	}
+	if m.View() != before {
+		t.Errorf("beside the rows:\n%s", m.View())
+	}
+	pressSweep(m, "?")
+	click(30, 14)
+	if m.help.open {
+		t.Error("a click leaves the help open")
+	}
+	click(30, 5)
+	if m.page != panels.SweepDetail {
+		t.Errorf("a second click does not open the row:\n%s", m.View())
+	}
 }

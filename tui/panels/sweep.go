@@ -224,6 +224,7 @@ type SweepList struct {
 	Filter string
 	picked [3]string // the names of the chosen combination
 	stays  bool      // it is chosen
+	off    int       // lines between the middle of the grid and a row that was clicked on
 }
 
 // NextOrder sorts by the next figure.
@@ -329,7 +330,25 @@ func (v *SweepView) chosen() *sweepCell {
 func (v *SweepView) Choose(to Move, high int) SweepList {
 	rows, l := v.rows(), v.List
 	if at := v.place(rows); at >= 0 {
-		l.stays, l.picked = true, rows[to.From(at, max(1, high), len(rows)-1)].names()
+		l.stays, l.picked, l.off = true, rows[to.From(at, max(1, high), len(rows)-1)].names(), 0
 	}
 	return l
+}
+
+// Point chooses the row on a line of the grid, of which high lines are shown, and leaves it there. again says that it
+// was chosen before.
+func (v *SweepView) Point(line, high int) (l SweepList, again bool) {
+	rows, l := v.rows(), v.List
+	at := v.top(rows, high) + line
+	if line < 0 || line >= high || at >= len(rows) {
+		return l, false
+	}
+	again = l.stays && rows[at] == v.chosen()
+	l.stays, l.picked, l.off = true, rows[at].names(), line-high/2
+	return l, again
+}
+
+// top is the first row shown of high lines, so that the chosen one is in their middle if it was not clicked on.
+func (v *SweepView) top(rows []*sweepCell, high int) int {
+	return max(0, min(v.place(rows)-high/2-v.List.off, len(rows)-high))
 }

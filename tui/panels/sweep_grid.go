@@ -72,7 +72,7 @@ func (v *SweepView) drawGrid(c screen.Canvas) {
 	}})
 	t.head(c)
 	at, high := v.place(rows), c.H-1
-	top := max(0, min(at-high/2, len(rows)-high))
+	top := v.top(rows, high)
 	t.rows(c.Sub(0, 1, c.W, high), len(rows)-top, func(i int) gridRow {
 		r := gridRow{sweepCell: rows[top+i]}
 		if i > 0 && v.List.order == 0 {

@@ -170,6 +170,18 @@ func (p *Plan) Met(q *Request, inForce SLO) ObjectivesMet {
 	return p.ObjectivesFor(q.Class, inForce).Judge(&o)
 }
 
+// MissedInFlight marks the objectives that a request in flight has missed for certain, given the time from sent to its
+// first chunk, or so far without one: its TTFT is that or more, and so is its E2EL. It reads fields that were set when
+// the request was due. A request of the warm-up misses none.
+func (p *Plan) MissedInFlight(q *Request, inForce SLO, wait time.Duration) (m ObjectivesMissed) {
+	for _, o := range p.ObjectivesFor(q.Class, inForce) {
+		if (o.Metric == TTFT || o.Metric == E2EL) && !p.Warming(q) {
+			m[o.Metric] = wait.Seconds() > o.LimitMS/1000
+		}
+	}
+	return m
+}
+
 // inClass reports whether a class is one of a name, or joins it with others.
 func inClass(class, name string) bool {
 	for found := true; found; {

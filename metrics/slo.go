@@ -81,6 +81,20 @@ type ObjectivesMissed [NumObjectives]bool
 // Any reports whether one of them was missed.
 func (m ObjectivesMissed) Any() bool { return m != ObjectivesMissed{} }
 
+// MissCount counts requests in flight that have missed an objective, whatever comes: any of them, and each.
+type MissCount struct {
+	Any int
+	Of  MetObjectives
+}
+
+// Add counts a request so many times.
+func (c *MissCount) Add(m ObjectivesMissed, times int) {
+	for l, missed := range m {
+		c.Of[l] += times * one(missed)
+	}
+	c.Any += times * one(m.Any())
+}
+
 // MetCount counts, of some successes, those that were good, and those that met each objective.
 type MetCount struct {
 	Good int

@@ -92,6 +92,9 @@ type Snapshot struct {
 	DrainBy time.Duration
 	// Totals are the counts of the run.
 	Totals Counts
+	// Missed are the requests in flight that have missed an objective, whatever comes, without the warm-up. None is in
+	// Totals; one may be missing for a second.
+	Missed MissCount
 	// Held, Waiting and Running are levels now. In flight is Waiting + Running.
 	Held, Waiting, Running int
 	// OutputExact: no request in flight is counted by its chunks.

@@ -128,6 +128,7 @@ func (v *View) setObjectives(slo metrics.SLO) {
 	j.add(v.line.Plan, slo, v.line.Groups.Classes(), v.index.ended.from(j.seen))
 	j.join(&v.index.beyond)
 	v.line.SetObjectives(slo, j.seconds, j.total)
+	v.tracks.judged = -time.Second
 	for i, kind := range judgedKinds {
 		v.line.Groups.SetMet(kind, j.groups[i][:])
 	}

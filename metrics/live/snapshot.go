@@ -47,6 +47,7 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	same, changed = l.Share(now, v.shared)
 	s = v.shown
 	s.At, s.Totals, s.Objectives = now, l.Totals, l.SLO
+	s.Missed = v.tracks.missing(l.Plan, l.SLO, now)
 	s.Held, s.Waiting, s.Running, s.OutputExact = l.Held, l.Waiting, l.Running, l.Guessed == 0
 	s.Histograms, s.Failures, s.Endpoints = l.Histograms.Share(), v.failures.Counts(), l.Groups.Endpoints()
 	s.Classes, s.Turns = l.Groups.Ended()

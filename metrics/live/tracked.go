@@ -35,7 +35,8 @@ type track struct {
 	text                      []byte
 	prompt                    string
 	slot, cut, done           bool
-	unjudged                  bool // the request index was full when it was due
+	unjudged                  bool                     // the request index was full when it was due
+	missed                    metrics.ObjectivesMissed // in flight, whatever comes
 }
 
 // trackOf is the track of a request in flight, nil for none.
@@ -55,6 +56,8 @@ type tracks struct {
 	succeeded   int
 	failedFirst []*track
 	failedLast  []*track
+	missed      metrics.MissCount // by those in flight
+	judged      time.Duration     // when all of them were judged
 }
 
 func (t *tracks) due(q *metrics.Request) {
@@ -76,10 +79,32 @@ func (t *tracks) sent(q *metrics.Request) {
 }
 
 // first files the first chunk.
-func (t *tracks) first(q *metrics.Request) {
+func (t *tracks) first(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) {
 	if k := trackOf(q); k != nil {
 		k.first, k.connect = q.FirstChunk, q.Connect
+		t.judge(k, p, slo, q.FirstChunk)
 	}
+}
+
+// judge judges a request in flight at a moment.
+func (t *tracks) judge(k *track, p *metrics.Plan, slo metrics.SLO, now time.Duration) {
+	t.missed.Add(k.missed, -1)
+	if k.first != metrics.Never {
+		now = k.first
+	}
+	k.missed = p.MissedInFlight(k.q, slo, metrics.Since(k.sent, now))
+	t.missed.Add(k.missed, +1)
+}
+
+// missing counts the requests in flight that have missed an objective. It looks at all of them once a second.
+func (t *tracks) missing(p *metrics.Plan, slo metrics.SLO, now time.Duration) metrics.MissCount {
+	if now-t.judged >= time.Second {
+		t.judged = now
+		for e := t.inFlight.Front(); e != nil; e = e.Next() {
+			t.judge(e.Value.(*track), p, slo, now)
+		}
+	}
+	return t.missed
 }
 
 // follow keeps the last chunk and its text.
@@ -128,6 +153,7 @@ func (t *tracks) done(q *metrics.Request) {
 		k = &track{}
 	} else {
 		t.inFlight.Remove(k.place)
+		t.missed.Add(k.missed, -1)
 	}
 	if k.slot {
 		t.slots--

@@ -54,6 +54,45 @@ func begun(rec *View, index int, at time.Duration) *exchange {
 	return x
 }
 
+// A request in flight has missed an objective once its first chunk came too late, or did not come in time. Its end, or
+// a chunk that came in time and is read late, takes it back.
+func TestMissedInFlight(t *testing.T) {
+	plan := &metrics.Plan{Warmup: second,
+		Goodput: append(ttft(100), metrics.Objective{Metric: metrics.E2EL, LimitMS: 300},
+			metrics.Objective{Metric: metrics.TPOT, LimitMS: 1})}
+	rec := NewView(time.Now(), plan)
+	see := func(at time.Duration, all, ttft, e2el int) {
+		t.Helper()
+		want := metrics.MissCount{Any: all, Of: metrics.MetObjectives{metrics.TTFT: ttft, metrics.E2EL: e2el}}
+		if got := rec.SnapshotAt(at).Missed; got != want {
+			t.Errorf("at %s: %+v, want %+v", at, got, want)
+		}
+	}
+	warming := begun(rec, 0, 900*ms)
+	warming.sent(900 * ms)
+	var all []*exchange
+	for i := range 5 {
+		all = append(all, begun(rec, 1+i, 2*second))
+		if i < 4 { // the last one waits for a slot
+			all[i].sent(2 * second)
+		}
+	}
+	see(2100*ms, 0, 0, 0)
+	all[0].chunk(2050*ms, "")
+	all[1].chunk(2200*ms, "")
+	see(2300*ms, 1, 1, 0)
+	see(3100*ms, 3, 3, 2)
+	all[2].chunk(2090*ms, "")
+	see(3110*ms, 2, 2, 1)
+	all[1].done(3120*ms, "")
+	see(3120*ms, 1, 1, 1)
+	rec.setObjectives(ttft(1500))
+	see(3130*ms, 0, 0, 0)
+	see(4200*ms, 1, 1, 0)
+	all[3].done(4200*ms, metrics.Cancelled)
+	see(4200*ms, 0, 0, 0)
+}
+
 func TestRowsOfARequest(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{Goodput: ttft(19)})
 	see := func() (metrics.RequestRow, *metrics.RequestDetail) {

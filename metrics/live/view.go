@@ -108,7 +108,7 @@ func (v *View) chunk(q *metrics.Request) {
 	v.outages.Answers(q.LastChunk)
 	v.line.Chunk(q, len(q.Chunks)-1)
 	if len(q.Chunks) == 1 {
-		v.tracks.first(q)
+		v.tracks.first(v.line.Plan, v.line.SLO, q)
 	}
 	if k := trackOf(q); k != nil && (k.slot || k == v.tracks.opened) {
 		k.follow(q)

@@ -84,7 +84,7 @@ func target(s *metrics.Snapshot) float64 {
 func (v *View) goodFigure() figure {
 	out := figure{"good", "–", screen.Strong}
 	t := v.totals()
-	if share, known := goodput(&t); known {
+	if share, known := goodput(&t, v.missing().Any); known {
 		out.value = percent(share)
 		if target, _ := v.target(); share < target {
 			out.value, out.style = out.value+"!", screen.Warning

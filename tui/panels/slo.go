@@ -83,9 +83,19 @@ func sum(ws []metrics.Window) (t metrics.Counts) {
 	return t
 }
 
-// goodput is the share of the requests that ended which met every objective.
-func goodput(t *metrics.Counts) (share float64, known bool) {
-	return part(t.Good, t.Ended())
+// goodput is the share of the requests that ended which met every objective, with so many in flight that have missed
+// one.
+func goodput(t *metrics.Counts, inFlight int) (share float64, known bool) {
+	return part(t.Good, t.Ended()+inFlight)
+}
+
+// missing are the requests in flight that count as ended, since they have missed an objective; none where figures end
+// before now.
+func (v *View) missing() metrics.MissCount {
+	if v.Report != nil || scrolled(v.Snapshot, v.Span, v.Back) > 0 && !v.Whole {
+		return metrics.MissCount{}
+	}
+	return v.Missed
 }
 
 // target is the goodput to reach, as a share of 1; own says that a gate asks for it. A single objective has to be met
@@ -118,7 +128,7 @@ const goodputName = "goodput"
 // sloRows are all rows in the order of the plan.
 func (v *View) sloRows() []sloRow {
 	var out []sloRow
-	t := v.totals()
+	t, late := v.totals(), v.missing()
 	target, _ := v.target()
 	add := func(name string, share float64, known bool) {
 		r := sloRow{name: name, value: "–", gauge: true, share: share}
@@ -132,11 +142,11 @@ func (v *View) sloRows() []sloRow {
 	}
 	objectives := v.ShownObjectives()
 	if v.judges() {
-		share, known := goodput(&t)
+		share, known := goodput(&t, late.Any)
 		add(goodputName, share, known)
 	}
 	for _, o := range objectives {
-		share, known := part(t.Met[o.Metric], t.Completed)
+		share, known := part(t.Met[o.Metric], t.Completed+late.Of[o.Metric])
 		add(objectiveName(o, v.ASCII), share, known)
 	}
 	for _, g := range v.CheckGates() {
@@ -272,6 +282,7 @@ func sloTitle(v *View, _, h int) []screen.Span {
 	out.when(objectives, screen.Text, " ", v.scope())
 	t := v.totals()
 	out.when(objectives, screen.Label, "  n ", number.Count(t.Completed))
+	out.when(objectives && v.missing().Any > 0, screen.Label, " + ", number.Count(v.missing().Any), " missed in flight")
 	// The stages' share counts the wait for a slot, these do not.
 	out.when(objectives && p.MaxConcurrency > 0 && !p.ClosedLoop(), screen.Label, " · from sent")
 	all := v.sloRows()

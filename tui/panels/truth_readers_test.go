@@ -261,9 +261,13 @@ func (f *truth) slo() {
 		}
 		return percent(float64(n) / float64(of))
 	}
-	f.want(`│goodput .*?([<\d.]+%|–)`, share(good, ended))
+	late, lateBy := f.late()
+	f.want(`│goodput .*?([<\d.]+%|–)`, share(good, ended+late))
 	for _, o := range f.s.Plan.Goodput {
-		f.want(`│`+o.Metric.Naming().Short+`≤\S+ .*?([<\d.]+%|–)`, share(met[o.Metric], done))
+		f.want(`│`+o.Metric.Naming().Short+`≤\S+ .*?([<\d.]+%|–)`, share(met[o.Metric], done+lateBy[o.Metric]))
+	}
+	if late > 0 {
+		f.want(`  n \d+ \+ (\d+) missed in flight`, fmt.Sprint(late))
 	}
 	if !f.over() {
 		return
@@ -276,6 +280,33 @@ func (f *truth) slo() {
 		}
 		f.want(`│`+regexp.QuoteMeta(g.Metric+" "+g.Op)+` \S+ .*?(\S+) [!✓ ]│`, want)
 	}
+}
+
+// late counts the requests in flight that have missed an objective: those whose first chunk came too late, or is too
+// late by now. It is unknown in the past.
+func (f *truth) late() (all int, by map[metrics.Latency]int) {
+	by = map[metrics.Latency]int{}
+	if _, scrolled := f.cursor(); scrolled && f.v.Span > 0 && !f.v.Whole {
+		return 0, by
+	}
+	for i := range f.run.requests {
+		q := &f.run.requests[i]
+		if q.Sent > f.s.At || q.Done <= f.s.At || q.Scheduled < f.s.Plan.Warmup {
+			continue
+		}
+		first, missed := f.s.At, 0
+		if q.FirstChunk != metrics.Never {
+			first = min(first, q.FirstChunk)
+		}
+		for _, o := range f.s.Plan.Goodput {
+			if o.Metric != metrics.TPOT && milliseconds(first-q.Sent) > o.LimitMS {
+				by[o.Metric]++
+				missed = 1
+			}
+		}
+		all += missed
+	}
+	return all, by
 }
 
 func (f *truth) errors() {

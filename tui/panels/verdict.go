@@ -348,7 +348,7 @@ func (h Header) ended(errors bool) string {
 
 // goodAtEnd is the share of the requests of the whole run that met the objectives.
 func (v *View) goodAtEnd() []screen.Span {
-	share, known := goodput(&v.Totals)
+	share, known := goodput(&v.Totals, 0)
 	if !known || len(v.ShownObjectives()) == 0 {
 		return []screen.Span{screen.Text.Span(" ")}
 	}

@@ -30,6 +30,7 @@ type SweepView struct {
 
 	cells    []sweepCell // of the snapshot
 	front    []int       // of cells, by rising throughput per user
+	gpus     bool        // the throughput of a GPU is not that of all
 	searches []grid.Search
 }
 
@@ -37,9 +38,10 @@ type SweepView struct {
 type sweepCell struct {
 	*grid.Cell
 	at       int
-	pair     [2]string // its parameters without the load
-	load     float64   // 0 for none
-	figures  grid.Figures
+	pair     [2]string    // its parameters without the load
+	load     float64      // 0 for none
+	figures  grid.Figures // without a throughput of each GPU if that of all is the same in every combination
+	point    grid.Point
 	measured bool
 	front    bool // no other combination is better on both axes
 }
@@ -63,10 +65,17 @@ func NewSweepView(s *grid.Snapshot, list SweepList) *SweepView {
 		c.pair = [2]string{cell.Server, strings.Join(bench, ", ")}
 		c.figures, c.measured = cell.Typical()
 		points[i] = grid.Point{PerUser: math.NaN(), PerGPU: math.NaN()}
-		if c.measured {
-			points[i] = grid.Point{PerUser: c.figures.PerUser, PerGPU: c.figures.PerGPU}
+		if f := &c.figures; c.measured {
+			points[i] = grid.Point{PerUser: f.PerUser, PerGPU: f.PerGPU}
+			v.gpus = v.gpus || !math.IsNaN(f.PerGPU) && f.PerGPU != f.OutputThroughput
 		}
+		c.point = points[i]
 		v.cells[i] = c
+	}
+	for i := range v.cells {
+		if !v.gpus {
+			v.cells[i].figures.PerGPU = math.NaN()
+		}
 	}
 	v.searches = v.shownSearches()
 	if len(points) > 1 {

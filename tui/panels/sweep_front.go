@@ -14,10 +14,18 @@ import (
 
 func (v *SweepView) frontTitle() []screen.Span {
 	return []screen.Span{
-		screen.Strong.Span("tok/s/GPU over tok/s/user"), screen.Style{Fg: screen.Output}.Span(" ● front"),
+		screen.Strong.Span(v.throughput() + " over tok/s/user"), screen.Style{Fg: screen.Output}.Span(" ● front"),
 		screen.Strong.Span(" ◆ chosen"),
 		screen.Dim.Span(" ○ dominated"),
 	}
+}
+
+// throughput names that of the front: of each GPU, or of all where the number of GPUs is one or not known.
+func (v *SweepView) throughput() string {
+	if v.gpus {
+		return "tok/s/GPU"
+	}
+	return "tok/s"
 }
 
 // drawFront draws the combinations that have figures, and the Pareto front as a line.
@@ -30,7 +38,7 @@ func (v *SweepView) drawFront(c screen.Canvas) {
 	var above []chart.Spot
 	for i := range v.cells {
 		r := &v.cells[i]
-		spot := chart.Spot{X: r.figures.PerUser, Y: r.figures.PerGPU, Sign: '○', Style: screen.Dim}
+		spot := chart.Spot{X: r.point.PerUser, Y: r.point.PerGPU, Sign: '○', Style: screen.Dim}
 		if !r.measured || math.IsNaN(spot.X) || math.IsNaN(spot.Y) {
 			continue
 		}
@@ -52,8 +60,8 @@ func (v *SweepView) drawFront(c screen.Canvas) {
 	}
 	s.Spots = append(s.Spots, above...)
 	for _, i := range v.front {
-		f := &v.cells[i].figures
-		s.Line = append(s.Line, [2]float64{f.PerUser, f.PerGPU})
+		at := &v.cells[i].point
+		s.Line = append(s.Line, [2]float64{at.PerUser, at.PerGPU})
 	}
 	s.Draw(c, v.Raster)
 }

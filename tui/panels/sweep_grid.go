@@ -120,7 +120,7 @@ func drawName(c screen.Canvas, names []string, r gridRow, st screen.Style) {
 }
 
 // rareFigures are those of some series only, which have no column before the first figure.
-var rareFigures = []string{"good/s", "ready", "1st token"}
+var rareFigures = []string{"good/s", "tok/s/GPU", "ready", "1st token"}
 
 // gridColumns are the figures that any combination has; the last column of each is for the star.
 func (v *SweepView) gridColumns() columns[gridRow] {
@@ -185,8 +185,37 @@ func (v *SweepView) drawDetail(c screen.Canvas) {
 		y++
 	}
 	if r.measured {
-		drawTypical(c.Sub(0, y, c.W, c.H-y), r)
+		y += drawTypical(c.Sub(0, y, c.W, c.H-y), r)
+		v.drawByRun(c.Sub(0, y, c.W, c.H-y), r)
 	}
+}
+
+// drawByRun draws the first figure that the runs have where there is room for it below the others.
+func (v *SweepView) drawByRun(c screen.Canvas, r *sweepCell) {
+	at := slices.IndexFunc(sweepFigures, func(g sweepFigure) bool { return !math.IsNaN(g.of(&r.figures)) })
+	if done, _ := runsDone(r.Runs); done < 2 || at < 0 || c.H < chartRows {
+		return
+	}
+	var s chart.Scatter
+	for i := range r.Runs {
+		n := &r.Runs[i]
+		y := sweepFigures[at].of(&n.Figures)
+		if (n.State == grid.Done || n.State == grid.Found) && !math.IsNaN(y) {
+			s.Spots = append(s.Spots, chart.Spot{X: float64(v.numberOf(n)), Y: y, Sign: '●',
+				Style: screen.Style{Fg: screen.Output}})
+		}
+	}
+	c.Print(0, 1, sweepFigures[at].name+" by run", screen.Label)
+	s.Draw(c.Sub(0, 2, c.W, c.H-2), v.Raster)
+}
+
+// numberOf is the number of a run: as the files count where there are any, else as the dashboard and the lines of
+// progress do.
+func (v *SweepView) numberOf(n *grid.Run) int {
+	if v.Dir == "" {
+		return n.Number + 1
+	}
+	return n.Number
 }
 
 // drawRuns lists the runs, and returns the line below.
@@ -204,12 +233,8 @@ func (v *SweepView) drawRuns(c screen.Canvas, y int, r *sweepCell) int {
 	}
 	figures = append(figures, column[*grid.Run]{"took", 8,
 		func(n *grid.Run) screen.Span { return cell(orDash(n.Took > 0, number.Coarse, n.Took)) }, 2})
-	from := 0 // as the files count
-	if v.Dir == "" {
-		from = 1 // as the dashboard and the lines of progress do
-	}
 	first := func(c screen.Canvas, n *grid.Run, _ screen.Style) {
-		c.Right(3, 0, fmt.Sprint(from+n.Number), screen.Label)
+		c.Right(3, 0, fmt.Sprint(v.numberOf(n)), screen.Label)
 		c.Spans(5, 0, []screen.Span{sweepSign(n.State, v.Pulse)})
 	}
 	t := table[*grid.Run]{figures: figures.fit(c.W - 7), before: []field[*grid.Run]{{"run", 7, first}}}
@@ -246,8 +271,8 @@ func runFigure(n *grid.Run, v float64, write func(float64) string) screen.Span {
 	return cell(orDash(known, write, v))
 }
 
-// drawTypical writes all figures of a combination, in as many columns as there is room for.
-func drawTypical(c screen.Canvas, r *sweepCell) {
+// drawTypical writes all figures of a combination, in as many columns as there is room for, and returns its lines.
+func drawTypical(c screen.Canvas, r *sweepCell) (lines int) {
 	f := &r.figures
 	name := "figures"
 	if done, _ := runsDone(r.Runs); done > 1 {
@@ -271,10 +296,11 @@ func drawTypical(c screen.Canvas, r *sweepCell) {
 	const wide = 24
 	columns := max(1, c.W/wide)
 	if c.H < 2 {
-		return
+		return 0
 	}
 	all = all[:min(len(all), columns*(c.H-1))]
 	high := (len(all) + columns - 1) / columns
 	c.Print(0, 0, name, screen.Label)
 	drawFacts(c.Sub(0, 1, c.W, c.H-1), all, high, wide-2, 2)
+	return 1 + high
 }

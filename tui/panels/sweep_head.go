@@ -187,10 +187,10 @@ func (v *SweepView) card() (out [][2]screen.Span) {
 		}
 	}
 	if n := len(v.front); n > 1 {
-		first, last := &v.cells[v.front[0]].figures, &v.cells[v.front[n-1]].figures
+		first, last := &v.cells[v.front[0]].point, &v.cells[v.front[n-1]].point
 		add("Pareto front",
-			screen.Text.Span(fmt.Sprintf("%d of %d, from %s tok/s/user at %s tok/s/GPU to %s at %s", n, v.measured(),
-				number.Rate(first.PerUser), number.Rate(first.PerGPU), number.Rate(last.PerUser),
+			screen.Text.Span(fmt.Sprintf("%d of %d, from %s tok/s/user at %s %s to %s at %s", n, v.measured(),
+				number.Rate(first.PerUser), number.Rate(first.PerGPU), v.throughput(), number.Rate(last.PerUser),
 				number.Rate(last.PerGPU))))
 	}
 	if at, _ := v.best(figureNamed("tok/s")); v.Dir != "" && v.measured() > 1 && at != nil {

@@ -45,7 +45,7 @@ func (v *SweepView) Layout(page SweepPage, w, h int) Areas {
 		a.Panels = []Box{{Name: "server", Rect: rest}}
 	case len(v.cells) == 1 && !v.hasServer() && len(v.searches) == 0:
 		a.Panels = []Box{{Name: "detail", Rect: rest}}
-	case w >= 160:
+	case w >= 160 && (v.hasServer() || v.hasFront()):
 		a.Panels = v.wide(rest)
 	default:
 		a.Panels = v.narrow(rest)
@@ -61,29 +61,33 @@ func (v *SweepView) hasFront() bool {
 	return len(v.front) > 0 || v.measured() == 0 && v.Dir != "" // a series does not tell its GPUs
 }
 
+// wide puts the detail below the grid, or at the right where the log of a server is there.
 func (v *SweepView) wide(r Rect) []Box {
-	sides := r.columns(0, r.W*2/5)
-	left := Box{Name: "grid", Rect: sides[0]}
-	var out []Box
-	if v.hasServer() {
-		parts := sides[0].rows(max(8, min(r.H-12, len(v.cells)+3)), 0)
-		left.Rect = parts[0]
-		out = append(out, Box{Name: "server", Rect: parts[1]})
-	}
-	right := sides[1]
-	if v.hasFront() {
-		high := r.H * 11 / 20
-		if len(v.searches) > 0 {
-			high = r.H / 2
-		}
-		parts := right.rows(high, 0)
-		out, right = append(out, Box{Name: "front", Rect: parts[0]}), parts[1]
-	}
+	search, front := 0, r.H/2
 	if n := len(v.searches); n > 0 {
-		parts := right.rows(min(n, 6)+2, 0)
-		out, right = append(out, Box{Name: "search", Rect: parts[0]}), parts[1]
+		search = min(n, 6) + 2
 	}
-	return append(out, left, Box{Name: "detail", Rect: right})
+	if !v.hasServer() {
+		front = r.H - search
+	}
+	sides := r.columns(0, r.W*2/5)
+	left, right := sides[0].rows(max(8, min(r.H-12, len(v.cells)+3)), 0), sides[1]
+	out := []Box{{Name: "grid", Rect: left[0]}, {Name: "detail", Rect: left[1]}}
+	cut := func(name string, lines int) {
+		parts := right.rows(lines, 0)
+		out, right = append(out, Box{Name: name, Rect: parts[0]}), parts[1]
+	}
+	if v.hasFront() {
+		cut("front", front)
+	}
+	if search > 0 {
+		cut("search", search)
+	}
+	if v.hasServer() {
+		out[1].Name = "server"
+		cut("detail", right.H)
+	}
+	return out
 }
 
 func (v *SweepView) narrow(r Rect) (out []Box) {

@@ -141,6 +141,29 @@ func Repeats() grid.Snapshot {
 	return s
 }
 
+// Repeated are the repeats of a command, all over.
+func Repeated() grid.Snapshot {
+	s := Repeats()
+	for i := range s.Cells[0].Runs {
+		f := sweepFigures(1, 8, float64(i))
+		f.PerGPU = math.NaN()
+		s.Cells[0].Runs[i] = grid.Run{Number: i, State: grid.Done, Figures: f, Took: 62 * time.Second}
+	}
+	s.Cells[0].State, s.Current, s.Over, s.Summary = grid.Done, -1, true, "3 runs measured"
+	return s
+}
+
+// Foreign is a sweep of loads against a server that was started elsewhere and has one GPU, or does not tell.
+func Foreign() grid.Snapshot {
+	s := Sweep()
+	s.Server = grid.Server{State: grid.ServerForeign}
+	s.Cells, s.Current = s.Cells[:3:3], 2
+	for i := range s.Cells {
+		s.Cells[i].Server = ""
+	}
+	return s
+}
+
 // Control is a preset with its control, both measured, on a server that was started elsewhere and whose GPUs are not
 // known.
 func Control() grid.Snapshot {

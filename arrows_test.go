@@ -187,7 +187,7 @@ var only = map[string][]string{
 		"benchtop/internal/text"},
 	"github.com/klauspost/compress":   {"benchtop/internal/hf/parquet", "benchtop/internal/imports"},
 	"github.com/molecule-man/go-brrr": {"benchtop/internal/hf/parquet"},
-	"go.yaml.in/":                     {"benchtop/internal/argv", "benchtop/internal/hf/hub"},
+	"go.yaml.in/":                     {"benchtop/internal/argv", "benchtop/internal/hf/hub", "docs_test.go"},
 }
 
 // ground is the floor that every package may stand on, but those of the ground itself, whose arrows are drawn.

@@ -2,11 +2,17 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	yaml "go.yaml.in/yaml/v3"
+
+	"benchtop/internal/ci"
 )
 
 // The table of equal workloads names files and tests that exist.
@@ -161,4 +167,110 @@ func headings(t *testing.T, page string) (names []string) {
 		names = append(names, strings.ReplaceAll(name, " ", "-"))
 	}
 	return names
+}
+
+// The README answers in few words, and the pages by task fit a few screens.
+func TestPagesAreShort(t *testing.T) {
+	if page, err := os.Stat("README.md"); err != nil || page.Size() > 5000 {
+		t.Errorf("README.md is longer than 5,000 bytes: %v %v", page, err)
+	}
+	for _, name := range []string{"install", "first-run", "saturation", "compare", "ci", "sweeps", "share", "from-vllm",
+		"limits"} {
+		text, err := os.ReadFile("docs/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > 150 {
+			t.Errorf("docs/%s.md has %d lines, more than 150", name, n)
+		}
+	}
+}
+
+// The action of a CI job is composite, its steps have shells, and what it uses of its inputs is there, and the reverse.
+func TestAction(t *testing.T) {
+	text, err := os.ReadFile("action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Name, Description string
+		Inputs            map[string]struct{ Description string }
+		Runs              struct {
+			Using string
+			Steps []struct {
+				Name, Shell, Run string
+				Env              map[string]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &action); err != nil {
+		t.Fatal(err)
+	}
+	if action.Name == "" || action.Description == "" || action.Runs.Using != "composite" ||
+		len(action.Runs.Steps) != 2 {
+		t.Fatalf("%+v", action)
+	}
+	page := prose(t, "docs/ci.md")
+	var used []string
+	for _, step := range action.Runs.Steps {
+		if step.Shell != "bash" || strings.Contains(step.Run, "${{") {
+			t.Errorf("%s: shell %q; a value belongs in the environment, where it is no command:\n%s", step.Name,
+				step.Shell, step.Run)
+		}
+	}
+	for _, found := range regexp.MustCompile(`\$\{\{ inputs\.([\w-]+) \}\}`).FindAllStringSubmatch(string(text), -1) {
+		used = append(used, found[1])
+	}
+	for name, input := range action.Inputs {
+		if input.Description == "" || !slices.Contains(used, name) || !strings.Contains(page, "| `"+name+"` |") {
+			t.Errorf("input %s: without description, not used or not in docs/ci.md", name)
+		}
+	}
+	for _, name := range used {
+		if _, ok := action.Inputs[name]; !ok {
+			t.Errorf("there is no input %s", name)
+		}
+	}
+	loads(t, action.Runs.Steps[1].Run)
+}
+
+// loads runs the step of the action that loads a server, with a program that prints its words.
+func loads(t *testing.T, script string) {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		ci.Skip(t, "no bash")
+	}
+	dir := t.TempDir()
+	program := "#!/bin/sh\nprintf '<%s>' \"$@\" >words\necho figures >results/new.md\nexit 3\n"
+	if err := os.WriteFile(filepath.Join(dir, "benchtop"), []byte(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	earlier := filepath.Join(dir, "results", "earlier.md")
+	if err := os.Mkdir(filepath.Dir(earlier), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(earlier, []byte("an earlier step\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(earlier, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "RUNNER_TEMP="+dir, "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"),
+		"RESULT_DIR=results", "BASE_URL=http://h:8000", "API_KEY_ENV=MY_KEY",
+		"ARGS=--goodput ttft:500 tpot:50\n--fail-on 'goodput<95%' $(touch run)")
+	out, _ := c.CombinedOutput()
+	if c.ProcessState.ExitCode() != 3 {
+		t.Errorf("exit code %d: %s", c.ProcessState.ExitCode(), out)
+	}
+	const want = "<serve><http://h:8000><--no-tui><--save-result><--export><md><--result-dir><results><--api-key><$MY_KEY>" +
+		"<--goodput><ttft:500><tpot:50><--fail-on><goodput<95%><$(touch><run)>"
+	if words, err := os.ReadFile(filepath.Join(dir, "words")); err != nil || string(words) != want {
+		t.Errorf("%v: %s", err, words)
+	}
+	if summary, err := os.ReadFile(filepath.Join(dir, "summary")); err != nil || string(summary) != "figures\n" {
+		t.Errorf("%v: %q", err, summary)
+	}
 }

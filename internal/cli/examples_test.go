@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,17 +15,27 @@ import (
 	"benchtop/internal/simulator"
 )
 
+// tasks are the pages that are written by task.
+var tasks = []string{"install", "first-run", "saturation", "compare", "ci", "sweeps", "share", "from-vllm", "limits"}
+
+// asksCode asks for the exit code of the command before it.
+const asksCode = "$ echo $?"
+
+// exampleLine is a command of this program in a block.
+var exampleLine = regexp.MustCompile(`(?m)^(?: {4}|\$ )(?:\./)?benchtop (.+?)(?: {2,}#.*)?$`)
+
 // The examples of the pages run, and print the lines that stand below them.
 func TestExamples(t *testing.T) {
 	ci.SkipUnderRace(t)
 	var pages []byte
-	for _, name := range []string{"offline", "workloads", "conversations"} {
+	for _, name := range append([]string{"offline", "workloads", "conversations"}, tasks...) {
 		page, err := os.ReadFile("../../docs/" + name + ".md")
 		if err != nil {
 			t.Fatal(err)
 		}
 		pages = append(pages, page...)
 	}
+	t.Setenv("MY_KEY", "canary")
 	url := simulated(t, func(p *simulator.Profile) { p.Prioritized = true })
 	dir, model := t.TempDir(), modelDirectory(t, "gpt2-short")
 	for _, files := range []string{"examples", "import"} {
@@ -39,11 +51,13 @@ func TestExamples(t *testing.T) {
 	ran := 0
 	for _, block := range blocks {
 		var last *result
-		for line := range strings.Lines(block[1]) {
-			line = strings.TrimSuffix(line, "\n")
+		lines := strings.Split(strings.TrimSuffix(block[1], "\n"), "\n")
+		for i, line := range lines {
 			command, isCommand := strings.CutPrefix(line, "$ benchtop ")
 			file, isFile := strings.CutPrefix(line, "$ cat ")
 			switch {
+			case line == asksCode:
+				last = &result{stdout: fmt.Sprint(last.code)}
 			case isFile:
 				data, err := os.ReadFile(file)
 				if err != nil {
@@ -56,7 +70,9 @@ func TestExamples(t *testing.T) {
 					t.Fatal(err)
 				}
 				r := benchtop(words...)
-				r.expect(t, session.ExitFine)
+				if i+1 == len(lines) || !slices.Contains(lines[i+1:], asksCode) {
+					r.expect(t, session.ExitFine)
+				}
 				last = &r
 				ran++
 			case last == nil || !strings.Contains(last.stdout+last.stderr, line):
@@ -64,7 +80,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	if ran < 25 {
+	if ran < 45 {
 		t.Errorf("%d examples ran", ran)
 	}
 }
@@ -72,7 +88,7 @@ func TestExamples(t *testing.T) {
 // Commands of other pages that load a server with these files have no wrong flag.
 func TestExamplesOfFiles(t *testing.T) {
 	var pages string
-	for _, name := range []string{"README.md", "docs/agents.md", "docs/datasets.md"} {
+	for _, name := range []string{"docs/agents.md", "docs/datasets.md", "docs/first-run.md"} {
 		page, err := os.ReadFile("../../" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -95,5 +111,42 @@ func TestExamplesOfFiles(t *testing.T) {
 		if r.expect(t, session.ExitUsage, "--gpu-price"); strings.Count(r.stderr, "\n") != 1 {
 			t.Errorf("%s: %s", command[1], r.stderr)
 		}
+	}
+}
+
+// Commands of the pages by task, and of the README, have flags that the help of their commands has.
+func TestExamplesHaveFlags(t *testing.T) {
+	help := map[string]string{}
+	checked := 0
+	for _, name := range append([]string{"../README"}, tasks...) {
+		page, err := os.ReadFile("../../docs/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined := strings.ReplaceAll(string(page), "\\\n", "")
+		for _, found := range exampleLine.FindAllStringSubmatch(joined, -1) {
+			words, err := argv.Split(strings.Split(found[1], " | ")[0])
+			if err != nil {
+				t.Fatalf("%s: %q: %v", name, found[1], err)
+			}
+			command := []string{words[0]}
+			if words[0] == "bench" || words[0] == "sweep" {
+				command = words[:2]
+			}
+			key := strings.Join(command, " ")
+			if help[key] == "" {
+				help[key] = benchtop(append(command, "--help-all")...).stdout
+			}
+			for _, flag := range words[len(command):] {
+				if flag, _, _ = strings.Cut(flag, "="); strings.HasPrefix(flag, "--") {
+					if checked++; !strings.Contains(help[key], flag+" ") && !strings.HasPrefix(flag, "--help") {
+						t.Errorf("%s: %s: no flag %s", name, key, flag)
+					}
+				}
+			}
+		}
+	}
+	if checked < 200 {
+		t.Errorf("%d flags", checked)
 	}
 }

@@ -251,7 +251,8 @@ func TestArrows(t *testing.T) {
 				}
 			}
 			first, _, _ := strings.Cut(i, "/")
-			if !ours && strings.Contains(first, ".") && slices.Contains(stdOnly, pkg) && !strings.HasSuffix(path, "_test.go") {
+			if !ours && strings.Contains(first, ".") && slices.Contains(stdOnly, pkg) &&
+				!strings.HasSuffix(path, "_test.go") {
 				t.Errorf("%s imports %s, but builds on the standard library alone", path, i)
 			}
 		}

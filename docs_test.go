@@ -265,8 +265,8 @@ func loads(t *testing.T, script string) {
 	if c.ProcessState.ExitCode() != 3 {
 		t.Errorf("exit code %d: %s", c.ProcessState.ExitCode(), out)
 	}
-	const want = "<serve><http://h:8000><--no-tui><--save-result><--export><md><--result-dir><results><--api-key><$MY_KEY>" +
-		"<--goodput><ttft:500><tpot:50><--fail-on><goodput<95%><$(touch><run)>"
+	const want = "<serve><http://h:8000><--no-tui><--save-result><--export><md><--result-dir><results>" +
+		"<--api-key><$MY_KEY><--goodput><ttft:500><tpot:50><--fail-on><goodput<95%><$(touch><run)>"
 	if words, err := os.ReadFile(filepath.Join(dir, "words")); err != nil || string(words) != want {
 		t.Errorf("%v: %s", err, words)
 	}

@@ -93,7 +93,7 @@ func TestExamplesOfFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pages += string(page)
+		pages += strings.ReplaceAll(string(page), "\\\n", "")
 	}
 	t.Chdir("testdata/examples")
 	commands := regexp.MustCompile(`(?m)^ {4}(?:\./)?benchtop (serve .*--(?:multi-turn |mix |dataset-name `+

@@ -294,7 +294,7 @@ func formModels(ctx context.Context, values map[string]string) (field string, ch
 	ctx, cancel := context.WithTimeout(ctx, formPatience)
 	defer cancel()
 	if err := server.Reach(ctx, t); err != nil {
-		return fieldModel, nil, errors.New("no server at this address")
+		return fieldModel, nil, errors.New("no server found")
 	}
 	models, err := server.List(ctx, client, t)
 	for _, m := range models {

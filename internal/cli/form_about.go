@@ -33,6 +33,8 @@ func formAbout(flags *pflag.FlagSet, values map[string]string, field string) (na
 	case field == fieldKey:
 		return keyVariable(values),
 			"taken from this variable unless given here; never shown, saved or part of the command line"
+	case field == fieldStart:
+		return "defaults", "the values below; or a saved run or a profile for --config, to change and run again"
 	case f == nil && field == fieldMore:
 		return "flags of benchtop serve", "as in a shell"
 	case f == nil:

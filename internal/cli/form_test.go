@@ -314,7 +314,7 @@ func TestFormAbout(t *testing.T) {
 		for _, load := range []string{loadUsers, loadRate, loadRamp, loadStages, loadFind} {
 			values := map[string]string{fieldDataset: "random", fieldLoad: load}
 			name, about := o.About(values, f.Key)
-			if (name == "" || about == "") && f.Key != fieldStart {
+			if name == "" || about == "" {
 				t.Errorf("%s with %s has no description", f.Key, load)
 			}
 		}

@@ -192,7 +192,7 @@ func TestNumbers(t *testing.T) {
 		{Confidence(0.9799), "97 %"}, {Confidence(0.97), "97 %"}, {Confidence(1), "99 %"}, {Confidence(0.999), "99 %"},
 		{Confidence(0), ""}, {Confidence(0.004), ""},
 		{Confidence(math.NaN()), ""}, {Missing(39100 * time.Millisecond), "hold 40 s more"},
-		{Missing(150 * time.Second), "hold 3 min more"},
+		{Missing(150 * time.Second), "hold 3 min more"}, {Missing(512 * time.Minute), "hold 9 h more"},
 		{Share(0.00001), "<0.01 %"}, {Share(0.05), "5.00 %"}, {Share(0.5), "50.0 %"},
 		{Milliseconds(0.4), "0.40 ms"}, {Milliseconds(15.72), "15.7 ms"}, {Milliseconds(46.04), "46 ms"},
 		{Milliseconds(999.4), "999 ms"}, {Milliseconds(2100), "2.10 s"}, {Milliseconds(999.6), "1.00 s"},

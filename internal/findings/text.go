@@ -72,7 +72,10 @@ func wait(d time.Duration) string {
 	if s <= 120 {
 		return fmt.Sprintf("%.0f s", s)
 	}
-	return fmt.Sprintf("%.0f min", math.Ceil(s/60))
+	if s <= 120*60 {
+		return fmt.Sprintf("%.0f min", math.Ceil(s/60))
+	}
+	return fmt.Sprintf("%.0f h", math.Ceil(s/3600))
 }
 
 // Share writes a part of a whole.

@@ -109,11 +109,11 @@ func (m *form) keys() []keyHelp {
 	return []keyHelp{
 		{"↑ ↓", "fields", "fields"},
 		{"← →", only(len(f.Choices) > 1, "select"), "choices, or the cursor"},
-		{"Tab", only(m.completion() != "", "complete"), "complete, or the next field"},
-		{"Enter", only(!last, "next") + only(last, "run"), "next field; on the last one run"},
+		{"Tab", only(m.completion() != "", "complete"), "complete, or next field"},
+		{"Enter", only(!last, "next") + only(last, "run"), "next field, or run"},
 		{"ctrl+r", only(!last, "run"), "run"},
 		{"ctrl+u", "", "clear up to the cursor"},
-		{"?", "help", "this help; paste a ? that belongs to a value"},
+		{"?", "help", "help; paste a ? in values"},
 		{"Esc", "cancel", "cancel"},
 	}
 }

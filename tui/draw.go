@@ -116,7 +116,7 @@ func (m *model) drawPanels(c screen.Canvas, l panels.Areas) {
 	for _, b := range boxes {
 		if p, ok := panels.Named(b.Name); ok {
 			p.Draw(b.Rect.Of(c), v, b, b.Name == m.focus)
-			if v.Dead() != nil && onPanels(m) && b.Name != "log" { // the figures are not of now
+			if v.Dead() != nil && onPanels(m) && b.Name != "log" && b.Name != "errors" { // the figures are not of now
 				b.Rect.Of(c).Grey()
 			}
 		}

@@ -178,10 +178,17 @@ func dead() metrics.Snapshot {
 	return s
 }
 
-// Figures of a server that does not answer have no colour and no weight; the log, which goes on, keeps its own, and so
-// does the page of requests.
+// Figures of a server that does not answer have no colour and no weight; errors and the log, which go on, keep their
+// own, and so does the page of requests.
 func TestFiguresOfADeadServerAreGrey(t *testing.T) {
 	m := open(dead(), 120, 40, termenv.TrueColor)
+	m.View()
+	if st, shown := styleOf(m, "errors "); !shown || st != screen.Strong {
+		t.Errorf("errors are shown %v in %+v", shown, st)
+	}
+	s := dead()
+	s.Failures = nil
+	m = open(s, 120, 40, termenv.TrueColor)
 	grey := func() (grey, other int) {
 		m.View()
 		for y := 4; y < 38; y++ {

@@ -44,8 +44,9 @@ type ValueAnnotation struct {
 	At    time.Duration
 	Glyph rune
 	Name  []screen.Span
-	Aside bool // beyond the axis its name stands at the edge with an arrow, without a line
-	Extra bool // left out if its name is close to another
+	Brief []screen.Span // the name where there is no room for all of them, nil for none
+	Aside bool          // beyond the axis its name stands at the edge with an arrow, without a line
+	Extra bool          // left out if its name is close to another
 }
 
 // shareWidth is that of the scale of shares: four columns of label and a blank.
@@ -276,6 +277,9 @@ func (b Histogram) annotate(c, area screen.Canvas) {
 		if m.Extra && (p.x > c.W-annotationRoom || slices.ContainsFunc(all, near)) {
 			continue
 		}
+		if m.Extra {
+			p.Brief = nil
+		}
 		all = append(all, p)
 	}
 	for _, m := range writeNames(c, all) {
@@ -305,9 +309,9 @@ type placedAnnotation struct {
 
 // writeNames writes the names into the top row in the order of their lines. A name begins at its line, or further to
 // the left if the next name or the right edge is in the way, or to the right if the left edge is. If there is no room
-// for all, the last annotations of the list are left out. It returns the others.
+// for all, the last annotations of the list have their brief names, or are left out. It returns the others.
 func writeNames(c screen.Canvas, all []placedAnnotation) []placedAnnotation {
-	for ; len(all) > 0; all = all[:len(all)-1] {
+	for len(all) > 0 {
 		sorted := slices.Clone(all)
 		slices.SortStableFunc(sorted,
 			func(a, b placedAnnotation) int { return cmp.Or(b.x-a.x, cmp.Compare(b.At, a.At)) })
@@ -322,7 +326,10 @@ func writeNames(c screen.Canvas, all []placedAnnotation) []placedAnnotation {
 			at[i] = max(at[i], free)
 			free = at[i] + screen.SpansWidth(m.Name) + 1
 		}
-		if free > c.W+1 {
+		if last := &all[len(all)-1]; free > c.W+1 {
+			if last.Name, last.Brief = last.Brief, nil; last.Name == nil {
+				all = all[:len(all)-1]
+			}
 			continue
 		}
 		for i, m := range sorted {

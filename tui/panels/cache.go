@@ -24,7 +24,7 @@ func kvTitle(v *View, w, _ int) []screen.Span {
 	}
 	items := []legendItem{{color: screen.Usage, name: "used", value: used, brief: brief}}
 	if n := total(v.serverSpan(), preempted); metrics.Said(n) {
-		items = append(items, legendItem{screen.Bad, "preempted", said(n), false, ""})
+		items = append(items, legendItem{color: screen.Bad, name: "preempted", value: said(n)})
 	}
 	return v.runLegend(w, title, items...)
 }

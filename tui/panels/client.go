@@ -37,8 +37,8 @@ func latenessTitle(v *View, w, _ int) []screen.Span {
 		cpu = percent(c.CPU, c.Cores)
 	}
 	out := legend(w, "lateness",
-		legendItem{screen.P99, "p99", p99, false, ""}, legendItem{screen.Plain, "max", most, false, ""},
-		legendItem{screen.Usage, "CPU", cpu, false, ""})
+		legendItem{color: screen.P99, name: "p99", value: p99}, legendItem{color: screen.Plain, name: "max", value: most},
+		legendItem{color: screen.Usage, name: "CPU", value: cpu})
 	if v.whole() {
 		out = noted(out, w, screen.Label, between+v.scope())
 	}
@@ -133,7 +133,7 @@ func (v *View) client() (health, string) {
 	if r := s.Report; r != nil {
 		switch {
 		case r.Client.Verdict.Limited():
-			return limited, reason(r.Client.Verdict)
+			return limited, v.reason(r.Client.Verdict)
 		case len(r.Client.Seconds) > 0:
 			return well, ""
 		}
@@ -143,9 +143,9 @@ func (v *View) client() (health, string) {
 	case len(s.Client) == 0:
 		return unsampled, ""
 	case s.Verdict.Limited():
-		return limited, reason(s.Verdict)
+		return limited, v.reason(s.Verdict)
 	case s.Recent.Limited():
-		return strained, reason(s.Recent)
+		return strained, v.reason(s.Recent)
 	}
 	return well, ""
 }
@@ -153,12 +153,19 @@ func (v *View) client() (health, string) {
 // reasonMost is how many columns a reason may take.
 const reasonMost = 60
 
-// reason is the first one that is not empty, and the figures that all of them touch.
-func reason(v metrics.Verdict) string {
-	for _, why := range v.Why {
+// reason is the first one that is not empty, and the figures that all of them touch, of those that the run has.
+func (v *View) reason(of metrics.Verdict) string {
+	all := of.Touched()
+	if !v.plan().Measures(metrics.ITL) {
+		all &^= metrics.FirstTokens | metrics.Gaps
+	}
+	if !v.judges() {
+		all &^= metrics.WithinSLO
+	}
+	for _, why := range of.Why {
 		if why = screen.Sanitize(why); why != "" {
 			why = screen.Shorten(why, reasonMost)
-			if touched := v.Touched().String(); touched != "" {
+			if touched := all.String(); touched != "" {
 				why += touching + touched
 			}
 			return why

@@ -44,6 +44,28 @@ func TestClientState(t *testing.T) {
 	}
 }
 
+// Only figures that a run has can be touched.
+func TestClientTouches(t *testing.T) {
+	all := metrics.OfferedRate | metrics.FirstTokens | metrics.Gaps | metrics.WholeRequests | metrics.WithinSLO
+	s := tuitest.Sampled(tuitest.Mid(), []string{"late"}, nil)
+	s.Verdict.Touches = []metrics.Figures{all}
+	for _, c := range []struct {
+		plan metrics.Plan
+		want string
+	}{
+		{metrics.Plan{Backend: "openai"}, "late; affects offered rate, TTFT, ITL, E2EL"},
+		{metrics.Plan{Backend: "openai", Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}},
+			"late; affects offered rate, TTFT, ITL, E2EL, SLO"},
+		{metrics.Plan{Backend: "openai-embeddings", Pooling: true},
+			"late; affects offered rate, E2EL"},
+	} {
+		s.Plan = &c.plan
+		if _, got := (&View{Snapshot: &s}).client(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.plan.Backend, got, c.want)
+		}
+	}
+}
+
 func TestClientWords(t *testing.T) {
 	for _, c := range []struct {
 		state health

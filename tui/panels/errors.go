@@ -72,8 +72,12 @@ func cutErrorLines(v *View, w, h int) []errorLine {
 		}
 		if len(f.Examples) > 0 && end-l.x+2 > 8 {
 			l.text = screen.Sanitize(f.Examples[0])
+			cause := metrics.ConnectionError(f.Kind, f.Examples[0])
 			if screen.Width(l.text) > end-l.x { // its end says more than the address before it
-				l.text = cmp.Or(metrics.ConnectionError(f.Kind, f.Examples[0]), l.text)
+				l.text = cmp.Or(cause, l.text)
+			}
+			if screen.Width(l.text) > end-l.x && cause != "" { // and more than the kind
+				l.name, l.text = cause, ""
 			}
 			l.text = screen.Shorten(l.text, end-l.x)
 		}
@@ -108,7 +112,8 @@ func failureName(kind metrics.Failure, status int) string {
 // errorLine is a line of the panel. Only the first line of a kind has its kind.
 type errorLine struct {
 	kind *metrics.FailureCount
-	x    int // where the words begin
+	name string // in place of that of the kind, "" for that
+	x    int    // where the words begin
 	text string
 }
 
@@ -151,7 +156,7 @@ func drawErrorLines(c screen.Canvas, v *View, lines []errorLine) {
 	for y, l := range lines {
 		if f := l.kind; f != nil {
 			c.Right(6, y, number.Count(f.Count), screen.Warning)
-			x := c.Print(8, y, failureName(f.Kind, f.Status), screen.Text)
+			x := c.Print(8, y, cmp.Or(l.name, failureName(f.Kind, f.Status)), screen.Text)
 			if l.text != "" {
 				c.Print(x, y, ":", screen.Label)
 			}

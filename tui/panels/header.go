@@ -217,7 +217,7 @@ func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 // there is no room for all of the plan, the load and the data set are left out first.
 func (h Header) second(c screen.Canvas) {
 	s := h.View.Snapshot
-	parts, phase := planParts(s.Plan), phase(s)
+	phase := phase(s)
 	var right []screen.Span
 	if s.SaveError != "" {
 		right = []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError),
@@ -228,8 +228,7 @@ func (h Header) second(c screen.Canvas) {
 	const gap = 2
 	room := max(0, c.W-screen.SpansWidth(right)-gap)
 	left := c.Sub(0, 0, room, 1)
-	left.Spans(left.Print(0, 0, fit(parts, core(s.Plan, parts), max(0, room-screen.SpansWidth(phase))), screen.Label),
-		0, phase)
+	left.Spans(left.Print(0, 0, PlanLine(s.Plan, max(0, room-screen.SpansWidth(phase))), screen.Label), 0, phase)
 }
 
 // clientNote is the state of the client in at most w columns.

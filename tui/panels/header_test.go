@@ -56,3 +56,15 @@ func TestHeaderSaysWhoCounts(t *testing.T) {
 		t.Errorf("nothing said: got %q", got)
 	}
 }
+
+// The objectives of a search are whole where its range has no room.
+func TestHeaderOfASearch(t *testing.T) {
+	p := &metrics.Plan{BaseURL: "http://127.0.0.1:8000", ModelID: "sim-8b", Find: &metrics.Find{},
+		Load:    "search 6 to 1000 req/s for ttft:500 tpot:50 (ms), held for 1m",
+		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 50}}}
+	for w, want := range map[int]string{61: "search for ttft:500 tpot:50", 120: p.Load} {
+		if got := PlanLine(p, w); got != "127.0.0.1:8000 · sim-8b · "+want {
+			t.Errorf("%d columns: %q", w, got)
+		}
+	}
+}

@@ -102,7 +102,8 @@ func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *met
 		}
 		// with its kind of line: names do not always stand above theirs
 		name := []screen.Span{screen.Label.Span(fmt.Sprintf("┊p%g ", p)), screen.Strong.Span(value)}
-		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: at, Glyph: '┊', Name: name, Extra: extra})
+		out.Annotations = append(out.Annotations,
+			chart.ValueAnnotation{At: at, Glyph: '┊', Name: name, Brief: name[:1], Extra: extra})
 	}
 	limits := v.limits(l.Key())
 	limit := func(l chart.Limit) {

@@ -156,10 +156,15 @@ func drawTitle(c screen.Canvas, title []screen.Span, focused bool) {
 // legendItem is the name of a line in the title, and its newest value where there is room. A spare one is left out
 // first.
 type legendItem struct {
-	color       screen.Color
-	name, value string
-	spare       bool
-	brief       string // the value where there is little room, "" for the same
+	color        screen.Color
+	name, value  string
+	spare        bool
+	brief, short string // the value, and the name alone, where there is little room; "" for the same
+}
+
+// needed are the items that are not spare.
+func needed(items []legendItem) []legendItem {
+	return slices.DeleteFunc(slices.Clone(items), func(it legendItem) bool { return it.spare })
 }
 
 // heading is a title in pieces.
@@ -183,22 +188,26 @@ func noted(title []screen.Span, w int, st screen.Style, words ...string) []scree
 }
 
 // legend is a title with the lines and their values: tokens/s ━ out 7984 ━ in 3812. Where there is no room for all,
-// spare lines are left out first, then the values, then lines from the end.
+// spare lines are left out first, then the values from the last, then lines from the end.
 func legend(w int, title string, items ...legendItem) []screen.Span {
-	few := slices.DeleteFunc(slices.Clone(items), func(it legendItem) bool { return it.spare })
-	full := func(it legendItem) string { return it.value }
-	brief := func(it legendItem) string { return cmp.Or(it.brief, it.value) }
-	none := func(legendItem) string { return "" }
-	for _, try := range []struct {
-		items []legendItem
-		value func(legendItem) string
-	}{{items, full}, {few, full}, {items, brief}, {few, brief}, {items, none}, {few, none}} {
-		if out := legendOf(title, try.items, try.value); screen.SpansWidth(out)+6 <= w {
+	few, brief := needed(items), slices.Clone(items)
+	for i := range brief {
+		brief[i].value = cmp.Or(brief[i].brief, brief[i].value)
+	}
+	for _, try := range [][]legendItem{items, few, brief, needed(brief)} {
+		if out := legendOf(title, try); screen.SpansWidth(out)+6 <= w {
+			return out
+		}
+	}
+	few = needed(brief)
+	for i, it := range slices.Backward(few) { // a line without a figure is better than one without a name
+		few[i].name, few[i].value = cmp.Or(it.short, it.name), ""
+		if out := legendOf(title, few); screen.SpansWidth(out)+6 <= w {
 			return out
 		}
 	}
 	for ; len(few) > 1; few = few[:len(few)-1] {
-		if out := legendOf(title, few[:len(few)-1], brief); screen.SpansWidth(out)+6 <= w {
+		if out := legendOf(title, few[:len(few)-1]); screen.SpansWidth(out)+6 <= w {
 			return out
 		}
 	}
@@ -206,25 +215,29 @@ func legend(w int, title string, items ...legendItem) []screen.Span {
 }
 
 // runLegend is the title of a chart whose figures are those of the whole run once that is over, and says so: where
-// there is little room, of the first line alone.
+// there is no room for that, the lines have no figures.
 func (v *View) runLegend(w int, title string, items ...legendItem) []screen.Span {
-	out := legend(w, title, items...)
 	if !v.whole() {
-		return out
+		return legend(w, title, items...)
 	}
 	note := between + v.rateWindow()
-	if screen.SpansWidth(out)+screen.Width(note)+6 > w {
-		out = legend(w-screen.Width(note), title, items[0])
+	out := noted(legend(w-screen.Width(note), title, items...), w, screen.Label, note)
+	names := needed(items)
+	for i := range names {
+		names[i].value, names[i].brief = "", ""
 	}
-	return noted(out, w, screen.Label, note)
+	if bare := legend(w, title, names...); len(bare) > len(out)-1 {
+		return bare
+	}
+	return out
 }
 
-func legendOf(title string, items []legendItem, value func(legendItem) string) []screen.Span {
+func legendOf(title string, items []legendItem) []screen.Span {
 	out := append(make([]screen.Span, 0, 3+2*len(items)), screen.Strong.Span(title))
 	for _, it := range items {
 		name := it.name
-		if v := value(it); v != "" {
-			name += " " + v
+		if it.value != "" {
+			name += " " + it.value
 		}
 		out = append(out, screen.Style{Fg: it.color}.Span(" ━ "), screen.Text.Span(name))
 	}
@@ -233,7 +246,7 @@ func legendOf(title string, items []legendItem, value func(legendItem) string) [
 
 // chartRows is the room below a panel of few lines for a chart of its figures, as in a zoomed panel: a blank line, a
 // heading, the chart and its axis.
-const chartRows = 10
+const chartRows = 7
 
 // chartBelow draws a chart with a heading from row y on, if there is room for it.
 func (v *View) chartBelow(c screen.Canvas, y int, heading []screen.Span, draw func(c screen.Canvas)) {

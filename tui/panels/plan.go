@@ -14,7 +14,12 @@ const between = " · "
 // PlanLine is the plan in at most w columns.
 func PlanLine(p *metrics.Plan, w int) string {
 	parts := planParts(p)
-	return fit(parts, core(p, parts), w)
+	must := core(p, parts)
+	if p != nil && p.Find != nil && len(p.Goodput) > 0 && must > 0 &&
+		screen.Width(strings.Join(parts[:must], between)) > w {
+		parts[must-1] = "search for " + p.Goodput.String() // the objectives say more than the range
+	}
+	return fit(parts, must, w)
 }
 
 // core is how many of the parts a reader has to know: the target, the model, the cold cache, and the load.

@@ -121,7 +121,10 @@ func loadPlot(v *View) plot {
 		line("queued here", screen.Queued, held, func(w *metrics.Window) int { return w.Held }),
 	}}
 	p.series[0].filled, p.series[0].sparse = true, false
-	p.series[0].spare, p.series[1].spare = false, false
+	p.series[0].spare, p.series[1].spare, p.series[2].short = false, false, "queued"
+	if !v.plan().Generates() { // an answer in one piece ends as it begins
+		p.series = p.series[1:]
+	}
 	p.overRun = true
 	return p
 }

@@ -74,7 +74,7 @@ func drawRequest(c screen.Canvas, v *View) {
 		top := most - min(max(v.List.Scroll, 0), most)
 		drawBlock(c, 0, p.textName, p.text[top:top+p.textHigh], screen.Strong)
 		if most > 0 {
-			c.Print(screen.Width(p.textName), 0, fmt.Sprintf(" · %d lines above, %d below: PgUp PgDn", top, most-top),
+			c.Print(screen.Width(p.textName), 0, fmt.Sprintf(" · %d above, %d below: PgUp PgDn", top, most-top),
 				screen.Label)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 type series struct {
 	name   string
 	now    string // its value at the right edge, for the legend; "" for none
-	brief  string // see legendItem
+	brief  string // see legendItem, as short
+	short  string
 	color  screen.Color
 	filled bool // see chart.Line
 	sign   rune
@@ -55,7 +56,7 @@ func (p *plot) items() []legendItem {
 		if s.sign != 0 && p.v.ASCII {
 			s.name += " " + string(s.sign)
 		}
-		out = append(out, legendItem{s.color, s.name, s.now, s.spare, s.brief})
+		out = append(out, legendItem{s.color, s.name, s.now, s.spare, s.brief, s.short})
 	}
 	if p.reversed {
 		slices.Reverse(out)

@@ -378,6 +378,7 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 		return 100 * share
 	}}
 	v.chartBelow(c, y,
-		legend(c.W, "% of requests completed in a second", legendItem{color: good.color, name: good.name}),
+		legend(c.W, "by second", legendItem{color: good.color, name: "goodput, % of completed requests",
+			short: "goodput %"}),
 		plot{v: v, chart: chart.Plot{Top: 100}, series: []series{good}}.draw)
 }

@@ -51,6 +51,11 @@ func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 	lined := c.H-y > len(rows)
 	notes := func(c screen.Canvas, r stageRow, _ screen.Style) { c.Spans(1, 0, v.stageNotes(r, c.W-1, !lined)) }
 	t := table[stageRow]{figures: v.stageFigures(rows, c.W), after: field[stageRow]{draw: notes}}
+	sure := func(r stageRow) bool { return r.Confidence > 0 && r.Standing != metrics.LevelUnknown }
+	if words := "    confidence"; len(v.tiers()) < 2 && slices.ContainsFunc(rows, sure) &&
+		t.figures.width()+len(words) <= c.W {
+		t.after.name = words
+	}
 	if y > 0 {
 		t.head(c)
 	}
@@ -169,10 +174,12 @@ func (r *stageRow) style() screen.Style {
 // stageNotes are the signs at the end of a row, as many as fit.
 func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 	var out []screen.Span
-	add := func(is bool, s string, st screen.Style) {
-		if is && len(out) > 0 && s != "" && screen.SpansWidth(out)+2+screen.Width(s) <= w {
+	add := func(is bool, s string, st screen.Style) bool {
+		is = is && len(out) > 0 && s != "" && screen.SpansWidth(out)+2+screen.Width(s) <= w
+		if is {
 			out = append(out, st.Span("  "+s))
 		}
+		return is
 	}
 	sign := standingSign(r.Standing)
 	tiers := v.tiers()
@@ -195,8 +202,12 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 		add(len(r.highestFor) > 0, "highest "+strings.Join(r.highestFor, ", "), screen.Strong)
 	} else {
 		add(r.highest, "highest", screen.Strong)
-		add(r.Missing > 0 && v.State == metrics.Running, findings.Missing(r.Missing), screen.Label)
-		add(r.Standing == metrics.LevelUnknown, screen.Sanitize(r.Why), screen.Label)
+		held := add(r.Missing > 0 && v.State == metrics.Running, findings.Missing(r.Missing), screen.Label)
+		if why := screen.Sanitize(r.Why); !held && r.Standing == metrics.LevelUnknown &&
+			!add(true, why, screen.Label) {
+			cause, _, _ := strings.Cut(why, ":")
+			add(true, screen.Shorten(cause, w-screen.SpansWidth(out)-2), screen.Label)
+		}
 	}
 	add(r.saturatesAfter && saturation, "↓ saturates", screen.Warning)
 	add(r.now, "now", screen.Label)

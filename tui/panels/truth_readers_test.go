@@ -79,12 +79,16 @@ func (f *truth) rate() string {
 func (f *truth) load() {
 	if f.over() {
 		text := f.levelsOver()
-		f.want(`━ running (\S+, max \S+)`, text[2])
+		if f.s.Plan.Generates() {
+			f.want(`━ running (\S+, max \S+)`, text[2])
+		}
 		f.want(`━ waiting (\S+, max \S+)`, text[1])
 		f.want(`━ queued here (\S+, max \S+)`, text[0])
 	} else {
 		held, waiting, running := f.levels()
-		f.want(`━ running (\d+)`, number.Count(running))
+		if f.s.Plan.Generates() {
+			f.want(`━ running (\d+)`, number.Count(running))
+		}
 		f.want(`━ waiting (\d+)`, number.Count(waiting))
 		f.want(`━ queued here (\d+)`, number.Count(held))
 	}

@@ -261,11 +261,18 @@ func (v *View) cardHeight(w, h int) int {
 // line.
 func halves(rows []cardRow, w int) (narrow, wide []cardRow) {
 	for _, r := range rows {
-		if r.short == "" && cardNames+screen.SpansWidth(r.value) > w-w*cardLeft/cardParts {
-			wide = append(wide, r)
-		} else {
+		if r.short != "" || cardNames+screen.SpansWidth(r.value) <= w-w*cardLeft/cardParts {
 			narrow = append(narrow, r)
+			continue
 		}
+		if r.path { // to copy it, all of it is needed
+			for _, part := range screen.Wrap(r.value[0].Text, w-cardNames, 2) {
+				wide = append(wide, cardRow{name: r.name, value: []screen.Span{r.value[0].Style.Span(part)}})
+				r.name = ""
+			}
+			continue
+		}
+		wide = append(wide, r)
 	}
 	return narrow, wide
 }
@@ -281,7 +288,7 @@ type cardRow struct {
 	name  string
 	value []screen.Span
 	short string // in place of the value where there is no room for it; "" to cut it
-	path  bool   // its end says more than its middle
+	path  bool   // it has two lines where it does not fit into one
 }
 
 // drawCard draws the results of a run that is over.
@@ -320,10 +327,7 @@ func (h Header) drawCard(c screen.Canvas) {
 func (r cardRow) draw(at screen.Canvas) {
 	at.Print(0, 0, r.name, screen.Label)
 	value := at.Sub(cardNames, 0, at.W, 1)
-	switch fits := screen.SpansWidth(r.value) <= value.W; {
-	case !fits && r.path:
-		r.value[0].Text = screen.ShortenMiddle(r.value[0].Text, value.W)
-	case !fits && r.short != "":
+	if r.short != "" && screen.SpansWidth(r.value) > value.W {
 		r.value[0].Text = r.short
 	}
 	value.Spans(0, 0, r.value)

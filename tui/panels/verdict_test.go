@@ -126,6 +126,10 @@ func TestCard(t *testing.T) {
 			t.Errorf("no %q on\n%s", want, got)
 		}
 	}
+	s.SavePath = strings.Repeat("results/", 9) + "run.json"
+	if got := verdictOf(&s, 80, 8, false); !strings.Contains(got, "results/resul") || !strings.Contains(got, "run.json") {
+		t.Errorf("a long path is cut:\n%s", got)
+	}
 	s.SaveError = "no space left on device"
 	if got := verdictOf(&s, 120, 6, false); !strings.Contains(got, "NOT SAVED: no space left on device") {
 		t.Errorf("no error on\n%s", got)

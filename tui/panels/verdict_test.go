@@ -127,7 +127,8 @@ func TestCard(t *testing.T) {
 		}
 	}
 	s.SavePath = strings.Repeat("results/", 9) + "run.json"
-	if got := verdictOf(&s, 80, 8, false); !strings.Contains(got, "results/resul") || !strings.Contains(got, "run.json") {
+	if got := verdictOf(&s, 80, 8, false); !strings.Contains(got, "results/resul") ||
+		!strings.Contains(got, "run.json") {
 		t.Errorf("a long path is cut:\n%s", got)
 	}
 	s.SaveError = "no space left on device"

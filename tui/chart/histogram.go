@@ -277,9 +277,6 @@ func (b Histogram) annotate(c, area screen.Canvas) {
 		if m.Extra && (p.x > c.W-annotationRoom || slices.ContainsFunc(all, near)) {
 			continue
 		}
-		if m.Extra {
-			p.Brief = nil
-		}
 		all = append(all, p)
 	}
 	for _, m := range writeNames(c, all) {
@@ -327,7 +324,7 @@ func writeNames(c screen.Canvas, all []placedAnnotation) []placedAnnotation {
 			free = at[i] + screen.SpansWidth(m.Name) + 1
 		}
 		if last := &all[len(all)-1]; free > c.W+1 {
-			if last.Name, last.Brief = last.Brief, nil; last.Name == nil {
+			if last.Name, last.Brief = last.Brief, nil; last.Name == nil || last.Extra {
 				all = all[:len(all)-1]
 			}
 			continue

@@ -37,7 +37,8 @@ func latenessTitle(v *View, w, _ int) []screen.Span {
 		cpu = percent(c.CPU, c.Cores)
 	}
 	out := legend(w, "lateness",
-		legendItem{color: screen.P99, name: "p99", value: p99}, legendItem{color: screen.Plain, name: "max", value: most},
+		legendItem{color: screen.P99, name: "p99", value: p99},
+		legendItem{color: screen.Plain, name: "max", value: most},
 		legendItem{color: screen.Usage, name: "CPU", value: cpu})
 	if v.whole() {
 		out = noted(out, w, screen.Label, between+v.scope())

@@ -71,15 +71,7 @@ func cutErrorLines(v *View, w, h int) []errorLine {
 			end -= when + 2
 		}
 		if len(f.Examples) > 0 && end-l.x+2 > 8 {
-			l.text = screen.Sanitize(f.Examples[0])
-			cause := metrics.ConnectionError(f.Kind, f.Examples[0])
-			if screen.Width(l.text) > end-l.x { // its end says more than the address before it
-				l.text = cmp.Or(cause, l.text)
-			}
-			if screen.Width(l.text) > end-l.x && cause != "" { // and more than the kind
-				l.name, l.text = cause, ""
-			}
-			l.text = screen.Shorten(l.text, end-l.x)
+			l.say(f.Examples[0], end-l.x)
 		}
 		out = append(out, l)
 		for _, e := range f.Examples[min(1, len(f.Examples)):] {
@@ -115,6 +107,18 @@ type errorLine struct {
 	name string // in place of that of the kind, "" for that
 	x    int    // where the words begin
 	text string
+}
+
+// say adds a message in at most w columns. Where it is longer its end says more than the address before it, and than
+// the kind.
+func (l *errorLine) say(message string, w int) {
+	l.text = screen.Sanitize(message)
+	if cause := metrics.ConnectionError(l.kind.Kind, message); cause != "" && screen.Width(l.text) > w {
+		if l.text = cause; screen.Width(cause) > w {
+			l.name, l.text = cause, ""
+		}
+	}
+	l.text = screen.Shorten(l.text, w)
 }
 
 // errorLines are the kinds with all their messages, wrapped to w columns and so many lines each at most.

@@ -40,36 +40,35 @@ func BorderOf(enough float64, all []Observation, low, high float64) Border {
 	clip := min(max(clip, 4*allowed), 0.95)
 	b := Border{from: math.Log(low), to: math.Log(max(high, low*1.01)), weights: make([]float64, candidates)}
 	const shapes = len(slopes) * len(strays)
-	logs := make([]float64, candidates*shapes)
-	best := math.Inf(-1)
-	likelihood := func(bad, n, p float64) float64 { return bad*math.Log(p) + (n-bad)*math.Log1p(-p) }
+	weights := slices.Repeat([]float64{1 / float64(candidates*shapes)}, candidates*shapes)
 	for _, o := range all {
 		at, bad := math.Log(max(o.Load, 1e-9)), min(o.Bad, clip*o.Effective)
-		most := likelihood(bad, o.Effective, min(max(bad/o.Effective, strays[0]*allowed), clip))
+		likelihood := func(p float64) float64 { return bad*math.Log(p) + (o.Effective-bad)*math.Log1p(-p) }
+		most := likelihood(min(max(bad/o.Effective, strays[0]*allowed), clip))
+		weight := func(p float64) float64 { return (1-disturbed)*math.Exp(likelihood(p)-most) + disturbed*0.2 }
+		clipped, total := weight(clip), 0.0 // most loads above the border are clipped
 		for k, slope := range slopes {
 			for i := range candidates {
 				rises := math.Exp(-slope * (at - b.at(i)))
 				for j, stray := range strays {
 					stray *= allowed
 					cross := (allowed - stray) / (1 - stray) // at the border
-					p := stray + (1-stray)/(1+(1-cross)/cross*rises)
-					fits := math.Exp(likelihood(bad, o.Effective, min(p, clip)) - most)
-					logs[i*shapes+k*len(strays)+j] += math.Log((1-disturbed)*fits + disturbed*0.2)
+					w := clipped
+					if p := stray + (1-stray)/(1+(1-cross)/cross*rises); p < clip {
+						w = weight(p)
+					}
+					n := i*shapes + k*len(strays) + j
+					weights[n] *= w
+					total += weights[n]
 				}
 			}
 		}
+		for n := range weights { // each time, or many observations would make all of them 0
+			weights[n] /= total
+		}
 	}
-	for _, x := range logs {
-		best = max(best, x)
-	}
-	total := 0.0
-	for j, x := range logs {
-		w := math.Exp(x - best)
-		b.weights[j/shapes] += w
-		total += w
-	}
-	for i := range b.weights {
-		b.weights[i] /= total
+	for n, w := range weights {
+		b.weights[n/shapes] += w
 	}
 	return b
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,17 +42,21 @@ var crazyLists = []List{
 	{Sort: tuitest.BySlowTTFT, Picked: 1},
 }
 
+// baselines are none, a run of before, and nonsense.
+var baselines = sync.OnceValue(func() []*Baseline {
+	return []*Baseline{nil, older(), {Name: "\x1b[2J漢", Report: tuitest.Monstrous().Report}}
+})
+
 // turned is a view of a run with other choices at each turn, and a surface for it, on another terminal.
 func turned(s *metrics.Snapshot, turn, w, h int) (*View, *screen.Surface) {
 	mode := tuitest.Modes[turn%len(tuitest.Modes)]
 	sf := screen.NewSurface(w, h)
 	sf.Terminal = screen.NewPalette(screen.ColorProfile(mode.Color, func(string) string { return "" })).Terminal(
 		mode.ASCII)
-	baselines := []*Baseline{nil, older(), {Name: "\x1b[2J漢", Report: tuitest.Monstrous().Report}}
 	return &View{
 		Snapshot: s, Terminal: sf.Terminal, Span: []time.Duration{0, 30 * time.Second, time.Minute}[turn%3],
 		Whole: turn%4 == 0, Linear: turn%5 == 0,
-		Baseline: baselines[turn/2%3], List: crazyLists[turn%8], Back: time.Duration(turn%7) * 5 * time.Second,
+		Baseline: baselines()[turn/2%3], List: crazyLists[turn%8], Back: time.Duration(turn%7) * 5 * time.Second,
 		Latency: metrics.Latency(turn % int(metrics.NumInWindow)), Text: strings.Split(Summary(s), "\n"),
 	}, sf
 }

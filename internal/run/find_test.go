@@ -113,12 +113,12 @@ func TestFindUsers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 40, Most: 500, Step: 40 * time.Second, Hold: 30 * time.Second, Unit: metrics.Users}
-		c := simulated(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 40,
-			Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 8 * 100}}, Find: &find}, 8)
+		c := chunked(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 40,
+			Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 8 * 200}}, Find: &find}, 8, 8)
 		r := begin(t, c)
 		run := measureAll(t, r)
 		if low, high := borderOf(t, lastOf(run.Events, endsSearch)); low < 40 || low > 50 || high < 47 || high > 55 {
-			t.Errorf("a border between %v and %v; 49 users fill the batch so that a token takes 800 ms", low, high)
+			t.Errorf("a border between %v and %v; 49 users fill the batch so that a token takes 1.6 s", low, high)
 		}
 	})
 }

@@ -7,7 +7,9 @@ FUZZTIME    = 10s
 
 .PHONY: release check test fmt vet staticcheck race cross fuzz bench microbench screens golden lines complexity
 
-check: fmt lines complexity vet staticcheck cross race
+# Tests wait now and then; other checks take the processor meanwhile, and are nice, since tests have a clock.
+check: fmt lines complexity vet
+	$(MAKE) -j2 race staticcheck cross
 
 test:
 	go test ./...
@@ -20,13 +22,13 @@ vet:
 	go vet -race ./...
 
 staticcheck:
-	go run -exec "env 'GOFLAGS=$$GOFLAGS -race'" $(STATICCHECK) ./...
+	nice go run -exec "env 'GOFLAGS=$$GOFLAGS -race'" $(STATICCHECK) ./...
 
 # Other systems must at least compile, tests included. The tool checks types from source, where go vet would compile every package
 # for each system. It prints errors among what it finds and does not fail for them.
 cross:
 	@for system in darwin/arm64 windows/amd64; do \
-	  found=$$(go run -exec "env GOOS=$${system%/*} GOARCH=$${system#*/}" $(GOPACKAGES) -mode=allsyntax -test ./...) || exit 1; \
+	  found=$$(nice go run -exec "env GOOS=$${system%/*} GOARCH=$${system#*/}" $(GOPACKAGES) -mode=allsyntax -test ./...) || exit 1; \
 	  if echo "$$found" | grep -E '^	(-|[^ ]+:[0-9]+): '; then echo "these do not compile for $$system"; exit 1; fi; \
 	done
 

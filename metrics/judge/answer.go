@@ -327,7 +327,7 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 		t.Untested = k == len(order)-1
 		break
 	}
-	if a.Unit != metrics.Users && !t.Untested {
+	if a.Unit != metrics.Users && !t.Untested && !l.broken(order[0]) {
 		t.Estimate = l.estimate(tier, order, a)
 	}
 	if t.Proven == 0 && sure(order[0].verdict(tier), metrics.LevelMissed) {
@@ -351,6 +351,13 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 	}
 	bound(&t, a)
 	return t
+}
+
+// broken reports whether failures alone keep a level outside the objectives. What fails at the lowest load may fail at
+// any, so nothing says that a lower one is better.
+func (l *Levels) broken(v *level) bool {
+	enough, _ := l.plan.EnoughGood()
+	return v.Requests > 0 && metrics.Share(v.failed, v.Requests) > 1-enough
 }
 
 // sure reports whether a level has a standing with enough confidence.

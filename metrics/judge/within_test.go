@@ -192,6 +192,34 @@ func TestLowerLevelThatFailed(t *testing.T) {
 	}
 }
 
+// Requests that fail whatever the load say nothing about lower loads; where a lower load is free of failures, the border
+// is between the two.
+func TestFailuresAtAnyLoad(t *testing.T) {
+	t.Parallel()
+	refused := func(all []metrics.Request) []metrics.Request {
+		for i := range all {
+			if q := &all[i]; i%3 > 0 {
+				q.Failure, q.Status, q.Error, q.Chunks = metrics.FailedStatus, 503, "busy", nil
+				q.FirstChunk, q.FirstToken, q.LastChunk, q.OutputTokens = metrics.Never, metrics.Never, metrics.Never, 0
+			}
+		}
+		return all
+	}
+	const length = 20 * second
+	single := metrics.Plan{Rate: 10, Burstiness: 1, Goodput: ttft(500)}
+	s := reported(t, single, refused(steady(0, length, 100*ms, always(60*ms))))
+	if a := s.Answer; a.Estimate.Known() || a.Proven > 0 || a.Saturates || a.TierAnswer.Why != "loads below 10 req/s are untested" {
+		t.Errorf("one load: %+v", a)
+	}
+	stages := metrics.Plan{Rate: 30, Burstiness: 1, Goodput: ttft(500), Stages: []metrics.Stage{
+		{Length: length, Load: perSecond(10)}, {Start: length, Length: length, Load: perSecond(30)}}}
+	s = reported(t, stages, joined(steady(0, length, 100*ms, noisy(0, 2)),
+		refused(steady(length, 2*length, 33*ms, always(60*ms)))))
+	if e := s.Answer.Estimate; !e.Known() || e.Low < 5 || e.High > 30 {
+		t.Errorf("two loads: %+v", s.Answer)
+	}
+}
+
 // The client's own delays count only where they could change the verdict.
 func TestOwnDelays(t *testing.T) {
 	t.Parallel()

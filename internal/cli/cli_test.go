@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -64,6 +65,18 @@ func simulated(t *testing.T, change func(*simulator.Profile)) string {
 		_ = s.Close()
 	})
 	return web.URL
+}
+
+// unused is a port on which nothing listens.
+func unused(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
 }
 
 const sharegptFile = "../../datasets/testdata/sharegpt_small.json"

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"encoding/json"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,18 +11,6 @@ import (
 
 	"benchtop/internal/session"
 )
-
-// unused is a port on which nothing listens.
-func unused(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
 
 // The server is started, measured and stopped, cold and warm.
 func TestStartup(t *testing.T) {

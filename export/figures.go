@@ -1,26 +1,90 @@
 package export
 
 import (
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"benchtop/internal/table"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
-// Formats are those of [Write], by the endings of their files.
-var Formats = []string{"csv", "md"}
+// Formats are those of [Write].
+var Formats = []string{"csv", "md", "junit"}
 
-// Write writes the figures of a report in one of the Formats.
-func Write(w io.Writer, r metrics.Report, format string) error {
-	page, err := figuresMarkdown(&r), error(nil)
-	if format == "csv" {
+// Ending is that of a file in one of the Formats.
+func Ending(format string) string {
+	if format == "junit" {
+		return ".junit.xml"
+	}
+	return "." + format
+}
+
+// Write writes the figures of a report in one of the Formats, and for JUnit its gates.
+func Write(w io.Writer, r metrics.Report, format string) (err error) {
+	var page string
+	switch format {
+	case "csv":
 		page, err = figuresCSV(&r)
+	case "junit":
+		page, err = gatesJUnit(&r)
+	default:
+		page = figuresMarkdown(&r)
 	}
 	_, problem := io.WriteString(w, page)
 	return errors.Join(err, problem)
+}
+
+// testSuite is a run in the form of JUnit, which programs of CI show: a test case for the run itself, and one for each
+// condition under which it fails.
+type testSuite struct {
+	XMLName   xml.Name   `xml:"testsuite"`
+	Name      string     `xml:"name,attr"`
+	Tests     int        `xml:"tests,attr"`
+	Failures  int        `xml:"failures,attr"`
+	Time      float64    `xml:"time,attr"` // seconds
+	Timestamp string     `xml:"timestamp,attr"`
+	Cases     []testCase `xml:"testcase"`
+	Out       string     `xml:"system-out"`
+}
+
+type testCase struct {
+	Name    string       `xml:"name,attr"`
+	Class   string       `xml:"classname,attr"`
+	Time    float64      `xml:"time,attr"`
+	Failure *testFailure `xml:"failure"`
+}
+
+type testFailure struct {
+	Message string `xml:"message,attr"`
+}
+
+// gatesJUnit is the run with its gates as JUnit's XML.
+func gatesJUnit(r *metrics.Report) (string, error) {
+	s := testSuite{Name: "benchtop", Time: r.Duration, Timestamp: r.Plan.Started.UTC().Format("2006-01-02T15:04:05"),
+		Out: Answer(*r)}
+	add := func(name, failure string) {
+		c := testCase{Name: name, Class: "benchtop." + text.Clean(r.Plan.ModelID), Time: r.Duration}
+		if failure != "" {
+			c.Failure = &testFailure{failure}
+			s.Failures++
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	add("run", text.Clean(r.Trouble))
+	for i := range r.Gates {
+		g, failure := &r.Gates[i], ""
+		if g.Missed {
+			failure = "it is " + gateValue(g)
+		}
+		add("not "+g.Gate.String(), failure)
+	}
+	s.Tests = len(s.Cases)
+	out, err := xml.MarshalIndent(s, "", "  ")
+	return xml.Header + string(out) + "\n", err
 }
 
 // figuresCSV is a line for each key of the result that has a single value, as KEY,VALUE; an empty value is none.

@@ -171,9 +171,11 @@ func TestJSONOnStandardOutput(t *testing.T) {
 			t.Errorf("%s: %d lines, standard error:\n%s", words, got, r.stderr)
 		}
 	}
-	benchtop(append([]string{"serve", "--export", "csv,md", "--result-dir", "r"}, common...)...).expect(t,
+	benchtop(append([]string{"serve", "--export", "csv,md,junit", "--fail-on", "completed<4", "--result-dir", "r"},
+		common...)...).expect(t,
 		session.ExitFine)
-	for ending, want := range map[string]string{".csv": "\ncompleted,4\n", ".md": "| Successful requests | 4 |\n"} {
+	for ending, want := range map[string]string{".csv": "\ncompleted,4\n", ".md": "| Successful requests | 4 |\n",
+		".junit.xml": `<testsuite name="benchtop" tests="2" failures="0"`} {
 		found, _ := filepath.Glob("r/*" + ending)
 		if len(found) != 1 {
 			t.Errorf("%s: %q", ending, found)
@@ -183,5 +185,5 @@ func TestJSONOnStandardOutput(t *testing.T) {
 			t.Errorf("%s: %v\n%s", found[0], err, text)
 		}
 	}
-	benchtop("serve", "--export", "xls").expect(t, session.ExitUsage, "--export xls: use csv or md")
+	benchtop("serve", "--export", "xls").expect(t, session.ExitUsage, "--export xls: use csv or md or junit")
 }

@@ -240,7 +240,7 @@ func (s *Saving) moveAside() error {
 		all = append(all, Stem(s.Path)+ending)
 	}
 	for _, format := range export.Formats {
-		all = append(all, Stem(s.Path)+"."+format)
+		all = append(all, Stem(s.Path)+export.Ending(format))
 	}
 	for _, p := range all {
 		switch taken, err := exists(p); {

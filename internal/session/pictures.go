@@ -51,7 +51,7 @@ func (p *Run) picturesBeside(r metrics.Report, events event.Events, result strin
 		put(stem+files.DatasetStatsSuffix, func(w io.Writer) error { return charts.DatasetStats(w, recounted(events)) })
 	}
 	for _, format := range o.Formats {
-		put(stem+"."+format, func(w io.Writer) error { return export.Write(w, r, format) })
+		put(stem+export.Ending(format), func(w io.Writer) error { return export.Write(w, r, format) })
 	}
 	if os.Getenv(PytorchVariable) != "" && p.Save.Asked() {
 		put(stem+files.PyTorchSuffix, func(w io.Writer) error {

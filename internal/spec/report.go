@@ -70,8 +70,9 @@ func (o *Report) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.NoPlots, "no-plots", false, "no text plots below the report")
 	f.BoolVar(&o.JSON, "json", false,
 		"print the result as JSON on standard output, all text on standard error; no dashboard")
-	f.StringVar(&o.formats, "export", "", "write the figures beside the result as well: "+
-		strings.Join(export.Formats, ", "))
+	f.StringVar(&o.formats, "export", "",
+		"write the figures beside the result as well: csv, md, or as junit the --fail-on "+
+			"conditions for programs of CI")
 	argv.Words(f, "export", export.Formats...)
 	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
 	f.Var(&o.metadata, "metadata", "your own keys for the result, as KEY=VALUE KEY=VALUE")

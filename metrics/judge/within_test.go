@@ -192,8 +192,8 @@ func TestLowerLevelThatFailed(t *testing.T) {
 	}
 }
 
-// Requests that fail whatever the load say nothing about lower loads; where a lower load is free of failures, the border
-// is between the two.
+// Requests that fail whatever the load say nothing about lower loads; where a lower load is free of failures, the
+// border is between the two.
 func TestFailuresAtAnyLoad(t *testing.T) {
 	t.Parallel()
 	refused := func(all []metrics.Request) []metrics.Request {
@@ -208,7 +208,8 @@ func TestFailuresAtAnyLoad(t *testing.T) {
 	const length = 20 * second
 	single := metrics.Plan{Rate: 10, Burstiness: 1, Goodput: ttft(500)}
 	s := reported(t, single, refused(steady(0, length, 100*ms, always(60*ms))))
-	if a := s.Answer; a.Estimate.Known() || a.Proven > 0 || a.Saturates || a.TierAnswer.Why != "loads below 10 req/s are untested" {
+	if a := s.Answer; a.Estimate.Known() || a.Proven > 0 || a.Saturates ||
+		a.TierAnswer.Why != "loads below 10 req/s are untested" {
 		t.Errorf("one load: %+v", a)
 	}
 	stages := metrics.Plan{Rate: 30, Burstiness: 1, Goodput: ttft(500), Stages: []metrics.Stage{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"benchtop/tui/number"
@@ -331,6 +332,9 @@ func writeNames(c screen.Canvas, all []placedAnnotation) []placedAnnotation {
 		}
 		for i, m := range sorted {
 			c.Spans(at[i], 0, m.Name)
+			if at[i] != m.x && strings.HasPrefix(m.Name[0].Text, string(m.Glyph)) {
+				c.Print(at[i], 0, " ", screen.Label) // which would seem to be its line
+			}
 		}
 		return all
 	}

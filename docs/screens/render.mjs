@@ -75,7 +75,7 @@ try {
   if (film) {
     const frames = mkdtempSync(join(tmpdir(), 'film'));
     let n = 0;
-    for (let t = 2 * step; t < last; t += step) {
+    for (let t = 2 * step; t < last + 8 * step; t += step) { // the end stays for a while
       await draw(bytes(t), join(frames, `${String(n++).padStart(4, '0')}.png`));
     }
     const run = (program, ...words) => execFileSync(program, words, { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -95,11 +95,6 @@ var forBoth = []string{"tokenizer", "max-model-len", "served-model-name", "token
 
 // choose decides which server is measured.
 func (o *offlineOptions) choose() (p usage.Problems) {
-	if url, _ := server.PositionalURL(o.others); url != "" {
-		if p, o.others = o.Server.TakeURL(&o.Flags, o.others), nil; len(p) > 0 {
-			return p
-		}
-	}
 	all := o.Flags.All()
 	if all.Changed("base-url") || all.Changed("host") || all.Changed("port") {
 		p.BadIf(o.engine.serve != "",
@@ -153,7 +148,11 @@ func (o *offlineOptions) shared(all *pflag.FlagSet) (words []string) {
 // parse reads a command line. Flags of other names are the server's.
 func (o *offlineOptions) parse(env *session.Environment, args []string) error {
 	own, others := argv.Part(o.Flags.All(), args)
-	o.others = others
+	urls := 0
+	for base, _ := server.PositionalURL(others); base != ""; base, _ = server.PositionalURL(others[urls:]) {
+		urls++
+	}
+	own, o.others = append(slices.Clone(others[:urls]), own...), others[urls:]
 	err := o.Spec.Parse(own)
 	env.Warn(o.Warnings)
 	if err != nil {

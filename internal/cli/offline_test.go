@@ -281,6 +281,7 @@ func TestOfflineUsage(t *testing.T) {
 			"--backend hf: it runs in the client's process", "--n 0: must be", "--prompts-per-request 0:",
 			"--request-rate: not a flag of throughput", "there is no directory no/such"},
 		"throughput --base-url http://127.0.0.1:9 --serve-cmd x": {"--serve-cmd and --base-url"},
+		"throughput http://127.0.0.1:9 http://b":                 {"throughput takes one URL"},
 		"throughput --tensor-parallel-size 2":                    {"no server: name a model with --model"},
 		"throughput --base-url http://127.0.0.1:9 --lora-path a": {
 			"--lora-path: a server has its adapters under names"},
@@ -310,6 +311,12 @@ func TestOfflineUsage(t *testing.T) {
 		"--tensor-parallel-size", "2").expect(t, session.ExitFine,
 		"the data set is random instead of sharegpt", "--output-len has no effect on random prompts",
 		"--tensor-parallel-size 2: no effect, since the server runs already", "Total num output tokens:  6")
+	benchtop("throughput", url, "--num-prompts", "3", "--random-output-len", "2", "--tensor-parallel-size", "2").expect(t,
+		session.ExitFine, "--tensor-parallel-size 2: no effect, since the server runs already")
+	r := benchtop("latency", url, "--num-iters", "1", "--num-iters-warmup", "0", "--output-len", "2")
+	if r.expect(t, session.ExitFine); strings.Contains(r.stderr, "no effect") {
+		t.Error(r.stderr)
+	}
 }
 
 // The help gives the defaults and effects that flags have with these commands, and lengths without an effect are named

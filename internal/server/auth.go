@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,8 +18,23 @@ import (
 	"benchtop/loadgen/target"
 )
 
-// mostToken is the longest output of a command that prints a token.
-const mostToken = 64 << 10
+const (
+	// mostToken is the longest token.
+	mostToken = 64 << 10
+	// mostOutput is how much of what a command prints is kept; JSON may have more in it than a token.
+	mostOutput = 1 << 20
+)
+
+// head keeps the first bytes of what is written, so that a command that never stops printing fills no memory.
+type head struct {
+	most int
+	text []byte
+}
+
+func (h *head) Write(b []byte) (int, error) {
+	h.text = append(h.text, b[:min(len(b), h.most-len(h.text))]...)
+	return len(b), nil
+}
 
 // tokenOf is a token that a command of the shell prints.
 func tokenOf(command string) *target.Token {
@@ -26,7 +43,7 @@ func tokenOf(command string) *target.Token {
 		shell = []string{"cmd", "/C"}
 	}
 	return &target.Token{Ask: func(ctx context.Context) (string, time.Time, error) {
-		var out, problems bytes.Buffer
+		out, problems := head{most: mostOutput}, head{most: mostOutput}
 		c := exec.CommandContext(ctx, shell[0], append(shell[1:], command)...)
 		c.Stdout, c.Stderr, c.WaitDelay = &out, &problems, time.Second
 		err := c.Run()
@@ -34,10 +51,10 @@ func tokenOf(command string) *target.Token {
 			err = errors.New("it takes too long")
 		}
 		if err != nil {
-			words := strings.TrimSpace(text.Clean(problems.String()))
+			words := strings.TrimSpace(text.Clean(string(problems.text)))
 			return "", time.Time{}, fmt.Errorf("--auth-command: %w: %.200s", err, words)
 		}
-		return readToken(out.Bytes())
+		return readToken(out.text)
 	}}
 }
 
@@ -48,7 +65,7 @@ func readToken(out []byte) (token string, expires time.Time, err error) {
 		OAuth   string          `json:"access_token"`
 		Azure   string          `json:"accessToken"`
 		Plain   string          `json:"token"`
-		Seconds float64         `json:"expires_in"`
+		Seconds json.RawMessage `json:"expires_in"` // Azure's metadata service has numbers as strings
 		Unix    json.RawMessage `json:"expires_on"`
 		Status  struct {
 			Token   string    `json:"token"`
@@ -56,19 +73,22 @@ func readToken(out []byte) (token string, expires time.Time, err error) {
 		} `json:"status"`
 	}
 	token = string(bytes.TrimSpace(out))
-	if strings.HasPrefix(token, "{") && json.Unmarshal(out, &o) == nil {
+	if strings.HasPrefix(token, "{") {
 		token = ""
+		if json.Unmarshal(out, &o) != nil {
+			return "", expires, errors.New("--auth-command: it printed JSON that cannot be read as a token's")
+		}
 		for _, t := range []string{o.OAuth, o.Azure, o.Plain, o.Status.Token} {
 			if t != "" {
 				token = t
 			}
 		}
-		var unix int64
-		switch text := strings.Trim(string(o.Unix), `"`); {
-		case o.Seconds > 0:
-			expires = time.Now().Add(time.Duration(o.Seconds * float64(time.Second)))
-		case text != "" && json.Unmarshal([]byte(text), &unix) == nil:
-			expires = time.Unix(unix, 0)
+		seconds, unix := number(o.Seconds), number(o.Unix)
+		switch {
+		case seconds > 0:
+			expires = time.Now().Add(time.Duration(min(seconds, math.MaxInt32)) * time.Second)
+		case unix > 0:
+			expires = time.Unix(int64(unix), 0)
 		default:
 			expires = o.Status.Expires
 		}
@@ -86,6 +106,12 @@ func readToken(out []byte) (token string, expires time.Time, err error) {
 		expires = endOfJWT(token)
 	}
 	return token, expires, nil
+}
+
+// number is a number of JSON, perhaps in quotes; 0 for another value.
+func number(raw json.RawMessage) float64 {
+	n, _ := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+	return n
 }
 
 // endOfJWT is when a JSON Web Token expires (RFC 7519, section 4.1.4), the zero time for other tokens.

@@ -31,6 +31,10 @@ func TestReadToken(t *testing.T) {
 				time.Unix(946688400, 0)},
 			`{"accessToken":"t2","expires_on":"946688400"}`: {"t2",
 				time.Unix(946688400, 0)},
+			`{"access_token":"t5","expires_in":"3600","expires_on":"1506484173"}`: {"t5",
+				in},
+			`{"access_token":"t6","expires_in":null}`: {"t6", time.Time{}},
+			`{"bad`: {}, `{"access_token":5}`: {},
 			`{"kind":"ExecCredential","status":{"token":"t3","expirationTimestamp":"2000-01-01T01:00:00Z"}}`: {"t3",
 				in},
 			`{"token":"t4"}`: {"t4", time.Time{}},
@@ -64,6 +68,19 @@ func TestTokenCommand(t *testing.T) {
 	_, _, err = tokenOf("echo log in first >&2; exit 3").Ask(t.Context())
 	if err == nil || err.Error() != "--auth-command: exit status 3: log in first" {
 		t.Error(err)
+	}
+	_, _, err = tokenOf("head -c 9000000 /dev/zero | tr '\\0' x").Ask(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "more than a token") {
+		t.Error(err)
+	}
+	h := head{most: 3}
+	for range 2 {
+		if n, err := h.Write([]byte("ab")); n != 2 || err != nil {
+			t.Error(n, err)
+		}
+	}
+	if string(h.text) != "aba" {
+		t.Errorf("%q was kept", h.text)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -210,11 +210,13 @@ func resolved(p *usage.Problems, name, value string) (text string, written bool)
 // bearer is the key of the API that is sent as a bearer token, "" for none; where the protocol has a header of its own
 // for it, that is set unless it is there. The key of --api-key has precedence over that of the environment.
 func (o *Options) bearer(p *usage.Problems, header http.Header) string {
-	flag := o.placed("api-key")
+	flag, before := o.placed("api-key"), len(*p)
 	key, written := resolved(p, flag, o.apiKey)
 	switch {
 	case key == secret.Mask:
 		p.Bad("%s %s: a secret was hidden here; write @FILE or '$NAME'", flag, key)
+	case !written && key == "" && len(*p) == before:
+		p.Bad("%s %s: it is empty, so that another key would be sent; fill it, or leave --api-key out", flag, o.apiKey)
 	case unsendable(key):
 		p.Bad("%s: it has a character that cannot be sent, such as a line break", flag)
 		key = ""

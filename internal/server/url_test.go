@@ -109,6 +109,7 @@ func TestAPIKey(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "of-openai")
 	t.Setenv("ANTHROPIC_API_KEY", "of-anthropic")
 	t.Setenv("MINE", "of-variable")
+	t.Setenv("EMPTY", "")
 	file := filepath.Join(t.TempDir(), "key")
 	assert.Succeeds(t, os.WriteFile(file, []byte("of-file\n"), 0o600))
 	for _, c := range []struct{ line, bearer, own, problem string }{
@@ -117,6 +118,7 @@ func TestAPIKey(t *testing.T) {
 		{"--api-key $MINE", "Bearer of-variable", "", ""},
 		{"--api-key @" + file, "Bearer of-file", "", ""},
 		{"--api-key @/none", "", "", "--api-key: open /none"},
+		{"--api-key $EMPTY", "", "", "--api-key $EMPTY: it is empty"},
 		{"--api-key $NONE", "", "", "--api-key: the variable NONE is not set"},
 		{"--api-key ***", "", "", "a secret was hidden here"},
 		{"--api-key can\nary", "", "", "--api-key: it has a character that cannot be sent"},

@@ -273,4 +273,14 @@ func loads(t *testing.T, script string) {
 	if summary, err := os.ReadFile(filepath.Join(dir, "summary")); err != nil || string(summary) != "figures\n" {
 		t.Errorf("%v: %q", err, summary)
 	}
+	// A quote without an end runs nothing, since what is behind it may be the gate.
+	broken := exec.Command(c.Args[0], c.Args[1:]...)
+	broken.Dir, broken.Env = dir, append(c.Env, `ARGS=--num-prompts 9 --fail-on "goodput<95%`)
+	if err := os.Remove(filepath.Join(dir, "words")); err != nil {
+		t.Fatal(err)
+	}
+	out, _ = broken.CombinedOutput()
+	if _, err := os.Stat(filepath.Join(dir, "words")); err == nil || broken.ProcessState.Success() {
+		t.Errorf("broken words were used: %s", out)
+	}
 }

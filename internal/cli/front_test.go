@@ -145,6 +145,9 @@ func TestInit(t *testing.T) {
 	}
 	benchtop("init", url).expect(t, session.ExitUsage, "--output benchtop.yaml: the file exists")
 	benchtop("init", url, "--output", "-").expect(t, session.ExitFine, "# api-key: $MY_KEY")
+	benchtop("init", url, "--output", "plain.yaml", "--api-key", "canary").expect(t, session.ExitFine,
+		"no place for secrets")
+	benchtop("serve", "--config", "plain.yaml#chat", "--dry-run").expect(t, session.ExitFine, "base-url: "+url)
 	benchtop("init", "127.0.0.1:"+unused(t), "--overwrite").expect(t, session.ExitFailed, "cannot reach")
 	if again, err := os.ReadFile("benchtop.yaml"); err != nil || string(again) != string(text) {
 		t.Errorf("a file of a run that failed: %v\n%s", err, again)

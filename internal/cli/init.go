@@ -11,6 +11,7 @@ import (
 
 	"benchtop/internal/argv"
 	"benchtop/internal/files"
+	"benchtop/internal/secret"
 	"benchtop/internal/server"
 	"benchtop/internal/session"
 	"benchtop/internal/text"
@@ -74,9 +75,13 @@ func writeProfiles(w io.Writer, o *server.Options, flags *argv.Flags, m server.M
 	comment("A key is a flag without its dashes; 'benchtop serve --help=WORD' explains it. Flags of the command line")
 	comment("come first. What is commented out is a suggestion.")
 	var own []argv.Value
+	keyless := true
 	for _, v := range flags.Values() {
-		if v.Name != "output" && v.Name != "overwrite" && v.Name != "model" {
-			own = append(own, v)
+		switch {
+		case v.Name == "output" || v.Name == "overwrite" || v.Name == "model":
+		case v.Name == "api-key" && !secret.Reference.MatchString(strings.Join(v.Texts, "")): // it would be hidden
+		default:
+			own, keyless = append(own, v), keyless && v.Name != "api-key"
 		}
 	}
 	if err := argv.WriteFile(w, flags.Settings(append(own, argv.To("model", m.ID)), o.Secrets())); err != nil {
@@ -92,7 +97,7 @@ func writeProfiles(w io.Writer, o *server.Options, flags *argv.Flags, m server.M
 			length = fmt.Sprint(m.Context / 2)
 		}
 	}
-	if !flags.All().Changed("api-key") {
+	if keyless {
 		comment("api-key: $MY_KEY              # or @FILE; without it $OPENAI_API_KEY is sent")
 	}
 	_, err := io.WriteString(w, strings.NewReplacer("LENGTH", length).Replace(profilesText))

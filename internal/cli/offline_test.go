@@ -311,8 +311,8 @@ func TestOfflineUsage(t *testing.T) {
 		"--tensor-parallel-size", "2").expect(t, session.ExitFine,
 		"the data set is random instead of sharegpt", "--output-len has no effect on random prompts",
 		"--tensor-parallel-size 2: no effect, since the server runs already", "Total num output tokens:  6")
-	benchtop("throughput", url, "--num-prompts", "3", "--random-output-len", "2", "--tensor-parallel-size", "2").expect(t,
-		session.ExitFine, "--tensor-parallel-size 2: no effect, since the server runs already")
+	benchtop("throughput", url, "--num-prompts", "3", "--random-output-len", "2", "--tensor-parallel-size",
+		"2").expect(t, session.ExitFine, "--tensor-parallel-size 2: no effect, since the server runs already")
 	r := benchtop("latency", url, "--num-iters", "1", "--num-iters-warmup", "0", "--output-len", "2")
 	if r.expect(t, session.ExitFine); strings.Contains(r.stderr, "no effect") {
 		t.Error(r.stderr)

@@ -28,7 +28,8 @@ staticcheck:
 # for each system. It prints errors among what it finds and does not fail for them.
 cross:
 	@for system in darwin/arm64 windows/amd64; do \
-	  found=$$(nice go run -exec "env GOOS=$${system%/*} GOARCH=$${system#*/}" $(GOPACKAGES) -mode=allsyntax -test ./...) || exit 1; \
+	  found=$$(nice go run -exec "env GOOS=$${system%/*} GOARCH=$${system#*/}" $(GOPACKAGES) \
+	    -mode=allsyntax -test ./...) || exit 1; \
 	  if echo "$$found" | grep -E '^	(-|[^ ]+:[0-9]+): '; then echo "these do not compile for $$system"; exit 1; fi; \
 	done
 
@@ -81,7 +82,7 @@ complexity:
 screens:
 	docs/screens/render.sh
 
-# Binaries, archives, wheels, Debian packages, the list of modules and checksums, in dist. The tag of the commit is the version.
-# RELEASE="-only linux/amd64" builds for one platform.
+# Binaries, archives, wheels, Debian packages, the list of modules and checksums, in dist. The tag of the commit is the
+# version. RELEASE="-only linux/amd64" builds for one platform.
 release:
 	go run ./internal/release $(RELEASE)

@@ -1,7 +1,7 @@
 // node render.mjs MODULES CAST COLS ROWS OUT.png|OUT.gif [light]
 //
 // Draws the last screen of an asciinema recording as a browser's terminal shows it, or all of it as a film at twice the
-// speed, with ffmpeg and gifsicle. MODULES is the folder with the packages of package.json, CHROMIUM the browser to use.
+// speed, with ffmpeg and gifsicle. MODULES is the folder with the packages of package.json, CHROMIUM the browser.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -80,7 +80,8 @@ try {
     }
     const run = (program, ...words) => execFileSync(program, words, { stdio: ['ignore', 'ignore', 'inherit'] });
     const filter = 'split[a][b];[a]palettegen=max_colors=48:stats_mode=diff[p];[b][p]paletteuse=dither=none';
-    run('ffmpeg', '-v', 'error', '-y', '-framerate', String(2 / step), '-i', join(frames, '%04d.png'), '-vf', filter, out);
+    const pictures = ['-framerate', String(2 / step), '-i', join(frames, '%04d.png')];
+    run('ffmpeg', '-v', 'error', '-y', ...pictures, '-vf', filter, out);
     run('gifsicle', '-O3', '--lossy=20', '-o', out, out);
     rmSync(frames, { recursive: true });
     rmSync(out.replace(/gif$/, 'png'));

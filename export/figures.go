@@ -108,18 +108,12 @@ func figuresCSV(r *metrics.Report) (string, error) {
 	return t.CSV(), nil
 }
 
-// markdown escapes text between the bars of a table.
-var markdown = strings.NewReplacer("|", `\|`, "<", "&lt;", "`", "\\`", "*", `\*`, "_", `\_`)
-
 // figuresMarkdown is the headline, with the figures of the run and its latencies in tables.
 func figuresMarkdown(r *metrics.Report) string {
 	whole := table.List("", "", "")
 	whole.Columns[1].Align = table.Right
-	t := textReport{new(strings.Builder)}
-	t.totals(r)
-	for line := range strings.Lines(t.w.String()) {
-		name, value, _ := strings.Cut(line, ":")
-		whole.Add(name, strings.TrimSpace(value))
+	for _, f := range totals(r) {
+		whole.Add(strings.TrimSuffix(f.label, ":"), f)
 	}
 	latencies := table.New("", "ms", "mean", "p50")
 	for _, p := range r.Plan.Percentiles {
@@ -133,6 +127,6 @@ func figuresMarkdown(r *metrics.Report) string {
 		}
 		latencies.Add(row...)
 	}
-	return fmt.Sprintf("**%s**\n\n%s\n%s", markdown.Replace(Answer(*r)), whole.Markdown(markdown),
-		latencies.Markdown(markdown))
+	return fmt.Sprintf("**%s**\n\n%s\n%s", table.Escape.Replace(Answer(*r)), whole.Markdown(table.Escape),
+		latencies.Markdown(table.Escape))
 }

@@ -22,7 +22,7 @@ func Text(r metrics.Report) string {
 	t := textReport{new(strings.Builder)}
 	t.failures(&r)
 	t.heading(" Serving Benchmark Result ", '=')
-	t.totals(&r)
+	t.figures(totals(&r))
 	t.section("Probe Requests", probeFigures(&r))
 	for _, l := range selected(&r) {
 		v, name := &r.Statistics[l], l.Naming()
@@ -54,52 +54,43 @@ func (t textReport) heading(text string, fill byte) {
 
 func (t textReport) line(label, value string) { fmt.Fprintf(t.w, "%-40s %-10s\n", label, value) }
 
-func (t textReport) int(label string, v int) { t.line(label, strconv.Itoa(v)) }
+func (t textReport) float(label string, v float64) { t.line(label, decimal(v)) }
 
-func (t textReport) float(label string, v float64) {
-	value := pyjson.Float(v) // for inf and nan
+// decimal is a number as vLLM prints it.
+func decimal(v float64) string {
 	if text.Finite(v) {
-		value = strconv.FormatFloat(v, 'f', 2, 64)
+		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
-	t.line(label, value)
+	return pyjson.Float(v)
 }
 
-func (t textReport) totals(r *metrics.Report) {
-	p, pooling, tokens := &r.Plan, !r.Plan.Generates(), !r.Plan.SkipTokenizer
-	t.int("Successful requests:", r.Completed)
-	t.int("Failed requests:", r.Failed)
-	rate, users := configured(p)
-	if users > 0 {
-		t.int("Maximum request concurrency:", users)
+// totals are the first figures of the report; they have no keys.
+func totals(r *metrics.Report) (f figures) {
+	add := func(known bool, label string, value any) {
+		if known {
+			f = append(f, figure{"", label, value})
+		}
 	}
-	if !rate.Unlimited() {
-		t.float("Request rate configured (RPS):", float64(rate))
-	}
-	t.float("Benchmark duration (s):", r.Duration)
-	t.int("Total input tokens:", r.InputTokens)
-	if tokens && !pooling {
-		t.int("Total generated tokens:", r.OutputTokens)
-	}
-	t.float("Request throughput (req/s):", r.RequestThroughput)
-	if pooling {
-		t.float("Input throughput (inputs/s):", r.InputThroughput)
-	}
+	pooling, tokens := !r.Plan.Generates(), !r.Plan.SkipTokenizer
+	rate, users := configured(&r.Plan)
+	add(true, "Successful requests:", r.Completed)
+	add(true, "Failed requests:", r.Failed)
+	add(users > 0, "Maximum request concurrency:", users)
+	add(!rate.Unlimited(), "Request rate configured (RPS):", float64(rate))
+	add(true, "Benchmark duration (s):", r.Duration)
+	add(true, "Total input tokens:", r.InputTokens)
+	add(tokens && !pooling, "Total generated tokens:", r.OutputTokens)
+	add(true, "Request throughput (req/s):", r.RequestThroughput)
+	add(pooling, "Input throughput (inputs/s):", r.InputThroughput)
 	if r.Goodput != nil {
-		t.float("Request goodput (req/s):", *r.Goodput)
+		add(true, "Request goodput (req/s):", *r.Goodput)
 	}
-	if tokens && !pooling {
-		t.float("Output token throughput (tok/s):", r.OutputThroughput)
-		t.float("Peak output token throughput (tok/s):", float64(r.PeakOutputPerSecond))
-	}
-	if !pooling {
-		t.float("Peak concurrent requests:", float64(r.PeakConcurrency))
-	}
-	if r.RTFx > 0 {
-		t.float("RTFx (Inverse Real-Time Factor):", r.RTFx)
-	}
-	if tokens {
-		t.float("Total token throughput (tok/s):", r.TotalThroughput)
-	}
+	add(tokens && !pooling, "Output token throughput (tok/s):", r.OutputThroughput)
+	add(tokens && !pooling, "Peak output token throughput (tok/s):", float64(r.PeakOutputPerSecond))
+	add(!pooling, "Peak concurrent requests:", float64(r.PeakConcurrency))
+	add(r.RTFx > 0, "RTFx (Inverse Real-Time Factor):", r.RTFx)
+	add(tokens, "Total token throughput (tok/s):", r.TotalThroughput)
+	return f
 }
 
 func (t textReport) failures(r *metrics.Report) {

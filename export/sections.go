@@ -14,11 +14,22 @@ import (
 	"benchtop/metrics"
 )
 
-// figures are a section of both the result and the report.
-type figures []struct {
+// figure is one of both the result and the report.
+type figure struct {
 	key, label string
 	value      any // an int or a float64
 }
+
+// String is the value as vLLM prints it.
+func (f figure) String() string {
+	if v, ok := f.value.(float64); ok {
+		return decimal(v)
+	}
+	return fmt.Sprint(f.value)
+}
+
+// figures are a section.
+type figures []figure
 
 func (f figures) keys() (o object) {
 	for _, x := range f {
@@ -32,13 +43,12 @@ func (t textReport) section(title string, f figures) {
 	if len(f) > 0 {
 		t.heading(title, '-')
 	}
+	t.figures(f)
+}
+
+func (t textReport) figures(f figures) {
 	for _, x := range f {
-		switch v := x.value.(type) {
-		case int:
-			t.int(x.label, v)
-		case float64:
-			t.float(x.label, v)
-		}
+		t.line(x.label, x.String())
 	}
 }
 

@@ -82,7 +82,8 @@ func complete(env *session.Environment, words []string) int {
 	return session.ExitFine
 }
 
-// flagsOf are the flags of a command, nil for one that has none of its own.
+// flagsOf are the flags of a command, nil for one that has none of its own. A command defines its flags when it runs, so
+// it is run for its help, which it does nothing else for.
 func flagsOf(path []string) (of *argv.Flags) {
 	if len(path) == 0 {
 		return nil

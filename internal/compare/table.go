@@ -199,10 +199,8 @@ func Terminal(tables []Table, note string, width int, colours bool) string {
 
 // Markdown is the comparison in Markdown.
 func Markdown(tables []Table, note string) string {
-	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "\\`", "*", `\*`, "_", `\_`,
-		"[", `\[`)
-	return document(tables, note, "## %s\n\n", "%s\n", escape.Replace, func(t *Table) string {
-		return "### " + escape.Replace(text.Clean(t.Title)) + "\n\n" + t.Markdown(escape) + "\n"
+	return document(tables, note, "## %s\n\n", "%s\n", table.Escape.Replace, func(t *Table) string {
+		return "### " + table.Escape.Replace(text.Clean(t.Title)) + "\n\n" + t.Markdown(table.Escape) + "\n"
 	})
 }
 

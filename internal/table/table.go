@@ -210,6 +210,10 @@ func clean(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, " "))] + text.Clean(s)
 }
 
+// Escape takes from a text what Markdown would read as more than text.
+var Escape = strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "\\`", "*", `\*`, "_", `\_`,
+	"[", `\[`)
+
 // Markdown is the table in Markdown, its texts escaped.
 func (t *Table) Markdown(escape *strings.Replacer) string {
 	columns, lines := t.lines()

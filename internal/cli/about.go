@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -16,10 +17,7 @@ func runVersion(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "version [flags]", Text: "Prints the version of this program."}
 	asJSON := flags.Group("Output").Bool("json", false, "print version, commit, date, Go and platform as JSON")
 	rest, err := env.Parse(&flags, args)
-	if problem := noArguments("version", rest); err == nil {
-		err = problem
-	}
-	if err != nil {
+	if err := errors.Join(err, noArguments("version", rest)); err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
 	build := session.BuildOf()

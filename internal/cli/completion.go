@@ -2,8 +2,10 @@ package cli
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -82,8 +84,8 @@ func complete(env *session.Environment, words []string) int {
 	return session.ExitFine
 }
 
-// flagsOf are the flags of a command, nil for one that has none of its own. A command defines its flags when it runs, so
-// it is run for its help, which it does nothing else for.
+// flagsOf are the flags of a command, nil for one that has none of its own. A command defines its flags when it runs,
+// so it is run for its help, for which it does nothing else.
 func flagsOf(path []string) (of *argv.Flags) {
 	if len(path) == 0 {
 		return nil
@@ -101,10 +103,7 @@ Prints the manual page, with all commands and all their flags. To read it: bench
 func runMan(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "man", Text: manText}
 	rest, err := env.Parse(&flags, args)
-	if problem := noArguments("man", rest); err == nil {
-		err = problem
-	}
-	if err != nil {
+	if err := errors.Join(err, noArguments("man", rest)); err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
 	_, err = io.WriteString(env.Stdout, manPage())
@@ -119,18 +118,21 @@ func manPage() string {
 			"and watch the latency of its users live\n.SH SYNOPSIS\n.B benchtop\n.I COMMAND\n[\\fIflags\\fR]\n",
 		session.Version())
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n.nf\n%s.fi\n.SH COMMANDS\n", roff(overview()))
-	var each func(at []command, path []string)
-	each = func(at []command, path []string) {
-		for _, c := range at {
-			words := append(path[:len(path):len(path)], c.name)
-			if f := flagsOf(words); f != nil {
-				manCommand(&b, f)
-			}
-			each(c.under(), words)
+	eachCommand(commands(), nil, func(path []string) {
+		if f := flagsOf(path); f != nil {
+			manCommand(&b, f)
 		}
-	}
-	each(commands(), nil)
+	})
 	return b.String()
+}
+
+// eachCommand calls a function with the words of each command, those under others behind them.
+func eachCommand(at []command, above []string, visit func(path []string)) {
+	for _, c := range at {
+		path := append(above[:len(above):len(above)], c.name)
+		visit(path)
+		eachCommand(c.under(), path, visit)
+	}
 }
 
 // manCommand writes the part of a command.
@@ -154,14 +156,10 @@ func manCommand(b *strings.Builder, f *argv.Flags) {
 	})
 }
 
-// roff is text as roff prints it: a line cannot begin a request.
-func roff(s string) string {
-	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
-			lines[i] = `\&` + line
-		}
-	}
-	return strings.Join(lines, "\n")
-}
+var (
+	roffEscape  = strings.NewReplacer(`\`, `\e`, "-", `\-`)
+	roffRequest = regexp.MustCompile(`(?m)^[.']`)
+)
+
+// roff is text as roff prints it: no line begins a request.
+func roff(s string) string { return roffRequest.ReplaceAllString(roffEscape.Replace(s), `\&$0`) }

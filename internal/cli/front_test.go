@@ -67,30 +67,24 @@ func TestCompletion(t *testing.T) {
 func TestManPage(t *testing.T) {
 	page := benchtop("man").stdout
 	n := 0
-	var each func(at []command, path []string)
-	each = func(at []command, path []string) {
-		for _, c := range at {
-			words := append(path[:len(path):len(path)], c.name)
-			each(c.under(), words)
-			f := flagsOf(words)
-			if f == nil {
-				continue
-			}
-			_, own, found := strings.Cut(page, "\n.SS benchtop "+roff(f.Synopsis)+"\n")
-			own, _, _ = strings.Cut(own, "\n.SS ")
-			if !found {
-				t.Errorf("%v is missing", words)
-			}
-			f.Headings(func(_ string, flags []*pflag.Flag) {
-				for _, x := range flags {
-					if n++; !strings.Contains(own, `\-\-`+roff(x.Name)+`\fR`) {
-						t.Errorf("%v: --%s is missing", words, x.Name)
-					}
-				}
-			})
+	eachCommand(commands(), nil, func(words []string) {
+		f := flagsOf(words)
+		if f == nil {
+			return
 		}
-	}
-	each(commands(), nil)
+		_, own, found := strings.Cut(page, "\n.SS benchtop "+roff(f.Synopsis)+"\n")
+		own, _, _ = strings.Cut(own, "\n.SS ")
+		if !found {
+			t.Errorf("%v is missing", words)
+		}
+		f.Headings(func(_ string, flags []*pflag.Flag) {
+			for _, x := range flags {
+				if n++; !strings.Contains(own, `\-\-`+roff(x.Name)+`\fR`) {
+					t.Errorf("%v: --%s is missing", words, x.Name)
+				}
+			}
+		})
+	})
 	if n < 400 {
 		t.Errorf("%d flags", n)
 	}

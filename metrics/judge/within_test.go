@@ -100,7 +100,7 @@ func TestLooks(t *testing.T) {
 	plan := metrics.Plan{Rate: 5, Burstiness: 1, Goodput: ttft(500)}
 	set := setTo(0, metrics.LoadSetting{Load: perSecond(20), By: metrics.ByUser})
 	before := ""
-	for at := 16 * second; at <= 150*second; at += second {
+	for at := 16 * second; at <= 150*second; at += 3 * second {
 		s := liveAt(plan, all, at, set)
 		v := s.Levels[0].LevelVerdict
 		got := fmt.Sprint(v.Standing, v.Effective, v.Confidence)

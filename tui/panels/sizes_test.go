@@ -71,17 +71,21 @@ func whole(t *testing.T, sf *screen.Surface, what ...any) {
 	}
 }
 
-// Each panel of each kind of run is drawn alone, from nothing to a whole page with the charts it then has below.
+// Each panel of each kind of run is drawn alone, from nothing to a whole page with the charts it then has below: every
+// other kind at the same sizes.
 func TestPanelsAtEverySize(t *testing.T) {
 	ci.SkipUnderRace(t)
 	turn := 0
 	for i, s := range kinds() {
 		for _, p := range all {
-			for _, size := range [][2]int{
+			for n, size := range [][2]int{
 				{0, 0}, {1, 1}, {2, 9}, {3, 2}, {4, 2}, {5, 3}, {9, 4}, {14, 5}, {17, 10}, {18, 3}, {18, 5}, {19, 6},
 				{23, 11}, {26, 9}, {33, 7}, {40, 12},
 				{52, 4}, {60, 14}, {70, 45}, {97, 11}, {120, 40}, {198, 23}, {200, 45},
 			} {
+				if n%2 == i%2 {
+					continue
+				}
 				turn++
 				v, sf := turned(&s, turn, size[0], size[1])
 				p.Draw(sf.All(), v, Box{Joins: turn%3 == 1, Opens: turn%5 < 2, Bare: turn%7 == 6}, turn%2 == 0)
@@ -95,15 +99,18 @@ func TestPanelsAtEverySize(t *testing.T) {
 }
 
 // Header, verdict and panels of each page of each kind of run are drawn over a grid of sizes that has the edges of all
-// layouts.
+// layouts: every other kind over the same half of it.
 func TestPagesAtEverySize(t *testing.T) {
 	ci.SkipUnderRace(t)
 	states := []metrics.State{metrics.Running, metrics.Draining, metrics.Aborting, metrics.Counting, BrokenOff}
 	turn := 0
 	for i, s := range kinds() {
 		for p, page := range append(Pages[:len(Pages):len(Pages)], ReportPage) {
-			for _, w := range []int{20, 40, 80, 110, 180, 250} {
-				for _, h := range []int{5, 10, 24, 34, 45, 60} {
+			for col, w := range []int{20, 40, 80, 110, 180, 250} {
+				for row, h := range []int{5, 10, 24, 34, 45, 60} {
+					if (row+col)%2 == i%2 {
+						continue
+					}
 					turn++
 					v, sf := turned(&s, turn, w, h)
 					head := Header{View: v, State: states[turn%5], Page: p,

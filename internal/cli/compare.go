@@ -21,11 +21,12 @@ import (
 )
 
 const compareText = `
-Compares results by load: the ratio of each configuration to the first, above 1 where it is better, and the
+Compares results by load. Of two configurations, it says for each figure whether the second is better, worse, or the
+difference may be chance. Then come the ratios of each configuration to the first, above 1 where it is better, and the
 highest load within limits of latency. Each argument is a configuration: a folder of results, a result, or a
 benchmark_results.json. A single one is parted by tensor and pipeline parallel size.
 
-  benchtop compare tp1/ tp2/
+  benchtop compare before.json after.json --fail-on 'p99_ttft_ms>+5%'
   benchtop compare --ttft-max-ms 500 --tpot-max-ms 50 --output comparison.html before/ after/`
 
 // compareOptions are what is compared and how it is written.
@@ -36,6 +37,8 @@ type compareOptions struct {
 	output  string
 	format  string
 	csvDir  string
+	failOn  []string
+	gates   []compare.Gate
 	flags   argv.Flags
 }
 
@@ -51,6 +54,10 @@ func newCompareOptions() *compareOptions {
 	f.Float64Var(&o.TPOTMax, "tpot-max-ms", 100, "limit of TPOT in milliseconds")
 	f.Float64Var(&o.TTFTSlack, "ttft-slack-pct", 5, "percent above the limit of TTFT that still pass")
 	f.Float64Var(&o.TPOTSlack, "tpot-slack-pct", 5, "percent above the limit of TPOT that still pass")
+	f.Var(argv.List(&o.failOn, "condition", argv.Text), "fail-on",
+		"exit with 3 where there is evidence of such a change of the second configuration, as 'p99_ttft_ms>+5%' or "+
+			"'output_throughput<-2%'; repeatable")
+	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
 	f = o.flags.Group("Output")
 	f.StringVar(&o.output, "output", "",
 		"write to this file instead of standard output; its ending chooses the format: .md, .csv, .html or .txt")
@@ -93,6 +100,15 @@ func (o *compareOptions) parse(env *session.Environment, args []string) error {
 	}
 	p.BadIf(!slices.Contains(compare.Keys, o.X), "--xaxis %s: use one of %s", usage.Quote(o.X),
 		strings.Join(compare.Keys, ", "))
+	for _, words := range o.failOn {
+		g, err := compare.ParseGate(words)
+		if err != nil {
+			p.Bad("--fail-on %w", err)
+		}
+		o.gates = append(o.gates, g)
+	}
+	p.BadIf(len(o.gates) > 0 && len(o.files) != 2 && err == nil, "--fail-on: it needs two configurations, got %d",
+		len(o.files))
 	if o.format == "" {
 		o.format = endings[strings.ToLower(filepath.Ext(o.output))]
 		p.BadIf(o.format == "" && o.output != "", "--output %s: its ending names no format; add --format",
@@ -124,13 +140,56 @@ func runCompare(env *session.Environment, args []string) int {
 	if err != nil {
 		return env.Fail(session.ExitFailed, err)
 	}
-	if err := o.write(env, c.Tables(), c.Caution()); err != nil {
+	tables, note, missed, err := o.prove(c)
+	if err != nil {
 		return env.Fail(session.ExitFailed, err)
 	}
-	if note := c.Caution(); note != "" && (o.output != "" || o.format == "csv") {
+	if err := o.write(env, append(tables, c.Tables()...), note); err != nil {
+		return env.Fail(session.ExitFailed, err)
+	}
+	if note != "" && (o.output != "" || o.format == "csv") {
 		env.Say(note)
 	}
+	for _, m := range missed {
+		env.Say(m)
+	}
+	if len(missed) > 0 {
+		return session.ExitMissed
+	}
 	return session.ExitFine
+}
+
+// prove compares two configurations by their runs: the tables of the evidence, with a note, and the --fail-on
+// conditions that are met.
+func (o *compareOptions) prove(c *compare.Comparison) (tables []compare.Table, note string, missed []string,
+	err error) {
+	note = c.Caution()
+	if len(o.files) != 2 {
+		return nil, note, nil, nil
+	}
+	proofs, err := compare.Prove([2]string(o.files), [2]string(c.Labels))
+	if err != nil {
+		return nil, note, nil, err
+	}
+	notes := []string{}
+	for i := range proofs {
+		p := &proofs[i]
+		if tables = append(tables, p.Tables()...); len(p.Rows) > 0 {
+			note = ""
+		}
+		if n := p.Note(); n != "" {
+			notes = append(notes, n)
+		}
+		for _, g := range o.gates {
+			if words := g.Missed(p); words != "" {
+				missed = append(missed, words)
+			}
+		}
+	}
+	if note != "" {
+		notes = append(notes, note)
+	}
+	return tables, strings.Join(notes, " "), missed, nil
 }
 
 // mostNotes bounds the notes on files that are no results.

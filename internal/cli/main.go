@@ -54,7 +54,8 @@ func sections() []section {
 		}},
 		{"Read results", "benchtop compare before.json after.json", []command{
 			{"report", "print the report of a saved run, or replay the run", runReport, nil},
-			{"compare", "compare results: ratios by load, and the highest load within limits", runCompare, nil},
+			{"compare", "compare results: what is better or worse, ratios by load, the highest load within limits",
+				runCompare, nil},
 			{"export-suite", "write results as the scripts of vLLM's performance dashboard read them", runExportSuite,
 				nil},
 		}},

@@ -35,6 +35,8 @@ report missing.json
 report file.txt
 compare missing.json missing.json
 compare
+compare a.json b.json --fail-on p99>5 --fail-on slow>+5%
+compare a.json --fail-on p99_ttft>+5%
 list
 attach 1
 completion powershell

@@ -1,12 +1,12 @@
-// Package evidence tells a difference between two sides of a comparison from chance. The units are whole runs, or pieces
-// of runs that are so long that they hardly depend on each other; single requests do, since they wait for each other. An
-// exact rank test compares the units of the sides, corrected for the number of figures.
+// Package evidence tells a difference between two sides of a comparison from chance. The units are whole runs, or
+// pieces of runs that are so long that they hardly depend on each other; single requests do, since they wait for each
+// other. An exact rank test compares the units of the sides.
 package evidence
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -24,166 +24,175 @@ const (
 	Short Verdict = "too short"
 )
 
-// Row is a figure of both sides.
-type Row struct {
-	// Key is its name in results, as p99_ttft_ms; Name is for a person.
-	Key, Name string
-	// A and B are the figures of whole runs, of several their mean; NaN for none.
-	A, B float64
-	// Change of B against A, as a part of A, or of a share in the same unit as the share itself; with Low to High, which
-	// hold it with Confidence. NaN where the runs are too short.
-	Change, Low, High float64
-	Verdict           Verdict
-	// Longer: so many times as long, the runs are long enough for a test, or the interval as narrow as Notable; 0 where
-	// they are.
-	Longer float64
-	// HigherBetter figures are rates and shares; a Share is a part of 1.
-	HigherBetter, Share bool
-}
-
 const (
-	// Confidence of intervals; the chance of a verdict by chance on any of the figures is at most 1 - Confidence.
+	// Confidence of intervals; the chance that any figure has a verdict by chance is at most 1 - Confidence.
 	Confidence = 0.95
 	// Notable is the change that runs should be long enough to see.
 	Notable = 0.05
-	// fewest and most are the numbers of units of a side; of whole runs, fewestRuns do for a single figure.
-	fewest, most, fewestRuns = 6, 12, 4
-	// independent is the length of a piece in times over which the figure depends on itself. With 3, at most 5 % of
-	// comparisons of equal servers had a verdict, with 1 up to 21 %.
+	// fewest and most are the numbers of units of a side. The least that can tell all figures of two sides apart is 6.
+	fewest, most = 6, 12
+	// FewestRuns of a side are compared as wholes.
+	FewestRuns = fewest
+	// independent is the length of a piece in times over which its figure depends on itself. With 3, few comparisons of
+	// equal servers have a verdict; with 1, one in five had near the capacity.
 	independent = 3
 	// slicesOfRun is the number of parts by which that time is found.
 	slicesOfRun = 60
 )
 
+// Row is a figure of both sides.
+type Row struct {
+	// Key is its name in results, as p99_ttft_ms; Name is for a person.
+	Key, Name string
+	// A and B are the figures of whole runs, of several their mean; an answer has its bounds as well.
+	A, B metrics.Range
+	// Change of B against A, as a part of A, or of a Share as a difference; Low to High hold it with Confidence. NaN
+	// where the runs are too short, and for an answer.
+	Change, Low, High float64
+	Verdict           Verdict
+	// Longer: with runs so many times as long, there would be a test, or a change of Notable would be seen; 0 where
+	// that is so, and beside a verdict.
+	Longer float64
+	// A Share is a part of 1. HigherBetter figures are rates and shares of what is good.
+	Share, HigherBetter bool
+}
+
 // Result is the evidence of a comparison.
 type Result struct {
 	Rows []Row
-	// Units describes what was compared, as "12 and 12 pieces of 25s".
+	// Units are what was compared, as "5 and 5 runs".
 	Units string
+	// Why there is no evidence but of the answers, "" where there is.
+	Why string
 }
 
-// Compare compares the runs of two sides, which should have had the same load. The error says why there can be no
-// evidence.
-func Compare(a, b []metrics.Report) (Result, error) {
-	if len(a) >= fewestRuns && len(b) >= fewestRuns {
-		return compareRuns(a, b), nil
+// Compare compares the runs of two sides.
+func Compare(a, b []metrics.Report) (out Result) {
+	if len(a) >= FewestRuns && len(b) >= FewestRuns {
+		out.Units = fmt.Sprintf("%d and %d runs", len(a), len(b))
+		out.compare(a, b, func(f *figure) (va, vb []float64, need float64) { return f.ofRuns(a), f.ofRuns(b), 0 })
+		return out
 	}
-	for _, r := range [][]metrics.Report{a, b} {
-		for i := range r {
-			if err := steady(&r[i]); err != nil {
-				return Result{}, err
+	for _, r := range slices.Concat(a, b) {
+		if out.Why = unsteady(&r); out.Why != "" {
+			break
+		}
+	}
+	if out.Why == "" {
+		sa, sb := slicesOf(a, b)
+		least, longest := math.MaxInt, 0
+		out.compare(a, b, func(f *figure) (va, vb []float64, need float64) {
+			if va, vb, need = f.pieces(sa, sb); va != nil {
+				least, longest = min(least, len(va), len(vb)), max(longest, len(va), len(vb))
 			}
+			return va, vb, need
+		})
+		out.Units = fmt.Sprintf("%d to %d pieces of a side", least, longest)
+		if longest == 0 {
+			out.Units = "too short for pieces"
 		}
 	}
-	return comparePieces(a, b), nil
-}
-
-// steady is an error for a run whose pieces are not all of one load.
-func steady(r *metrics.Report) error {
-	p, why := &r.Plan, ""
-	switch {
-	case len(r.Timeline) == 0:
-		why = "there is no journal beside a result"
-	case p.Ramp != nil, len(p.Stages) > 0, p.Find != nil, p.Confirm > 0, r.Steered > 0, p.Trace:
-		why = "the load changes during a run"
-	case !p.ClosedLoop() && math.IsInf(float64(p.Rate), 1):
-		why = "all requests of a run are sent at once"
-	default:
-		return nil
+	if len(a) == 1 && len(b) == 1 {
+		out.answers(&a[0], &b[0])
 	}
-	return fmt.Errorf("%s, so that its pieces cannot be compared; give %d or more runs a side, as of --num-runs", why,
-		fewestRuns+1)
-}
-
-// ErrNoUnits: neither side has a figure.
-var errNoUnits = errors.New("there is nothing to compare")
-
-// compareRuns takes whole runs as units.
-func compareRuns(a, b []metrics.Report) Result {
-	out := Result{Units: fmt.Sprintf("%d and %d runs", len(a), len(b))}
-	var p []float64
-	var tested []int
-	for _, f := range figures() {
-		va, vb := f.ofRuns(a), f.ofRuns(b)
-		if len(va) < fewestRuns || len(vb) < fewestRuns {
-			continue
-		}
-		row := f.row(va, vb)
-		row.test(va, vb)
-		tested, p = append(tested, len(out.Rows)), append(p, chance(va, vb))
-		out.Rows = append(out.Rows, row)
-	}
-	out.conclude(tested, p)
 	return out
 }
 
-// comparePieces takes pieces of runs as units.
-func comparePieces(a, b []metrics.Report) Result {
-	length := min(measured(a), measured(b)) / slicesOfRun
-	length = max(time.Second, length.Truncate(time.Second))
-	sa, sb := slicesOf(a, length), slicesOf(b, length)
-	out := Result{}
-	var p []float64
+// unsteady is why the pieces of a run are not all of one load, "" where they are.
+func unsteady(r *metrics.Report) string {
+	switch p := &r.Plan; {
+	case len(r.Timeline) == 0:
+		return "a result has no journal beside it"
+	case p.Ramp != nil, len(p.Stages) > 0, p.Find != nil, p.Confirm > 0, r.Steered > 0, p.Trace:
+		return "the load changes during a run"
+	case !p.ClosedLoop() && math.IsInf(float64(p.Rate), 1):
+		return "all requests of a run are sent at once"
+	}
+	return ""
+}
+
+// compare adds a row for each figure that both sides have, by the units of it.
+func (out *Result) compare(a, b []metrics.Report, units func(*figure) (va, vb []float64, need float64)) {
 	var tested []int
-	least, longest := 0, time.Duration(0)
+	var chances []float64
 	for _, f := range figures() {
 		wa, wb := f.ofRuns(a), f.ofRuns(b)
-		if len(wa) == 0 || len(wb) == 0 {
+		if len(wa) < len(a) || len(wb) < len(b) {
 			continue
 		}
-		row := f.row(wa, wb)
-		each := f.independence(sa, sb)
-		va, vb, need := f.pieces(sa, sb, each)
-		if va == nil {
+		row := Row{Key: f.key, Name: f.name, A: metrics.Range{Load: mean(wa)}, B: metrics.Range{Load: mean(wb)},
+			Change: math.NaN(), Low: math.NaN(), High: math.NaN(), HigherBetter: f.higherBetter, Share: f.share}
+		if va, vb, need := units(&f); va == nil {
 			row.Verdict, row.Longer = Short, need
 		} else {
-			if n := min(len(va), len(vb)); least == 0 || n < least {
-				least = n
-			}
 			row.test(va, vb)
-			tested, p = append(tested, len(out.Rows)), append(p, chance(va, vb))
+			tested, chances = append(tested, len(out.Rows)), append(chances, chance(va, vb))
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	_ = longest
-	out.conclude(tested, p)
-	out.Units = fmt.Sprintf("%d or more pieces a side", least)
-	return out
+	for i, p := range corrected(chances) {
+		row := &out.Rows[tested[i]]
+		row.Verdict = None
+		if p <= 1-Confidence && row.Change != 0 {
+			row.Verdict, row.Longer = row.direction(row.Change), 0
+		}
+	}
 }
 
-// test fills in the change and its interval.
+// direction is the verdict on a change.
+func (r *Row) direction(change float64) Verdict {
+	if change > 0 == r.HigherBetter {
+		return Better
+	}
+	return Worse
+}
+
+// test fills in the change with its interval.
 func (r *Row) test(a, b []float64) {
+	width := 0.0 // in widths of the interval that is narrow enough
 	if r.Share {
 		r.Low, r.Change, r.High = shift(a, b, Confidence)
-		if w := (r.High - r.Low) / 2; w > Notable {
-			r.Longer = (w / Notable) * (w / Notable)
-		}
-		return
+		width = (r.High - r.Low) / 2 / Notable
+	} else {
+		low, middle, high := shift(logs(a), logs(b), Confidence)
+		r.Low, r.Change, r.High = math.Expm1(low), math.Expm1(middle), math.Expm1(high)
+		width = (high - low) / 2 / math.Log1p(Notable)
 	}
-	la, lb := logs(a), logs(b)
-	low, middle, high := shift(la, lb, Confidence)
-	r.Low, r.Change, r.High = math.Expm1(low), math.Expm1(middle), math.Expm1(high)
-	if w := (high - low) / 2 / math.Log1p(Notable); w > 1 {
-		r.Longer = w * w
+	if width > 1 {
+		r.Longer = width * width
 	}
 }
 
-// logs of figures; one of 0 counts as the smallest time that is measured, a microsecond.
+// logs of figures; what is below a microsecond or a thousandth a second counts as that.
 func logs(values []float64) []float64 {
 	return metrics.Each(values, func(v float64) float64 { return math.Log(max(v, 1e-3)) })
 }
 
-// conclude makes verdicts of the probabilities of the rows that were tested.
-func (r *Result) conclude(tested []int, p []float64) {
-	for i, q := range corrected(p) {
-		row := &r.Rows[tested[i]]
+// answers adds the loads that each run found. Ranges that do not meet are evidence.
+func (out *Result) answers(a, b *metrics.Report) {
+	add := func(key, name string, of func(*metrics.Report) metrics.Range) {
+		row := Row{Key: key, Name: name, A: of(a), B: of(b), Change: math.NaN(), Low: math.NaN(), High: math.NaN(),
+			Verdict: None, HigherBetter: true}
+		above := func(x, y metrics.Range) bool { return y.High > 0 && x.Low > y.High }
 		switch {
-		case q > 1-Confidence || row.Change == 0:
-			row.Verdict = None
-		case row.Change > 0 == row.HigherBetter:
+		case a.Answer.Unit != b.Answer.Unit || !row.A.Known() || !row.B.Known():
+			return
+		case above(row.B, row.A):
 			row.Verdict = Better
-		default:
+		case above(row.A, row.B):
 			row.Verdict = Worse
 		}
+		out.Rows = append(out.Rows, row)
 	}
+	unit := a.Answer.Unit.String()
+	add("slo", "Within SLO ("+unit+")", func(r *metrics.Report) metrics.Range { return r.Answer.Estimate })
+	add("saturation", "Saturation ("+unit+")", func(r *metrics.Report) metrics.Range {
+		if !r.Answer.Saturates || !r.Answer.Confirmed {
+			return metrics.Range{}
+		}
+		return r.Answer.Capacity
+	})
 }
+
+// milliseconds is a duration as latencies are given.
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

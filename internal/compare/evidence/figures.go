@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -50,8 +49,13 @@ func measured(runs []metrics.Report) (all time.Duration) {
 	return all
 }
 
-// slicesOf are the slices of each run.
-func slicesOf(runs []metrics.Report, length time.Duration) (all [][]slice) {
+// slicesOf are the slices of the runs of both sides, all of one length.
+func slicesOf(a, b []metrics.Report) (sa, sb [][]slice) {
+	length := max(time.Second, (min(measured(a), measured(b)) / slicesOfRun).Truncate(time.Second))
+	return sliced(a, length), sliced(b, length)
+}
+
+func sliced(runs []metrics.Report, length time.Duration) (all [][]slice) {
 	for i := range runs {
 		var of []slice
 		s := slice{}
@@ -90,13 +94,14 @@ func figures() (all []figure) {
 		}
 		add := func(key, name string, needs int, of func(*slice) (float64, int),
 			whole func(*metrics.Statistic) float64) {
-			all = append(all, figure{key: key + "_" + l.Key() + "_ms", name: name + " " + l.Naming().Short + " (ms)", needs: needs,
-				of: of, basis: mean, whole: func(r *metrics.Report) float64 {
-					if s := &r.Statistics[l]; s.N > 0 {
-						return whole(s)
-					}
-					return math.NaN()
-				}})
+			all = append(all,
+				figure{key: key + "_" + l.Key() + "_ms", name: name + " " + l.Naming().Short + " (ms)", needs: needs,
+					of: of, basis: mean, whole: func(r *metrics.Report) float64 {
+						if s := &r.Statistics[l]; s.N > 0 {
+							return whole(s)
+						}
+						return math.NaN()
+					}})
 		}
 		quantile := func(q float64) func(*slice) (float64, int) {
 			return func(s *slice) (float64, int) {
@@ -137,14 +142,6 @@ func figures() (all []figure) {
 	return all
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// row has the figure of whole runs.
-func (f *figure) row(a, b []float64) Row {
-	return Row{Key: f.key, Name: f.name, A: mean(a), B: mean(b), Change: math.NaN(), Low: math.NaN(), High: math.NaN(),
-		HigherBetter: f.higherBetter, Share: f.share}
-}
-
 // ofRuns are the figures of whole runs that have it.
 func (f *figure) ofRuns(runs []metrics.Report) (all []float64) {
 	for i := range runs {
@@ -155,23 +152,14 @@ func (f *figure) ofRuns(runs []metrics.Report) (all []float64) {
 	return all
 }
 
-// independence is the number of slices over which the figure depends on itself: 1 + 2 times the sum of its
-// autocorrelations up to the first that is small, of all runs together (Sokal's initial sequence).
-func (f *figure) independence(sides ...[][]slice) float64 {
-	of := f.basis
-	if of == nil {
-		of = f.of
-	}
+// memory is the number of slices over which the figure depends on itself, its integrated autocorrelation time: 1 and
+// twice the sum of its autocorrelations, of all runs together, up to the first that is small (Geyer 1992).
+func (f *figure) memory(sides ...[][]slice) float64 {
 	const longest = 24
 	var sums [longest]float64
 	for _, runs := range sides {
 		for _, slices := range runs {
-			var values []float64
-			for i := range slices {
-				if v, n := of(&slices[i]); n > 0 {
-					values = append(values, v)
-				}
-			}
+			values := f.series(slices)
 			m, n := mean(values), len(values)
 			for lag := range min(longest, n/2) {
 				for i := lag; i < n; i++ {
@@ -183,7 +171,7 @@ func (f *figure) independence(sides ...[][]slice) float64 {
 	time := 1.0
 	for _, s := range sums[1:] {
 		part := s / sums[0]
-		if !(part > .05) {
+		if !(part > small) {
 			break
 		}
 		time += 2 * part
@@ -191,21 +179,50 @@ func (f *figure) independence(sides ...[][]slice) float64 {
 	return time
 }
 
-// pieces are the figures of pieces of so many slices at least. Where there are too few, need is how many times as long
-// the runs would have to be.
-func (f *figure) pieces(a, b [][]slice, each float64) (va, vb []float64, need float64) {
-	n := min(count(a), count(b))
-	length := max(int(math.Ceil(independent*each)), (n+most-1)/most)
+// small is the autocorrelation that ends their sum.
+const small = 0.05
+
+// series is the basis of the figure in each slice that has it.
+func (f *figure) series(slices []slice) (values []float64) {
+	of := f.basis
+	if of == nil {
+		of = f.of
+	}
+	for i := range slices {
+		if v, n := of(&slices[i]); n > 0 {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// pieces are the figures of pieces of each side. Where there are too few, need is how many times as long the runs would
+// have to be.
+func (f *figure) pieces(a, b [][]slice) (va, vb []float64, need float64) {
+	n := max(1, min(count(a), count(b)))
+	samples := min(f.samples(a), f.samples(b))
+	length := max(int(math.Ceil(independent*f.memory(a, b))), (n+most-1)/most, f.needs*n/max(1, samples))
 	for ; ; length++ {
 		va, na := f.joined(a, length)
 		vb, nb := f.joined(b, length)
 		if min(len(va), len(vb)) < fewest {
-			return nil, nil, max(float64(fewest*length)/float64(max(n, 1)), 1.1)
+			return nil, nil, float64(fewest*length) / float64(n)
 		}
 		if min(na, nb) >= f.needs {
 			return va, vb, 0
 		}
 	}
+}
+
+// samples are those of a side.
+func (f *figure) samples(runs [][]slice) (all int) {
+	for _, r := range runs {
+		for i := range r {
+			_, n := f.of(&r[i])
+			all += n
+		}
+	}
+	return all
 }
 
 func count(runs [][]slice) (n int) {
@@ -240,4 +257,5 @@ func mean(values []float64) float64 {
 	return all / float64(max(1, len(values)))
 }
 
-var _ = fmt.Sprint
+// Keys are the names of all figures that have a change.
+func Keys() []string { return metrics.Each(figures(), func(f figure) string { return f.key }) }

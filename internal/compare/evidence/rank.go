@@ -75,8 +75,8 @@ func shift(a, b []float64, confidence float64) (low, middle, high float64) {
 	return all[left], (all[(n-1)/2] + all[n/2]) / 2, all[n-1-left]
 }
 
-// corrected are probabilities corrected for how many there are, by the method of Holm (1979): with them, the chance that
-// any is below a level by chance is at most that level.
+// corrected are probabilities corrected for how many there are, by the method of Holm (1979): with them, the chance
+// that any is below a level by chance is at most that level.
 func corrected(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

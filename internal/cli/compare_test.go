@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"benchtop/internal/session"
+	"benchtop/internal/simulator"
+)
+
+// Two runs are compared piece by piece: a server with itself is no evidence, and one that is slower is. What the runs
+// have not in common is said first.
+func TestCompareProves(t *testing.T) {
+	dir := t.TempDir()
+	measure := func(name string, speed float64, args ...string) {
+		p := simulator.Defaults()
+		p.Speed *= speed
+		inVirtualTime(t, p, nil, func(t *testing.T, server *virtual) {
+			server.serve(t, append([]string{"--model", p.Model, "--dataset-name", "random", "--random-input-len", "32",
+				"--random-output-len", "8", "--request-rate", "10", "--duration", "90s", "--save-result",
+				"--result-dir",
+				dir, "--result-filename", name}, args...)...)
+		})
+	}
+	measure("a.json", 1)
+	measure("again.json", 1, "--seed", "1")
+	measure("slower.json", .7, "--seed", "2", "--random-output-len", "9")
+	at := func(name string) string { return filepath.Join(dir, name) }
+	gates := []string{"--fail-on", "median_ttft>+10%", "--fail-on", "output_throughput<-50%"}
+
+	same := benchtop(append([]string{"compare", at("a.json"), at("again.json")}, gates...)...)
+	same.expect(t, session.ExitFine, "Evidence, ", "no evidence")
+	for _, words := range []string{"worse", "better", "The runs differ", "do not prove"} {
+		if strings.Contains(same.stdout+same.stderr, words) {
+			t.Errorf("the same server: %q in %s", words, same.stdout)
+		}
+	}
+
+	slower := benchtop(append([]string{"compare", at("a.json"), at("slower.json")}, gates...)...)
+	slower.expect(t, session.ExitMissed, "The runs differ", "output tokens of a request", "worse",
+		"--fail-on median_ttft>+10% at 10 req/s: Median TTFT (ms) changed by ")
+	if strings.Contains(slower.stderr, "output_throughput") {
+		t.Errorf("a condition that is not met: %s", slower.stderr)
+	}
+
+	if err := os.Remove(at("again.jsonl.gz")); err != nil {
+		t.Fatal(err)
+	}
+	benchtop("compare", at("a.json"), at("again.json")).expect(t, session.ExitFine,
+		"a result has no journal beside it, so that pieces of runs cannot be compared", "do not prove")
+}

@@ -1,0 +1,91 @@
+package evidence
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-12 {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// The distribution of U is that of all orders.
+func TestOrders(t *testing.T) {
+	for _, sides := range [][2]int{{1, 1}, {2, 3}, {4, 4}, {3, 7}} {
+		n, m := sides[0], sides[1]
+		counts, all := make([]float64, n*m+1), 0.0
+		for set := range 1 << (n + m) { // the places of the first side
+			u, ones := 0, 0
+			for i := range n + m {
+				if set>>i&1 == 1 {
+					ones++
+					u += i + 1 - ones
+				}
+			}
+			if ones == n {
+				counts[u]++
+				all++
+			}
+		}
+		for u, share := range orders(n, m) {
+			near(t, "a share", share, counts[u]/all)
+		}
+	}
+}
+
+// The chances are those of the published tables: 5 and 5 values that do not overlap 2 in 252, those with U 2 8 in 252.
+func TestChance(t *testing.T) {
+	near(t, "apart", chance([]float64{1, 2, 3, 4, 5}, []float64{6, 7, 8, 9, 10}), 2./252)
+	near(t, "one pair", chance([]float64{6, 7, 8, 9, 10}, []float64{1, 2, 3, 4, 6.5}), 4./252)
+	near(t, "two pairs", chance([]float64{1, 2, 3, 4, 7.5}, []float64{6, 7, 8, 9, 10}), 8./252)
+	near(t, "all the same", chance([]float64{1, 1, 1}, []float64{1, 1, 1}), 1)
+}
+
+// The interval of a shift holds exactly the shifts that the test does not exclude.
+func TestShift(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		var a, b []float64
+		for range 5 + r.IntN(8) {
+			a = append(a, r.NormFloat64())
+		}
+		for range 5 + r.IntN(8) {
+			b = append(b, 1+r.NormFloat64())
+		}
+		low, middle, high := shift(a, b, .95)
+		if !(low < middle && middle < high) {
+			t.Fatalf("%v, %v, %v", low, middle, high)
+		}
+		for _, c := range []struct {
+			by   float64
+			kept bool
+		}{{low - 1e-9, false}, {low + 1e-9, true}, {high - 1e-9, true}, {high + 1e-9, false}} {
+			moved := slices.Clone(b)
+			for i := range moved {
+				moved[i] -= c.by
+			}
+			if kept := chance(a, moved) > .05; kept != c.kept {
+				t.Errorf("%d and %d values: by %v, of %v to %v, kept %v", len(a), len(b), c.by, low, high, kept)
+			}
+		}
+	}
+	if low, middle, high := shift([]float64{1}, []float64{3}, .95); low != 2 || middle != 2 || high != 2 {
+		t.Errorf("of one value each %v, %v, %v", low, middle, high)
+	}
+}
+
+// The probabilities of Holm's own rule: the least times how many there are, the next times one fewer, never falling.
+func TestCorrected(t *testing.T) {
+	got := corrected([]float64{.01, .04, .03, .005})
+	for i, want := range []float64{.03, .06, .06, .02} {
+		near(t, "a probability", got[i], want)
+	}
+	if got := corrected(nil); len(got) > 0 {
+		t.Errorf("of none %v", got)
+	}
+}

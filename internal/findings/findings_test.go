@@ -67,7 +67,7 @@ func TestWithin(t *testing.T) {
 		{"load within SLO unknown: few, hold 25 s more", "SLO unknown, hold 25 s more", tier{Why: "few", HeldLevel: 1},
 			true},
 		{"load within SLO unknown", "SLO unknown", tier{HeldLevel: 7}, true},
-		{"within SLO: 24 req/s proven (97 %); holding 29 req/s: 82 %, about 25 s more for a proof",
+		{"within SLO: 24 req/s proven (97 %); holding 29 req/s: 82 %, about 25 s more for a verdict",
 			"SLO 24 req/s (97 %)",
 			tier{Proven: 24, Confidence: 0.979, HeldLevel: 1}, true},
 	} {
@@ -85,6 +85,11 @@ func TestWithin(t *testing.T) {
 			gold.Short != "gold "+gold.Brief {
 			t.Errorf("tiers: %+v\n%+v", gold, silver)
 		}
+	}
+	good := judged(metrics.Answer{TierAnswer: tier{Proven: 24, Confidence: 0.979, HeldLevel: 1}, LowestTried: 8})
+	good.On, good.Levels[1].Standing = true, metrics.LevelWithin
+	if f := good.Findings()[0]; !strings.HasSuffix(f.Long, "holding 29 req/s: 82 %, about 25 s more for a proof") {
+		t.Errorf("a load within the objectives: %q", f.Long)
 	}
 }
 

@@ -63,12 +63,15 @@ func sure(p float64) string {
 	return ""
 }
 
-// Missing says for how long a load must still be held.
+// Missing says for how long a load must still be held, by what is known so far.
 func Missing(d time.Duration) string { return "hold " + wait(d) + " more" }
 
-// wait rounds up: a look comes no sooner.
+// wait rounds up, since a look comes no sooner, and so far that it does not change with every request.
 func wait(d time.Duration) string {
 	s := math.Ceil(max(d, 0).Seconds())
+	if s > 10 {
+		s = 5 * math.Ceil(s/5)
+	}
 	if s <= 120 {
 		return fmt.Sprintf("%.0f s", s)
 	}

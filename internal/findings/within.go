@@ -114,7 +114,11 @@ func (r *Run) holding(tier int, a *metrics.TierAnswer) string {
 	if share := Confidence(v.Confidence); share != "" {
 		text += share + ", "
 	}
-	return text + "about " + wait(v.Missing) + " more for a proof"
+	goal := "a verdict"
+	if v.Standing == metrics.LevelWithin {
+		goal = "a proof"
+	}
+	return text + "about " + wait(v.Missing) + " more for " + goal
 }
 
 // missing is what a first proof lacks.

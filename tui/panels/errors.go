@@ -20,7 +20,7 @@ func errorsTitle(v *View, _, _ int) []screen.Span {
 	if t.Failed > 0 {
 		out = append(out, screen.Label.Span(" of "+number.Count(t.Ended())+", "+number.Share(t.Failed, t.Ended())))
 		if at := lastFailure(v.Snapshot); at >= 0 {
-			out = append(out, screen.Label.Span(between+"latest "+ago(v.At-at)))
+			out = append(out, screen.Label.Span(between+"latest "+v.ago(at)))
 		}
 	}
 	out.when(t.Refusals > 0, screen.Label, " · refusals ", number.Count(t.Refusals))
@@ -36,11 +36,16 @@ func lastFailure(s *metrics.Snapshot) time.Duration {
 	return at
 }
 
-func ago(d time.Duration) string {
-	if d < time.Second {
+// ago is how long ago a moment was, or the moment itself once the run is over.
+func (v *View) ago(at time.Duration) string {
+	switch d := v.At - at; {
+	case v.State == metrics.Finished:
+		return "at " + number.Clock(at)
+	case d < time.Second:
 		return "now"
+	default:
+		return number.Coarse(d) + " ago"
 	}
-	return number.Coarse(d) + " ago"
 }
 
 // drawErrors writes one line per kind, most frequent first, and its messages as far as there is room: wrapped if there
@@ -153,7 +158,7 @@ func errorLines(v *View, w, most int) []errorLine {
 
 // errorWhen is the share of requests of the kind and the time since the last one.
 func errorWhen(v *View, f *metrics.FailureCount) string {
-	return number.Share(f.Count, v.Totals.Completed+v.Totals.Failed) + "  " + ago(v.At-f.Last)
+	return number.Share(f.Count, v.Totals.Completed+v.Totals.Failed) + "  " + v.ago(f.Last)
 }
 
 func drawErrorLines(c screen.Canvas, v *View, lines []errorLine) {

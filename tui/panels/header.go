@@ -102,6 +102,8 @@ func ConclusionSign(r *metrics.Report) screen.Span {
 		return screen.Caution.Span("✓ DONE early")
 	case r != nil && r.Failed > 0: // more than half are a failed run
 		return screen.Caution.Span("✓ DONE with errors")
+	case r != nil && r.Judges() && !r.Plan.Enough(r.GoodShare()): // a ramp to saturation is not as good as its start
+		return screen.Strong.Span("✓ DONE")
 	}
 	return screen.Success.Span("✓ DONE")
 }
@@ -160,6 +162,9 @@ func (h Header) bar(c screen.Canvas) {
 	chart.Bar(c.Sub(max(0, c.W-40), 0, min(c.W, 40), 1), part)
 }
 
+// plannedTime is that of the plan, holds that prove a load included; a queue that drains before one comes on top.
+func plannedTime(p *metrics.Plan) time.Duration { return p.Duration + p.Confirm }
+
 // portion is the share of the planned time or number of requests that is done.
 func portion(s *metrics.Snapshot) (float64, bool) {
 	p := s.Plan
@@ -171,7 +176,7 @@ func portion(s *metrics.Snapshot) (float64, bool) {
 	case p == nil:
 		return 0, false
 	case p.Duration > 0:
-		return min(max(s.At.Seconds()/p.Duration.Seconds(), 0), 1), true
+		return min(max(s.At.Seconds()/plannedTime(p).Seconds(), 0), 1), true
 	case p.Requests > 0:
 		return min(max(float64(endedRequests(s))/float64(p.Requests), 0), 1), true
 	}
@@ -199,7 +204,7 @@ func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 		out = append(out, screen.Label.Span("/"+number.Clock(s.Replay.Length)))
 	case p == nil:
 	case p.Duration > 0:
-		whole := p.Duration + p.Confirm // a queue that drains before a hold comes on top
+		whole := plannedTime(p)
 		out = append(out, screen.Label.Span("/"+number.Clock(whole)))
 		if left := whole - s.At; left > 0 && on {
 			out = append(out, screen.Label.Span(" -"+number.Clock(left+time.Second-1)))

@@ -115,7 +115,7 @@ func (v *View) stageFigures(rows []stageRow, w int) columns[stageRow] {
 	}
 	tiers := v.tiers()
 	if len(tiers) < 2 {
-		all = append(all, column[stageRow]{"% in SLO", 8,
+		all = append(all, column[stageRow]{"in SLO", 8,
 			func(r stageRow) screen.Span { return cell(orDash(!math.IsNaN(r.within), percent, r.within)) }, 0})
 		return all.fit(w - stageNotesWidth)
 	}

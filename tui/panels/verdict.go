@@ -161,13 +161,6 @@ func (v *View) spare(f *findings.Finding) int {
 	return 0
 }
 
-func errorsWord(n int) string {
-	if n == 1 {
-		return "1 error"
-	}
-	return number.Count(n) + " errors"
-}
-
 // searching is the search for the highest load while it is on; nil for none.
 func (v *View) searching() *metrics.Search {
 	if v.Search == nil || v.Search.Phase == metrics.SearchDone || v.State == metrics.Finished {
@@ -336,16 +329,12 @@ func (r cardRow) draw(at screen.Canvas) {
 // cardNames is the width of the names on the card.
 const cardNames = len("throughput") + 2
 
-// ended is how many requests were done in which time, and, where there is room for it, the number of errors.
+// ended is how many requests were done in which time, and, where there is room for it, how many of them failed.
 func (h Header) ended(errors bool) string {
 	r := h.View.Report
-	done := number.Count(r.Completed)
-	if r.Failed > 0 {
-		done += " of " + number.Count(r.Completed+r.Failed)
-	}
-	out := fmt.Sprintf("%s requests in %s", done, number.Clock(r.Ended))
+	out := fmt.Sprintf("%s requests in %s", number.Count(r.Completed+r.Failed), number.Clock(r.Ended))
 	if errors && r.Failed > 0 {
-		out += ", " + errorsWord(r.Failed)
+		out += ", " + number.Count(r.Failed) + " failed"
 	}
 	return out
 }

@@ -155,6 +155,16 @@ func legend() (out section) {
 	return out
 }
 
+// signs are those of the pages with their meanings.
+var signs = section{title: "Signs", rows: []helpRow{
+	{screen.Text.Span("✓ !"), "within the objectives, and not"},
+	{screen.Text.Span("?"), "not known, with the reason"},
+	{screen.Text.Span("~"), "counted by chunks, corrected later"},
+	{screen.Text.Span("→"), "beyond the edge of the axis"},
+	{screen.Text.Span("▲"), "among the slowest 5 %"},
+	{screen.Label.Span("grey"), "of no objective, or not of now"},
+}}
+
 // drawKeys draws the bottom line: a notice if there is one, and the keys. The last two are always shown.
 func drawKeys(c screen.Canvas, notice string, items [][]screen.Span) {
 	c.Clear()

@@ -61,9 +61,9 @@ func (m *model) draw(c screen.Canvas) {
 	}
 	m.drawAbove(below, l.Keys.Y-low+1, func() []section {
 		if m.palette.Mono {
-			return keymap.help(m)
+			return append(keymap.help(m), signs)
 		}
-		return append(keymap.help(m), legend())
+		return append(keymap.help(m), legend(), signs)
 	})
 }
 

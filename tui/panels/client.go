@@ -36,14 +36,13 @@ func latenessTitle(v *View, w, _ int) []screen.Span {
 		}
 		cpu = percent(c.CPU, c.Cores)
 	}
-	out := legend(w, "lateness",
-		legendItem{color: screen.P99, name: "p99", value: p99},
-		legendItem{color: screen.Plain, name: "max", value: most},
-		legendItem{color: screen.Usage, name: "CPU", value: cpu})
-	if v.whole() {
-		out = noted(out, w, screen.Label, between+v.scope())
+	items := []legendItem{{color: screen.P99, name: "p99", value: p99}, {color: screen.Plain, name: "max", value: most},
+		{color: screen.Usage, name: "CPU", value: cpu, spare: true}}
+	if !v.whole() {
+		return legend(w, "lateness", items...)
 	}
-	return out
+	note := between + v.scope()
+	return noted(legend(w-screen.Width(note), "lateness", items...), w, screen.Label, note)
 }
 
 // cpuShare is how much of its processors the client kept busy, in percent; NaN where it is not known.

@@ -32,8 +32,8 @@ func (v *View) engines() []metrics.Engine {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b metrics.Engine) int {
-		return cmp.Or(cmp.Compare(b.TTFT.Mean, a.TTFT.Mean), cmp.Compare(b.Waiting, a.Waiting),
-			cmp.Compare(b.Running, a.Running))
+		return cmp.Or(lastly(a.Server == metrics.OtherServers, b.Server == metrics.OtherServers),
+			cmp.Compare(b.TTFT.Mean, a.TTFT.Mean), cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(b.Running, a.Running))
 	})
 	kept[v.Whole] = out
 	return out

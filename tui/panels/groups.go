@@ -217,10 +217,22 @@ func (v *View) drawGroups(c screen.Canvas, rows []groupRow) {
 	if len(rows) > c.H-1 {
 		t.order = "worst"
 		slices.SortStableFunc(rows, func(a, b groupRow) int {
-			return cmp.Or(cmp.Compare(v.bad(&b), v.bad(&a)), cmp.Compare(b.p99, a.p99))
+			return cmp.Or(lastly(a.Name() == metrics.OtherModels, b.Name() == metrics.OtherModels),
+				cmp.Compare(v.bad(&b), v.bad(&a)), cmp.Compare(b.p99, a.p99))
 		})
 	}
 	t.draw(c, len(rows), row, plainRow)
+}
+
+// lastly puts a row that joins many, and is none of them, behind the others.
+func lastly(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // bad is the share of a group's requests that is not good or, without objectives, that failed.

@@ -19,8 +19,8 @@ var (
 	eventsPanel = Panel{name: "events", title: eventsTitle, draw: drawEvents}
 )
 
-// logWraps is the least height of a tail of the log that wraps its lines. A lower one has a line for each event, unless
-// it has room for all of the log.
+// logWraps is the least height of a tail of the log that wraps its lines. A lower one has a line for each event, of
+// which both ends are left, unless it has room for all of the log.
 const logWraps = 12
 
 func drawLog(c screen.Canvas, v *View) {
@@ -32,7 +32,7 @@ func drawLog(c screen.Canvas, v *View) {
 	head := headWidth(v.Log)
 	for y, e := range tail {
 		drawEventHead(c, y, e, head)
-		c.Print(head, y, eventText(e), screen.Text)
+		c.Print(head, y, screen.ShortenMiddle(eventText(e), c.W-head), screen.Text)
 	}
 }
 

@@ -21,7 +21,11 @@ var stagesPanel = Panel{name: "stages", open: func(v *View) (titleOf, drawOf) {
 }}
 
 func (v *View) stagesTitle(rows []stageRow, h int) []screen.Span {
-	out := []screen.Span{screen.Strong.Span("stages")}
+	name := "stages"
+	if v.Search != nil {
+		name = "loads tried"
+	}
+	out := []screen.Span{screen.Strong.Span(name)}
 	if len(rows) > h-3 {
 		out = append(out, screen.Text.Span(fmt.Sprintf(" %d", len(rows))), screen.Label.Span(" · z shows all"))
 	}
@@ -209,6 +213,7 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 			add(true, screen.Shorten(cause, w-screen.SpansWidth(out)-2), screen.Label)
 		}
 	}
+	add(r.held, "held for a proof", screen.Strong)
 	add(r.saturatesAfter && saturation, "↓ saturates", screen.Warning)
 	add(r.now, "now", screen.Label)
 	return out
@@ -220,6 +225,7 @@ type stageRow struct {
 	within            float64 // share of requests that met the objectives, from 0 to 1
 	now, begun        bool
 	saturatesAfter    bool
+	held              bool // by a search, for a proof
 	highest           bool
 	highestFor        []string // the tiers of several, whose highest load it is
 }
@@ -271,7 +277,8 @@ func (v *View) judgedRows() (out []stageRow) {
 		saturation = lastBeforeSaturation(v.levels(), a)
 	}
 	for i, l := range v.levels() {
-		r := stageRow{LoadLevel: l, begun: true, within: math.NaN(), saturatesAfter: i == saturation}
+		r := stageRow{LoadLevel: l, begun: true, within: math.NaN(), saturatesAfter: i == saturation,
+			held: v.held(&l)}
 		if share, known := part(l.Good, l.Requests); known && v.judges() {
 			r.within = share
 		}
@@ -285,6 +292,13 @@ func (v *View) judgedRows() (out []stageRow) {
 		out = append(out, r)
 	}
 	return out
+}
+
+// held reports whether a search held a load for a proof.
+func (v *View) held(l *metrics.LoadLevel) bool {
+	return slices.ContainsFunc(v.Marks, func(e metrics.LogEntry) bool {
+		return e.Search != nil && e.Search.Phase == metrics.SearchHolding && e.At <= l.From
+	})
 }
 
 // settings are the first and the last event that set or paused the load, nil for none.
@@ -340,7 +354,7 @@ func (r *stageRow) failed() bool {
 	return r.Standing.Failed()
 }
 
-// keptStages keeps at most n rows in their order: the load that is on, those around saturation and the highest within
+// keptStages keeps at most n rows in their order: the load that is on or held, those around saturation and the highest within
 // the objectives, those that failed, then the newest. Where there is no room for all that failed, rest counts those
 // left out for the last row.
 func keptStages(rows []stageRow, n int) (kept []stageRow, rest string) {
@@ -355,7 +369,7 @@ func keptStages(rows []stageRow, n int) (kept []stageRow, rest string) {
 // keepStages keeps at most n rows and counts those that failed and are left out.
 func keepStages(rows []stageRow, n int) (kept []stageRow, missing int) {
 	kept, left := keep(rows, n,
-		claim[stageRow]{of: func(r *stageRow) bool { return r.now || r.saturatesAfter || r.highest }},
+		claim[stageRow]{of: func(r *stageRow) bool { return r.now || r.held || r.saturatesAfter || r.highest }},
 		claim[stageRow]{(*stageRow).failed, true}, claim[stageRow]{func(r *stageRow) bool { return r.begun }, true})
 	for _, r := range left {
 		if r.failed() {

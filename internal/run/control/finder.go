@@ -1,7 +1,6 @@
 package control
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -231,19 +230,22 @@ func named(tier, words string) string {
 	return tier + ": " + words
 }
 
-// outcome is how the search ended, for a person: "14 req/s proven; the border is between 14.3 and 16.1 req/s".
+// outcome is how the search ended, for a person: "14 req/s proven; by its tests, the border is between
+// 14.3 and 16.1 req/s".
 func (f *Finder) outcome(results []search.Result) string {
 	var all []string
 	for i, r := range results {
-		words := r.Why
+		words, border := r.Why, r.Why
+		if where := r.Border(f.find.Unit); where != "" {
+			border = "by its tests, " + where // the answer of the run is by all requests
+		}
 		switch h := &f.held[i]; {
 		case h.proven > 0 && r.AtLeast:
 			words = f.load(h.proven) + " proven, the most that may be tried"
 		case h.proven > 0:
-			words = f.load(h.proven) + " proven; " + cmp.Or(r.Border(f.find.Unit), r.Why)
+			words = f.load(h.proven) + " proven; " + border
 		case h.last > 0:
-			words = fmt.Sprintf("%s not proven: %s; %s", f.load(h.last), h.why(f.find.Hold),
-				cmp.Or(r.Border(f.find.Unit), r.Why))
+			words = fmt.Sprintf("%s not proven: %s; %s", f.load(h.last), h.why(f.find.Hold), border)
 		}
 		all = append(all, named(r.Tier, words))
 	}

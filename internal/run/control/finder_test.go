@@ -141,25 +141,25 @@ func TestFinder(t *testing.T) {
 		most      time.Duration // it takes at most
 		last      string
 	}{
-		{"a rate", rates, server{capacity: 38}, 28, 38.5, 0, 10 * time.Minute, " req/s proven; the border is between "},
+		{"a rate", rates, server{capacity: 38}, 28, 38.5, 0, 10 * time.Minute, " req/s proven; by its tests, the border is between "},
 		{"from above", from(rates, 300), server{capacity: 38}, 28, 38.5, 0, 10 * time.Minute,
-			" req/s proven; the border is between "},
+			" req/s proven; by its tests, the border is between "},
 		{"up to the most", to(rates, 20), server{capacity: 38}, 20, 20, 0, 6 * time.Minute,
 			"20 req/s proven, the most that may be tried"},
 		{"the most is the first", to(from(rates, 20), 20), server{capacity: 38}, 20, 20, 0, time.Minute,
 			"20 req/s proven"},
 		{"less than one a second", from(rates, 2), server{capacity: .4}, .3, .4, 0, time.Hour,
-			" req/s proven; the border is between "},
+			" req/s proven; by its tests, the border is between "},
 		{"never within", rates, server{}, 0, 0, 0, 30 * time.Minute, "even "},
-		{"users", users, server{capacity: 38}, 28, 38, 0, 10 * time.Minute, " users proven; the border is between "},
-		{"one user", users, server{capacity: 1}, 1, 1, 0, 3 * time.Minute, "1 user proven; the border is 1 user"},
+		{"users", users, server{capacity: 38}, 28, 38, 0, 10 * time.Minute, " users proven; by its tests, the border is between "},
+		{"one user", users, server{capacity: 1}, 1, 1, 0, 3 * time.Minute, "1 user proven; by its tests, the border is 1 user"},
 		{"not one user", users, server{}, 0, 0, 0, 3 * time.Minute, "even 1 user misses the objectives"},
 		{"all users", to(users, 7), server{capacity: 38}, 7, 7, 0, 3 * time.Minute,
 			"7 users proven, the most that may be tried"},
 		{"many users from above", from(users, 700), server{capacity: 38}, 28, 38, 0, 10 * time.Minute,
-			" users proven; the border is between "},
+			" users proven; by its tests, the border is between "},
 		{"a server that tires", rates, server{capacity: 60, tires: .1}, 5, 58, 0, time.Hour,
-			" req/s proven; the border is "},
+			" req/s proven; by its tests, the border is "},
 		{"a server that dies", rates, server{capacity: 60, tires: .6}, 0, 0, 0, time.Hour, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestFinderSays(t *testing.T) {
 		"14.5 req/s passed, 18.6 failed; testing 15.6", "15.6 req/s failed; waiting for the queue to drain",
 		"14.5 req/s passed, 15.6 failed; testing 14.1", "14.5 req/s passed, 15.6 failed; testing 14.1",
 		"holding 13.3 req/s", "13.3 req/s failed; waiting for the queue to drain",
-		"holding 11.3 req/s", "11.3 req/s proven; the border is about 14.5 req/s",
+		"holding 11.3 req/s", "11.3 req/s proven; by its tests, the border is about 14.5 req/s",
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("got\n%s\nwant\n%s", g, w)

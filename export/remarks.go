@@ -175,9 +175,16 @@ func (t *remarks) cache() {
 	if t.r.Plan.Cache != "" {
 		t.add("Prefix cache: %s, so that earlier runs have no effect.", text.Clean(t.r.Plan.Cache))
 	}
-	warm := func(e metrics.LogEntry) bool { return e.Mark == metrics.CacheMark }
-	if i := slices.IndexFunc(t.r.Events, warm); i >= 0 {
-		t.add("Prefix cache: %s.", text.Fit(text.Clean(t.r.Events[i].Text), 5*textWidth))
+	t.marked("Prefix cache", metrics.CacheMark)
+}
+
+// marked reports the last event with a mark.
+func (t *remarks) marked(about, mark string) {
+	for _, e := range slices.Backward(t.r.Events) {
+		if e.Mark == mark {
+			t.add("%s: %s.", about, text.Fit(text.Clean(e.Text), 5*textWidth))
+			return
+		}
 	}
 }
 
@@ -251,6 +258,7 @@ func (t *remarks) failures() {
 		}
 		t.text += strings.TrimRight(text.Fit(line, textWidth), " ") + "\n"
 	}
+	t.marked("Authorization", metrics.TokenMark)
 	if fields := t.r.Refused(); len(fields) > 0 {
 		t.add("The server does not support %s. To omit what it does not support, add", text.Join(fields, " and "))
 		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to copy

@@ -76,6 +76,9 @@ type LogEntry struct {
 // prompts.
 const CacheMark = "cache"
 
+// TokenMark is the mark of the warning that there is no token in place of one that expires or was refused.
+const TokenMark = "no token"
+
 // FoundMark is the mark of the event by which a search reports that its last load held.
 const FoundMark = "found"
 

@@ -226,8 +226,7 @@ func (f *Flags) Settings(values []Value, secrets []string) (all []metrics.Settin
 		name, _, _ := strings.Cut(v.Name, ".")
 		safe := secret.HideWords(append([]string{"--" + v.Name}, v.Texts...), secrets)[1:]
 		for i, t := range v.Texts { // the name of a variable or a file is no secret, and makes the run again
-			if v.Name == "header" && secret.Reference.MatchString(valueOf(t)) ||
-				v.Name == "api-key" && secret.Reference.MatchString(t) {
+			if v.Name == "header" && secret.Reference.MatchString(valueOf(t)) || secret.Shows(v.Name, t) {
 				safe[i] = t
 			}
 		}

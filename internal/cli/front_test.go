@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/argv"
-	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -123,8 +122,8 @@ func TestInit(t *testing.T) {
 	url := simulated(t, nil)
 	benchtop("init", strings.TrimPrefix(url, "http://")+"/v1", "--api-key", "$KEY").expect(t, session.ExitFine,
 		"wrote benchtop.yaml; run it with: benchtop serve --config benchtop.yaml#chat")
-	text, err := os.ReadFile("benchtop.yaml")
-	assert.Succeeds(t, err)
+	text := readFile(t, "benchtop.yaml")
+	first := text
 	for _, want := range []string{"base-url: " + url, "model: sim-8b", "api-key: $KEY", "tokens together"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is missing in\n%s", want, text)
@@ -142,9 +141,21 @@ func TestInit(t *testing.T) {
 	benchtop("init", url, "--output", "plain.yaml", "--api-key", "canary").expect(t, session.ExitFine,
 		"no place for secrets")
 	benchtop("serve", "--config", "plain.yaml#chat", "--dry-run").expect(t, session.ExitFine, "base-url: "+url)
+	at := strings.TrimPrefix(url, "http://")
+	r := benchtop("init", "http://me:canary@"+at, "--auth-command", "echo canary", "--header", "X=canary", "Y=$KEY",
+		"--output", "a file.yaml")
+	r.expect(t, session.ExitFine, "run it with: benchtop serve --config 'a file.yaml'#chat")
+	text = readFile(t, "a file.yaml")
+	for _, want := range []string{"\nbase-url: " + url, "\nheader: Y=$KEY", "# auth-command: a secret", "# header: a s",
+		"# base-url: a secret is left out; write user and password as header: Authorization="} {
+		if !strings.Contains(string(text), want) || strings.Contains(string(text)+r.stderr, "canary") {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	benchtop("serve", "--config", "a file.yaml#chat", "--dry-run").expect(t, session.ExitFine, "base-url: "+url)
 	benchtop("init", "127.0.0.1:"+unused(t), "--overwrite").expect(t, session.ExitFailed, "cannot reach")
-	if again, err := os.ReadFile("benchtop.yaml"); err != nil || string(again) != string(text) {
-		t.Errorf("a file of a run that failed: %v\n%s", err, again)
+	if again := readFile(t, "benchtop.yaml"); string(again) != string(first) {
+		t.Errorf("a file of a run that failed: %s", again)
 	}
 }
 

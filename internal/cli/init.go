@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"benchtop/internal/argv"
@@ -16,6 +18,7 @@ import (
 	"benchtop/internal/session"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
+	"benchtop/metrics"
 )
 
 const initText = `
@@ -60,10 +63,15 @@ func runInit(env *session.Environment, args []string) int {
 		}
 		err = files.Write(*output, func(w io.Writer) error { return writeProfiles(w, &o, &flags, m, *output) })
 		if err == nil {
-			env.Say(fmt.Sprintf("wrote %s; run it with: benchtop serve --config %[1]s#chat", *output))
+			env.Say("wrote " + *output + "; run it with: " + runOf(*output))
 		}
 		return err
 	}))
+}
+
+// runOf is the command that runs a profile of a file.
+func runOf(file string) string {
+	return strings.Join(argv.ShellWords([]string{"serve", "--config", file}), " ") + "#chat"
 }
 
 // writeProfiles writes the flags that reach the server, and profiles for usual loads.
@@ -71,37 +79,67 @@ func writeProfiles(w io.Writer, o *server.Options, flags *argv.Flags, m server.M
 	comment := func(format string, a ...any) { fmt.Fprintf(w, "# %s\n", text.Clean(fmt.Sprintf(format, a...))) }
 	comment("Flags of 'benchtop serve' for %s, which serves %s.", o.Target,
 		cmp.Or(m.ID, "a model that it does not name"))
-	comment("Run a profile with: benchtop serve --config %s#chat", file)
+	comment("Run a profile with: %s", runOf(file))
 	comment("A key is a flag without its dashes; 'benchtop serve --help=WORD' explains it. Flags of the command line")
 	comment("come first. What is commented out is a suggestion.")
 	var own []argv.Value
-	keyless := true
 	for _, v := range flags.Values() {
-		switch {
-		case v.Name == "output" || v.Name == "overwrite" || v.Name == "model":
-		case v.Name == "api-key" && !secret.Reference.MatchString(strings.Join(v.Texts, "")): // it would be hidden
+		switch v.Name {
+		case "output", "overwrite", "model":
 		default:
-			own, keyless = append(own, v), keyless && v.Name != "api-key"
+			own = append(own, v)
 		}
 	}
-	if err := argv.WriteFile(w, flags.Settings(append(own, argv.To("model", m.ID)), o.Secrets())); err != nil {
+	settings, hidden := withoutSecrets(flags.Settings(append(own, argv.To("model", m.ID)), o.Secrets()))
+	if err := argv.WriteFile(w, settings); err != nil {
 		return err
+	}
+	for _, flag := range hidden {
+		comment("%s: a secret is left out; write %s", flag, inFile[flag])
 	}
 	if len(m.Known) > 1 {
 		comment("other models: %s", text.List(m.Known[1:], 8))
 	}
-	length := "1024"
+	length := 1024
 	if m.Context > 0 {
 		comment("A prompt and its answer have at most %d tokens together.", m.Context)
-		if length = "1024"; m.Context < 2048 {
-			length = fmt.Sprint(m.Context / 2)
-		}
+		length = min(length, m.Context/2)
 	}
-	if keyless {
+	if !slices.ContainsFunc(own, func(v argv.Value) bool { return v.Name == "api-key" || v.Name == "auth-command" }) {
 		comment("api-key: $MY_KEY              # or @FILE; without it $OPENAI_API_KEY is sent")
 	}
-	_, err := io.WriteString(w, strings.NewReplacer("LENGTH", length).Replace(profilesText))
+	_, err := io.WriteString(w, strings.NewReplacer("LENGTH", strconv.Itoa(length)).Replace(profilesText))
 	return err
+}
+
+// inFile is how a file has the secrets of a flag.
+var inFile = map[string]string{
+	"api-key":      "@FILE or $NAME of a variable",
+	"auth-command": "it here, or the name of a script, which is shown",
+	"base-url":     "user and password as header: Authorization=Basic $NAME of a variable, or Authorization=@FILE",
+	"header":       "KEY=@FILE or KEY=$NAME of a variable",
+}
+
+// withoutSecrets are the settings of a file, without values that a secret was taken out of, and the flags of those. A
+// URL stays without its user.
+func withoutSecrets(settings []metrics.Setting) (kept []metrics.Setting, hidden []string) {
+	for _, s := range settings {
+		given := len(s.Values)
+		for i, v := range s.Values {
+			s.Values[i] = strings.ReplaceAll(v, "://"+secret.Mask+"@", "://")
+			if s.Values[i] != v {
+				hidden = append(hidden, s.Flag)
+			}
+		}
+		s.Values = slices.DeleteFunc(s.Values, func(v string) bool { return strings.Contains(v, secret.Mask) })
+		if len(s.Values) < given {
+			hidden = append(hidden, s.Flag)
+		}
+		if given == 0 || len(s.Values) > 0 {
+			kept = append(kept, s)
+		}
+	}
+	return kept, slices.Compact(hidden)
 }
 
 const profilesText = `

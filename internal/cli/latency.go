@@ -158,6 +158,7 @@ func (o *latencyOptions) measure(env *session.Environment) error {
 		})
 	})
 	defer b.stop()
+	defer o.Server.Target.Token().Stop(0)
 	b.unfollow()
 	if b.env == nil {
 		return failed

@@ -296,7 +296,7 @@ func TestProfiler(t *testing.T) {
 		"profiler did not start", "404")
 }
 
-// Runs that are appended to one file are its lines, each with a journal of its own.
+// Runs that are appended to one file are its lines, each with a journal and figures of its own.
 func TestAppend(t *testing.T) {
 	t.Parallel()
 	url := simulated(t, nil)
@@ -304,7 +304,7 @@ func TestAppend(t *testing.T) {
 	for range 3 {
 		benchtop("serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len",
 			"2",
-			"--append-result", "--result-dir", dir, "--result-filename", "all.json").expect(t, session.ExitFine,
+			"--append-result", "--result-dir", dir, "--result-filename", "all.json", "--export", "md").expect(t, session.ExitFine,
 			"result saved to "+filepath.Join(dir, "all.json"))
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "all.json"))
@@ -313,8 +313,9 @@ func TestAppend(t *testing.T) {
 	}
 	lines := strings.Split(string(data), "\n")
 	journals, _ := filepath.Glob(filepath.Join(dir, "all-*.jsonl.gz"))
-	if len(lines) != 3 || len(journals) != 3 {
-		t.Fatalf("%d lines, %d journals, want 3 each", len(lines), len(journals))
+	pages, _ := filepath.Glob(filepath.Join(dir, "all-*.md"))
+	if len(lines) != 3 || len(journals) != 3 || len(pages) != 3 {
+		t.Fatalf("%d lines, %d journals, %d pages, want 3 each", len(lines), len(journals), len(pages))
 	}
 	for _, l := range lines {
 		if !strings.HasPrefix(l, `{"date": `) || !strings.HasSuffix(l, "}") {

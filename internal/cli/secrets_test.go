@@ -67,7 +67,7 @@ func TestKeysReachTheServerAlone(t *testing.T) {
 	assert.Succeeds(t, os.WriteFile(filepath.Join(dir, "key"), []byte("canary\n"), 0o600))
 	t.Chdir(dir)
 	for _, flag := range []string{"--api-key=$KEY", "--api-key=@key", "--api-key=canary", "--auth-command=echo $KEY",
-		"--auth-command=cat key"} {
+		"--auth-command=cat key", "--auth-command=echo canary"} {
 		refused.Store(0)
 		r := benchtop("serve", locked.URL, flag, "--num-prompts", "3", "--random-input-len", "8", "--random-output-len",
 			"2", "--save-result", "--result-dir", "results")
@@ -91,4 +91,36 @@ func TestKeysReachTheServerAlone(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// Why there is no token in place of one that is refused is told at once, in the report, and with the failure of a run
+// that has no success.
+func TestTokenNotRenewed(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "")
+	t.Chdir(t.TempDir())
+	simulator, err := url.Parse(simulated(t, nil))
+	assert.Succeeds(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(simulator)
+	var good, sent atomic.Int64 // requests
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/completions" && r.Method == http.MethodPost && sent.Add(1) > good.Load() {
+			http.Error(w, "expired", http.StatusUnauthorized)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer locked.Close()
+	run := func(successes int64, command string) result {
+		_ = os.Remove("used")
+		good.Store(successes)
+		sent.Store(0)
+		return benchtop("serve", locked.URL, "--auth-command", command, "--num-prompts", "4", "--max-concurrency", "1",
+			"--random-input-len", "8", "--random-output-len", "2", "--skip-tokenizer-init", "--fail-on", "failed>0")
+	}
+	const once = "[ ! -e used ] && touch used && echo token || { echo log in >&2; exit 3; }"
+	const why = "no new token: --auth-command: exit status 3: log in; the old one stays in use"
+	run(3, once).expect(t, session.ExitMissed, "benchtop: "+why, "Authorization: no new token")
+	run(0, once).expect(t, session.ExitFailed, "HTTP 401: expired; "+why+": run the command in a shell")
+	run(0, "echo token").expect(t, session.ExitFailed,
+		"HTTP 401: expired; is the token of --auth-command right for this server?")
 }

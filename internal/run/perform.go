@@ -11,6 +11,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/run/watch"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/text"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
@@ -58,12 +59,16 @@ func (r *Run) measure() (end metrics.End, err error) {
 	watching, stop := context.WithCancel(context.Background())
 	defer stop()
 	watchers := r.watch(watching)
+	token := r.config.Load.Target.Token()
+	token.Tell(r.tokenMissing)
+	defer token.Tell(nil)
 	r.must(r.load.Begin)
 	err = r.engine.Run(context.Background(), r.config.Prompts)
 	r.must(func() { r.step(loadOver) })
 	stop()
 	r.config.Drawn()
 	watchers.Wait()
+	token.Stop(tokenPatience)
 	r.must(func() {
 		end = r.soFar()
 		end.Reason = r.reason
@@ -81,6 +86,18 @@ func (r *Run) measure() (end metrics.End, err error) {
 		}
 	}
 	return end, err
+}
+
+// tokenPatience is how long a token that was refused at the end of a run is still asked for, to say why there is none.
+const tokenPatience = time.Second
+
+// tokenMissing logs why there is no other token, as servers may refuse the one there is.
+func (r *Run) tokenMissing(err error) {
+	words := "no new token: " + text.Clean(r.config.Load.Target.Hide(err.Error())) + "; the old one stays in use"
+	r.stream.Tell(metrics.LogEntry{Level: metrics.Warn, Text: words, Mark: metrics.TokenMark})
+	if t := r.config.Terminal; !t.Drawn() {
+		t.Announce(words)
+	}
 }
 
 // watch starts all that watches the run until ctx ends.

@@ -18,9 +18,9 @@ const Mask = "***"
 var userInfo = regexp.MustCompile(`://[^/\s"]*@`)
 
 // Name is a name whose value is a secret: of a variable of the environment, of a member of a request's body. Tokens are
-// counted more often than kept secret, so max_tokens is none.
+// counted more often than kept secret, so max_tokens is none. The command of --auth-command may have secrets in it.
 var Name = regexp.MustCompile(
-	`(?i)((api|access|secret|private|auth)[-_]?key|secret|password|passwd|passphrase|credential|` +
+	`(?i)((api|access|secret|private|auth)[-_]?key|auth[-_]command|secret|password|passwd|passphrase|credential|` +
 		`authorization|auth|cookie)s?$|token$`)
 
 // key is a text that is a key to some service, whatever its name: the issuers of keys give them such beginnings.
@@ -164,8 +164,22 @@ func isNumber(text string) bool {
 // isHeader reports whether a flag is --header, perhaps abbreviated.
 func isHeader(flag string) bool { return len(flag) > len("--h") && strings.HasPrefix("--header", flag) }
 
-// isKey reports whether a flag is --api-key, perhaps abbreviated. Its value is a secret even if it is a number.
-func isKey(flag string) bool { return len(flag) > len("--a") && strings.HasPrefix("--api-key", flag) }
+// isKey reports whether a flag is --api-key or --auth-command, perhaps abbreviated. Its value is a secret even if it is a
+// number.
+func isKey(flag string) bool {
+	flag = strings.ReplaceAll(flag, "_", "-")
+	return len(flag) > len("--a") && (strings.HasPrefix("--api-key", flag) || strings.HasPrefix("--auth-command", flag))
+}
+
+// Shows reports whether a value of a flag may be shown as it is although the flag is for secrets: the name of a file or
+// a variable, and of a program without arguments.
+func Shows(flag, value string) bool {
+	return flag == "api-key" && Reference.MatchString(value) || flag == "auth-command" && program.MatchString(value) &&
+		Hide(value) == value
+}
+
+// program is a command of one plain word.
+var program = regexp.MustCompile(`^[\w./~-]+$`)
 
 // HideWords returns a command line that may be shown and saved. Of headers, which are the values of --header and those
 // given as written, only the keys remain, of secrets in JSON, as in --extra-body, the names, and so with KEY=VALUE.

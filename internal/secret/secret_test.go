@@ -60,6 +60,8 @@ func TestHideWords(t *testing.T) {
 		"--endpoint /v1/x?api_key=canary&x=1":   "--endpoint /v1/x?api_key=***&x=1",
 		"--endpoint=/v1/x?x=1&key=canary#a":     "--endpoint=/v1/x?x=1&key=***#a",
 		"--seed=3 --host h":                     "--seed=3 --host h",
+		"--auth-command canary --auth-c=canary": "--auth-command *** --auth-c=***",
+		"--auth_comm 7 --auth_command=canary":   "--auth_comm *** --auth_command=***",
 	} {
 		if got := strings.Join(HideWords(strings.Fields(line), nil), " "); got != want {
 			t.Errorf("%s: got %s, want %s", line, got, want)
@@ -99,6 +101,8 @@ func TestHideValue(t *testing.T) {
 		{"header", `["X=canary", "Y=canary"]`, `["X=***", "Y=***"]`},
 		{"api_key", `"canary"`, `"***"`},
 		{"api_key", `["canary"]`, `"***"`},
+		{"auth_command", `"curl -H 'Authorization: Bearer canary'"`, `"***"`},
+		{"a", `{"auth_command": "echo canary"}`, `{"auth_command": "***"}`},
 		{"per_token", `0.5`, `0.5`},
 		{"extra_body", `"{\"api_key\":\"canary\"}"`, `"{\"api_key\":\"***\"}"`},
 		{"extra_body", `{"a": {"secret": {"b": "canary"}, "c": [1, null]}, "d": "x"}`,
@@ -114,6 +118,19 @@ func TestHideValue(t *testing.T) {
 	} {
 		if got := string(HideValue(c[0], []byte(c[1]))); got != c[2] {
 			t.Errorf("%s %s: got %s, want %s", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+// The name of a file, a variable or a program is no secret; a command with more than that may have one.
+func TestShows(t *testing.T) {
+	for value, want := range map[[2]string]bool{
+		{"api-key", "@key"}: true, {"api-key", "$KEY"}: true, {"api-key", "canary"}: false, {"seed", "1"}: false,
+		{"auth-command", "~/bin/token.sh"}: true, {"auth-command", "cat key"}: false,
+		{"auth-command", "sk-canary-1"}: false, {"auth-command", "$KEY"}: false, {"auth-command", "K=canary"}: false,
+	} {
+		if Shows(value[0], value[1]) != want {
+			t.Errorf("%q: not %v", value, want)
 		}
 	}
 }

@@ -10,10 +10,12 @@ import (
 	"math"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"benchtop/internal/secret"
 	"benchtop/internal/text"
 	"benchtop/loadgen/target"
 )
@@ -46,16 +48,33 @@ func tokenOf(command string) *target.Token {
 		out, problems := head{most: mostOutput}, head{most: mostOutput}
 		c := exec.CommandContext(ctx, shell[0], append(shell[1:], command)...)
 		c.Stdout, c.Stderr, c.WaitDelay = &out, &problems, time.Second
+		inGroup(c)
+		began := time.Now()
 		err := c.Run()
 		if ctx.Err() != nil {
-			err = errors.New("it takes too long")
+			err = fmt.Errorf("it printed no token within %s", time.Since(began).Round(100*time.Millisecond))
 		}
 		if err != nil {
-			words := strings.TrimSpace(text.Clean(string(problems.text)))
-			return "", time.Time{}, fmt.Errorf("--auth-command: %w: %.200s", err, words)
+			words := strings.TrimSpace(text.Clean(hideWords(command, string(problems.text))))
+			why := strings.TrimSuffix(fmt.Sprintf("--auth-command: %s: %.200s", err, words), ": ")
+			return "", time.Time{}, errors.New(why)
 		}
 		return readToken(out.text)
 	}}
+}
+
+// hideWords hides what a command quotes of itself, which may be a secret: its words but short ones and the program.
+func hideWords(command, said string) string {
+	const shortest = 6
+	words := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n'\"`;|&()=:", r) })
+	words = words[min(1, len(words)):]
+	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) }) // one may be in another
+	for _, w := range words {
+		if len(w) >= shortest && !strings.HasPrefix(w, "-") {
+			said = strings.ReplaceAll(said, w, secret.Mask)
+		}
+	}
+	return said
 }
 
 // readToken reads what a command printed: a token, or JSON with one and its end, as the command lines of clouds and the

@@ -113,7 +113,7 @@ func PositionalURL(arguments []string) (base, shown string) {
 	if len(arguments) == 0 {
 		return "", ""
 	}
-	first := arguments[0]
+	first := strings.TrimSpace(arguments[0])
 	address, _, _ := strings.Cut(first, "/")
 	if _, _, err := net.SplitHostPort(address); err == nil && !strings.HasSuffix(address, ":") {
 		first = target.Meant(first)

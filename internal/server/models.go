@@ -65,8 +65,7 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
 	switch {
 	case err != nil && o.Model == "" && errors.As(err, new(unauthorizedError)):
-		return m, refusal{fmt.Errorf("%w It is taken from --api-key, %s or --header", err,
-			cmp.Or(o.Protocol.Traits().KeyFrom, "OPENAI_API_KEY"))}
+		return m, refusal{fmt.Errorf("%w; %s", err, KeyAdvice(o.Backend, o.auth != ""))}
 	case err != nil && (o.Model == "" || isFinal(err)):
 		return m, err
 	case err != nil:
@@ -81,11 +80,26 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	return m, nil
 }
 
+// KeyAdvice is what to try where a server refuses the key of a backend, or the token of --auth-command.
+func KeyAdvice(backend string, token bool) string {
+	if token {
+		return "is the token of --auth-command right for this server? Run the command in a shell to see it"
+	}
+	variable := "OPENAI_API_KEY"
+	if p := protocol.Named(backend); p != nil {
+		variable = cmp.Or(p.Traits().KeyFrom, variable)
+	}
+	return "is the API key right? It is taken from --api-key, " + variable + ", --header or --auth-command"
+}
+
 // modelsPath is where a server lists its models.
 const modelsPath = "/v1/models"
 
 // List asks the server for its models; there is at least one.
 func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, error) {
+	if err := t.Token().First(ctx); err != nil { // which may take longer than an answer
+		return nil, unreached(ctx, t, err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.URL(modelsPath), nil)
@@ -157,9 +171,8 @@ func refused(ctx context.Context, t *target.Target, answer *http.Response, body 
 	case status == http.StatusNotFound && inBaseURL(t, modelsPath):
 		return refusal{usage.Errorf("the server has no %s (404); leave /v1 out of --base-url", t.URL(modelsPath))}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return unauthorizedError{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?",
-			t.URL(modelsPath),
-			answer.Status, text.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
+		return unauthorizedError{fmt.Errorf("asking %s for its models: %s: %s", t.URL(modelsPath), answer.Status,
+			text.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
 	case status == http.StatusBadRequest && speaksTLS(ctx, t):
 		return wantsTLS(t)
 	}

@@ -120,6 +120,8 @@ func (o *Options) Check() (p usage.Problems) {
 		token, bearer = tokenOf(o.auth), ""
 		p.BadIf(o.apiKey != "" || header.Get("Authorization") != "",
 			"--auth-command and --api-key or --header Authorization: choose one")
+		p.BadIf(o.auth == secret.Mask, "--auth-command %s: a command was hidden here; give it anew, or keep it in a "+
+			"script, whose name alone is shown", o.auth)
 	}
 	roots, certificate := o.checkTLS(&p)
 	strategy := loadgen.Strategy(strings.ReplaceAll(string(o.Strategy), "_", "-"))
@@ -202,7 +204,8 @@ func resolved(p *usage.Problems, name, value string) (text string, written bool)
 		return part[1] + strings.TrimSpace(string(text)), false
 	default:
 		text, known := os.LookupEnv(part[3])
-		p.BadIf(!known, "%s: the variable %s is not set", name, part[3])
+		p.BadIf(!known, "%s: the variable %s is not set; a value that itself begins with $ stands in a file, as @FILE",
+			name, part[3])
 		return part[1] + text, false
 	}
 }

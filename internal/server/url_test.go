@@ -128,6 +128,7 @@ func TestAPIKey(t *testing.T) {
 		{"--auth-command x --api-key canary", "", "", "--auth-command and --api-key"},
 		{"--auth-command x --header Authorization=canary", "", "", "--auth-command and --api-key"},
 		{"--auth-command x", "", "", ""},
+		{"--auth-command ***", "", "", "--auth-command ***: a command was hidden here"},
 	} {
 		var o Options
 		flags := argv.Flags{Synopsis: "serve [flags]"}
@@ -186,7 +187,7 @@ func TestKeyRefused(t *testing.T) {
 		o := checked(t, Options{Backend: "openai", BaseURLs: []string{web.URL}, port: 1, Ready: 60})
 		_, err := finds(t, o)
 		if err == nil || !isFinal(err) || !strings.Contains(err.Error(),
-			"bad key; is the API key right? It is taken from --api-key, OPENAI_API_KEY or --header") ||
+			"bad key; is the API key right? It is taken from --api-key, OPENAI_API_KEY, --header or --auth-command") ||
 			strings.Contains(err.Error(), "--model") {
 			t.Errorf("status %d: %v", status, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/argv"
 	"benchtop/internal/run"
+	"benchtop/internal/server"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/tui"
@@ -99,9 +100,11 @@ func requestsFailed(r *metrics.Report) error {
 	case r.Conclusion != metrics.RunFailed || r.Trouble == "":
 		return nil
 	case metrics.ConclusionOf(r.Trouble) == metrics.RunFailed:
+		words := r.Trouble + advice(r)
 		if r.Interrupted != nil && r.Interrupted.Unsent > 0 {
-			return errors.New(r.Trouble + "; --keep-going sends the others as well")
+			words += "; --keep-going sends the others as well"
 		}
+		return errors.New(words)
 	case r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0:
 		return fmt.Errorf("all %d requests were in the warm-up, so there are no figures; shorten --warmup %s",
 			r.WarmedUp, metrics.Duration(r.Plan.Warmup))
@@ -125,13 +128,28 @@ func firstFailure(r *metrics.Report) string {
 	if len(f.Examples) > 0 {
 		words += ": " + text.Clip(text.Clean(f.Examples[0]), 200)
 	}
-	switch f.Status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		words += "; is the API key right? It is taken from --api-key, OPENAI_API_KEY or --header"
-	case http.StatusNotFound:
-		words += "; are --model, --backend and --endpoint right?"
+	return words + advice(r)
+}
+
+// advice is what to try by the status of the most frequent failure, "" for none. A key that is refused is that of
+// --auth-command where there was no new one.
+func advice(r *metrics.Report) string {
+	if len(r.Failures) == 0 {
+		return ""
 	}
-	return words
+	switch r.Failures[0].Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		for _, e := range slices.Backward(r.Events) {
+			if e.Mark == metrics.TokenMark {
+				return "; " + e.Text + ": run the command in a shell"
+			}
+		}
+		asked := slices.ContainsFunc(r.Plan.Spec, func(s metrics.Setting) bool { return s.Flag == "auth-command" })
+		return "; " + server.KeyAdvice(r.Plan.Backend, asked)
+	case http.StatusNotFound:
+		return "; are --model, --backend and --endpoint right?"
+	}
+	return ""
 }
 
 // PrintReport prints everything there is to read about a run, beside an older one unless that is nil; the headline

@@ -99,7 +99,12 @@ func unbroken(ctx context.Context, prepare func(context.Context) (*Run, error)) 
 
 // begin performs a run that is prepared, and returns the exit code.
 func (e *Environment) begin(p *Run, signals chan os.Signal) int {
-	t := &Console{Env: e, hastened: make(chan struct{}), leave: p.Leave, shown: e.display() != nil}
+	t := &Console{Env: e, hastened: make(chan struct{}), shown: e.display() != nil, leave: func() {
+		p.Load.Target.Token().Stop(0)
+		if p.Leave != nil {
+			p.Leave()
+		}
+	}}
 	if e.JSON == nil && !IsTerminal(e.Stdout) {
 		p.LastResort = e.Stdout
 	}
@@ -265,8 +270,6 @@ func (t *Console) leaveNow() {
 	where := t.run.Flush()
 	t.files.Abandon()
 	fmt.Fprintf(t.Env.Stderr, "benchtop: exited at once; %s\n", Harmless(where))
-	if t.leave != nil {
-		t.leave()
-	}
+	t.leave()
 	os.Exit(ExitAborted)
 }

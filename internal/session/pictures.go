@@ -30,6 +30,10 @@ func (p *Run) picturesBeside(r metrics.Report, events event.Events, result strin
 		result = p.Save.Place(p.Plan)
 	}
 	stem := files.Stem(result)
+	own := stem // of this run alone, where the result is one of many in a file
+	if p.Save.Append && p.Files != nil && result == p.Files.Path {
+		own = files.Stem(p.Files.JournalName)
+	}
 	put := func(path string, content func(io.Writer) error) {
 		if err := files.Write(path, content); err != nil {
 			warnings = append(warnings, fmt.Sprintf("%s was not written: %s", path, err))
@@ -39,7 +43,7 @@ func (p *Run) picturesBeside(r metrics.Report, events event.Events, result strin
 	}
 	o := &p.Plots
 	if o.Timeline {
-		put(stem+files.TimelineSuffix, func(w io.Writer) error {
+		put(own+files.TimelineSuffix, func(w io.Writer) error {
 			segments, err := charts.Timeline(w, recounted(events), r.Plan, r.Events, o.Thresholds)
 			if err == nil && segments == 0 {
 				err = errors.New("no request was sent, so there is nothing to plot")
@@ -48,10 +52,10 @@ func (p *Run) picturesBeside(r metrics.Report, events event.Events, result strin
 		})
 	}
 	if o.DatasetStats {
-		put(stem+files.DatasetStatsSuffix, func(w io.Writer) error { return charts.DatasetStats(w, recounted(events)) })
+		put(own+files.DatasetStatsSuffix, func(w io.Writer) error { return charts.DatasetStats(w, recounted(events)) })
 	}
 	for _, format := range o.Formats {
-		put(stem+export.Ending(format), func(w io.Writer) error { return export.Write(w, r, format) })
+		put(own+export.Ending(format), func(w io.Writer) error { return export.Write(w, r, format) })
 	}
 	if os.Getenv(PytorchVariable) != "" && p.Save.Asked() {
 		put(stem+files.PyTorchSuffix, func(w io.Writer) error {

@@ -81,6 +81,7 @@ func Prepare(ctx context.Context, env *Environment, o *spec.Spec) (*Run, error) 
 	run, err := p.prepare(ctx)
 	if err != nil {
 		p.fetching.Close()
+		p.client.CloseIdleConnections()
 		return nil, err
 	}
 	run.baseline = old

@@ -278,7 +278,7 @@ func (o *Spec) argument(f *pflag.Flag) any {
 	for _, v := range o.Server.Secrets() {
 		text = strings.ReplaceAll(text, v, secret.Mask)
 	}
-	return secret.Hide(text)
+	return secret.HideWords([]string{"--" + f.Name, text}, nil)[1]
 }
 
 // zeroByDefault are vLLM's flags that are 0 and not nothing when they are not given.

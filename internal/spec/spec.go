@@ -94,12 +94,13 @@ const (
 	dryRunFlag = "dry-run"
 )
 
-// secretInFile reports whether a value of a file is a secret. Headers and URLs are looked at with those of the command
-// line.
+// secretInFile reports whether a value of a file is a secret. Headers, keys and URLs are looked at with those of the
+// command line, and a command may stand in a file.
 func secretInFile(v argv.Value) bool {
 	words := append(append([]string{"--" + argv.Dashes(v.Name)}, v.Texts...), v.Object)
 	safe := strings.Join(secret.HideWords(words, nil), " ")
-	return v.Name != "header" && v.Name != "base-url" && v.Name != "api-key" && strings.Contains(safe, secret.Mask)
+	return !slices.Contains([]string{"header", "base-url", "api-key", "auth-command"}, argv.Dashes(v.Name)) &&
+		strings.Contains(safe, secret.Mask)
 }
 
 // New defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.

@@ -26,6 +26,11 @@ const (
 
 // parse reads a base URL. Its errors do not quote what may be a password.
 func parse(base string) (address, error) {
+	base = strings.TrimSpace(base)
+	if strings.Contains(base, hidden+"@") {
+		return address{}, errors.New("base URL: its user and password were hidden here; give them as --header " +
+			"'Authorization=Basic $NAME' of a variable, or Authorization=@FILE")
+	}
 	if socket, ok := strings.CutPrefix(base, "http+unix://"); ok {
 		escaped, path, _ := strings.Cut(socket, "/")
 		file, err := url.PathUnescape(escaped)

@@ -43,8 +43,12 @@ func (t *Target) keep(text string, word bool) {
 			t.secrets = append(t.secrets, s)
 		}
 	}
-	// A secret that contains another has to go first.
-	slices.SortStableFunc(t.secrets, func(a, b secret) int { return len(b.text) - len(a.text) })
+	longestFirst(t.secrets)
+}
+
+// longestFirst sorts secrets: one that contains another has to go first.
+func longestFirst(all []secret) {
+	slices.SortStableFunc(all, func(a, b secret) int { return len(b.text) - len(a.text) })
 }
 
 // Keep has Hide replace further secrets. It comes before the first use of the target.

@@ -215,7 +215,7 @@ func (t *Target) Secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
 const mostAsked = 64
 
 // Client returns a net/http client that reaches the same server with the same headers: for discovery, tokenizing and
-// everything else that is not timed. The caller closes its idle connections.
+// everything else that is not timed. The caller closes its idle connections, which also ends asking for another token.
 func (t *Target) Client() *http.Client {
 	transport := &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return t.Dial(ctx) },
@@ -283,4 +283,7 @@ func asNotHTTP(err error) error {
 	return fmt.Errorf("%w: %.120s", ErrNotHTTP, words)
 }
 
-func (h *headerTransport) CloseIdleConnections() { h.next.CloseIdleConnections() }
+func (h *headerTransport) CloseIdleConnections() {
+	h.target.token.Stop(0)
+	h.next.CloseIdleConnections()
+}

@@ -2,6 +2,8 @@ package target
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,9 +18,19 @@ type Token struct {
 	mu      sync.Mutex // guards what follows
 	current string
 	renewal time.Time // when the token is asked for anew
-	asked   time.Time // when that was done last
-	busy    bool      // with asking anew
-	all     []string  // secrets to hide: the tokens so far, the newest last
+	asked   time.Time // when that was last done, and refused when a refusal was the reason
+	refused time.Time
+	cancel  context.CancelFunc // ends asking anew, nil where that is not under way
+	trouble string             // why asking anew brought no token, "" where it brought one
+	failed  func(error)        // hears of trouble, nil for nobody
+	over    chan struct{}      // closed when asking anew ended, nil before the first time
+	old     []oldToken         // secrets to hide, each once
+}
+
+// oldToken is a token that was replaced.
+type oldToken struct {
+	text  string
+	since time.Time
 }
 
 const (
@@ -30,8 +42,8 @@ const (
 	tokenPause = 10 * time.Second
 	// tokenWait is how long a token may take.
 	tokenWait = time.Minute
-	// mostTokens are remembered, to hide them.
-	mostTokens = 8
+	// tokenMemory is how long a token is hidden after it was replaced: longer than any request that has it takes.
+	tokenMemory = 24 * time.Hour
 )
 
 // TokenError says why there is no token.
@@ -60,12 +72,15 @@ func (t *Token) First(ctx context.Context) error {
 // take has a token used from now on. The caller holds the lock.
 func (t *Token) take(token string, expires time.Time) {
 	now := time.Now()
-	t.current, t.asked, t.renewal = token, now, now.Add(tokenLife)
+	t.old = slices.DeleteFunc(t.old, func(o oldToken) bool {
+		return o.text == token || o.text == t.current || now.Sub(o.since) > tokenMemory
+	})
+	if t.current != "" && t.current != token {
+		t.old = append(t.old, oldToken{t.current, now})
+	}
+	t.current, t.renewal = token, now.Add(tokenLife)
 	if !expires.IsZero() {
 		t.renewal = expires.Add(-min(tokenLead, expires.Sub(now)/5))
-	}
-	if t.all = append(t.all, token); len(t.all) > mostTokens {
-		t.all = t.all[1:]
 	}
 }
 
@@ -86,7 +101,7 @@ func (t *Token) Value() string {
 	return "Bearer " + t.current
 }
 
-// Refused has the token replaced, since a server refused it.
+// Refused has the token replaced, since a server refused it: at once, unless that was done a moment ago.
 func (t *Token) Refused() {
 	if t == nil {
 		return
@@ -94,38 +109,91 @@ func (t *Token) Refused() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.renewal = time.Time{}
-	if time.Since(t.asked) >= tokenPause {
+	if now := time.Now(); now.Sub(t.refused) >= tokenPause {
+		t.refused = now
 		t.renew()
 	}
 }
 
 // renew asks for another token in the background. The old one stays where there is none. The caller holds the lock.
 func (t *Token) renew() {
-	if t.busy {
+	if t.cancel != nil {
 		return
 	}
-	t.busy, t.asked = true, time.Now()
+	var ctx context.Context
+	ctx, t.cancel = context.WithTimeout(context.Background(), tokenWait)
+	over := make(chan struct{})
+	t.asked, t.over = time.Now(), over
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), tokenWait)
-		defer cancel()
+		defer close(over)
 		token, expires, err := t.Ask(ctx)
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.busy = false; err == nil {
-			t.take(token, expires)
+		if tell := t.renewed(ctx, token, expires, err); tell != nil {
+			tell(TokenError{err})
 		}
 	}()
 }
 
-// secrets are the tokens so far.
+// renewed takes the outcome of asking anew, and returns who is to hear of its error, nil for nobody.
+func (t *Token) renewed(ctx context.Context, token string, expires time.Time, err error) (tell func(error)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	stopped := errors.Is(ctx.Err(), context.Canceled)
+	t.cancel()
+	t.cancel = nil
+	switch {
+	case err == nil:
+		t.trouble = ""
+		t.take(token, expires)
+	case !stopped && err.Error() != t.trouble:
+		t.trouble = err.Error()
+		return t.failed
+	}
+	return nil
+}
+
+// Tell has failed hear why a token that is due cannot be had, once for each reason in a row: now where that is so
+// already, later from another goroutine. nil is for nobody.
+func (t *Token) Tell(failed func(error)) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	t.failed = failed
+	trouble := t.trouble
+	t.mu.Unlock()
+	if failed != nil && trouble != "" {
+		failed(TokenError{errors.New(trouble)})
+	}
+}
+
+// Stop ends asking anew, after some patience where that is under way. A later request may begin it again.
+func (t *Token) Stop(patience time.Duration) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	cancel, over := t.cancel, t.over
+	t.mu.Unlock()
+	if cancel != nil {
+		defer time.AfterFunc(patience, cancel).Stop()
+	}
+	if over != nil {
+		<-over
+	}
+}
+
+// secrets are the token, and those that requests in flight may still have.
 func (t *Token) secrets() (all []secret) {
 	if t == nil {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, token := range t.all {
-		all = append(all, secret{token, len(token) < shortSecret})
+	for _, o := range append([]oldToken{{text: t.current}}, t.old...) {
+		if o.text != "" {
+			all = append(all, secret{o.text, len(o.text) < shortSecret})
+		}
 	}
+	longestFirst(all)
 	return all
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A token is replaced before it expires, and after a refusal, but not more often than every ten seconds; where there is
-// no other it stays.
+// A token is replaced before it expires, and at once after a refusal, but for refusals not more often than every ten
+// seconds; where there is no other it stays.
 func TestToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n int
@@ -59,18 +59,122 @@ func TestToken(t *testing.T) {
 		expect(9*time.Minute, "Bearer token-4")
 		expect(time.Minute, "Bearer token-5") // whose end is not known
 		token.Refused()
-		expect(0, "Bearer token-5") // too soon
-		expect(7*time.Second, "Bearer token-6")
+		expect(0, "Bearer token-6") // just after token 5 was asked for
+		token.Refused()
+		expect(0, "Bearer token-6") // too soon
+		expect(7*time.Second, "Bearer token-7")
 		failure = errors.New("no network")
 		time.Sleep(time.Minute)
 		token.Refused()
-		expect(0, "Bearer token-6")
+		expect(0, "Bearer token-7")
 		failure = nil
-		expect(10*time.Second, "Bearer token-8")
-		target := Target{token: token}
-		if got := target.Hide("refused token-8 and token-4"); strings.Contains(got, "token-") {
+		expect(10*time.Second, "Bearer token-9")
+	})
+}
+
+// The first token may be refused at once, and has another at once.
+func TestFirstTokenRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		token := numbered()
+		if err := token.First(t.Context()); err != nil {
+			t.Error(err)
+		}
+		token.Refused()
+		synctest.Wait()
+		if got := token.Value(); got != "Bearer token-2" {
 			t.Error(got)
 		}
+	})
+}
+
+// numbered are the tokens token-1, token-2 and so on.
+func numbered() *Token {
+	n := 0
+	return &Token{Ask: func(context.Context) (string, time.Time, error) {
+		n++
+		return fmt.Sprint("token-", n), time.Time{}, nil
+	}}
+}
+
+// All tokens of a day are hidden, whatever their number, and those that came twice are kept once.
+func TestOldTokensHidden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		token := numbered()
+		target := Target{token: token}
+		if err := token.First(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for n := range 500 {
+			time.Sleep(tokenLife)
+			token.Value()
+			synctest.Wait()
+			if n == 100 {
+				if got := target.Hide("token-1, token-50 and token-102 of 101"); got != "***, *** and *** of 101" {
+					t.Error(got)
+				}
+			}
+		}
+		if most := int(tokenMemory/tokenLife) + 2; len(token.secrets()) > most {
+			t.Errorf("%d tokens are kept, at most %d are of a day", len(token.secrets()), most)
+		}
+		same := &Token{Ask: func(context.Context) (string, time.Time, error) { return "token", time.Time{}, nil }}
+		if err := same.First(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for range 3 {
+			time.Sleep(tokenLife)
+			same.Value()
+			synctest.Wait()
+		}
+		if got := same.secrets(); len(got) != 1 {
+			t.Errorf("%d of one token", len(got))
+		}
+	})
+}
+
+// A token that cannot be renewed is told of once for each reason; what Stop ends is none.
+func TestTokenTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failure := errors.New("no network")
+		var told []string
+		token := &Token{Ask: func(ctx context.Context) (string, time.Time, error) {
+			if failure == nil {
+				<-ctx.Done()
+				return "", time.Time{}, ctx.Err()
+			}
+			return "", time.Time{}, failure
+		}, current: "first"}
+		token.Tell(func(err error) { told = append(told, err.Error()) })
+		refuse := func() {
+			time.Sleep(tokenPause)
+			token.Refused()
+			synctest.Wait()
+		}
+		refuse()
+		refuse()
+		failure = errors.New("log in")
+		refuse()
+		failure = nil
+		refuse()
+		from := time.Now()
+		token.Stop(time.Second)
+		if took := time.Since(from); took != time.Second {
+			t.Errorf("Stop took %s", took)
+		}
+		if got := strings.Join(told, ", "); got != "no network, log in" {
+			t.Error(got)
+		}
+		refuse()
+		time.Sleep(tokenWait)
+		synctest.Wait()
+		if len(told) != 3 { // that it takes too long
+			t.Errorf("%q", told)
+		}
+		token.Tell(func(err error) { told = append(told, "again: "+err.Error()) })
+		if len(told) != 4 || told[3] != "again: "+told[2] {
+			t.Errorf("%q", told)
+		}
+		token.Stop(0) // nothing is under way
 	})
 }
 
@@ -78,6 +182,8 @@ func TestToken(t *testing.T) {
 func TestNoToken(t *testing.T) {
 	var token *Token
 	token.Refused()
+	token.Tell(nil)
+	token.Stop(0)
 	if err := token.First(t.Context()); err != nil || token.Value() != "" || token.secrets() != nil {
 		t.Error("a token of none")
 	}

@@ -50,7 +50,7 @@ func runDocs(env *session.Environment, args []string) int {
 		}
 		return session.ExitFine
 	}
-	page, err := docs.Files.ReadFile(strings.TrimSuffix(rest[0], ".md") + ".md")
+	page, err := docs.Files.ReadFile(strings.TrimSuffix(strings.ToLower(rest[0]), ".md") + ".md")
 	if err != nil || len(rest) > 1 {
 		return env.Fail(session.ExitUsage, fmt.Errorf("docs has no page %s%s; its pages are %s",
 			usage.Quote(strings.Join(rest, " ")), usage.DidYouMean(rest[0], names), strings.Join(names, ", ")))

@@ -119,6 +119,9 @@ func TestHelpAndVersion(t *testing.T) {
 		benchtop(c.name, "--help").expect(t, session.ExitFine, "usage: benchtop "+c.name)
 		benchtop("help", c.name).expect(t, session.ExitFine, "usage: benchtop "+c.name)
 	}
+	benchtop("help", "sweep", "serve-sla").expect(t, session.ExitFine, "usage: benchtop sweep serve_sla")
+	benchtop("help", "serve", "request-rate").expect(t, session.ExitFine, "--request-rate number")
+	benchtop("help", "bench", "serve").expect(t, session.ExitFine, "usage: benchtop serve")
 	benchtop("bench", "serve", "--help").expect(t, session.ExitFine, "usage: benchtop serve", "--request-rate",
 		"(default inf)")
 }

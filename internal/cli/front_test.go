@@ -100,6 +100,7 @@ func TestDocs(t *testing.T) {
 	benchtop("docs").expect(t, session.ExitFine, "metrics ", "Every number, its formula and its words")
 	benchtop("docs", "metrics").expect(t, session.ExitFine, "# Every number")
 	benchtop("docs", "metrics.md").expect(t, session.ExitFine, "# Every number")
+	benchtop("docs", "CI").expect(t, session.ExitFine, "# In CI")
 	benchtop("docs", "metric").expect(t, session.ExitUsage,
 		"docs has no page metric (did you mean metrics?); its pages are")
 	benchtop("docs", "../go.mod").expect(t, session.ExitUsage, "docs has no page")
@@ -174,6 +175,9 @@ func TestJSONOnStandardOutput(t *testing.T) {
 				t.Errorf("%s: %v, %d completed in %.100s", words, err, result.Completed, line)
 			}
 			got++
+		}
+		if strings.Contains(r.stderr, "--json") {
+			t.Errorf("%s: to repeat it takes no --json:\n%s", words, r.stderr)
 		}
 		if got != lines || !strings.Contains(r.stderr, "throughput") && !strings.Contains(r.stderr, "Throughput") {
 			t.Errorf("%s: %d lines, standard error:\n%s", words, got, r.stderr)

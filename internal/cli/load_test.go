@@ -304,8 +304,8 @@ func TestAppend(t *testing.T) {
 	for range 3 {
 		benchtop("serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len",
 			"2",
-			"--append-result", "--result-dir", dir, "--result-filename", "all.json", "--export", "md").expect(t, session.ExitFine,
-			"result saved to "+filepath.Join(dir, "all.json"))
+			"--append-result", "--result-dir", dir, "--result-filename", "all.json", "--export", "md").expect(t,
+			session.ExitFine, "result saved to "+filepath.Join(dir, "all.json"))
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "all.json"))
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/internal/argv"
 	"benchtop/internal/launch"
+	"benchtop/internal/server"
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
 	"benchtop/internal/usage"
@@ -103,10 +105,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return session.ExitUsage
 	}
 	switch args[0] {
-	case "-h", "--help", "help":
-		if len(args) > 1 && args[0] == "help" {
-			return Main([]string{args[1], "--help"}, stdin, stdout, stderr)
-		}
+	case "help":
+		return Main(helpOf(args[1:]), stdin, stdout, stderr)
+	case "-h", "--help":
 		fmt.Fprint(stdout, overview())
 		return session.ExitFine
 	case "-V", "--version":
@@ -130,6 +131,26 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
 	}
 	return all[i].run(env, args[1:])
+}
+
+// helpOf are the words that ask a command for its help, or for that of a flag or heading behind its name.
+func helpOf(words []string) []string {
+	if len(words) == 0 || words[0] == "bench" {
+		return append(words, "--help")
+	}
+	n := 0
+	for at := commands(); n < len(words); n++ {
+		i := slices.IndexFunc(at, func(c command) bool { return argv.Dashes(c.name) == argv.Dashes(words[n]) })
+		if i < 0 {
+			break
+		}
+		at = at[i].under()
+	}
+	n = max(n, 1)
+	if n == len(words) {
+		return append(words, "--help")
+	}
+	return append(words[:n:n], "--help="+strings.Join(words[n:], " "))
 }
 
 func overview() string {
@@ -195,10 +216,31 @@ var meant = map[string]string{
 	"view": "report", "list": "attach --list", "diff": "compare", "config": "init", "manual": "man",
 }
 
+// noURL says where the URL of a server goes that a command does not take, "" where the arguments do not begin with one.
+func noURL(name string, rest []string) string {
+	url, shown := server.PositionalURL(rest)
+	if url == "" {
+		return ""
+	}
+	place := "'benchtop serve %s' loads the server there"
+	switch {
+	case name == "startup" || name == "sweep startup":
+		place = "it starts the server itself, as --model or --serve-cmd says; 'benchtop serve %s' loads one that runs"
+	case strings.HasPrefix(name, "sweep"):
+		place = "it stands in the command of the benchmark, as --bench-cmd 'benchtop serve %s'"
+	case name == "dataset":
+		place = "--base-url %s has the server there count tokens"
+	}
+	return fmt.Sprintf("%s takes no URL; "+place, name, shown)
+}
+
 // noArguments is the error for a command that takes only flags, and perhaps commands under it.
 func noArguments(name string, rest []string, under ...command) error {
 	if len(rest) == 0 {
 		return nil
+	}
+	if why := noURL(name, rest); why != "" {
+		return errors.New(why)
 	}
 	hint := usage.DidYouMean(rest[0], metrics.Each(under, func(c command) string { return c.name }))
 	return fmt.Errorf("%s takes no arguments, got %q%s; see 'benchtop %s --help'", name, rest, hint, name)

@@ -40,6 +40,11 @@ compare a.json --fail-on p99_ttft>+5%
 list
 attach 1
 completion powershell
+demo http://SERVER
+startup http://SERVER
+sweep serve http://SERVER
+dataset http://SERVER
+simulate http://SERVER
 docs instal
 init http://DEAD
 
@@ -57,6 +62,7 @@ serve https://SERVER --num-prompts 1
 serve http://TLS --num-prompts 1
 serve https://TLS --num-prompts 1
 serve ftp://SERVER
+serve http://***@SERVER --num-prompts 1
 serve --base-url http://SERVER --endpoint v1/chat --num-prompts 1
 serve meta-llama/Llama-3
 
@@ -69,7 +75,11 @@ serve http://LOCKED --num-prompts 1 --api-key @broken.key
 serve http://LOCKED --num-prompts 1 --api-key ***
 serve http://LOCKED --num-prompts 1 --header Authorization
 serve http://LOCKED --num-prompts 1 --auth-command "echo no >&2; exit 1"
+serve http://LOCKED --num-prompts 1 --auth-command "exit 3"
 serve http://LOCKED --num-prompts 1 --auth-command true
+serve http://LOCKED --num-prompts 1 --auth-command "echo token"
+serve http://LOCKED --num-prompts 1 --auth-command ***
+serve http://LOCKED --num-prompts 1 --header X=$MISSING
 serve http://LOCKED --num-prompts 1 --model m --random-output-len 4
 
 # models and data

@@ -70,6 +70,9 @@ func (o *startupOptions) parse(env *session.Environment, args []string) error {
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
+	if why := noURL("startup", slices.Concat(rest, others)); why != "" {
+		return usage.Wrap(errors.New(why))
+	}
 	problems := append(usage.Problems{err}, o.engine.choose(append(rest, others...))...)
 	for name, n := range map[string]int{"cold": o.cold, "warmup": o.warmup, "warm": o.warm} {
 		problems.BadIf(n < 0, "--num-iters-%s %d: must not be negative", name, n)

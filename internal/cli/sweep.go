@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,6 +42,9 @@ func runSweep(env *session.Environment, args []string) int {
 		if argv.Dashes(c.name) == argv.Dashes(args[0]) {
 			return c.run(env, args[1:])
 		}
+	}
+	if why := noURL("sweep serve", args); why != "" {
+		return env.Fail(session.ExitUsage, errors.New(why))
 	}
 	return env.Fail(session.ExitUsage, fmt.Errorf("sweep has no command %s%s; its commands are %s",
 		usage.Quote(args[0]), usage.DidYouMean(args[0], names), strings.Join(names, ", ")))

@@ -168,13 +168,14 @@ func PrintReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) e
 	return err
 }
 
-// Again is the command that does again what was asked for: the first word of a command, with these values; "" where
-// they are not known.
+// Again is the command that does again what was asked for: the first word of a command, with these values, but for
+// --json, since it changes only where the result goes; "" where they are not known.
 func Again(what string, command []string, asked []metrics.Setting) string {
-	words := metrics.Words(asked)
-	if words == nil || len(command) == 0 {
+	if asked == nil || len(command) == 0 {
 		return ""
 	}
+	words := metrics.Words(slices.DeleteFunc(slices.Clone(asked),
+		func(s metrics.Setting) bool { return s.Flag == "json" }))
 	again := argv.ShellWords(append(command[:1:1], words...))
 	return fmt.Sprintf("\n%s with: %s\n", what, text.Clean(strings.Join(again, " ")))
 }

@@ -94,8 +94,7 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 		"without it $OPENAI_API_KEY is sent, or $ANTHROPIC_API_KEY to anthropic-messages")
 	f.StringVar(&o.auth, "auth-command", "",
 		"command of the shell that prints a token, which is sent as Authorization: Bearer; it is asked again before "+
-			"the "+
-			"token expires and after a 401")
+			"the token expires and after a 401, and is shown only if it is one word, such as a script")
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&o.caFile, "ca-file", "",
 		"file of the authorities that may sign the server's certificate, in PEM form (default: the system's)")

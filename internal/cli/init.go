@@ -82,14 +82,9 @@ func writeProfiles(w io.Writer, o *server.Options, flags *argv.Flags, m server.M
 	comment("Run a profile with: %s", runOf(file))
 	comment("A key is a flag without its dashes; 'benchtop serve --help=WORD' explains it. Flags of the command line")
 	comment("come first. What is commented out is a suggestion.")
-	var own []argv.Value
-	for _, v := range flags.Values() {
-		switch v.Name {
-		case "output", "overwrite", "model":
-		default:
-			own = append(own, v)
-		}
-	}
+	own := slices.DeleteFunc(flags.Values(), func(v argv.Value) bool {
+		return v.Name == "output" || v.Name == "overwrite" || v.Name == "model"
+	})
 	settings, hidden := withoutSecrets(flags.Settings(append(own, argv.To("model", m.ID)), o.Secrets()))
 	if err := argv.WriteFile(w, settings); err != nil {
 		return err
@@ -124,18 +119,14 @@ var inFile = map[string]string{
 // URL stays without its user.
 func withoutSecrets(settings []metrics.Setting) (kept []metrics.Setting, hidden []string) {
 	for _, s := range settings {
-		given := len(s.Values)
-		for i, v := range s.Values {
-			s.Values[i] = strings.ReplaceAll(v, "://"+secret.Mask+"@", "://")
-			if s.Values[i] != v {
-				hidden = append(hidden, s.Flag)
-			}
-		}
-		s.Values = slices.DeleteFunc(s.Values, func(v string) bool { return strings.Contains(v, secret.Mask) })
-		if len(s.Values) < given {
+		if strings.Contains(strings.Join(s.Values, " "), secret.Mask) {
 			hidden = append(hidden, s.Flag)
 		}
-		if given == 0 || len(s.Values) > 0 {
+		for i, v := range s.Values {
+			s.Values[i] = strings.ReplaceAll(v, "://"+secret.Mask+"@", "://")
+		}
+		s.Values = slices.DeleteFunc(s.Values, func(v string) bool { return strings.Contains(v, secret.Mask) })
+		if len(s.Values) > 0 {
 			kept = append(kept, s)
 		}
 	}

@@ -135,8 +135,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // helpOf are the words that ask a command for its help, or for that of a flag or heading behind its name.
 func helpOf(words []string) []string {
-	if len(words) == 0 || words[0] == "bench" {
-		return append(words, "--help")
+	if len(words) > 0 && words[0] == "bench" {
+		words = words[1:]
 	}
 	n := 0
 	for at := commands(); n < len(words); n++ {
@@ -146,11 +146,10 @@ func helpOf(words []string) []string {
 		}
 		at = at[i].under()
 	}
-	n = max(n, 1)
-	if n == len(words) {
-		return append(words, "--help")
+	if n = max(n, 1); n < len(words) {
+		return append(words[:n:n], "--help="+strings.Join(words[n:], " "))
 	}
-	return append(words[:n:n], "--help="+strings.Join(words[n:], " "))
+	return append(words, "--help")
 }
 
 func overview() string {

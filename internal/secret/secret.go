@@ -164,11 +164,12 @@ func isNumber(text string) bool {
 // isHeader reports whether a flag is --header, perhaps abbreviated.
 func isHeader(flag string) bool { return len(flag) > len("--h") && strings.HasPrefix("--header", flag) }
 
-// isKey reports whether a flag is --api-key or --auth-command, perhaps abbreviated. Its value is a secret even if it is a
-// number.
+// isKey reports whether a flag is --api-key or --auth-command, perhaps abbreviated. Its value is a secret even if it is
+// a number.
 func isKey(flag string) bool {
 	flag = strings.ReplaceAll(flag, "_", "-")
-	return len(flag) > len("--a") && (strings.HasPrefix("--api-key", flag) || strings.HasPrefix("--auth-command", flag))
+	return len(flag) > len("--a") &&
+		(strings.HasPrefix("--api-key", flag) || strings.HasPrefix("--auth-command", flag))
 }
 
 // Shows reports whether a value of a flag may be shown as it is although the flag is for secrets: the name of a file or

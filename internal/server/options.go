@@ -203,12 +203,8 @@ func resolved(p *usage.Problems, name, value string) (text string, written bool)
 		return part[1] + strings.TrimSpace(string(text)), false
 	default:
 		text, known := os.LookupEnv(part[3])
-		place := "in a file, as @FILE"
-		if strings.HasSuffix(name, "--api-key") {
-			place += ", or in OPENAI_API_KEY"
-		}
-		p.BadIf(!known, "%s: the variable %s is not set; a value that itself begins with $ stands %s", name, part[3],
-			place)
+		p.BadIf(!known, "%s: the variable %s is not set; a value that itself begins with $ stands in a file, as "+
+			"@FILE, or for the API key in OPENAI_API_KEY", name, part[3])
 		return part[1] + text, false
 	}
 }

@@ -402,7 +402,8 @@ func (b *batch) once(ctx context.Context, measured bool) (time.Duration, error) 
 	for i := range all {
 		q := &all[i]
 		if !q.OK() {
-			return 0, fmt.Errorf("%s: %s", q.Failure, session.Harmless(q.FailureText()))
+			return 0, fmt.Errorf("%s: %s%s", q.Failure, session.Harmless(q.FailureText()),
+				server.Advice(q.Status, b.Server.Backend, b.Server.Target.Token() != nil))
 		}
 		b.result.Cached += q.CachedTokens
 		if want := b.outputLen * b.n * max(1, q.Inputs); q.OutputTokens != want {

@@ -81,6 +81,7 @@ serve http://LOCKED --num-prompts 1 --auth-command "echo token"
 serve http://LOCKED --num-prompts 1 --auth-command ***
 serve http://LOCKED --num-prompts 1 --header X=$MISSING
 serve http://LOCKED --num-prompts 1 --model m --random-output-len 4
+latency --base-url http://LOCKED --model m --num-iters 1
 
 # models and data
 serve http://SERVER --model nothing --num-prompts 1 --random-output-len 4

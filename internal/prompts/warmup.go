@@ -67,7 +67,8 @@ func (w *WarmUp) waitForAnswer(ctx context.Context) error {
 			refused = true
 			return true, fmt.Errorf("%s rejects the requests: %s; %s", to, q.Error, help)
 		}
-		return false, fmt.Errorf("%s: %s", q.Failure, q.Error)
+		advice := server.Advice(q.Status, w.Load.Protocol.Traits().Name, w.Load.Target.Token() != nil)
+		return false, fmt.Errorf("%s: %s%s", q.Failure, q.Error, advice)
 	})
 	if err != nil && !refused {
 		err = fmt.Errorf("%s was not ready within %s: %w", to, w.Patience.Limit, err)

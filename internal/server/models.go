@@ -65,7 +65,7 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
 	switch {
 	case err != nil && o.Model == "" && errors.As(err, new(unauthorizedError)):
-		return m, refusal{fmt.Errorf("%w; %s", err, KeyAdvice(o.Backend, o.auth != ""))}
+		return m, refusal{fmt.Errorf("%w%s", err, Advice(http.StatusUnauthorized, o.Backend, o.auth != ""))}
 	case err != nil && (o.Model == "" || isFinal(err)):
 		return m, err
 	case err != nil:
@@ -80,16 +80,22 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	return m, nil
 }
 
-// KeyAdvice is what to try where a server refuses the key of a backend, or the token of --auth-command.
-func KeyAdvice(backend string, token bool) string {
-	if token {
-		return "is the token of --auth-command right for this server? Run the command in a shell to see it"
+// Advice is what to try, behind a semicolon, where a server refuses requests of a backend with a status; "" for none.
+// With token they have that of --auth-command.
+func Advice(status int, backend string, token bool) string {
+	switch {
+	case status == http.StatusNotFound:
+		return "; are --model, --backend and --endpoint right?"
+	case status != http.StatusUnauthorized && status != http.StatusForbidden:
+		return ""
+	case token:
+		return "; is the token of --auth-command right for this server? Run the command in a shell to see it"
 	}
 	variable := "OPENAI_API_KEY"
 	if p := protocol.Named(backend); p != nil {
 		variable = cmp.Or(p.Traits().KeyFrom, variable)
 	}
-	return "is the API key right? It is taken from --api-key, " + variable + ", --header or --auth-command"
+	return "; is the API key right? It is taken from --api-key, " + variable + ", --header or --auth-command"
 }
 
 // modelsPath is where a server lists its models.

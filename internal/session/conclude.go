@@ -131,25 +131,20 @@ func firstFailure(r *metrics.Report) string {
 	return words + advice(r)
 }
 
-// advice is what to try by the status of the most frequent failure, "" for none. A key that is refused is that of
-// --auth-command where there was no new one.
+// advice is what to try by the status of the most frequent failure, "" for none: where there was no token in place of
+// one that was refused, to look at that.
 func advice(r *metrics.Report) string {
 	if len(r.Failures) == 0 {
 		return ""
 	}
-	switch r.Failures[0].Status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		for _, e := range slices.Backward(r.Events) {
-			if e.Mark == metrics.TokenMark {
-				return "; " + e.Text + ": run the command in a shell"
-			}
+	status := r.Failures[0].Status
+	for _, e := range slices.Backward(r.Events) {
+		if e.Mark == metrics.TokenMark && status == http.StatusUnauthorized {
+			return "; " + e.Text + ": run the command in a shell"
 		}
-		asked := slices.ContainsFunc(r.Plan.Spec, func(s metrics.Setting) bool { return s.Flag == "auth-command" })
-		return "; " + server.KeyAdvice(r.Plan.Backend, asked)
-	case http.StatusNotFound:
-		return "; are --model, --backend and --endpoint right?"
 	}
-	return ""
+	asked := slices.ContainsFunc(r.Plan.Spec, func(s metrics.Setting) bool { return s.Flag == "auth-command" })
+	return server.Advice(status, r.Plan.Backend, asked)
 }
 
 // PrintReport prints everything there is to read about a run, beside an older one unless that is nil; the headline

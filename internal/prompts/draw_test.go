@@ -209,7 +209,7 @@ func TestWarmUpFails(t *testing.T) {
 	load.Model = "none" // an unknown model
 	warm := WarmUp{Load: load, First: oneTurn(datasets.Turn{Text: "a b c", MaxTokens: 1}),
 		Patience: f.server.Patience(unheard{}), Requests: 2, To: unheard{}}
-	complains(t, failure(warm.Do(t.Context(), 2)), "was not ready within 1s: ")
+	complains(t, failure(warm.Do(t.Context(), 2)), "was not ready within 1s: ", "; are --model, --backend and")
 	warm.Patience = (&server.Options{}).Patience(unheard{})
 	if notes, err := warm.Do(t.Context(), 2); len(notes) != 1 ||
 		!strings.HasPrefix(notes[0], "2 of 2 warm-ups failed, one with ") || err != nil {

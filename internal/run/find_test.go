@@ -80,7 +80,8 @@ func TestFindRate(t *testing.T) {
 			t.Errorf("the screen said %s", all)
 		}
 		if st := r.view.Snapshot().Steering; st.Steerable ||
-			!strings.Contains(st.Search, " not proven: it passed, but without a proof within 30s; by its tests, the border is ") {
+			!strings.Contains(st.Search,
+				" not proven: it passed, but without a proof within 30s; by its tests, the border is ") {
 			t.Errorf("at the end %+v", st)
 		}
 	})

@@ -354,9 +354,9 @@ func (r *stageRow) failed() bool {
 	return r.Standing.Failed()
 }
 
-// keptStages keeps at most n rows in their order: the load that is on or held, those around saturation and the highest within
-// the objectives, those that failed, then the newest. Where there is no room for all that failed, rest counts those
-// left out for the last row.
+// keptStages keeps at most n rows in their order: the load that is on or held, those around saturation and the highest
+// within the objectives, those that failed, then the newest. Where there is no room for all that failed, rest counts
+// those left out for the last row.
 func keptStages(rows []stageRow, n int) (kept []stageRow, rest string) {
 	kept, missing := keepStages(rows, n)
 	if missing > 0 && n > 0 {

@@ -141,7 +141,8 @@ func TestFinder(t *testing.T) {
 		most      time.Duration // it takes at most
 		last      string
 	}{
-		{"a rate", rates, server{capacity: 38}, 28, 38.5, 0, 10 * time.Minute, " req/s proven; by its tests, the border is between "},
+		{"a rate", rates, server{capacity: 38}, 28, 38.5, 0, 10 * time.Minute,
+			" req/s proven; by its tests, the border is between "},
 		{"from above", from(rates, 300), server{capacity: 38}, 28, 38.5, 0, 10 * time.Minute,
 			" req/s proven; by its tests, the border is between "},
 		{"up to the most", to(rates, 20), server{capacity: 38}, 20, 20, 0, 6 * time.Minute,
@@ -151,8 +152,10 @@ func TestFinder(t *testing.T) {
 		{"less than one a second", from(rates, 2), server{capacity: .4}, .3, .4, 0, time.Hour,
 			" req/s proven; by its tests, the border is between "},
 		{"never within", rates, server{}, 0, 0, 0, 30 * time.Minute, "even "},
-		{"users", users, server{capacity: 38}, 28, 38, 0, 10 * time.Minute, " users proven; by its tests, the border is between "},
-		{"one user", users, server{capacity: 1}, 1, 1, 0, 3 * time.Minute, "1 user proven; by its tests, the border is 1 user"},
+		{"users", users, server{capacity: 38}, 28, 38, 0, 10 * time.Minute,
+			" users proven; by its tests, the border is between "},
+		{"one user", users, server{capacity: 1}, 1, 1, 0, 3 * time.Minute,
+			"1 user proven; by its tests, the border is 1 user"},
 		{"not one user", users, server{}, 0, 0, 0, 3 * time.Minute, "even 1 user misses the objectives"},
 		{"all users", to(users, 7), server{capacity: 38}, 7, 7, 0, 3 * time.Minute,
 			"7 users proven, the most that may be tried"},

@@ -39,8 +39,7 @@ func TestOptionsRefused(t *testing.T) {
 			"prompts 0\ninput length -1\nbatch size 0\nseed -4\ninput range ratio 1\noutput range ratio -1"},
 		{"dataset random-mm", mm.Validate(),
 			"prompts 0\nbatch size 2 must be 1\nbucket {(0, 1, 1): 1}: height and width\nbucket {(1, 65536, 1): " +
-				"NaN}: " +
-				"height and width\nthe weight NaN\n" +
+				"NaN}: height and width\nthe weight NaN\n" +
 				"bucket {(1, 1, 16): 1}: no limit for videos\nbucket {(1, 1, 16): 1}: a video has at least 2 by 2 " +
 				"pixels\nlimit -1 for image\nitems range ratio NaN\nitems per request -1"},
 		{"dataset random-mm", heavy.Validate(), "must be finite"},

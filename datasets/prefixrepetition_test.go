@@ -132,8 +132,7 @@ func TestPrefixRepetitionDescription(t *testing.T) {
 	o := defaults[prefixRepetition]("prefix_repetition")
 	o.Prompts, o.PrefixLen, o.SuffixLen, o.Prefixes = 11, 3, 2, 4
 	const words = "prefix_repetition: 8 prompts, 2 to each of 4 prefixes of 3 tokens, then 2 tokens of their own, " +
-		"128 " +
-		"output tokens, as "
+		"128 output tokens, as "
 	tests := []struct {
 		vocab Vocabulary
 		tok   tokenizer.Tokenizer

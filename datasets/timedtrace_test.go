@@ -255,8 +255,7 @@ func TestTimedTraceNamesTheFlagsThatFit(t *testing.T) {
 			`{"timestamp":3000,"input_length":500,"output_length":5,"hash_ids":[0]}`,
 			"2 of 2 prompts come out shorter than the trace says: " +
 				"16 tokens for each hash id are too few, 512 would do (--timed-trace-chunk-hash-size 512); if its " +
-				"time " +
-				"stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well"},
+				"time stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well"},
 		{`{"timestamp":0,"input_length":16,"output_length":5,"hash_ids":[0]}` + "\n" +
 			`{"timestamp":1,"input_length":900,"output_length":5,"hash_ids":[0]}`, ""},
 	} {

@@ -66,8 +66,7 @@ func TestAnswer(t *testing.T) {
 					TierAnswer: metrics.TierAnswer{Proven: 35, Confidence: 0.979}}
 			}},
 		{"within SLO: 34 req/s proven; saturates between 36.5 and 39.5 req/s (p99 TTFT 0.41 -> 2.10 s); limit: " +
-			"queue, " +
-			"79 % of TTFT; client p99 send delay 0.3 ms",
+			"queue, 79 % of TTFT; client p99 send delay 0.3 ms",
 			rampReport(), func(r *metrics.Report) {
 				r.Answer.Bottleneck = metrics.Bottleneck{Part: metrics.QueuePart, Share: 0.799, Of: "TTFT"}
 			}},
@@ -150,8 +149,7 @@ func TestAnswer(t *testing.T) {
 				r.Answer, r.Levels = metrics.Answer{}, make([]metrics.LoadLevel, 2)
 			}},
 		{"load within SLO unknown; 8 req/s: TTFT p99 410 ms; ITL p99 32 ms; 99.1 % within SLO; 5 of 1000 failed " +
-			"(HTTP " +
-			"503); client p99 send delay 0.3 ms",
+			"(HTTP 503); client p99 send delay 0.3 ms",
 			steadyReport(), func(*metrics.Report) {}},
 		{"8 req/s: TTFT p99 410 ms; ITL p99 32 ms; client p99 send delay 0.3 ms; FAILED p99_ttft_ms>500 (612)",
 			steadyReport(), func(r *metrics.Report) {
@@ -172,8 +170,7 @@ func TestAnswer(t *testing.T) {
 					r.Statistics[metrics.Lateness] = r.Completed, 0, at99(12_400), at99(0.4), at99(120)
 			}},
 		{"load within SLO unknown; 16 users: 31.9 req/s, TTFT p99 410 ms; ITL p99 32 ms; 99.1 % within SLO; 5 of " +
-			"1000 " +
-			"failed (mostly HTTP 503)",
+			"1000 failed (mostly HTTP 503)",
 			steadyReport(), func(r *metrics.Report) {
 				r.Plan.Rate, r.Plan.MaxConcurrency, r.Levels, r.RequestThroughput = metrics.Rate(inf), 16, nil, 31.9
 				r.Failures = append(r.Failures, metrics.FailureCount{Kind: metrics.FailedConnect, Count: 1})

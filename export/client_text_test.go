@@ -58,12 +58,9 @@ func late(qs []metrics.Request, by time.Duration) {
 
 func TestClientRemarks(t *testing.T) {
 	const advice = "The figures may reflect the client instead of the server: give the client dedicated cores, run " +
-		"it " +
-		"on another" +
-		" machine, or lower the load; `benchtop calibrate` shows what this machine can measure."
+		"it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure."
 	const stalled = " around second %d; it or the whole machine was stopped. Requests due in that time may have been " +
-		"sent late," +
-		" and chunks that arrived may share one time stamp."
+		"sent late, and chunks that arrived may share one time stamp."
 	older := func(run *metrics.Run) { run.Client, run.Stamps, run.Plan.Timestamps = nil, nil, "" }
 	for name, c := range map[string]struct {
 		change         func(*metrics.Run, []metrics.Request)
@@ -83,8 +80,7 @@ func TestClientRemarks(t *testing.T) {
 			run.Client[3].Stall, run.Client[9].Stall = 100*ms, 2100*ms
 		},
 			"Client OVERLOADED: stalled for 2.2s. " + advice + " Stalls: the client did not run for 2.2s, the " +
-				"longest " +
-				"time 2.1s" +
+				"longest time 2.1s" +
 				fmt.Sprintf(stalled, 10), "client OVERLOADED (stalled for 2.2s)"},
 		"a moment": {func(run *metrics.Run, _ []metrics.Request) { run.Client[29].Stall = 120 * ms },
 			"Stalls: the client did not run for 120ms, the longest time 120ms" + fmt.Sprintf(stalled, 30), "client ok"},

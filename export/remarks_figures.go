@@ -43,6 +43,11 @@ const leastPeakGap = 0.1
 // peak reports the peak of the output where vLLM's, which counts chunks, is another.
 func (t *remarks) peak() {
 	r := t.r
+	if most := r.Plan.MaxConcurrency; most > 0 && r.PeakConcurrency > most && r.ExactPeakConcurrency <= most {
+		were := map[bool]string{true: "was", false: "were"}[r.ExactPeakConcurrency == 1]
+		t.add("Concurrency: at most %s %s in flight at once. The peak of %d above counts, as vLLM does, all that were "+
+			"in flight in one second.", text.Count(r.ExactPeakConcurrency, "request"), were, r.PeakConcurrency)
+	}
 	tokens, chunks := float64(r.PeakOutputTokens), float64(r.PeakOutputPerSecond)
 	if r.Plan.SkipTokenizer || tokens == 0 || math.Abs(tokens-chunks) <= leastPeakGap*tokens {
 		return

@@ -96,9 +96,13 @@ func TestNoRemarks(t *testing.T) {
 	run.Plan.SteadyState.Off = true
 	run.Plan.Percentiles = []float64{50}
 	r := summarize(t, run, qs[:3])
-	r.PeakOutputPerSecond = r.PeakOutputTokens
+	r.PeakOutputPerSecond, r.PeakConcurrency = r.PeakOutputTokens, r.ExactPeakConcurrency
 	if got := Remarks(r); got != "" {
 		t.Errorf("got %q", got)
+	}
+	r.PeakConcurrency++
+	if got := Remarks(r); !strings.Contains(got, "Concurrency: at most 1 request was in flight at once.") {
+		t.Errorf("of a peak above the limit %q", got)
 	}
 }
 
@@ -390,8 +394,7 @@ func TestSingleRemarks(t *testing.T) {
 			metrics.Report{Steered: 2, Events: []metrics.LogEntry{{Set: search}, {Set: search}}}},
 		{"\nLoad: changed twice during the run, so it differs from the plan.\n", metrics.Report{Steered: 2}},
 		{"\nObjectives: changed during the run. All requests are judged by the final ones:\n  TTFT of at most 250 " +
-			"ms, " +
-			"TPOT of at most 50 ms.\n",
+			"ms, TPOT of at most 50 ms.\n",
 			metrics.Report{Plan: metrics.Plan{Goodput: slo},
 				Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
 		{"\nObjectives: removed during the run, so no request was judged.\n",

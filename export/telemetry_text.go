@@ -245,7 +245,11 @@ func (t textReport) split(r *metrics.Report) {
 	wait := r.Plan.FirstWait().Naming().Title
 	t.heading("Where "+wait+" goes", '-')
 	parts := ttftPartsOf(s)
-	t.w.WriteString(bar(parts, ruleWidth) + "\n")
+	shown := parts
+	if r.Plan.ClosedLoop() { // its requests wait for slots by plan, for longer than for anything else
+		shown = slices.DeleteFunc(slices.Clone(parts), func(p ttftPart) bool { return p.letter == 'S' })
+	}
+	t.w.WriteString(bar(shown, ruleWidth) + "\n")
 	var before, within []string
 	for _, p := range parts {
 		words := p.name + " " + digits(milliseconds(p.took)) + " ms"

@@ -70,8 +70,7 @@ func TestTelemetryOfCachedTokens(t *testing.T) {
 	told := metrics.Report{
 		Counts: metrics.Counts{InputTokens: 400, Cached: metrics.CacheHits{Tokens: 300, Requests: 4, Of: 400}}}
 	if want := "\n----------------------Server----------------------\nCached prompt tokens, by usage (%):      " +
-		"75.00     " +
-		"\n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
+		"75.00     \n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
 		t.Errorf("got %q, want %q", telemetry(t, told), want)
 	}
 	if got := compact(t, benchtopJSON(t, told)["cached_tokens"]); got !=

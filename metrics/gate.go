@@ -96,7 +96,13 @@ func ParseGate(text string) (Gate, error) {
 	}
 	f, ok := parseFigure(parts[1])
 	if !ok {
-		return Gate{}, fmt.Errorf("%q: unknown metric %q; %s", text, parts[1], gateHelp())
+		hint := ""
+		if latency, statistic, two := strings.Cut(parts[1], "_"); two { // the other way round
+			if f, ok := parseFigure(statistic + "_" + latency); ok {
+				hint = " (did you mean " + f.String() + "?)"
+			}
+		}
+		return Gate{}, fmt.Errorf("%q: unknown metric %q%s; %s", text, parts[1], hint, gateHelp())
 	}
 	g := Gate{Metric: f.String(), Op: parts[2]}
 	if f.number != nil && f.number.verdict != nil && g.Op[0] != '<' {

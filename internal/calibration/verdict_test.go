@@ -33,8 +33,7 @@ func TestBeyond(t *testing.T) {
 		{"chunks", usual, PlannedLoad{ChunksPerSecond: 60001, Streams: 5}, []string{
 			"this load plans 60,001 chunks/s, but this machine measured exactly only up to 60,000 (calibrated " +
 				"2026-03-04): chunks may be read late, so that gaps between them are wrong; use more cores, or " +
-				"spread " +
-				"the load over several machines",
+				"spread the load over several machines",
 		}},
 		{"a rate that comes, but late", weak, PlannedLoad{RequestsPerSecond: 125}, []string{
 			"this load plans 125 requests/s, but this machine could not measure even 125 exactly (calibrated " +

@@ -165,13 +165,13 @@ func (o *compareOptions) prove(c *compare.Comparison) (tables []compare.Table, n
 	err error) {
 	note = c.Caution()
 	if len(o.files) != 2 {
-		return nil, note, nil, nil
+		return nil, strings.TrimSpace(c.Apart() + " " + note), nil, nil
 	}
 	proofs, err := compare.Prove([2]string(o.files), [2]string(c.Labels))
 	if err != nil {
 		return nil, note, nil, err
 	}
-	notes := []string{}
+	var notes []string
 	for i := range proofs {
 		p := &proofs[i]
 		if tables = append(tables, p.Tables()...); len(p.Rows) > 0 {
@@ -186,9 +186,7 @@ func (o *compareOptions) prove(c *compare.Comparison) (tables []compare.Table, n
 			}
 		}
 	}
-	if note != "" {
-		notes = append(notes, note)
-	}
+	notes = slices.DeleteFunc(append(notes, c.Apart(), note), func(n string) bool { return n == "" })
 	return tables, strings.Join(notes, " "), missed, nil
 }
 

@@ -290,8 +290,7 @@ func TestFormCost(t *testing.T) {
 			"tokens out unknown: depends on the data set · time unknown: depends on the server",
 		"--find --goodput ttft:500": "requests unknown: depends on the server · about 1k tokens in each · " +
 			"at most 128 tokens out each · time unknown: depends on the server",
-		"--multi-turn --num-prompts 5": "requests unknown: depends on the conversations · about 1k tokens in each " +
-			"· " +
+		"--multi-turn --num-prompts 5": "requests unknown: depends on the conversations · about 1k tokens in each · " +
 			"at most 128 tokens out each · time unknown: depends on the server",
 		"--num-runs 3 --num-prompts 5 --dataset-name sonnet": "each run: at most 5 requests · " +
 			"tokens in unknown: depends on the data set · at most 750 tokens out · time unknown: depends on the server",

@@ -134,7 +134,8 @@ func withoutSecrets(settings []metrics.Setting) (kept []metrics.Setting, hidden 
 }
 
 const profilesText = `
-goodput: [ttft:500, tpot:50]    # objectives in milliseconds, for the share of good requests and the saturation point
+# tokenizer: FILE               # where the server's own, or that of its model, is not found
+goodput: [ttft:500, tpot:50]    # of all profiles; objectives in milliseconds, for the share of good requests and the saturation point
 
 profiles:
   # Users who wait for each answer: the server sets the pace.

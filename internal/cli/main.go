@@ -177,8 +177,7 @@ var inEngine = map[string]string{
 		"'benchtop throughput --preset mm' times requests with images, and 'benchtop serve --dataset-name random-mm' " +
 		"their TTFT",
 	"vllm.entrypoints.api_server": "vllm.entrypoints.api_server: there is no protocol for its /generate, as in " +
-		"vLLM's " +
-		"client; 'vllm serve' has those of OpenAI, and 'benchtop serve' loads it",
+		"vLLM's client; 'vllm serve' has those of OpenAI, and 'benchtop serve' loads it",
 }
 
 // scripts are those of vLLM's benchmarks that a command takes the place of, without benchmark_ before the name.
@@ -198,8 +197,7 @@ func insteadOf(word string) string {
 	if isScript || slices.Contains([]string{"kernels", "fused_kernels", "attention_benchmarks", "cutlass_benchmarks",
 		"overheads"}, name) {
 		return word + ": it runs the engine's own code, such as kernels, hashes of blocks or schedulers, in a " +
-			"process " +
-			"without a server, and there is nothing of it to load; " +
+			"process without a server, and there is nothing of it to load; " +
 			"docs/compatibility.md has the list"
 	}
 	if command := meant[strings.ToLower(name)]; command != "" {

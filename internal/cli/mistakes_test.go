@@ -27,6 +27,7 @@ benchmark_serving.py --model m
 server http://SERVER
 help srve
 serve --hlep
+serve http://SERVER --concurency 4
 demo --duration 5
 sweep srve
 dataset analyse f.jsonl
@@ -110,6 +111,7 @@ serve http://SERVER --stages 8,16,32
 serve http://SERVER --stages 8:30
 serve http://SERVER --find
 serve http://SERVER --fail-on ttft>500
+serve http://SERVER --fail-on ttft_p99>500
 serve http://SERVER --fail-on goodput<90%
 serve http://SERVER --ramp-up-strategy linear
 serve http://SERVER -n 10

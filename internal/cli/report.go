@@ -45,8 +45,8 @@ func runReport(env *session.Environment, args []string) int {
 	case baseline.File != "":
 		err = errors.Join(err, fmt.Errorf("--baseline %s: this is the older run; also name the run to compare with it",
 			usage.Quote(baseline.File)))
-	default:
-		err = errors.Join(err, errors.New("report takes a file, got none; see 'benchtop report --help'"))
+	case err == nil:
+		err = errors.New("report takes a file, got none; see 'benchtop report --help'")
 	}
 	if err := errors.Join(err, screen.CheckLooks()); err != nil {
 		return env.Fail(session.ExitUsage, err)

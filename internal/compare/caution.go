@@ -1,10 +1,34 @@
 package compare
 
 import (
+	"math"
 	"slices"
 
 	"benchtop/export"
 )
+
+// Apart says that no other configuration has a load of the first, so that there are no ratios; "" where one has.
+func (c *Comparison) Apart() string {
+	if len(c.Labels) < 2 {
+		return ""
+	}
+	all := slices.Clone(c.Offline)
+	for i := range c.Groups {
+		all = append(all, c.Groups[i].Metrics...)
+	}
+	for i := range all {
+		for _, l := range all[i].Lines {
+			if slices.ContainsFunc(l.Ratios, func(v float64) bool { return !math.IsNaN(v) }) {
+				return ""
+			}
+		}
+	}
+	note := "No ratios: the configurations have no model, lengths and load in common"
+	if c.X == Concurrency {
+		note += " (by " + Concurrency + "; -x qps goes by rates)"
+	}
+	return note + "."
+}
 
 // Caution says what single runs prove, where the first configuration and another one have one run each; "" where none
 // of them do.

@@ -291,10 +291,16 @@ func commandValues(values map[string]any, c Commands) error {
 // ownValues takes what a result without commands says of its load.
 func ownValues(values map[string]any, result map[string]json.RawMessage) {
 	var own struct {
-		Command []string `json:"command"`
+		Command []string                   `json:"command"`
+		Spec    map[string]json.RawMessage `json:"spec"` // with the flags of files
 	}
 	_ = json.Unmarshal(result["benchtop"], &own)
 	given := Flags(own.Command)
+	for name, raw := range own.Spec {
+		if jsonscan.IsString(raw) {
+			given["--"+name] = coerce(jsonscan.Text(raw))
+		}
+	}
 	set := func(key string, v any) {
 		if v != nil {
 			values[key] = v
@@ -312,8 +318,10 @@ func ownValues(values map[string]any, result map[string]json.RawMessage) {
 		set("input_len", 1024.0)
 		set("output_len", 128.0)
 	}
-	set("input_len", given["--random-input-len"])
-	set("output_len", given["--random-output-len"])
+	for _, kind := range []string{"--random-", "--"} { // the general flag wins
+		set("input_len", given[kind+"input-len"])
+		set("output_len", given[kind+"output-len"])
+	}
 }
 
 // Flags are those of a command line with their values, as the script that makes the table reads them: a flag without a

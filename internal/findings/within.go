@@ -151,11 +151,14 @@ func (r *Run) lowest(tier int) int {
 	})
 }
 
+// Unknown is the brief text of what is not known.
+const Unknown = "unknown"
+
 // unknown: neither a load nor an estimate.
 func (f Finding) unknown(long, short, why, missing string) Finding {
 	rest := listed(why, ", ", missing)
-	if f = f.say(long, short, listed("unknown", ", ", rest), listed("unknown", ", ", missing)); f.Tier == "" {
-		f.Long = listed("load within SLO unknown", ": ", rest)
+	if f = f.say(long, short, listed(Unknown, ", ", rest), listed(Unknown, ", ", missing)); f.Tier == "" {
+		f.Long = listed("load within SLO "+Unknown, ": ", rest)
 	}
 	return f
 }

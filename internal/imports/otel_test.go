@@ -97,8 +97,7 @@ func TestOTelSkips(t *testing.T) {
 		spanText("c", "", "chat", 0, 1), spanText("d", "", "embeddings", 0, 1), `{}`)
 	_, s, err := imported(t, text, Options{})
 	want := "model calls inside others (1), model calls without token counts (1), objects other than spans (1), " +
-		"spans " +
-		"that were there twice (1)"
+		"spans that were there twice (1)"
 	if err != nil || s.skippedText() != want || s.Requests != 1 {
 		t.Errorf("got %s, %v", s.skippedText(), err)
 	}

@@ -120,8 +120,7 @@ func (l *Latency) Text(w io.Writer) error {
 	switch {
 	case l.Cold == "":
 		p.line("The prompts are the same in each iteration, and a prefix cache may answer them; --cache cold " +
-			"prevents " +
-			"that")
+			"prevents that")
 	case l.Cached > 0:
 		p.line("WARNING: %d prompt tokens came from the prefix cache in spite of %s", l.Cached, l.Cold)
 	default:

@@ -43,8 +43,7 @@ func TestTextOfConversations(t *testing.T) {
 		"  1  a-turn0, 5 tokens, 4 requested\n      hello\n  1  a-turn1, 14 tokens, 4 requested, after a pause of " +
 			"250ms\n      1 answers of 4 words\n",
 		"  2  b-turn5, 50 tokens, 4 requested, after a pause of 250ms\n      5 answers of 4 words\n      … and 3 " +
-			"more " +
-			"turns\n",
+			"more turns\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s", got, want)

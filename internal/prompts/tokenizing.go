@@ -269,7 +269,8 @@ func (m *Tokenizing) align(ctx context.Context, to Reporter, s *Prefetcher) (not
 	all := s.all()
 	if all == nil {
 		return []string{
-			"the prompts were not checked against the server's tokenizer: there are too many to draw in advance"}
+			"the prompts were not checked against the server's tokenizer, so their lengths may differ there by a few " +
+				"tokens: not all are drawn before the run; with --num-prompts alone a few thousand are"}
 	}
 	to.Step(StepLengths)
 	to.Show("checked against the server's tokenizer")

@@ -66,8 +66,8 @@ func release(dist, only string) error {
 		}
 	}
 	sbom := filepath.Join(dist, "benchtop-"+b.version+".cdx.json")
-	if err := run(nil, "go", "run", cyclonedx, "bin", "-json", "-version", b.version, "-output", sbom, binary); err !=
-		nil {
+	err = run(nil, "go", "run", cyclonedx, "bin", "-json", "-version", b.version, "-output", sbom, binary)
+	if err != nil {
 		return err
 	}
 	return checksums(dist)
@@ -89,8 +89,7 @@ func (p platform) build(dist string, b build) (binary string, err error) {
 	binary = filepath.Join(folder, name)
 	err = run([]string{"CGO_ENABLED=0", "GOOS=" + p.os, "GOARCH=" + p.arch}, "go", "build", "-trimpath",
 		"-ldflags", fmt.Sprintf("-s -w -X %[1]srelease=%s -X %[1]scommit=%s -X %[1]sdate=%s",
-			"benchtop/internal/session.",
-			b.version, b.commit, b.date.UTC().Format(time.RFC3339)), "-o", binary, ".")
+			"benchtop/internal/session.", b.version, b.commit, b.date.UTC().Format(time.RFC3339)), "-o", binary, ".")
 	if err != nil {
 		return "", err
 	}

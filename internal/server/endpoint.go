@@ -132,8 +132,7 @@ func (o *Options) TakeURL(flags *argv.Flags, rest []string) (p usage.Problems) {
 	case len(rest) == 0:
 	case base == "":
 		p.Bad("%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' "+
-			"loads "+
-			"one", flags.Command(), rest)
+			"loads one", flags.Command(), rest)
 	case len(rest) > 1:
 		p.Bad("%s takes one URL, got %q; use --base-url for several servers", flags.Command(), rest)
 	case len(o.BaseURLs) > 0:

@@ -132,8 +132,7 @@ func (o *Options) Check() (p usage.Problems) {
 		}
 		t, err := target.New(target.Options{
 			BaseURL: url, APIKey: bearer, Token: token, Insecure: o.insecure, Roots: roots, Certificate: certificate,
-			Header: header,
-			Getenv: os.Getenv,
+			Header: header, Getenv: os.Getenv,
 		})
 		switch {
 		case err == nil:
@@ -174,8 +173,7 @@ func (o *Options) header(p *usage.Problems) http.Header {
 	for _, h := range pairs {
 		name := flag + " " + h.Key
 		p.BadIf(h.Value == secret.Mask, "%s=%s: a secret was hidden here; write %s=@FILE or '%[3]s=$NAME'", name,
-			h.Value,
-			h.Key)
+			h.Value, h.Key)
 		value, written := resolved(p, name, h.Value)
 		if written && value != "" && target.SoundsSecret(h.Key) {
 			o.warnOfSecret("header", name, "secrets", fmt.Sprintf("%s=@FILE or '%[1]s=$NAME'", h.Key))

@@ -162,8 +162,7 @@ func TestUnlistedModel(t *testing.T) {
 		{[]string{"bb"}, nil,
 			"--served-model-name b: the server does not list this model; it lists bb (did you mean bb?)"},
 		{many, nil, "--served-model-name b: the server does not list this model; it lists m0, m1, m2, m3, m4, m5, " +
-			"m6, " +
-			"m7, m8, m9 and 2 more"},
+			"m6, m7, m8, m9 and 2 more"},
 		{nil, nil, ""},
 		{[]string{"a"}, []protocol.Field{{Name: "model", JSON: `"c"`}}, ""},
 	} {

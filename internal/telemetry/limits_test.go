@@ -32,8 +32,7 @@ func TestSocketsFit(t *testing.T) {
 		{10_000, 256, 256, "darwin",
 			"10000 connections at once need 10064 open files, but the hard limit is 256; raise it for this shell: " +
 				"sudo launchctl limit maxfiles 10064 10064, then ulimit -n 10064; for good: a launch daemon that " +
-				"runs " +
-				"this command"},
+				"runs this command"},
 		{10_000, 256, 256, "openbsd",
 			"10000 connections at once need 10064 open files, but the hard limit is 256; raise it for this shell: " +
 				"ulimit -n 10064 as root; for good: see the system's manual on RLIMIT_NOFILE"},

@@ -74,6 +74,13 @@ func DidYouMean(written string, names []string) string {
 			best, distance = n, d
 		}
 	}
+	for _, n := range names { // the end of a name, such as concurrency
+		for _, end, more := strings.Cut(n, "-"); more && best == ""; _, end, more = strings.Cut(end, "-") {
+			if len(written) > 3 && editDistance(written, end) <= len(written)/5 {
+				best = n
+			}
+		}
+	}
 	if best == "" {
 		return ""
 	}

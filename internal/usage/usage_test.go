@@ -28,6 +28,8 @@ func TestDidYouMean(t *testing.T) {
 		"num-prompt":            " (did you mean num-prompts?)",
 		"sed":                   " (did you mean seed?)",
 		"completely-else":       "",
+		"promts":                " (did you mean num-prompts?)",
+		"rate":                  " (did you mean request-rate?)",
 		strings.Repeat("x", 65): "",
 	} {
 		if got := DidYouMean(written, names); got != want {

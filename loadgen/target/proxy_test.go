@@ -62,8 +62,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 func TestProxyRefused(t *testing.T) {
 	for value, words := range map[string]string{
 		"socks5://me:canary@p:1080": "HTTPS_PROXY names a proxy of type socks5, and only http:// proxies can be " +
-			"used; " +
-			"unset it, or add the server to NO_PROXY",
+			"used; unset it, or add the server to NO_PROXY",
 		"https://p":               "of type https",
 		"http://me:canary@p:port": "HTTPS_PROXY is not the URL of a proxy",
 		"http://":                 "not the URL of a proxy",

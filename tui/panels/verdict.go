@@ -358,8 +358,13 @@ func (v *View) cardRows() []cardRow {
 	var out []cardRow
 	for _, f := range v.findings() {
 		if f.ID != findings.Errors { // the title has them
-			value := []screen.Span{findingStyle(&f).Span(f.Value)}
-			out = append(out, cardRow{name: screen.Shorten(f.Name, cardNames-1), value: value, short: f.Brief})
+			r := cardRow{name: screen.Shorten(f.Name, cardNames-1),
+				value: []screen.Span{findingStyle(&f).Span(f.Value)},
+				short: f.Brief}
+			if f.Brief == findings.Unknown { // says nothing without its reason
+				r.short = ""
+			}
+			out = append(out, r)
 		}
 	}
 	rate := number.Rate(r.RequestThroughput) + " req/s"

@@ -90,8 +90,7 @@ func TestTiersOnScreen(t *testing.T) {
 	}
 	for w, want := range map[int]string{
 		160: "gold: 20 req/s proven (97 %) │ silver: 39.8 req/s proven (90 %) │ bronze: no load, 20 req/s missed │ " +
-			"no " +
-			"saturation up to 40 req/s",
+			"no saturation up to 40 req/s",
 		100: "gold 20 req/s (97 %) │ silver 39.8 req/s (90 %) │ bronze 20 req/s missed",
 	} {
 		if got := verdictOf(s, w, 1, false); got != want {

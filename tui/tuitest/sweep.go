@@ -21,11 +21,9 @@ func Sweep() grid.Snapshot {
 				"INFO 11-23 10:22:03 [launcher.py:44] Route: /health, Methods: GET",
 				"INFO:     Application startup complete.",
 				"WARNING 11-23 10:23:10 [scheduler.py:310] Sequence group is preempted because there is not enough " +
-					"KV " +
-					"cache space",
+					"KV cache space",
 				"INFO 11-23 10:25:31 [loggers.py:122] Engine 000: Avg prompt throughput: 3120.4 tokens/s, Running: " +
-					"32 " +
-					"reqs, Waiting: 0 reqs",
+					"32 reqs, Waiting: 0 reqs",
 			}},
 	}
 	for tp := 1; tp <= 2; tp++ {

@@ -15,8 +15,7 @@ const (
 	otherText = " capitalize casefold center encode expandtabs format format_map index isalnum isalpha isascii " +
 		"isdecimal " +
 		"isdigit isidentifier islower isnumeric isprintable isspace istitle isupper ljust maketrans partition rindex " +
-		"rjust " +
-		"rpartition swapcase translate zfill "
+		"rjust rpartition swapcase translate zfill "
 	otherDict   = " clear fromkeys pop popitem setdefault update "
 	otherList   = " append clear copy count extend index insert pop remove reverse sort "
 	otherNumber = " as_integer_ratio bit_count bit_length conjugate denominator from_bytes fromhex hex imag " +
@@ -25,8 +24,7 @@ const (
 	otherRange = " start stop step count index "
 	otherView  = " mapping isdisjoint "
 	otherCode  = " name arguments catch_kwargs catch_varargs caller send throw close gi_frame gi_running gi_code " +
-		"gi_yieldfrom " +
-		"gi_suspended "
+		"gi_yieldfrom gi_suspended "
 )
 
 // method returns the method of a value, or nil where Python has none of that name.

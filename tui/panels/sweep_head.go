@@ -87,10 +87,32 @@ func (v *SweepView) drawHead(c screen.Canvas) {
 	c.Print(0, 1, screen.ShortenMiddle(screen.Sanitize(v.Dir), max(0, c.W-screen.Width(size)-2)), screen.Label)
 }
 
-// bests are the figures of the verdict, and their words.
-var bests = [...]struct{ figure, words, short string }{
-	{"tok/s", "best throughput ", "best "}, {"TTFT p99", "lowest p99 TTFT ", "p99 TTFT "},
-	{"TPOT p99", "lowest p99 TPOT ", "p99 TPOT "},
+// best is a figure of the verdict with its words.
+type best struct{ figure, which, what, short string }
+
+var bests = [...]best{
+	{"tok/s", "best ", "throughput ", ""}, {"TTFT p99", "lowest ", "p99 TTFT ", "p99 TTFT "},
+	{"TPOT p99", "lowest ", "p99 TPOT ", "p99 TPOT "},
+}
+
+// words are those before the figure: of the best combination, or of the only one, of whose runs it is the median.
+func (b *best) words(v *SweepView, at *sweepCell) (long, short string) {
+	which := b.which
+	if len(v.cells) == 1 {
+		if which = ""; b.runs(at) > 1 {
+			which = "median "
+		}
+	}
+	if short = b.short; short == "" {
+		short = which
+	}
+	return which + b.what, short
+}
+
+// runs of a combination that have the figure.
+func (b *best) runs(at *sweepCell) int {
+	_, _, n := at.Range(figureNamed(b.figure).of)
+	return n
 }
 
 // drawVerdict writes the best of the sweep so far in one line; once it is over, on a card where there is room for it.
@@ -111,7 +133,8 @@ func (v *SweepView) drawVerdict(c screen.Canvas) {
 	for i, b := range bests {
 		g := figureNamed(b.figure)
 		if at, value := v.best(g); at != nil {
-			r := remark{long: b.words + v.bestWords(g, value), short: b.short + v.bestWords(g, value),
+			long, short := b.words(v, at)
+			r := remark{long: long + v.bestWords(g, value), short: short + v.bestWords(g, value),
 				style: screen.Text, spare: i}
 			if i == 0 && len(v.searches) == 0 {
 				r.long += " (" + at.spreadWords(g) + ")"
@@ -183,7 +206,8 @@ func (v *SweepView) card() (out [][2]screen.Span) {
 			if len(v.cells) > 1 {
 				words += "  " + at.name()
 			}
-			add(strings.TrimSpace(b.words), screen.Text.Span(words))
+			long, _ := b.words(v, at)
+			add(strings.TrimSpace(long), screen.Text.Span(words))
 		}
 	}
 	if n := len(v.front); n > 1 {

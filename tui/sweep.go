@@ -139,13 +139,20 @@ func (m *sweepModel) take(msg tea.Msg) tea.Cmd {
 		return m.onTick()
 	case tea.KeyMsg:
 		m.limiter.Key()
-		m.leave = false
+		m.stay()
 		return eachKey(msg, m.onKeys)
 	case tea.MouseMsg:
-		m.leave = false
+		m.stay()
 		return m.onMouse(msg)
 	}
 	return nil
+}
+
+// stay keeps the screen after the end of the sweep.
+func (m *sweepModel) stay() {
+	if m.leave = false; m.run != nil {
+		m.run.Within = m.place()
+	}
 }
 
 func (m *sweepModel) resize(w, h int) {
@@ -220,8 +227,10 @@ func (m *model) within() {
 	m.quit = func() tea.Msg { return leftMsg{m} }
 }
 
-// place names the combination in progress for its dashboard, or the run where there is no experiment of combinations.
+// place names the combination in progress for its dashboard, or the run where there is no experiment of combinations,
+// and says what comes then unless a key is pressed.
 func (m *sweepModel) place() string {
+	then := map[bool]string{true: ", then closes"}[m.leave]
 	at, all := max(0, m.latest.CurrentRun)+1, 0
 	for i, c := range m.latest.Cells {
 		if i < m.latest.Current {
@@ -230,9 +239,9 @@ func (m *sweepModel) place() string {
 		all += len(c.Runs)
 	}
 	if m.latest.Dir == "" {
-		return fmt.Sprintf("run %d/%d", at, all)
+		return fmt.Sprintf("run %d/%d%s", at, all, then)
 	}
-	return fmt.Sprintf("sweep %d/%d", m.latest.Current+1, len(m.latest.Cells))
+	return fmt.Sprintf("sweep %d/%d%s", m.latest.Current+1, len(m.latest.Cells), then)
 }
 
 // tell gives the dashboard a message.

@@ -115,6 +115,14 @@ func TestSweepLeaving(t *testing.T) {
 	if _, cmd := m.Update(sweepEndMsg{}); !quits(cmd) {
 		t.Error("a sweep that was stopped does not leave at its end")
 	}
+	m, _ = openSweep(tuitest.Sweep(), 80, 24)
+	m.leave = true
+	if m.leaveAtEnd() == nil || !strings.HasSuffix(m.place(), ", then closes") {
+		t.Errorf("a screen that closes by itself says %q", m.place())
+	}
+	if pressSweep(m, "j"); m.leaveAtEnd() != nil || strings.Contains(m.place(), "closes") {
+		t.Errorf("after a key it says %q", m.place())
+	}
 }
 
 // Every key of the grid is in the help, and every one does something.

@@ -110,11 +110,6 @@ func figuresCSV(r *metrics.Report) (string, error) {
 
 // figuresMarkdown is the headline, with the figures of the run and its latencies in tables.
 func figuresMarkdown(r *metrics.Report) string {
-	whole := table.List("", "", "")
-	whole.Columns[1].Align = table.Right
-	for _, f := range totals(r) {
-		whole.Add(strings.TrimSuffix(f.label, ":"), f)
-	}
 	latencies := table.New("", "ms", "mean", "p50")
 	for _, p := range r.Plan.Percentiles {
 		latencies.Columns = append(latencies.Columns, table.Column{Name: "p" + pythonNumber(p)})
@@ -127,6 +122,22 @@ func figuresMarkdown(r *metrics.Report) string {
 		}
 		latencies.Add(row...)
 	}
-	return fmt.Sprintf("**%s**\n\n%s\n%s", table.Escape.Replace(Answer(*r)), whole.Markdown(table.Escape),
+	return fmt.Sprintf("**%s**\n\n%s\n%s", table.Escape.Replace(Answer(*r)), totalTable(r).Markdown(table.Escape),
 		latencies.Markdown(table.Escape))
+}
+
+// totalTable has the figures of the whole run.
+func totalTable(r *metrics.Report) *table.Table {
+	t := twoColumns("")
+	for _, f := range totals(r) {
+		t.Add(strings.TrimSuffix(f.label, ":"), f)
+	}
+	return t
+}
+
+// twoColumns is a table of names with a figure each.
+func twoColumns(title string) *table.Table {
+	t := table.List(title, "", "")
+	t.Columns[1].Align = table.Right
+	return t
 }

@@ -16,10 +16,10 @@ const longestClass = 24
 // Groups has a line for each class of requests and for each turn of conversations, and a few on the conversations. The
 // text starts with an empty line; it is empty where requests have no classes and are no turns of several.
 func Groups(r metrics.Report) string {
-	return classesText(&r) + turnsText(&r) + sessionsText(r.Sessions)
+	return classTable(&r).String() + turnTable(&r).String() + sessionsText(r.Sessions)
 }
 
-func classesText(r *metrics.Report) string {
+func classTable(r *metrics.Report) *table.Table {
 	t := table.New("Requests by class, latencies in ms", "class", "done", "failed", "req/s", "tok/s",
 		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("cached", "ideal", "correct")
 	for i := range r.Classes {
@@ -34,10 +34,10 @@ func classesText(r *metrics.Report) string {
 			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare()),
 			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct)
 	}
-	return t.String()
+	return t
 }
 
-func turnsText(r *metrics.Report) string {
+func turnTable(r *metrics.Report) *table.Table {
 	t := table.New("Requests by turn, latencies in ms", "turn", "done", "failed", "tokens in",
 		"TTFT p50", "p99", "TPOT p50").Optional("cached", "ideal")
 	for i := range r.Turns {
@@ -50,7 +50,7 @@ func turnsText(r *metrics.Report) string {
 			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50),
 			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()))
 	}
-	return t.String()
+	return t
 }
 
 func wholePercent(known bool, share float64) string {
@@ -64,7 +64,9 @@ func wholePercent(known bool, share float64) string {
 const longestServer = 40
 
 // Servers has a line for each of several servers. The text starts with an empty line; it is empty with one server.
-func Servers(r metrics.Report) string {
+func Servers(r metrics.Report) string { return serverTable(&r).String() }
+
+func serverTable(r *metrics.Report) *table.Table {
 	t := table.New("", "Servers, "+text.Clean(r.Plan.Strategy), "done", "failed", "in flight", "req/s", "tok/s",
 		r.Plan.FirstWait().Naming().Title+" p50", "p99 ms")
 	t.Gap = 1
@@ -81,7 +83,7 @@ func Servers(r metrics.Report) string {
 			metrics.PerSecond(s.Busy, r.Duration), s.RequestThroughput(r.Duration), output,
 			percentileOf(wait, 50), percentileOf(wait, 99))
 	}
-	return t.String()
+	return t
 }
 
 func (t *remarks) refusals() {

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,19 @@ import (
 // sent, left out or held back; failures and redials; token counts that are estimates; a limited client and odd stamps;
 // the figures under full load; gates. The text starts with an empty line; it is empty without remarks.
 func Remarks(r metrics.Report) string {
-	t := remarks{r: &r}
+	if said := remarksOn(&r, textWidth, true); said != "" {
+		return "\n" + said
+	}
+	return ""
+}
+
+// RemarkLines are the remarks, a line each, without the lists of failures and gates, which are among Tables.
+func RemarkLines(r metrics.Report) []string {
+	return strings.FieldsFunc(remarksOn(&r, math.MaxInt, false), func(c rune) bool { return c == '\n' })
+}
+
+func remarksOn(r *metrics.Report, width int, lists bool) string {
+	t := remarks{r: r, width: width, lists: lists}
 	for _, about := range []func(){
 		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations,
 		t.pacing, t.failures, t.refusals, t.firstChunk, t.vllm, t.tokens,
@@ -24,20 +37,19 @@ func Remarks(r metrics.Report) string {
 	} {
 		about()
 	}
-	if t.text == "" {
-		return ""
-	}
-	return "\n" + t.text
+	return t.text
 }
 
 // remarks collects the paragraphs about a report.
 type remarks struct {
-	r    *metrics.Report
-	text string
+	r     *metrics.Report
+	width int  // of paragraphs
+	lists bool // failures and gates are listed
+	text  string
 }
 
 func (t *remarks) add(format string, args ...any) {
-	t.text += text.Wrap(fmt.Sprintf(format, args...), textWidth)
+	t.text += text.Wrap(fmt.Sprintf(format, args...), t.width)
 }
 
 // completeness reports requests and lines that are missing: at the end of the run, in the warm-up, in the journal.
@@ -244,6 +256,22 @@ func pacingCause(r *metrics.Report) string {
 
 // failures lists failures by kind, refused fields and redials: without its redial, a request would have failed.
 func (t *remarks) failures() {
+	if t.lists {
+		t.failureList()
+	}
+	t.marked("Authorization", metrics.TokenMark)
+	if fields := t.r.Refused(); len(fields) > 0 {
+		t.add("The server does not support %s. To omit what it does not support, add", text.Join(fields, " and "))
+		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to copy
+	}
+	if t.r.Redials != 0 {
+		t.add("Redials: %s sent again on a new connection after an idle one failed right after the write; the extra "+
+			"time"+
+			" is part of the latencies.", text.Count(t.r.Redials, "request"))
+	}
+}
+
+func (t *remarks) failureList() {
 	if len(t.r.Failures) > 0 {
 		t.text += "Failures:\n"
 	}
@@ -257,16 +285,6 @@ func (t *remarks) failures() {
 			line += "  " + text.Clean(f.Examples[0])
 		}
 		t.text += strings.TrimRight(text.Fit(line, textWidth), " ") + "\n"
-	}
-	t.marked("Authorization", metrics.TokenMark)
-	if fields := t.r.Refused(); len(fields) > 0 {
-		t.add("The server does not support %s. To omit what it does not support, add", text.Join(fields, " and "))
-		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to copy
-	}
-	if t.r.Redials != 0 {
-		t.add("Redials: %s sent again on a new connection after an idle one failed right after the write; the extra "+
-			"time"+
-			" is part of the latencies.", text.Count(t.r.Redials, "request"))
 	}
 }
 

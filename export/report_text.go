@@ -19,7 +19,7 @@ const ruleWidth = 50
 // Text is the report exactly as vLLM prints it, trailing blanks included. Only foreign text is cleaned. Telemetry,
 // Remarks, Plots and Answer have what vLLM does not have.
 func Text(r metrics.Report) string {
-	t := textReport{new(strings.Builder)}
+	t := newTextReport()
 	t.failures(&r)
 	t.heading(" Serving Benchmark Result ", '=')
 	t.figures(totals(&r))
@@ -42,17 +42,33 @@ func Text(r metrics.Report) string {
 	return t.w.String()
 }
 
-// textReport formats lines.
-type textReport struct{ w *strings.Builder }
+// textReport formats lines, and keeps them as tables, one for each heading.
+type textReport struct {
+	w      *strings.Builder
+	tables *[]*table.Table
+}
+
+func newTextReport() textReport { return textReport{new(strings.Builder), new([]*table.Table)} }
+
+// row adds a row to the table of the last heading.
+func (t textReport) row(cells ...any) {
+	if all := *t.tables; len(all) > 0 {
+		all[len(all)-1].Add(cells...)
+	}
+}
 
 // heading centres text. An odd column goes to the right.
 func (t textReport) heading(text string, fill byte) {
+	*t.tables = append(*t.tables, twoColumns(strings.TrimSpace(text)))
 	pad := max(0, ruleWidth-len(text))
 	line := strings.Repeat(string(fill), pad/2) + text + strings.Repeat(string(fill), pad-pad/2)
 	t.w.WriteString(line + "\n")
 }
 
-func (t textReport) line(label, value string) { fmt.Fprintf(t.w, "%-40s %-10s\n", label, value) }
+func (t textReport) line(label, value string) {
+	fmt.Fprintf(t.w, "%-40s %-10s\n", label, value)
+	t.row(strings.TrimSuffix(label, ":"), value)
+}
 
 func (t textReport) float(label string, v float64) { t.line(label, decimal(v)) }
 

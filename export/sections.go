@@ -213,6 +213,9 @@ func gateValue(g *metrics.GateResult) string {
 
 // gates lists all gates.
 func (t *remarks) gates() {
+	if !t.lists {
+		return
+	}
 	if len(t.r.Gates) > 0 {
 		t.text += "Gates (the run fails if one is met):\n"
 	}

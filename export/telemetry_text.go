@@ -14,27 +14,30 @@ import (
 
 // Telemetry has the output speed of users, the metrics of server and GPUs, and the parts of TTFT, in the form of Text.
 // The text starts with an empty line; it is empty without data.
-func Telemetry(r metrics.Report) string {
-	t := textReport{new(strings.Builder)}
-	users, server, gpus, split := r.Speeds.N+r.AtOnce > 0, hasServer(&r), hasGPUs(r.GPUs), hasSplit(&r)
+func Telemetry(r metrics.Report) string { return telemetry(&r).w.String() }
+
+// telemetry is empty without data.
+func telemetry(r *metrics.Report) textReport {
+	t := newTextReport()
+	users, server, gpus, split := r.Speeds.N+r.AtOnce > 0, hasServer(r), hasGPUs(r.GPUs), hasSplit(r)
 	if !users && !server && !gpus && !split {
-		return ""
+		return t
 	}
 	t.w.WriteByte('\n')
 	if users {
-		t.users(&r)
+		t.users(r)
 	}
 	if server {
-		t.server(&r)
+		t.server(r)
 	}
 	if gpus {
-		t.gpus(&r)
+		t.gpus(r)
 	}
 	if split {
-		t.split(&r)
+		t.split(r)
 	}
 	t.heading("", '=')
-	return t.w.String()
+	return t
 }
 
 // users writes the output speed of users, and ITL by token where the server counts the tokens of its chunks.
@@ -146,7 +149,10 @@ func (t textReport) cached(r *metrics.Report) {
 }
 
 // note writes a sentence below the figures.
-func (t textReport) note(s string) { t.w.WriteString(text.Wrap(s, ruleWidth)) }
+func (t textReport) note(s string) {
+	t.w.WriteString(text.Wrap(s, ruleWidth))
+	t.row(s)
+}
 
 func hasGPUs(g *metrics.GPUReport) bool {
 	return g != nil && len(g.Seconds) > 0 &&

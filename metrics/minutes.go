@@ -40,7 +40,7 @@ func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 		grown(m.Windows, kept, n), grown(m.Client, kept, n), grown(m.Server, kept, n), grown(m.GPUs, kept, n),
 	}
 	for k := kept; k < n; k++ {
-		out.Windows[k] = joinWindows(s.Windows[k*perMinute : (k+1)*perMinute])
+		out.Windows[k] = JoinWindows(s.Windows[k*perMinute : (k+1)*perMinute])
 		out.Client[k] = minuteOf(s.Client, k, (*ClientSecond).second, joinClient)
 		out.Server[k] = minuteOf(s.Server, k, (*ServerSecond).second, joinServer)
 		out.GPUs[k] = minuteOf(s.GPUs, k, (*GPUSecond).second, joinGPUs)
@@ -112,7 +112,8 @@ func minuteOf[T any](all []T, k int, second func(*T) int, join func([]T) T) (out
 	return out
 }
 
-func joinWindows(ws []Window) Window {
+// JoinWindows joins at least one window: counts are added, levels are means.
+func JoinWindows(ws []Window) Window {
 	out := Window{Start: ws[0].Start, Seconds: len(ws)}
 	for i := range ws {
 		w := &ws[i]

@@ -92,6 +92,15 @@ func (a *axis) round(most int) (ticks []tick) {
 	return ticks
 }
 
+// Ticks are about so many round values between two on a scale, with their labels.
+func Ticks(s Scale, low, high float64, most int) (values []float64, labels []string) {
+	a := axis{scale: s, low: s.place(low), high: s.place(high)}
+	for _, t := range a.round(most) {
+		values, labels = append(values, t.value), append(labels, t.label)
+	}
+	return values, labels
+}
+
 // multiples are the multiples of a step, and the step: 1, 2, 2.5 or 5 times a power of ten, at most so many.
 func multiples(low, high float64, most int) (out []float64, step float64) {
 	step = math.Pow(10, math.Floor(math.Log10((high-low)/float64(max(most, 2)))))

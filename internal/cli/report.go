@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"benchtop/export"
+	"benchtop/export/page"
 	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/replay"
@@ -26,12 +29,16 @@ the result (.json) beside it. A truncated journal gives a report of what it hold
 (-so-far.json) shares the journal of the whole run, so its report covers the whole run.
 
 On a terminal, a single FILE is replayed on the dashboard: space plays and pauses, < and > change the speed,
-comma and full stop seek. The report is printed on exit; --no-tui prints it at once.`
+comma and full stop seek. The report is printed on exit; --no-tui prints it at once.
+
+--html writes the reports as one page for a browser instead, with charts: the runs one below the other, with a
+table of their main figures first where they are several.`
 
 func runReport(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "report [flags] FILE...", Text: reportText}
 	fs := flags.Group("Output")
 	asJSON := fs.Bool("json", false, "print the result as JSON instead of text")
+	html := fs.String("html", "", "write an HTML page to this file instead of text")
 	noPlots := fs.Bool("no-plots", false, "no text plots below the report")
 	var baseline spec.Baseline
 	var screen spec.Screen
@@ -50,6 +57,9 @@ func runReport(env *session.Environment, args []string) int {
 	}
 	if err := errors.Join(err, screen.CheckLooks()); err != nil {
 		return env.Fail(session.ExitUsage, err)
+	}
+	if *html != "" {
+		return reportPage(env, *html, rest)
 	}
 	old, err := session.LoadBaseline(context.Background(), env, &baseline)
 	if err != nil {
@@ -76,20 +86,56 @@ func runReport(env *session.Environment, args []string) int {
 	return code
 }
 
-// reportOn prints the report of one file.
-func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) error {
+// reportPage writes the reports of files as a page.
+func reportPage(env *session.Environment, path string, names []string) int {
+	if ending := strings.ToLower(filepath.Ext(path)); ending != ".html" && ending != ".htm" { // such as the run's own file
+		return env.Fail(session.ExitUsage, fmt.Errorf("--html %s: name a file that ends in .html", usage.Quote(path)))
+	}
+	telemetry.SaveMemory()
+	var runs []page.Run
+	var problems error
+	for _, file := range names {
+		r, err := reportOf(file)
+		if problems = errors.Join(problems, err); r != nil {
+			runs = append(runs, session.OnPage(filepath.Base(file), r))
+		}
+	}
+	if len(runs) > 0 {
+		err := files.Write(path, func(w io.Writer) error { return page.Write(w, runs...) })
+		if problems = errors.Join(problems, err); err == nil {
+			fmt.Fprintf(env.Stdout, "report written to %s\n", text.Clean(path))
+		}
+	}
+	if problems != nil {
+		return env.Fail(session.ExitFailed, problems)
+	}
+	return session.ExitFine
+}
+
+// reportOf is the report of a file. It is nil where there is none; an error beside it says what it lacks.
+func reportOf(file string) (*metrics.Report, error) {
 	events, err := files.ReadRun(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, damaged := report.Of(events)
 	if damaged != nil && r.Plan.Started.IsZero() {
-		return damaged // before the plan
+		return nil, damaged // before the plan
 	}
+	return &r, damaged
+}
+
+// reportOn prints the report of one file.
+func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) error {
+	r, damaged := reportOf(file)
+	if r == nil {
+		return damaged
+	}
+	var err error
 	if asJSON {
-		err = export.JSON(w, r)
+		err = export.JSON(w, *r)
 	} else {
-		err = session.PrintReport(w, r, old, plots)
+		err = session.PrintReport(w, *r, old, plots)
 	}
 	return errors.Join(damaged, err)
 }

@@ -25,6 +25,7 @@ import (
 // Suffixes of the files beside a result.
 const (
 	TimelineSuffix     = ".timeline.html"
+	PageSuffix         = ".report.html"
 	DatasetStatsSuffix = ".dataset_stats.png"
 	PyTorchSuffix      = ".pytorch.json"
 )

@@ -7,9 +7,11 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"benchtop/export"
 	"benchtop/export/charts"
+	"benchtop/export/page"
 	"benchtop/internal/files"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -51,6 +53,9 @@ func (p *Run) picturesBeside(r metrics.Report, events event.Events, result strin
 			return err
 		})
 	}
+	if o.Page {
+		put(own+files.PageSuffix, func(w io.Writer) error { return page.Write(w, OnPage(filepath.Base(own), &r)) })
+	}
 	if o.DatasetStats {
 		put(own+files.DatasetStatsSuffix, func(w io.Writer) error { return charts.DatasetStats(w, recounted(events)) })
 	}
@@ -66,6 +71,12 @@ func (p *Run) picturesBeside(r metrics.Report, events event.Events, result strin
 		})
 	}
 	return written, warnings
+}
+
+// OnPage is a run on the page of its report.
+func OnPage(name string, r *metrics.Report) page.Run {
+	again := strings.TrimPrefix(strings.TrimSpace(Again("Repeat", r.Plan.Command, r.Plan.Spec)), "Repeat with: ")
+	return page.Run{Name: name, Report: r, Repeat: again}
 }
 
 // recounted are the requests of a run with token counts that were added later.

@@ -22,7 +22,7 @@ import (
 // Look decides whether the result is saved unasked, and says why its files cannot be made.
 func (e *Environment) Look(o *spec.Spec) error {
 	o.Save.Unasked = e.SavesUnasked()
-	return o.Save.Look(o.Report.Timeline || o.Report.DatasetStats || len(o.Report.Formats) > 0)
+	return o.Save.Look(o.Report.Timeline || o.Report.Page || o.Report.DatasetStats || len(o.Report.Formats) > 0)
 }
 
 // The steps of a preparation, as the dashboard calls them.

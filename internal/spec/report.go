@@ -66,6 +66,7 @@ func (o *Report) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.Timeline, "plot-timeline", false, "write an HTML timeline of all requests beside the result")
 	f.StringVar(&o.timelineThresholds, "timeline-itl-thresholds", "25,50",
 		"two latencies in milliseconds at which the timeline changes colour")
+	f.BoolVar(&o.Page, "html", false, "write the report as an HTML page beside the result")
 	f.BoolVar(&o.DatasetStats, "plot-dataset-stats", false, "write a plot of the token counts beside the result")
 	f.BoolVar(&o.NoPlots, "no-plots", false, "no text plots below the report")
 	f.BoolVar(&o.JSON, "json", false,
@@ -215,6 +216,7 @@ func parseThresholds(text string) ([2]float64, error) {
 type Pictures struct {
 	NoPlots      bool // below the report
 	Timeline     bool
+	Page         bool       // of the report
 	Thresholds   [2]float64 // milliseconds
 	DatasetStats bool
 	JSON         bool     // the result, on standard output

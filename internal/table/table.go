@@ -37,9 +37,10 @@ type Column struct {
 // Mark says what a cell means; it is the name of its class on a page.
 type Mark string
 
-// The marks: a value within its limit, one within the slack above it, and a ratio.
+// The marks: a value within its limit, one beyond it, one within the slack above it, and a ratio.
 const (
 	Good  Mark = "good"
+	Bad   Mark = "bad"
 	Slack Mark = "slack"
 	Ratio Mark = "ratio"
 )

@@ -1,0 +1,319 @@
+package page
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"benchtop/export/charts"
+	"benchtop/internal/text"
+	"benchtop/metrics"
+)
+
+// mostPoints bounds the points of a line; the seconds of a longer run are joined.
+const mostPoints = 600
+
+// The inner size of a chart, which its width on the page stretches.
+const across, down = 1000.0, 100.0
+
+// chart is a chart over the time of the run.
+type chart struct {
+	title  string
+	lines  []line
+	limits []metrics.Objective
+}
+
+// line has a value for each window, NaN for none.
+type line struct {
+	name   string
+	values []float64
+}
+
+// timeline is the time axis of all charts of a run.
+type timeline struct {
+	windows []metrics.Window
+	seconds int // of a window
+	warmup  time.Duration
+	marks   []mark
+}
+
+// mark is a labelled moment of the run.
+type mark struct {
+	at    time.Duration
+	name  string
+	class string
+}
+
+// timelineOf joins the seconds of the run to windows.
+func timelineOf(r *metrics.Report) *timeline {
+	t := &timeline{windows: r.Timeline, seconds: 1, warmup: r.Plan.Warmup}
+	if n := len(r.Timeline); n > mostPoints {
+		t.seconds, t.windows = (n+mostPoints-1)/mostPoints, nil
+		for part := range slices.Chunk(r.Timeline, t.seconds) {
+			t.windows = append(t.windows, metrics.JoinWindows(part))
+		}
+	}
+	const most = 40
+	for _, e := range r.Events {
+		if e.Mark != "" && len(t.marks) < most {
+			t.marks = append(t.marks, mark{e.At, e.Mark, "mark"})
+		}
+	}
+	if a := &r.Answer; a.Saturates && a.SaturatedAt != metrics.Never {
+		t.marks = append(t.marks, mark{a.SaturatedAt, "saturation", "mark bad"})
+	}
+	slices.SortStableFunc(t.marks, func(a, b mark) int { return int(max(-1, min(1, a.at-b.at))) })
+	return t
+}
+
+func (t *timeline) length() float64 { return float64(len(t.windows) * t.seconds) }
+
+// part is where a moment lies on the axis, from 0 to 1.
+func (t *timeline) part(at time.Duration) float64 {
+	return min(max(at.Seconds()/t.length(), 0), 1)
+}
+
+// each are the values of the windows.
+func (t *timeline) each(name string, of func(*metrics.Window) float64) line {
+	l := line{name: name}
+	for i := range t.windows {
+		v := of(&t.windows[i])
+		if !math.IsNaN(v) {
+			v = min(max(v, 0), metrics.LargestCount)
+		}
+		l.values = append(l.values, v)
+	}
+	return l
+}
+
+// latency is the chart of a latency by the second.
+func (t *timeline) latency(r *metrics.Report, l metrics.Latency) chart {
+	c := chart{title: l.Naming().Title + ", ms"}
+	for _, q := range []float64{0.5, 0.9, 0.99} {
+		c.lines = append(c.lines, t.each(fmt.Sprintf("p%g", 100*q), func(w *metrics.Window) float64 {
+			if h := &w.Histograms[l]; h.Count() > 0 {
+				return metrics.Milliseconds(h.Quantile(q))
+			}
+			return math.NaN()
+		}))
+	}
+	c.limits = limits(r, l)
+	return c
+}
+
+// limits are the objectives in force on a latency.
+func limits(r *metrics.Report, l metrics.Latency) (all []metrics.Objective) {
+	for _, o := range r.Objectives {
+		if o.Metric == l && o.LimitMS > 0 && text.Finite(o.LimitMS) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// charts draws the run over time, and its latencies as histograms.
+func (p *writer) charts(r *metrics.Report) {
+	if len(r.Timeline) > 1 {
+		t := timelineOf(r)
+		perSecond := func(n int, w *metrics.Window) float64 { return float64(n) / w.Length().Seconds() }
+		tokens := chart{title: "tokens/s"}
+		if r.Plan.Generates() {
+			tokens.lines = append(tokens.lines, t.each("output",
+				func(w *metrics.Window) float64 { return perSecond(w.TokensOut, w) }))
+		}
+		tokens.lines = append(tokens.lines, t.each("input",
+			func(w *metrics.Window) float64 { return perSecond(w.TokensIn, w) }))
+		requests := chart{title: "requests", lines: []line{
+			t.each("running", func(w *metrics.Window) float64 { return float64(w.Running) }),
+			t.each("waiting", func(w *metrics.Window) float64 { return float64(w.Waiting) }),
+			t.each("queued here", func(w *metrics.Window) float64 { return float64(w.Held) }),
+		}}
+		all := []chart{tokens, requests, t.latency(r, r.Plan.FirstWait())}
+		if r.Plan.Measures(metrics.ITL) {
+			all = append(all, t.latency(r, metrics.ITL))
+		}
+		title := "Over time"
+		if t.seconds > 1 {
+			title += fmt.Sprintf(", %d s at each point", t.seconds)
+		}
+		p.section(title)
+		p.rawf("<div class=\"charts\" data-step=\"%d\">\n", t.seconds)
+		for i := range all {
+			all[i].write(p, t, i == 0)
+		}
+		p.timeAxis(t)
+		p.raw("</div></section>\n")
+	}
+	p.histograms(r)
+}
+
+// scale is the vertical axis of a chart.
+type scale struct {
+	of        charts.Scale
+	low, high float64
+}
+
+// manyTimes is how many times the least value the greatest is from which on an axis of latencies is logarithmic.
+const manyTimes = 30
+
+// scaleOf has room for all values of a chart and its limits.
+func (c *chart) scaleOf() scale {
+	least, most := math.Inf(1), 0.0
+	for _, l := range c.lines {
+		for _, v := range l.values {
+			if v > 0 {
+				least, most = min(least, v), max(most, v)
+			}
+		}
+	}
+	for _, o := range c.limits {
+		least, most = min(least, o.LimitMS), max(most, o.LimitMS)
+	}
+	if strings.HasSuffix(c.title, " ms") && most > manyTimes*least {
+		return scale{charts.Log, least / 1.3, most * 1.3}
+	}
+	if most == 0 {
+		most = 1
+	}
+	return scale{charts.Linear, 0, most * 1.08}
+}
+
+// down is where a value lies, from the top.
+func (s scale) down(v float64) float64 {
+	place := func(v float64) float64 {
+		if s.of == charts.Log {
+			return math.Log(max(v, s.low))
+		}
+		return v
+	}
+	return down * (1 - min(max((place(v)-place(s.low))/(place(s.high)-place(s.low)), 0), 1))
+}
+
+// write draws the chart; the first one names the marks.
+func (c *chart) write(p *writer, t *timeline, first bool) {
+	s := c.scaleOf()
+	var data []string
+	p.raw("<figure>")
+	p.rawf("<figcaption><b>%s</b>", c.title)
+	for i, l := range c.lines {
+		p.rawf(" <span class=\"key l%d\">%s</span>", i, l.name)
+		data = append(data, fmt.Sprintf(`["%s",%s]`, l.name, l.list()))
+	}
+	for _, o := range c.limits {
+		p.rawf(" <span class=\"key limit\">SLO %s ms</span>", short(o.LimitMS))
+	}
+	p.rawf("<output></output></figcaption>\n<div class=\"plot\" data-lines='[%s]'>", strings.Join(data, ","))
+	values, labels := charts.Ticks(s.of, s.low, s.high, 4)
+	p.openSVG(c.title)
+	if w := t.part(t.warmup); w > 0 {
+		p.rawf(`<rect class="warmup" width="%s" height="100"/>`, short(w*across))
+	}
+	for _, v := range values {
+		p.rule("grid", s.down(v))
+	}
+	for _, m := range t.marks {
+		x := short(t.part(m.at) * across)
+		p.rawf(`<path class="%s" d="M%s 0V100"/>`, m.class, x)
+	}
+	for _, o := range c.limits {
+		p.rule("limit", s.down(o.LimitMS))
+	}
+	for i, l := range slices.Backward(c.lines) {
+		p.rawf(`<path class="line l%d" d="%s"/>`, i, l.path(s))
+	}
+	p.raw("</svg>")
+	for i, v := range values {
+		p.rawf(`<span class="y" style="top:%s%%">%s</span>`, short(s.down(v)), labels[i])
+	}
+	if first {
+		p.markNames(t)
+	}
+	p.raw("</div></figure>\n")
+}
+
+func (p *writer) openSVG(name string) {
+	p.rawf(`<svg viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" aria-label="%s">`,
+		html.EscapeString(name))
+}
+
+// rule draws a line across the chart.
+func (p *writer) rule(class string, y float64) {
+	p.rawf(`<path class="%s" d="M0 %sH1000"/>`, class, short(y))
+}
+
+// markNames writes the names of the marks that have room.
+func (p *writer) markNames(t *timeline) {
+	const room = 0.11
+	free := 0.0
+	for _, m := range t.marks {
+		at := t.part(m.at)
+		if at < free || at > 1-room/2 {
+			continue
+		}
+		free = at + room
+		p.rawf(`<span class="name" style="left:%s%%">%s</span>`, short(100*at),
+			html.EscapeString(text.Fit(text.Clean(m.name), 14)))
+	}
+}
+
+// timeAxis labels the time below all charts.
+func (p *writer) timeAxis(t *timeline) {
+	p.raw(`<div class="plot time">`)
+	for _, v := range timeTicks(t.length()) {
+		p.rawf(`<span class="x" style="left:%s%%">%s</span>`, short(100*v/t.length()),
+			metrics.Duration(time.Duration(v)*time.Second))
+	}
+	p.raw("</div>\n")
+}
+
+// timeTicks are about six usual moments of a run of so many seconds.
+func timeTicks(seconds float64) (all []float64) {
+	const most = 6
+	step := 86400.0
+	for _, s := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400} {
+		if s*most >= seconds {
+			step = s
+			break
+		}
+	}
+	for v := 0.0; v <= seconds; v += step {
+		all = append(all, v)
+	}
+	return all
+}
+
+// path draws the line through the middles of the windows, with gaps where there is no value.
+func (l *line) path(s scale) string {
+	var b strings.Builder
+	pen := "M"
+	for i, v := range l.values {
+		if math.IsNaN(v) {
+			pen = "M"
+			continue
+		}
+		b.WriteString(pen + short((float64(i)+0.5)*across/float64(len(l.values))) + " " + short(s.down(v)))
+		if pen == "M" {
+			b.WriteString("h0") // a point alone is a dot
+		}
+		pen = "L"
+	}
+	return b.String()
+}
+
+// list are the values for the script.
+func (l *line) list() string {
+	all := metrics.Each(l.values, func(v float64) string {
+		if math.IsNaN(v) {
+			return "null"
+		}
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	})
+	return strings.Join(all, ",")
+}
+
+// short writes a length to a tenth.
+func short(v float64) string { return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") }

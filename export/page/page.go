@@ -1,0 +1,260 @@
+// Package page writes the report of runs as one HTML page, which needs neither a network nor other files. It draws what
+// export and findings say, and computes no figures but those of the seconds of its charts.
+//
+// Foreign text (model names, URLs, error texts, labels) is cleaned, cut and escaped.
+package page
+
+import (
+	_ "embed"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"time"
+
+	"benchtop/export"
+	"benchtop/internal/findings"
+	"benchtop/internal/table"
+	"benchtop/internal/text"
+	"benchtop/metrics"
+)
+
+var (
+	//go:embed page.css
+	style string
+	//go:embed page.js
+	script string
+)
+
+// Run is a run on the page.
+type Run struct {
+	// Name is that of its file: foreign text.
+	Name   string
+	Report *metrics.Report
+	// Repeat is the command that does it again; "" for unknown.
+	Repeat string
+}
+
+// Bounds of what the page shows of one run.
+const (
+	mostText   = 300 // characters of a foreign text
+	mostRows   = 200 // of a table
+	mostEvents = 100
+)
+
+// Write writes the page. Runs stand one below the other; those of several are compared in a table before them. The error
+// is that of w.
+func Write(w io.Writer, runs ...Run) error {
+	p := &writer{}
+	p.raw("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" +
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">" +
+		"<meta name=\"color-scheme\" content=\"light dark\">")
+	title := "benchtop"
+	if len(runs) == 1 {
+		title = words(runs[0].Report.Plan.ModelID) + " - benchtop"
+	}
+	p.element("title", "", title)
+	p.raw("<style>" + style + "</style></head><body>\n")
+	if len(runs) > 1 {
+		p.beside(runs)
+	}
+	for i := range runs {
+		p.run(&runs[i], i, len(runs) > 1)
+	}
+	p.raw("<script>" + script + "</script></body></html>\n")
+	_, err := io.WriteString(w, p.out.String())
+	return err
+}
+
+// writer collects the page.
+type writer struct{ out strings.Builder }
+
+// raw writes markup.
+func (p *writer) raw(markup string) { p.out.WriteString(markup) }
+
+// rawf writes markup with figures in it.
+func (p *writer) rawf(format string, args ...any) { fmt.Fprintf(&p.out, format, args...) }
+
+// element writes a text, which may be foreign, as an element.
+func (p *writer) element(name, class, content string) {
+	if class != "" {
+		class = ` class="` + class + `"`
+	}
+	p.rawf("<%s%s>%s</%[1]s>\n", name, class, html.EscapeString(words(content)))
+}
+
+// words is foreign text, cleaned and cut.
+func words(s string) string {
+	if len(s) > 4*mostText {
+		s = s[:4*mostText]
+	}
+	return text.Clip(text.Clean(s), mostText)
+}
+
+// beside compares several runs.
+func (p *writer) beside(runs []Run) {
+	p.element("h1", "", text.Count(len(runs), "run"))
+	wait := runs[0].Report.Plan.FirstWait().Naming().Title
+	t := table.New("", "run", "result", "req/s", "tok/s", wait+" p50 ms", "p99", "ITL p50 ms", "p99", "failed")
+	t.Columns[1].Align = table.Left
+	for i := range runs {
+		r := runs[i].Report
+		row := []any{words(runs[i].Name), export.Answer(*r), r.RequestThroughput, r.OutputThroughput}
+		for _, l := range []metrics.Latency{r.Plan.FirstWait(), metrics.ITL} {
+			s := &r.Statistics[l]
+			for _, q := range []float64{50, 99} {
+				if v, known := s.Percentile(q); known && s.N > 0 {
+					row = append(row, v)
+				} else {
+					row = append(row, table.Absent)
+				}
+			}
+		}
+		t.Add(append(row, r.Failed)...)
+	}
+	p.table(t)
+}
+
+// run writes a run: its verdict, its charts, its tables, and how to repeat it.
+func (p *writer) run(of *Run, i int, named bool) {
+	r := of.Report
+	p.rawf("<article id=\"run%d\">\n", i+1)
+	if named {
+		p.element("h1", "", of.Name)
+	}
+	p.verdict(r)
+	p.charts(r)
+	for _, t := range export.Tables(*r) {
+		p.table(t)
+	}
+	if said := export.RemarkLines(*r); len(said) > 0 {
+		p.section("Remarks")
+		for _, s := range said {
+			p.rawf("<p>%s</p>\n", html.EscapeString(text.Clip(text.Clean(s), 4*mostText)))
+		}
+		p.raw("</section>\n")
+	}
+	p.events(r.Events)
+	if of.Repeat != "" {
+		p.section("Repeat it")
+		p.rawf("<pre>%s</pre></section>\n", html.EscapeString(text.Clean(of.Repeat)))
+	}
+	p.element("footer", "", "benchtop "+r.Plan.Version)
+	p.raw("</article>\n")
+}
+
+func (p *writer) section(title string) {
+	p.raw("<section>")
+	p.element("h2", "", title)
+}
+
+// severities are the classes of findings.
+var severities = map[findings.Severity]string{
+	findings.Note: "note", findings.Good: "good", findings.Open: "open", findings.Bad: "bad",
+}
+
+// verdict writes the card of a run.
+func (p *writer) verdict(r *metrics.Report) {
+	conclusion, class := conclusionOf(r)
+	p.rawf("<header class=\"%s\">", class)
+	p.element("h1", "", conclusion)
+	all := findings.OfReport(r).Findings()
+	p.raw("<ul>")
+	for i := range all {
+		p.element("li", severities[all[i].Severity], all[i].Long)
+	}
+	if len(all) == 0 {
+		p.element("li", "note", export.Answer(*r))
+	}
+	p.raw("</ul><dl>")
+	plan := &r.Plan
+	fact := func(name, value string) {
+		if value != "" {
+			p.element("dt", "", name)
+			p.element("dd", "", value)
+		}
+	}
+	fact("model", plan.ModelID)
+	fact("server", plan.Address())
+	fact("load", plan.Load)
+	fact("objectives", r.Objectives.String())
+	fact("prompts", plan.Dataset)
+	fact("started", plan.Started.Format("2006-01-02 15:04:05 MST"))
+	fact("duration", metrics.Duration(r.Ended.Round(time.Second/10)))
+	fact("client", export.ClientState(*r))
+	fact("label", plan.Label)
+	for _, m := range plan.Metadata[:min(len(plan.Metadata), 20)] {
+		fact(m.Key, m.Value)
+	}
+	p.raw("</dl></header>\n")
+}
+
+// conclusionOf is the conclusion in words, and its class.
+func conclusionOf(r *metrics.Report) (said, class string) {
+	switch {
+	case r.Conclusion == metrics.GateMissed:
+		return "Gate missed", "bad"
+	case r.Conclusion == metrics.RunFailed:
+		if r.Trouble != "" {
+			return "Failed: " + r.Trouble, "bad"
+		}
+		return "Failed", "bad"
+	case r.Interrupted != nil && r.Interrupted.Reason != "":
+		return "Ended early: " + r.Interrupted.Reason, "open"
+	case r.Interrupted != nil:
+		return "Ended early", "open"
+	case r.Failed > 0:
+		return "Done, with errors", "open"
+	}
+	return "Done", "good"
+}
+
+// table writes a table; the last rows of a long one are left out.
+func (p *writer) table(t *table.Table) {
+	if len(t.Rows) == 0 {
+		return
+	}
+	p.raw("<section>")
+	if title := strings.TrimSpace(t.Title); title != "" {
+		p.element("h2", "", title)
+	}
+	part, notes := *t, []string{}
+	part.Rows, part.Keys = nil, 0
+	for part.Keys < len(t.Columns) && t.Columns[part.Keys].Align == table.Left {
+		part.Keys++
+	}
+	for _, row := range t.Rows[:min(len(t.Rows), mostRows)] {
+		if len(row) == 1 { // a sentence about the others
+			notes = append(notes, row[0].Text)
+		} else {
+			part.Rows = append(part.Rows, row)
+		}
+	}
+	if left := len(t.Rows) - mostRows; left > 0 {
+		notes = append(notes, fmt.Sprintf("and %d more", left))
+	}
+	if len(part.Rows) > 0 {
+		p.raw("<div class=\"wide\">" + part.HTML() + "</div>")
+	}
+	for _, s := range notes {
+		p.element("p", "", s)
+	}
+	p.raw("</section>\n")
+}
+
+// events writes the log, folded.
+func (p *writer) events(all []metrics.LogEntry) {
+	if len(all) == 0 {
+		return
+	}
+	p.rawf("<details><summary>%s</summary>", text.Count(len(all), "event"))
+	t := table.List("", "time", "", "event")
+	t.Keys = len(t.Columns)
+	for _, e := range all[:min(len(all), mostEvents)] {
+		t.Add(metrics.Duration(e.At.Round(time.Second/10)), e.Level, words(e.Text))
+	}
+	if left := len(all) - len(t.Rows); left > 0 {
+		t.Add("", "", fmt.Sprintf("and %d more", left))
+	}
+	p.raw("<div class=\"wide\">" + t.HTML() + "</div></details>\n")
+}

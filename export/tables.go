@@ -40,7 +40,8 @@ func latencyTable(r *metrics.Report) *table.Table {
 	t.Columns = append(t.Columns, table.Column{Name: "max"})
 	for l := range metrics.Latencies() {
 		s, name := &r.Statistics[l], l.Naming()
-		if name := cmp.Or(name.Label, name.Title); name != "" && s.N > 0 {
+		same := l == metrics.FirstAnswer && s.Mean == r.Statistics[metrics.TTFT].Mean // nothing was thought before it
+		if name := cmp.Or(name.Label, name.Title); name != "" && s.N > 0 && !same {
 			row := []any{name, s.N, s.Mean, s.Std, s.Min}
 			for _, p := range percentiles {
 				row = append(row, percentileOf(s, p))
@@ -60,8 +61,7 @@ func levelTable(r *metrics.Report) *table.Table {
 	tiers := r.Plan.TiersUnder(r.Objectives)
 	for _, tier := range tiers {
 		t.Columns = append(t.Columns, table.Column{Name: cmp.Or(tier.Name, "good")},
-			table.Column{Name: "verdict", Align: table.Left, Optional: true},
-			table.Column{Name: "confidence", Optional: true})
+			table.Column{Name: "confidence", Optional: true}, table.Column{Name: "verdict", Optional: true})
 	}
 	for i := range r.Levels {
 		l := &r.Levels[i]
@@ -70,8 +70,8 @@ func levelTable(r *metrics.Report) *table.Table {
 			positive(l.TTFTp99), positive(l.ITLp99)}
 		for k := range tiers {
 			v := l.Tier(k)
-			row = append(row, wholePercent(v.Requests > 0, metrics.Share(v.Good, v.Requests)), standing(l, &v),
-				cmp.Or(findings.Confidence(v.Confidence), table.Absent))
+			row = append(row, wholePercent(v.Requests > 0, metrics.Share(v.Good, v.Requests)),
+				cmp.Or(findings.Confidence(v.Confidence), table.Absent), standing(l, &v))
 		}
 		t.Add(row...)
 	}

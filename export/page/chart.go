@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"math"
@@ -64,9 +65,15 @@ func timelineOf(r *metrics.Report) *timeline {
 		}
 	}
 	if a := &r.Answer; a.Saturates && a.SaturatedAt != metrics.Never {
-		t.marks = append(t.marks, mark{a.SaturatedAt, "saturation", "mark bad"})
+		m := mark{a.SaturatedAt, "saturation", "mark bad"}
+		near := func(o mark) bool { return (m.at - o.at).Abs() < time.Second }
+		if i := slices.IndexFunc(t.marks, near); i >= 0 {
+			m.name = text.Fit(t.marks[i].name, mostName) + ", " + m.name
+			t.marks = slices.Delete(t.marks, i, i+1)
+		}
+		t.marks = append(t.marks, m)
 	}
-	slices.SortStableFunc(t.marks, func(a, b mark) int { return int(max(-1, min(1, a.at-b.at))) })
+	slices.SortStableFunc(t.marks, func(a, b mark) int { return cmp.Compare(a.at, b.at) })
 	return t
 }
 
@@ -245,18 +252,21 @@ func (p *writer) rule(class string, y float64) {
 	p.rawf(`<path class="%s" d="M0 %sH1000"/>`, class, short(y))
 }
 
-// markNames writes the names of the marks that have room.
+// mostName is the length of the name of a mark.
+const mostName = 16
+
+// markNames writes the names of the marks that have room before the next one.
 func (p *writer) markNames(t *timeline) {
-	const room = 0.11
-	free := 0.0
-	for _, m := range t.marks {
-		at := t.part(m.at)
-		if at < free || at > 1-room/2 {
-			continue
+	const least = 0.04
+	for i, m := range t.marks {
+		at, room := t.part(m.at), 1.0
+		if i+1 < len(t.marks) {
+			room = t.part(t.marks[i+1].at)
 		}
-		free = at + room
-		p.rawf(`<span class="name" style="left:%s%%">%s</span>`, short(100*at),
-			html.EscapeString(text.Fit(text.Clean(m.name), 14)))
+		if room -= at; room >= least {
+			p.rawf(`<span class="name" style="left:%s%%;max-width:%s%%">%s</span>`, short(100*at), short(100*room),
+				html.EscapeString(text.Fit(text.Clean(m.name), 2*mostName)))
+		}
 	}
 }
 

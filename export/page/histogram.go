@@ -12,6 +12,9 @@ import (
 // bars of a histogram are equally wide on a logarithmic axis.
 const bars = 50
 
+// tail is the share of the fastest that the axis need not hold: they are in the first bar.
+const tail = 0.005
+
 // histograms draws the latencies of the run.
 func (p *writer) histograms(r *metrics.Report) {
 	open := false
@@ -40,6 +43,9 @@ func (p *writer) histogram(r *metrics.Report, l metrics.Latency) {
 		low, high = min(low, milliseconds(b.From)), max(high, milliseconds(b.To))
 	}
 	low = max(low, 0.001)
+	if start := milliseconds(h.Quantile(tail)) / 2; low < start {
+		low = start
+	}
 	high = max(high, 1.1*low)
 	slo := limits(r, l)
 	step := math.Log(high/low) / bars
@@ -90,6 +96,9 @@ func (p *writer) histogram(r *metrics.Report, l metrics.Latency) {
 		p.rawf(`<span class="x" style="left:%s%%">%s</span>`, short(100*part(v)), labels[i])
 	}
 	p.raw("</div><div class=\"under\">")
+	if n := h.Below(time.Duration(low * float64(time.Millisecond))); n > 0 {
+		p.rawf("<span class=\"key first\">%d faster, in the first bar</span> ", n)
+	}
 	for _, m := range marks {
 		p.rawf("<span class=\"key %s\">%s %s</span> ", m.class, m.name, findings.Milliseconds(m.ms))
 	}

@@ -214,7 +214,11 @@ func (p *writer) table(t *table.Table) {
 	if len(t.Rows) == 0 {
 		return
 	}
-	p.raw("<section>")
+	small := ""
+	if len(t.Columns) == 2 {
+		small = " class=\"small\""
+	}
+	p.rawf("<section%s>", small)
 	if title := strings.TrimSpace(t.Title); title != "" {
 		p.element("h2", "", title)
 	}

@@ -1,0 +1,226 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/export"
+	"benchtop/internal/race"
+	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/report"
+	"benchtop/tui/tuitest"
+)
+
+func sample(t *testing.T) metrics.Report {
+	t.Helper()
+	run, qs := eventtest.Sample()
+	r, err := report.Summarize(eventtest.Each(qs), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func written(t *testing.T, runs ...Run) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Write(&b, runs...); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var cellsOf = regexp.MustCompile(`<t[dh][^>]*>([^<]*)</t[dh]>`)
+
+// rowsOf are those of the table of the page with a title, cell by cell.
+func rowsOf(t *testing.T, page, title string) (rows [][]string) {
+	t.Helper()
+	_, rest, found := strings.Cut(page, "<h2>"+title+"</h2>")
+	if !found {
+		t.Fatalf("the page has no table %q", title)
+	}
+	rest, _, _ = strings.Cut(rest, "</table>")
+	for line := range strings.SplitSeq(rest, "</tr>") {
+		var row []string
+		for _, m := range cellsOf.FindAllStringSubmatch(line, -1) {
+			row = append(row, html.UnescapeString(m[1]))
+		}
+		if len(row) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func TestLatenciesAreThoseOfTheResult(t *testing.T) {
+	r := sample(t)
+	rows := rowsOf(t, written(t, Run{Report: &r}), "Latencies in ms")
+	var result strings.Builder
+	if err := export.JSON(&result, r); err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal([]byte(result.String()), &all); err != nil {
+		t.Fatal(err)
+	}
+	columns, shown := map[string]int{}, map[string][]string{}
+	for i, name := range rows[0] {
+		columns[name] = i
+	}
+	for _, row := range rows[1:] {
+		shown[row[0]] = row
+	}
+	checked := 0
+	key := regexp.MustCompile(`^(mean|median|std|p[0-9.]+)_(.*)_ms$`)
+	for name, v := range all {
+		m := key.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		l, known := metrics.LatencyOf(m[2])
+		if !known || r.Statistics[l].N == 0 {
+			continue
+		}
+		column := m[1]
+		if column == "median" {
+			column = "p50"
+		}
+		row, at := shown[l.Naming().Label], columns[column]
+		if want := fmt.Sprintf("%.2f", v); at == 0 || len(row) <= at || row[at] != want {
+			t.Errorf("%s: %s in the result, row %v and column %d on the page", name, want, row, at)
+		}
+		checked++
+	}
+	if checked < 9 { // mean, median, std of TTFT, TPOT, ITL
+		t.Errorf("only %d figures were compared", checked)
+	}
+}
+
+func TestChartsAreOfTheTimeline(t *testing.T) {
+	r := sample(t)
+	page := written(t, Run{Report: &r})
+	data := regexp.MustCompile(`data-lines='([^']*)'`).FindAllStringSubmatch(page, -1)
+	if len(data) != 4 {
+		t.Fatalf("%d charts, want tokens, requests, TTFT, ITL", len(data))
+	}
+	var tokens, requests, ttft [][]any
+	for i, into := range []*[][]any{&tokens, &requests, &ttft} {
+		if err := json.Unmarshal([]byte(data[i][1]), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range r.Timeline {
+		w := &r.Timeline[i]
+		got := []any{tokens[0][i+1], tokens[1][i+1], requests[0][i+1], requests[1][i+1], requests[2][i+1]}
+		want := []any{float64(w.TokensOut), float64(w.TokensIn), float64(w.Running), float64(w.Waiting),
+			float64(w.Held)}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("second %d: %v, want %v", i, got, want)
+		}
+		p99, any := ttft[2][i+1].(float64)
+		h := &w.Histograms[metrics.TTFT]
+		if v := metrics.Milliseconds(h.Quantile(0.99)); any != (h.Count() > 0) || any && math.Abs(p99-v) > v/1000 {
+			t.Errorf("second %d: p99 of TTFT %v, want %v of %d", i, p99, v, h.Count())
+		}
+	}
+}
+
+// evil is foreign text that a page and a terminal would run.
+const evil = "</title></style></script><script>alert(1)</script><img src=x onerror=alert(2)>\"'>\x1b[2J\u202e"
+
+func TestForeignTextIsInert(t *testing.T) {
+	r := sample(t)
+	p := &r.Plan
+	for _, s := range []*string{&p.ModelID, &p.BaseURL, &p.Load, &p.Dataset, &p.Label, &p.Version, &p.Strategy, &p.Proxy,
+		&p.Cache, &r.Trouble} {
+		*s = evil
+	}
+	p.Servers = []string{evil, evil}
+	p.Metadata = []metrics.Pair{{Key: evil, Value: evil}}
+	p.Tiers = []metrics.Tier{{Name: evil}, {Name: "b" + evil}}
+	r.Interrupted = &metrics.Interruption{Reason: evil}
+	r.Failures = []metrics.FailureCount{{Kind: evil, Count: 3, Examples: []string{evil}}}
+	r.Failed = 3
+	r.Events = []metrics.LogEntry{{At: time.Second, Level: evil, Text: evil, Mark: evil}}
+	r.Classes, r.Servers = []metrics.Group{{Class: evil}}, []metrics.Group{{}, {Server: 1}}
+	r.Levels = []metrics.LoadLevel{{Limited: []string{evil},
+		LevelVerdict: metrics.LevelVerdict{Standing: metrics.LevelUnknown, Why: evil}}}
+	r.Gates = []metrics.GateResult{{Gate: metrics.Gate{Metric: evil}}}
+	r.Server = &metrics.ServerReport{Kind: evil, Absent: evil, Seconds: make([]metrics.ServerSecond, 2)}
+	crazy := tuitest.Crazy().Report
+	for _, conclusion := range []metrics.Conclusion{metrics.Fine, metrics.RunFailed} {
+		r.Conclusion = conclusion
+		page := written(t, Run{Name: evil, Report: &r, Repeat: evil}, Run{Name: evil, Report: crazy})
+		for _, bad := range []string{"<script>alert", "<img", "\x1b", "\u202e", "</style><"} {
+			if strings.Contains(strings.Replace(page, "</style></head>", "", 1), bad) {
+				t.Errorf("the page has %q", bad)
+			}
+		}
+		if n := strings.Count(page, "&lt;script&gt;alert"); n < 20 {
+			t.Errorf("the page has only %d of the texts", n)
+		}
+	}
+}
+
+func TestPagesOfLongRunsAreSmall(t *testing.T) {
+	r := sample(t)
+	r.Timeline = nil
+	for i := range 3 * 3600 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second, TokensOut: 12345 + 7*i, TokensIn: 54321 - i,
+			Running: i, Waiting: 2 * i, Held: i / 3}
+		for k := range 10 {
+			for _, l := range []metrics.Latency{metrics.TTFT, metrics.ITL, metrics.E2EL} {
+				v := time.Duration(1+(i*31+k*977)%5000) * time.Millisecond
+				w.Histograms[l].Add(v)
+				r.Histograms[l].Add(v)
+			}
+		}
+		r.Timeline = append(r.Timeline, w)
+	}
+	for i := range 300 {
+		r.Classes = append(r.Classes, metrics.Group{Class: strings.Repeat("c", 10_000)})
+		r.Events = append(r.Events, metrics.LogEntry{At: time.Duration(i) * time.Minute, Text: strings.Repeat("x", 9999),
+			Mark: strings.Repeat("m", 9999)})
+		r.Levels = append(r.Levels, metrics.LoadLevel{Offered: float64(i)})
+	}
+	r.Plan.ModelID = strings.Repeat("漢", 10_000)
+	start := time.Now()
+	page := written(t, Run{Report: &r})
+	if took := time.Since(start); took > 2*time.Second && !race.Enabled {
+		t.Errorf("the page took %s", took)
+	}
+	if len(page) > 400_000 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	if n := strings.Count(page, "L"); n < 5000 {
+		t.Errorf("the lines have only %d points", n)
+	}
+}
+
+func TestSeveralRunsStandBesideEachOther(t *testing.T) {
+	a, b := sample(t), sample(t)
+	b.OutputThroughput = 4711
+	page := written(t, Run{Name: "a.json", Report: &a}, Run{Name: "b.json", Report: &b})
+	if strings.Count(page, "<article") != 2 || !strings.Contains(page, "4711.00") ||
+		strings.Count(page, "b.json") != 2 {
+		t.Error("the page lacks one of the runs")
+	}
+}
+
+func TestThePageNeedsNoNetwork(t *testing.T) {
+	r := sample(t)
+	r.Plan.BaseURL = "host:8000"
+	page := strings.ReplaceAll(written(t, Run{Report: &r}), "http://www.w3.org/2000/svg", "")
+	for _, bad := range []string{"http://", "https://", "src=", "href=", "@import", "url("} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+}

@@ -13,13 +13,13 @@ import (
 	"benchtop/metrics"
 )
 
-// Tables are the figures of a report, for a page: latencies, loads, totals, groups of requests, telemetry with the parts
-// of TTFT, failures, gates. Tables without rows are left out.
+// Tables are the figures of a report, for a page: latencies, loads, totals, groups of requests, telemetry with the
+// parts of TTFT, failures, gates. Tables without rows are left out. A row of one cell is a sentence about the others.
 func Tables(r metrics.Report) []*table.Table {
 	total := totalTable(&r)
 	total.Title = "Totals"
 	all := []*table.Table{latencyTable(&r), levelTable(&r), total, classTable(&r), turnTable(&r), serverTable(&r)}
-	all = append(all, *telemetry(&r).tables...)
+	all = append(all, *telemetryOf(&r).tables...)
 	all = append(all, failureTable(&r), gateTable(&r))
 	return slices.DeleteFunc(all, func(t *table.Table) bool { return len(t.Rows) == 0 })
 }

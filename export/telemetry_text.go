@@ -14,10 +14,10 @@ import (
 
 // Telemetry has the output speed of users, the metrics of server and GPUs, and the parts of TTFT, in the form of Text.
 // The text starts with an empty line; it is empty without data.
-func Telemetry(r metrics.Report) string { return telemetry(&r).w.String() }
+func Telemetry(r metrics.Report) string { return telemetryOf(&r).w.String() }
 
-// telemetry is empty without data.
-func telemetry(r *metrics.Report) textReport {
+// telemetryOf is empty without data.
+func telemetryOf(r *metrics.Report) textReport {
 	t := newTextReport()
 	users, server, gpus, split := r.Speeds.N+r.AtOnce > 0, hasServer(r), hasGPUs(r.GPUs), hasSplit(r)
 	if !users && !server && !gpus && !split {

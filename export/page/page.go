@@ -42,8 +42,8 @@ const (
 	mostEvents = 100
 )
 
-// Write writes the page. Runs stand one below the other; those of several are compared in a table before them. The error
-// is that of w.
+// Write writes the page. Runs stand one below the other, behind a table of the main figures of each where they are
+// several. The error is that of w.
 func Write(w io.Writer, runs ...Run) error {
 	p := &writer{}
 	p.raw("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" +

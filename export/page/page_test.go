@@ -138,8 +138,8 @@ const evil = "</title></style></script><script>alert(1)</script><img src=x onerr
 func TestForeignTextIsInert(t *testing.T) {
 	r := sample(t)
 	p := &r.Plan
-	for _, s := range []*string{&p.ModelID, &p.BaseURL, &p.Load, &p.Dataset, &p.Label, &p.Version, &p.Strategy, &p.Proxy,
-		&p.Cache, &r.Trouble} {
+	for _, s := range []*string{&p.ModelID, &p.BaseURL, &p.Load, &p.Dataset, &p.Label, &p.Version, &p.Strategy,
+		&p.Proxy, &p.Cache, &r.Trouble} {
 		*s = evil
 	}
 	p.Servers = []string{evil, evil}
@@ -186,8 +186,8 @@ func TestPagesOfLongRunsAreSmall(t *testing.T) {
 	}
 	for i := range 300 {
 		r.Classes = append(r.Classes, metrics.Group{Class: strings.Repeat("c", 10_000)})
-		r.Events = append(r.Events, metrics.LogEntry{At: time.Duration(i) * time.Minute, Text: strings.Repeat("x", 9999),
-			Mark: strings.Repeat("m", 9999)})
+		r.Events = append(r.Events, metrics.LogEntry{At: time.Duration(i) * time.Minute,
+			Text: strings.Repeat("x", 9999), Mark: strings.Repeat("m", 9999)})
 		r.Levels = append(r.Levels, metrics.LoadLevel{Offered: float64(i)})
 	}
 	r.Plan.ModelID = strings.Repeat("漢", 10_000)

@@ -88,7 +88,8 @@ func runReport(env *session.Environment, args []string) int {
 
 // reportPage writes the reports of files as a page.
 func reportPage(env *session.Environment, path string, names []string) int {
-	if ending := strings.ToLower(filepath.Ext(path)); ending != ".html" && ending != ".htm" { // such as the run's own file
+	// Another name may be that of a run.
+	if ending := strings.ToLower(filepath.Ext(path)); ending != ".html" && ending != ".htm" {
 		return env.Fail(session.ExitUsage, fmt.Errorf("--html %s: name a file that ends in .html", usage.Quote(path)))
 	}
 	telemetry.SaveMemory()

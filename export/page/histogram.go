@@ -2,6 +2,7 @@ package page
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"benchtop/export/charts"
@@ -9,18 +10,60 @@ import (
 	"benchtop/metrics"
 )
 
-// bars of a histogram are equally wide on a logarithmic axis.
-const bars = 50
+// Bars of a histogram are equally wide on a logarithmic axis; there are fewer for few values.
+const fewestBars, mostBars = 12, 50
+
+// axisReach is how many times beyond the values a limit may lie to be on their axis.
+const axisReach = 10
 
 // tail is the share of the fastest that the axis need not hold: they are in the first bar.
 const tail = 0.005
+
+// histogram is one latency of a run on an axis of milliseconds.
+type histogram struct {
+	of        *metrics.Histogram
+	low, high float64
+	bars      []float64 // counts
+	limits    []metrics.Objective
+}
+
+// histogramOf counts the bars.
+func histogramOf(r *metrics.Report, l metrics.Latency) *histogram {
+	h := &histogram{of: &r.Histograms[l], low: math.Inf(1), limits: limits(r, l)}
+	for b := range h.of.Buckets() {
+		h.low, h.high = min(h.low, metrics.Milliseconds(b.From)), max(h.high, metrics.Milliseconds(b.To))
+	}
+	h.low = max(h.low, 0.001, metrics.Milliseconds(h.of.Quantile(tail))/2)
+	for _, o := range h.limits {
+		if o.LimitMS > h.low/axisReach && o.LimitMS < h.high*axisReach {
+			h.low, h.high = min(h.low, o.LimitMS/1.1), max(h.high, 1.1*o.LimitMS)
+		}
+	}
+	h.high = max(h.high, 1.1*h.low)
+	h.bars = make([]float64, min(max(int(4*math.Sqrt(float64(h.of.Count()))), fewestBars), mostBars))
+	for b := range h.of.Buckets() {
+		at := h.part(metrics.Milliseconds(b.From+b.To) / 2)
+		h.bars[min(int(at*float64(len(h.bars))), len(h.bars)-1)] += float64(b.Count)
+	}
+	return h
+}
+
+// part is where a latency lies on the axis, from 0 to 1.
+func (h *histogram) part(ms float64) float64 {
+	return min(max(math.Log(max(ms, h.low)/h.low)/math.Log(h.high/h.low), 0), 1)
+}
+
+// misses reports whether a bar lies beyond a limit. One that the limit parts does not.
+func (h *histogram) misses(bar int) bool {
+	from := h.low * math.Pow(h.high/h.low, float64(bar)/float64(len(h.bars)))
+	return slices.ContainsFunc(h.limits, func(o metrics.Objective) bool { return from >= o.LimitMS })
+}
 
 // histograms draws the latencies of the run.
 func (p *writer) histograms(r *metrics.Report) {
 	open := false
 	for _, l := range []metrics.Latency{metrics.TTFT, metrics.ITL, metrics.E2EL} {
-		h := &r.Histograms[l]
-		if h.Count() == 0 || !r.Plan.Measures(l) {
+		if r.Histograms[l].Count() == 0 || !r.Plan.Measures(l) {
 			continue
 		}
 		if !open {
@@ -28,75 +71,45 @@ func (p *writer) histograms(r *metrics.Report) {
 			p.raw("<div class=\"histograms\">\n")
 			open = true
 		}
-		p.histogram(r, l)
+		p.histogram(histogramOf(r, l), l.Naming().Title, &r.Statistics[l])
 	}
 	if open {
 		p.raw("</div></section>\n")
 	}
 }
 
-// histogram draws one latency. Bars beyond the limit are of the class bad; one that the limit parts begins below it.
-func (p *writer) histogram(r *metrics.Report, l metrics.Latency) {
-	h, name := &r.Histograms[l], l.Naming().Title
-	low, high := math.Inf(1), 0.0
-	for b := range h.Buckets() {
-		low, high = min(low, milliseconds(b.From)), max(high, milliseconds(b.To))
-	}
-	low = max(low, 0.001)
-	if start := milliseconds(h.Quantile(tail)) / 2; low < start {
-		low = start
-	}
-	high = max(high, 1.1*low)
-	slo := limits(r, l)
-	step := math.Log(high/low) / bars
-	var counts [bars]float64
-	most := 0.0
-	for b := range h.Buckets() {
-		middle := milliseconds(b.From+b.To) / 2
-		i := min(max(int(math.Log(max(middle, low)/low)/step), 0), bars-1)
-		counts[i] += float64(b.Count)
-		most = max(most, counts[i])
-	}
-	part := func(ms float64) float64 { return min(max(math.Log(ms/low)/math.Log(high/low), 0), 1) }
-	p.rawf("<figure><figcaption><b>%s</b> <span>%d</span></figcaption><div class=\"plot\">", name, h.Count())
-	p.openSVG("Histogram of " + name)
-	for i, n := range counts {
-		if n == 0 {
-			continue
-		}
-		class, height := "bar", max(1, n/most*95)
-		for _, o := range slo {
-			if low*math.Exp(float64(i)*step) >= o.LimitMS {
-				class = "bar bad"
-			}
-		}
-		p.rawf(`<rect class="%s" x="%s" y="%s" width="19" height="%s"/>`, class, short(float64(i)*across/bars),
-			short(down-height), short(height))
-	}
-	s := &r.Statistics[l]
-	type at struct {
-		name, class string
-		ms          float64
-	}
-	var marks []at
-	for _, q := range []float64{50, 99} {
+// latencyMark is a latency that is marked on the axis.
+type latencyMark struct {
+	name, class string
+	ms          float64
+}
+
+// histogram draws one latency, with the percentiles of its statistic.
+func (p *writer) histogram(h *histogram, name string, s *metrics.Statistic) {
+	var marks []latencyMark
+	for i, q := range []float64{50, 99} {
 		if v, known := s.Percentile(q); known && s.N > 0 && v > 0 {
-			marks = append(marks, at{map[float64]string{50: "p50", 99: "p99"}[q], "percentile", v})
+			marks = append(marks, latencyMark{[...]string{"p50", "p99"}[i], "percentile", v})
 		}
 	}
-	for _, o := range slo {
-		marks = append(marks, at{"SLO", "limit", o.LimitMS})
+	for _, o := range h.limits {
+		marks = append(marks, latencyMark{"SLO", "limit", o.LimitMS})
 	}
+	p.rawf("<figure><figcaption><b>%s</b> <span>%d</span></figcaption><div class=\"plot\">", name, h.of.Count())
+	p.openSVG("Histogram of " + name)
+	p.bars(h)
 	for _, m := range marks {
-		p.rawf(`<path class="%s" d="M%s 0V100"/>`, m.class, short(part(m.ms)*across))
+		if m.ms >= h.low && m.ms <= h.high { // else it stands below the axis alone
+			p.rawf(`<path class="%s" d="M%s 0V100"/>`, m.class, short(h.part(m.ms)*across))
+		}
 	}
 	p.raw("</svg></div>\n<div class=\"plot time\">")
-	values, labels := charts.Ticks(charts.Log, low, high, 5)
+	values, labels := charts.Ticks(charts.Log, h.low, h.high, 5)
 	for i, v := range values {
-		p.rawf(`<span class="x" style="left:%s%%">%s</span>`, short(100*part(v)), labels[i])
+		p.rawf(`<span class="x" style="left:%s%%">%s</span>`, short(100*h.part(v)), labels[i])
 	}
 	p.raw("</div><div class=\"under\">")
-	if n := h.Below(time.Duration(low * float64(time.Millisecond))); n > 0 {
+	if n := h.of.Below(time.Duration(h.low * float64(time.Millisecond))); n > 0 {
 		p.rawf("<span class=\"key first\">%d faster, in the first bar</span> ", n)
 	}
 	for _, m := range marks {
@@ -105,4 +118,18 @@ func (p *writer) histogram(r *metrics.Report, l metrics.Latency) {
 	p.raw("</div></figure>\n")
 }
 
-func milliseconds(d time.Duration) float64 { return metrics.Milliseconds(d) }
+// bars draws the bars; those beyond a limit are of the class bad.
+func (p *writer) bars(h *histogram) {
+	most, wide := slices.Max(h.bars), across/float64(len(h.bars))
+	for i, n := range h.bars {
+		if n == 0 {
+			continue
+		}
+		class, height := "bar", max(1, n/most*95)
+		if h.misses(i) {
+			class = "bar bad"
+		}
+		p.rawf(`<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`, class, short(float64(i)*wide),
+			short(down-height), short(wide-1), short(height))
+	}
+}

@@ -224,3 +224,30 @@ func TestThePageNeedsNoNetwork(t *testing.T) {
 		}
 	}
 }
+
+// Bars and axis of a histogram: every value is in a bar, red ones hold only values beyond the limit.
+func TestBarsHoldAllValues(t *testing.T) {
+	r := sample(t)
+	r.Objectives = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}}
+	r.Histograms[metrics.TTFT].Reset()
+	for i := range 1000 {
+		r.Histograms[metrics.TTFT].Add(time.Duration(i) * time.Millisecond)
+	}
+	h := histogramOf(&r, metrics.TTFT)
+	sum, missed := 0.0, 0.0
+	for i, n := range h.bars {
+		if sum += n; h.misses(i) {
+			missed += n
+		}
+	}
+	if sum != 1000 || missed < 870 || missed > 899 {
+		t.Errorf("%v in all bars, %v in those beyond the limit; want 1000 and a little less than 900", sum, missed)
+	}
+	for _, limit := range []float64{0.001, 3000, 1e9} {
+		r.Objectives[0].LimitMS = limit
+		h := histogramOf(&r, metrics.TTFT)
+		if on := limit == 3000; (limit >= h.low && limit <= h.high) != on {
+			t.Errorf("limit %v on the axis from %v to %v: %v", limit, h.low, h.high, !on)
+		}
+	}
+}

@@ -98,7 +98,7 @@ func reportPage(env *session.Environment, path string, names []string) int {
 	for _, file := range names {
 		r, err := reportOf(file)
 		if problems = errors.Join(problems, err); r != nil {
-			runs = append(runs, session.OnPage(filepath.Base(file), r))
+			runs = append(runs, session.OnPage(file, r))
 		}
 	}
 	if len(runs) > 0 {

@@ -45,6 +45,29 @@ func TestBaselineCutOff(t *testing.T) {
 		session.ExitUsage, "--baseline: ", "EOF")
 }
 
+// A page of two runs replaces an older page, although a third has no report; it never replaces a run.
+func TestReportAsAPage(t *testing.T) {
+	dir := t.TempDir()
+	benchtop("serve", "--base-url", simulated(t, nil), "--num-prompts", "20", "--vocab-size", "300",
+		"--random-input-len", "5", "--random-output-len", "4", "--html",
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine,
+		"r.report.html")
+	run, path := filepath.Join(dir, "r.json"), filepath.Join(dir, "r.report.html")
+	benchtop("report", "--html", run, run).expect(t, session.ExitUsage,
+		"--html "+run+": name a file that ends in .html")
+	benchtop("report", "--html", path, run, run, filepath.Join(dir, "none.json")).expect(t, session.ExitFailed,
+		"report written to "+path, "none.json")
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range []string{"<h1>2 runs</h1>", "<td>20</td>", " --num-prompts=20 "} {
+		if !strings.Contains(string(page), words) {
+			t.Errorf("the page lacks %q", words)
+		}
+	}
+}
+
 // The journal names the rule that timed the chunks of a chat; a baseline of another rule gets a warning.
 func TestBaselineOfAnotherRule(t *testing.T) {
 	dir := t.TempDir()

@@ -144,7 +144,7 @@ func TestHeaders(t *testing.T) {
 		"--header", "X-Key="+canary, " Authorization = Basic "+canary, "--header=X-Late="+canary, "--header",
 		"X-Key= "+canary+"2", "Authorization=Basic "+canary,
 		"X-Request-Id=mine", "--request-id-prefix", "r-", "--metadata", "team = blue", "tp=1", "--save-result",
-		"--save-detailed", "--result-dir", dir, "--plot-timeline", "--plot-dataset-stats")
+		"--save-detailed", "--result-dir", dir, "--plot-timeline", "--plot-dataset-stats", "--html")
 	r.expect(t, session.ExitFine, "WARNING", "--header", "no entry for ***")
 	for _, a := range server.all() {
 		if h := a.header; h.Get("X-Key") != canary+"2" || h.Get("Authorization") != "Basic "+canary ||
@@ -164,7 +164,7 @@ func TestHeaders(t *testing.T) {
 			all += benchtop("report", "--json", f).stdout
 		}
 	}
-	if len(files) != 4 || strings.Contains(all, canary) {
+	if len(files) != 5 || strings.Contains(all, canary) {
 		t.Errorf("%d files, canary at %.200s", len(files), all[max(0, strings.Index(all, canary)-100):])
 	}
 	v := resultIn(t, dir)

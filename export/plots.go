@@ -232,16 +232,21 @@ var timeSteps = []int{
 	1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800,
 }
 
+// TimeStep is the usual step by which an axis over so many seconds has at most so many.
+func TimeStep(seconds, most int) int {
+	i := slices.IndexFunc(timeSteps, func(s int) bool { return s*most >= seconds })
+	if i < 0 {
+		i = len(timeSteps) - 1
+	}
+	return timeSteps[i]
+}
+
 // minTickDistance is the smallest distance between two ticks of the time axis, in columns.
 const minTickDistance = 8
 
 // timeAxis draws the axis below the area and the labels of its ticks. The letters of annotations stand on the axis.
 func timeAxis(seconds, columns int, marks []annotation, ascii bool) (axis, names string) {
-	i := slices.IndexFunc(timeSteps, func(s int) bool { return s*columns >= minTickDistance*seconds })
-	if i < 0 {
-		i = len(timeSteps) - 1
-	}
-	step := timeSteps[i]
+	step := TimeStep(minTickDistance*seconds, columns)
 	corner, line, tick := '└', '─', '┴'
 	if ascii {
 		corner, line, tick = '+', '-', '+'

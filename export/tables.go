@@ -24,6 +24,19 @@ func Tables(r metrics.Report) []*table.Table {
 	return slices.DeleteFunc(all, func(t *table.Table) bool { return len(t.Rows) == 0 })
 }
 
+// RunTable has a row for each of at least one run, with its name.
+func RunTable(names []string, reports []*metrics.Report) *table.Table {
+	first := reports[0].Plan.FirstWait().Naming().Title
+	t := table.New("", "run", "result", "req/s", "tok/s", first+" p50 ms", "p99", "ITL p50 ms", "p99", "failed")
+	t.Columns[1].Align = table.Left
+	for i, r := range reports {
+		wait, itl := &r.Statistics[r.Plan.FirstWait()], &r.Statistics[metrics.ITL]
+		t.Add(names[i], Answer(*r), r.RequestThroughput, r.OutputThroughput, percentileOf(wait, 50),
+			percentileOf(wait, 99), percentileOf(itl, 50), percentileOf(itl, 99), r.Failed)
+	}
+	return t
+}
+
 // latencyTable has a row for each latency that the run has, in milliseconds.
 func latencyTable(r *metrics.Report) *table.Table {
 	percentiles := []float64{50, 90, 95, 99, 99.9}

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -92,13 +93,32 @@ func (a *axis) round(most int) (ticks []tick) {
 	return ticks
 }
 
-// Ticks are about so many round values between two on a scale, with their labels.
-func Ticks(s Scale, low, high float64, most int) (values []float64, labels []string) {
-	a := axis{scale: s, low: s.place(low), high: s.place(high)}
-	for _, t := range a.round(most) {
-		values, labels = append(values, t.value), append(labels, t.label)
+// Range is a part of a scale.
+type Range struct {
+	Scale     Scale
+	Low, High float64
+}
+
+func (r Range) axis() axis {
+	return axis{scale: r.Scale, low: r.Scale.place(r.Low), high: r.Scale.place(r.High)}
+}
+
+// Part is where a value lies: 0 is Low or less, 1 is High or more.
+func (r Range) Part(v float64) float64 {
+	a := r.axis()
+	return a.part(v)
+}
+
+// Ticks are about so many round values in the range, each with its label.
+func (r Range) Ticks(most int) iter.Seq2[float64, string] {
+	a := r.axis()
+	return func(yield func(float64, string) bool) {
+		for _, t := range a.round(most) {
+			if !yield(t.value, t.label) {
+				return
+			}
+		}
 	}
-	return values, labels
 }
 
 // multiples are the multiples of a step, and the step: 1, 2, 2.5 or 5 times a power of ten, at most so many.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/export"
 	"benchtop/export/charts"
 	"benchtop/internal/text"
 	"benchtop/metrics"
@@ -158,17 +159,11 @@ func (p *writer) charts(r *metrics.Report) {
 	p.histograms(r)
 }
 
-// scale is the vertical axis of a chart.
-type scale struct {
-	of        charts.Scale
-	low, high float64
-}
-
 // manyTimes is how many times the least value the greatest is from which on an axis of latencies is logarithmic.
 const manyTimes = 30
 
-// scaleOf has room for all values of a chart and its limits.
-func (c *chart) scaleOf() scale {
+// scale is the vertical axis, with room for all values and limits.
+func (c *chart) scale() charts.Range {
 	least, most := math.Inf(1), 0.0
 	for _, l := range c.lines {
 		for _, v := range l.values {
@@ -181,28 +176,17 @@ func (c *chart) scaleOf() scale {
 		least, most = min(least, o.LimitMS), max(most, o.LimitMS)
 	}
 	if strings.HasSuffix(c.title, " ms") && most > manyTimes*least {
-		return scale{charts.Log, least / 1.3, most * 1.3}
+		return charts.Range{Scale: charts.Log, Low: least / 1.3, High: most * 1.3}
 	}
-	if most == 0 {
-		most = 1
-	}
-	return scale{charts.Linear, 0, most * 1.08}
+	return charts.Range{Scale: charts.Linear, High: cmp.Or(most, 1) * 1.08}
 }
 
-// down is where a value lies, from the top.
-func (s scale) down(v float64) float64 {
-	place := func(v float64) float64 {
-		if s.of == charts.Log {
-			return math.Log(max(v, s.low))
-		}
-		return v
-	}
-	return down * (1 - min(max((place(v)-place(s.low))/(place(s.high)-place(s.low)), 0), 1))
-}
+// under is how far from the top a value lies.
+func under(s charts.Range, v float64) string { return short(down * (1 - s.Part(v))) }
 
 // write draws the chart; the first one names the marks.
 func (c *chart) write(p *writer, t *timeline, first bool) {
-	s := c.scaleOf()
+	s := c.scale()
 	var data []string
 	p.raw("<figure>")
 	p.rawf("<figcaption><b>%s</b>", c.title)
@@ -214,27 +198,26 @@ func (c *chart) write(p *writer, t *timeline, first bool) {
 		p.rawf(" <span class=\"key limit\">SLO %s ms</span>", short(o.LimitMS))
 	}
 	p.rawf("<output></output></figcaption>\n<div class=\"plot\" data-lines='[%s]'>", strings.Join(data, ","))
-	values, labels := charts.Ticks(s.of, s.low, s.high, 4)
 	p.openSVG(c.title)
 	if w := t.part(t.warmup); w > 0 {
 		p.rawf(`<rect class="warmup" width="%s" height="100"/>`, short(w*across))
 	}
-	for _, v := range values {
-		p.rule("grid", s.down(v))
+	for v := range s.Ticks(4) {
+		p.rule("grid", under(s, v))
 	}
 	for _, m := range t.marks {
 		x := short(t.part(m.at) * across)
 		p.rawf(`<path class="%s" d="M%s 0V100"/>`, m.class, x)
 	}
 	for _, o := range c.limits {
-		p.rule("limit", s.down(o.LimitMS))
+		p.rule("limit", under(s, o.LimitMS))
 	}
 	for i, l := range slices.Backward(c.lines) {
 		p.rawf(`<path class="line l%d" d="%s"/>`, i, l.path(s))
 	}
 	p.raw("</svg>")
-	for i, v := range values {
-		p.rawf(`<span class="y" style="top:%s%%">%s</span>`, short(s.down(v)), labels[i])
+	for v, label := range s.Ticks(4) {
+		p.rawf(`<span class="y" style="top:%s%%">%s</span>`, under(s, v), label)
 	}
 	if first {
 		p.markNames(t)
@@ -248,9 +231,7 @@ func (p *writer) openSVG(name string) {
 }
 
 // rule draws a line across the chart.
-func (p *writer) rule(class string, y float64) {
-	p.rawf(`<path class="%s" d="M0 %sH1000"/>`, class, short(y))
-}
+func (p *writer) rule(class, y string) { p.rawf(`<path class="%s" d="M0 %sH1000"/>`, class, y) }
 
 // mostName is the length of the name of a mark.
 const mostName = 16
@@ -272,32 +253,17 @@ func (p *writer) markNames(t *timeline) {
 
 // timeAxis labels the time below all charts.
 func (p *writer) timeAxis(t *timeline) {
+	const most = 7
 	p.raw(`<div class="plot time">`)
-	for _, v := range timeTicks(t.length()) {
-		p.rawf(`<span class="x" style="left:%s%%">%s</span>`, short(100*v/t.length()),
-			metrics.Duration(time.Duration(v)*time.Second))
+	step := time.Duration(export.TimeStep(len(t.windows)*t.seconds, most)) * time.Second
+	for at := time.Duration(0); at.Seconds() <= t.length(); at += step {
+		p.rawf(`<span class="x" style="left:%s%%">%s</span>`, short(100*t.part(at)), metrics.Duration(at))
 	}
 	p.raw("</div>\n")
 }
 
-// timeTicks are about six usual moments of a run of so many seconds.
-func timeTicks(seconds float64) (all []float64) {
-	const most = 6
-	step := 86400.0
-	for _, s := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400} {
-		if s*most >= seconds {
-			step = s
-			break
-		}
-	}
-	for v := 0.0; v <= seconds; v += step {
-		all = append(all, v)
-	}
-	return all
-}
-
 // path draws the line through the middles of the windows, with gaps where there is no value.
-func (l *line) path(s scale) string {
+func (l *line) path(s charts.Range) string {
 	var b strings.Builder
 	pen := "M"
 	for i, v := range l.values {
@@ -305,7 +271,7 @@ func (l *line) path(s scale) string {
 			pen = "M"
 			continue
 		}
-		b.WriteString(pen + short((float64(i)+0.5)*across/float64(len(l.values))) + " " + short(s.down(v)))
+		b.WriteString(pen + short((float64(i)+0.5)*across/float64(len(l.values))) + " " + under(s, v))
 		if pen == "M" {
 			b.WriteString("h0") // a point alone is a dot
 		}

@@ -21,41 +21,36 @@ const tail = 0.005
 
 // histogram is one latency of a run on an axis of milliseconds.
 type histogram struct {
-	of        *metrics.Histogram
-	low, high float64
-	bars      []float64 // counts
-	limits    []metrics.Objective
+	charts.Range
+	of     *metrics.Histogram
+	bars   []float64 // counts
+	limits []metrics.Objective
 }
 
 // histogramOf counts the bars.
 func histogramOf(r *metrics.Report, l metrics.Latency) *histogram {
-	h := &histogram{of: &r.Histograms[l], low: math.Inf(1), limits: limits(r, l)}
+	h := &histogram{charts.Range{Scale: charts.Log, Low: math.Inf(1)}, &r.Histograms[l], nil, limits(r, l)}
 	for b := range h.of.Buckets() {
-		h.low, h.high = min(h.low, metrics.Milliseconds(b.From)), max(h.high, metrics.Milliseconds(b.To))
+		h.Low, h.High = min(h.Low, metrics.Milliseconds(b.From)), max(h.High, metrics.Milliseconds(b.To))
 	}
-	h.low = max(h.low, 0.001, metrics.Milliseconds(h.of.Quantile(tail))/2)
+	h.Low = max(h.Low, 0.001, metrics.Milliseconds(h.of.Quantile(tail))/2)
 	for _, o := range h.limits {
-		if o.LimitMS > h.low/axisReach && o.LimitMS < h.high*axisReach {
-			h.low, h.high = min(h.low, o.LimitMS/1.1), max(h.high, 1.1*o.LimitMS)
+		if o.LimitMS > h.Low/axisReach && o.LimitMS < h.High*axisReach {
+			h.Low, h.High = min(h.Low, o.LimitMS/1.1), max(h.High, 1.1*o.LimitMS)
 		}
 	}
-	h.high = max(h.high, 1.1*h.low)
+	h.High = max(h.High, 1.1*h.Low)
 	h.bars = make([]float64, min(max(int(4*math.Sqrt(float64(h.of.Count()))), fewestBars), mostBars))
 	for b := range h.of.Buckets() {
-		at := h.part(metrics.Milliseconds(b.From+b.To) / 2)
+		at := h.Part(metrics.Milliseconds(b.From+b.To) / 2)
 		h.bars[min(int(at*float64(len(h.bars))), len(h.bars)-1)] += float64(b.Count)
 	}
 	return h
 }
 
-// part is where a latency lies on the axis, from 0 to 1.
-func (h *histogram) part(ms float64) float64 {
-	return min(max(math.Log(max(ms, h.low)/h.low)/math.Log(h.high/h.low), 0), 1)
-}
-
 // misses reports whether a bar lies beyond a limit. One that the limit parts does not.
 func (h *histogram) misses(bar int) bool {
-	from := h.low * math.Pow(h.high/h.low, float64(bar)/float64(len(h.bars)))
+	from := h.Low * math.Pow(h.High/h.Low, float64(bar)/float64(len(h.bars)))
 	return slices.ContainsFunc(h.limits, func(o metrics.Objective) bool { return from >= o.LimitMS })
 }
 
@@ -99,17 +94,16 @@ func (p *writer) histogram(h *histogram, name string, s *metrics.Statistic) {
 	p.openSVG("Histogram of " + name)
 	p.bars(h)
 	for _, m := range marks {
-		if m.ms >= h.low && m.ms <= h.high { // else it stands below the axis alone
-			p.rawf(`<path class="%s" d="M%s 0V100"/>`, m.class, short(h.part(m.ms)*across))
+		if m.ms >= h.Low && m.ms <= h.High { // else it stands below the axis alone
+			p.rawf(`<path class="%s" d="M%s 0V100"/>`, m.class, short(h.Part(m.ms)*across))
 		}
 	}
 	p.raw("</svg></div>\n<div class=\"plot time\">")
-	values, labels := charts.Ticks(charts.Log, h.low, h.high, 5)
-	for i, v := range values {
-		p.rawf(`<span class="x" style="left:%s%%">%s</span>`, short(100*h.part(v)), labels[i])
+	for v, label := range h.Ticks(5) {
+		p.rawf(`<span class="x" style="left:%s%%">%s</span>`, short(100*h.Part(v)), label)
 	}
 	p.raw("</div><div class=\"under\">")
-	if n := h.of.Below(time.Duration(h.low * float64(time.Millisecond))); n > 0 {
+	if n := h.of.Below(time.Duration(h.Low * float64(time.Millisecond))); n > 0 {
 		p.rawf("<span class=\"key first\">%d faster, in the first bar</span> ", n)
 	}
 	for _, m := range marks {

@@ -37,9 +37,8 @@ type Run struct {
 
 // Bounds of what the page shows of one run.
 const (
-	mostText   = 300 // characters of a foreign text
-	mostRows   = 200 // of a table
-	mostEvents = 100
+	mostText = 300 // characters of a foreign text
+	mostRows = 200 // of a table
 )
 
 // Write writes the page. Runs stand one below the other, behind a table of the main figures of each where they are
@@ -56,7 +55,9 @@ func Write(w io.Writer, runs ...Run) error {
 	p.element("title", "", title)
 	p.raw("<style>" + style + "</style></head><body>\n")
 	if len(runs) > 1 {
-		p.beside(runs)
+		p.element("h1", "", text.Count(len(runs), "run"))
+		p.table(export.RunTable(metrics.Each(runs, func(r Run) string { return words(r.Name) }),
+			metrics.Each(runs, func(r Run) *metrics.Report { return r.Report })))
 	}
 	for i := range runs {
 		p.run(&runs[i], i, len(runs) > 1)
@@ -84,36 +85,7 @@ func (p *writer) element(name, class, content string) {
 }
 
 // words is foreign text, cleaned and cut.
-func words(s string) string {
-	if len(s) > 4*mostText {
-		s = s[:4*mostText]
-	}
-	return text.Clip(text.Clean(s), mostText)
-}
-
-// beside compares several runs.
-func (p *writer) beside(runs []Run) {
-	p.element("h1", "", text.Count(len(runs), "run"))
-	wait := runs[0].Report.Plan.FirstWait().Naming().Title
-	t := table.New("", "run", "result", "req/s", "tok/s", wait+" p50 ms", "p99", "ITL p50 ms", "p99", "failed")
-	t.Columns[1].Align = table.Left
-	for i := range runs {
-		r := runs[i].Report
-		row := []any{words(runs[i].Name), export.Answer(*r), r.RequestThroughput, r.OutputThroughput}
-		for _, l := range []metrics.Latency{r.Plan.FirstWait(), metrics.ITL} {
-			s := &r.Statistics[l]
-			for _, q := range []float64{50, 99} {
-				if v, known := s.Percentile(q); known && s.N > 0 {
-					row = append(row, v)
-				} else {
-					row = append(row, table.Absent)
-				}
-			}
-		}
-		t.Add(append(row, r.Failed)...)
-	}
-	p.table(t)
-}
+func words(s string) string { return text.Clip(text.Clean(s), mostText) }
 
 // run writes a run: its verdict, its charts, its tables, and how to repeat it.
 func (p *writer) run(of *Run, i int, named bool) {
@@ -134,7 +106,6 @@ func (p *writer) run(of *Run, i int, named bool) {
 		}
 		p.raw("</section>\n")
 	}
-	p.events(r.Events)
 	if of.Repeat != "" {
 		p.section("Repeat it")
 		p.rawf("<pre>%s</pre></section>\n", html.EscapeString(text.Clean(of.Repeat)))
@@ -244,21 +215,4 @@ func (p *writer) table(t *table.Table) {
 		p.element("p", "", s)
 	}
 	p.raw("</section>\n")
-}
-
-// events writes the log, folded.
-func (p *writer) events(all []metrics.LogEntry) {
-	if len(all) == 0 {
-		return
-	}
-	p.rawf("<details><summary>%s</summary>", text.Count(len(all), "event"))
-	t := table.List("", "time", "", "event")
-	t.Keys = len(t.Columns)
-	for _, e := range all[:min(len(all), mostEvents)] {
-		t.Add(metrics.Duration(e.At.Round(time.Second/10)), e.Level, words(e.Text))
-	}
-	if left := len(all) - len(t.Rows); left > 0 {
-		t.Add("", "", fmt.Sprintf("and %d more", left))
-	}
-	p.raw("<div class=\"wide\">" + t.HTML() + "</div></details>\n")
 }

@@ -246,8 +246,8 @@ func TestBarsHoldAllValues(t *testing.T) {
 	for _, limit := range []float64{0.001, 3000, 1e9} {
 		r.Objectives[0].LimitMS = limit
 		h := histogramOf(&r, metrics.TTFT)
-		if on := limit == 3000; (limit >= h.low && limit <= h.high) != on {
-			t.Errorf("limit %v on the axis from %v to %v: %v", limit, h.low, h.high, !on)
+		if on := limit == 3000; (limit >= h.Low && limit <= h.High) != on {
+			t.Errorf("limit %v on the axis from %v to %v: %v", limit, h.Low, h.High, !on)
 		}
 	}
 }

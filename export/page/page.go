@@ -148,7 +148,7 @@ func (p *writer) verdict(r *metrics.Report) {
 	fact("model", plan.ModelID)
 	fact("server", plan.Address())
 	fact("load", plan.Load)
-	fact("objectives", r.Objectives.String())
+	fact("objectives, ms", r.Objectives.String())
 	fact("prompts", plan.Dataset)
 	fact("started", plan.Started.Format("2006-01-02 15:04:05 MST"))
 	fact("duration", metrics.Duration(r.Ended.Round(time.Second/10)))

@@ -103,7 +103,7 @@ func ConclusionSign(r *metrics.Report) screen.Span {
 	case r != nil && r.Failed > 0: // more than half are a failed run
 		return screen.Caution.Span("✓ DONE with errors")
 	case r != nil && r.Judges() && !r.Plan.Enough(r.GoodShare()): // a ramp to saturation is not as good as its start
-		return screen.Strong.Span("✓ DONE")
+		return screen.Caution.Span("✓ DONE, objectives missed")
 	}
 	return screen.Success.Span("✓ DONE")
 }

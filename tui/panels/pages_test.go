@@ -94,7 +94,9 @@ func TestConclusionSigns(t *testing.T) {
 	for want, r := range map[string]*metrics.Report{
 		"✓ DONE": nil, "✓ DONE early": {Interrupted: &metrics.Interruption{}},
 		"✓ DONE with errors": {Counts: metrics.Counts{Failed: 1}},
-		"■ ABORTED":          {Conclusion: metrics.Aborted}, "■ TERMINATED": {Conclusion: metrics.Terminated},
+		"✓ DONE, objectives missed": {Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}},
+			Counts: metrics.Counts{Completed: 100, MetCount: metrics.MetCount{Good: 73}}},
+		"■ ABORTED": {Conclusion: metrics.Aborted}, "■ TERMINATED": {Conclusion: metrics.Terminated},
 		"■ TERMINAL LOST": {Conclusion: metrics.HungUp}, "✗ FAILED": {Conclusion: metrics.RunFailed},
 		"✗ GATE MISSED": {Conclusion: metrics.GateMissed},
 	} {

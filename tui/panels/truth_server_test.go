@@ -354,7 +354,7 @@ func (f *truth) open() {
 
 // header compares the clock and the number of requests so far.
 func (f *truth) header() {
-	f.want(`(?:RUN|DONE|FAILED|MISSED|early|errors) +(\d\d:\d\d)`, number.Clock(f.s.At))
+	f.want(`(?:RUN|DONE|FAILED|MISSED|early|errors|missed) +(\d\d:\d\d)`, number.Clock(f.s.At))
 	if planned := f.s.Plan.Requests; planned > 0 {
 		n := 0
 		for i := range f.run.requests {

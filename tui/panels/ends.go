@@ -62,6 +62,22 @@ func (v *View) endsOf(by metrics.EndsBy, ws []metrics.Window) []float64 {
 	return out
 }
 
+// oneLength reports whether the requests of the time shown are at one place of a panel of lengths at most.
+func (v *View) oneLength(panel string) bool {
+	by := metrics.ByPromptLength
+	if panel == answerLengthsPanel.name {
+		by = metrics.ByAnswerLength
+	}
+	_, ws, _ := v.overTime()
+	places := 0
+	for _, n := range v.endsOf(by, ws) {
+		if n > 0 {
+			places++
+		}
+	}
+	return places <= 1
+}
+
 // drawEnds draws a row for each place from before the first to after the last with requests, or for several where
 // there is little room.
 func (v *View) drawEnds(c screen.Canvas, by metrics.EndsBy) {

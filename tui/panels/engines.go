@@ -74,6 +74,18 @@ func (v *View) whose() string {
 	return fmt.Sprintf(" of %s%d %ss", over, n, what)
 }
 
+// otherServers counts the servers without a row of their own; 0 where one of the rows is not a server.
+func (v *View) otherServers() int {
+	all, servers := v.engines(), map[int]bool{}
+	for i := range all {
+		servers[all[i].Server] = true
+	}
+	if len(servers) < len(all) {
+		return 0
+	}
+	return len(v.plan().Servers) - (len(all) - 1)
+}
+
 func enginesTitle(v *View, _, _ int) []screen.Span {
 	count := strings.TrimPrefix(v.whose(), " of ")
 	return heading{screen.Strong.Span(cmp.Or(count, "engines")), screen.Text.Span(" by /metrics"),
@@ -101,8 +113,12 @@ func drawEngines(c screen.Canvas, v *View) {
 }
 
 // engineName is the name of the server where there are several, and that of the engine where one of them has several.
+// Where each server has one, the row of the others has their number.
 func (v *View) engineName(e *metrics.Engine) string {
 	name := e.Name
+	if n := v.otherServers(); e.Server == metrics.OtherServers && n > 0 {
+		return number.Count(n) + " " + metrics.OtherEngines
+	}
 	alone := !slices.ContainsFunc(v.engines(),
 		func(o metrics.Engine) bool { return o.Server == e.Server && o.Name != name })
 	if alone && e.Server != metrics.OtherServers {

@@ -462,3 +462,38 @@ func TestWhoseQueue(t *testing.T) {
 		}
 	}
 }
+
+// The row of the servers without one of their own has their number.
+func TestOtherServers(t *testing.T) {
+	s := tuitest.Watched(tuitest.Mid(), 0)
+	s.Plan.Servers = make([]string, 200)
+	for i := range s.Server {
+		s.Server[i].Engines = []metrics.Engine{{}, {Server: 1},
+			{Server: metrics.OtherServers, Name: metrics.OtherEngines}}
+	}
+	if got := drawn("engines", &s, 100, 12); !strings.Contains(got, "198 others") {
+		t.Errorf("no 198 others in\n%s", got)
+	}
+}
+
+// Lengths that are all alike leave their room to the other panels.
+func TestLayoutOfOneLength(t *testing.T) {
+	lines := func(lengths int) int {
+		s := tuitest.Mid()
+		for i := range s.Windows {
+			ends := &metrics.Ends{}
+			ends[metrics.ByPromptLength][10+i%lengths] = 1
+			s.Windows[i].Ends = ends
+		}
+		v := &View{Snapshot: &s}
+		for _, b := range loadPage(Rect{W: 200, H: 50}, v) {
+			if b.Name == promptLengthsPanel.name {
+				return b.Rect.H - 2
+			}
+		}
+		return 0
+	}
+	if one, two := lines(1), lines(2); one != lengthLines || two <= lengthLines {
+		t.Errorf("%d lines for one length, want %d; %d for two, want more", one, lengthLines, two)
+	}
+}

@@ -194,6 +194,9 @@ const (
 // endsLines are those of a heat map of requests that ended.
 const endsLines = 7
 
+// lengthLines are those of a heat map of lengths that are all alike, which its title tells.
+const lengthLines = 2
+
 // loadPage lays out the page of the load: the stages below, since their rows are wide. Endpoints and objectives take
 // room where there are any, and lengths and finish reasons what they leave.
 func loadPage(r Rect, v *View) []Box {
@@ -223,7 +226,13 @@ func loadPage(r Rect, v *View) []Box {
 		func(s share) string { return s.name })
 	if r.W >= 100 {
 		room := rows[0].H/(endsLines+1) - len(right) - sloLines(v.Snapshot)/endsLines
-		right = append(right, ends[:min(max(room, 0), len(ends))]...)
+		ends = ends[:min(max(room, 0), len(ends))]
+		for i := 1; i < len(ends); i++ {
+			if v.oneLength(ends[i].name) {
+				ends[i].lines = lengthLines
+			}
+		}
+		right = append(right, ends...)
 	}
 	if len(right) == 0 {
 		return append(rows[0].framed(over...), stages...)

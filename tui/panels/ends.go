@@ -93,7 +93,9 @@ func (v *View) drawEnds(c screen.Canvas, by metrics.EndsBy) {
 		if by == metrics.ByFinish {
 			names = shortReasons[:]
 		}
-		first, last = max(first-1, 0), min(last+1, len(names)-1) // so that one place does not fill the panel
+		if c.H > lengthLines { // so that one place does not fill the panel
+			first, last = max(first-1, 0), min(last+1, len(names)-1)
+		}
 		each := 1 + (last-first)/max(chart.HeatRows(c), 1)
 		for k := first; k <= last; k += each {
 			out.Names = append(out.Names, names[min(k+each-1, last)])

@@ -493,6 +493,13 @@ func TestLayoutOfOneLength(t *testing.T) {
 		}
 		return 0
 	}
+	s := tuitest.Mid()
+	for i := range s.Windows {
+		s.Windows[i].Ends = &metrics.Ends{metrics.ByPromptLength: {10: 1}}
+	}
+	if got := drawn("prompt lengths", &s, 60, lengthLines+2); strings.Count(got, "≤1k") != 2 {
+		t.Errorf("the band is not named ≤1k on its axis in\n%s", got)
+	}
 	if one, two := lines(1), lines(2); one != lengthLines || two <= lengthLines {
 		t.Errorf("%d lines for one length, want %d; %d for two, want more", one, lengthLines, two)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
@@ -201,6 +202,50 @@ func TestStageRows(t *testing.T) {
 	check("without objectives",
 		"00:00 8 req/s 8.0 7.9 90.0ms –", "00:10 16 req/s 16 8.0 201ms –", "00:20 32 req/s 32 8.0 303ms –  now",
 		"00:30 64 req/s – – – –")
+}
+
+// A search has one row for each load, from the lowest to the highest: it counts the tries, does not hide those that
+// missed, and says held only of what was held.
+func TestTriesOfASearch(t *testing.T) {
+	plan := &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}}
+	s := metrics.Snapshot{At: 55 * time.Second, Plan: plan, State: metrics.Running, Search: &metrics.Search{}}
+	mark := func(sec int, phase metrics.SearchPhase) {
+		s.Marks = append(s.Marks,
+			metrics.LogEntry{At: time.Duration(sec) * time.Second, Search: &metrics.SearchStep{Phase: phase}})
+	}
+	level := func(from, to int, load float64, good int, st metrics.Standing) {
+		s.Levels = append(s.Levels, metrics.LoadLevel{From: time.Duration(from) * time.Second,
+			To: time.Duration(to) * time.Second, Offered: load, Completed: 1,
+			LevelVerdict: metrics.LevelVerdict{Requests: 10 * (to - from), Good: good, Standing: st}})
+	}
+	mark(0, metrics.SearchClimbing)
+	level(0, 10, 32, 40, metrics.LevelMissed)
+	level(10, 14, 16, 20, metrics.LevelMissed)
+	mark(14, metrics.SearchHolding)
+	level(14, 30, 16, 160, metrics.LevelWithin)
+	mark(30, metrics.SearchNarrowing)
+	level(30, 40, 24, 50, metrics.LevelMissed)
+	level(40, 50, 24, 60, metrics.LevelMissed)
+	level(50, 60, 20, 100, metrics.LevelOpen)
+	check := func(want ...string) {
+		t.Helper()
+		var got []string
+		v := &View{Snapshot: &s}
+		for _, r := range v.stageRows() {
+			words := findings.Number(r.Offered) + " " + percent(r.within)
+			for _, n := range v.stageNotes(r, 60, true) {
+				words += " " + strings.TrimSpace(n.Text)
+			}
+			got = append(got, strings.TrimSpace(words))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	check("16 100.0% ✓ 2 tries, 1 missed held, not proven", "20 100.0%  now", "24 50.0% ! 2 tries", "32 40.0% !")
+	s.Answer = &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 16, ProvenLevel: 2, Confidence: 0.96}}
+	check("16 100.0% ✓ highest 2 tries, 1 missed held until proven", "20 100.0%  now", "24 50.0% ! 2 tries",
+		"32 40.0% !")
 }
 
 func TestMostTellingStages(t *testing.T) {

@@ -213,7 +213,15 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 			add(true, screen.Shorten(cause, w-screen.SpansWidth(out)-2), screen.Label)
 		}
 	}
-	add(r.held, "held for a proof", screen.Strong)
+	add(true, r.triesText(), screen.Label)
+	switch {
+	case r.held && r.highest:
+		add(true, "held until proven", screen.Strong)
+	case r.held && v.State == metrics.Running && r.now:
+		add(true, "held for a proof", screen.Strong)
+	case r.held:
+		add(true, "held, not proven", screen.Strong)
+	}
 	add(r.saturatesAfter && saturation, "↓ saturates", screen.Warning)
 	add(r.now, "now", screen.Label)
 	return out
@@ -228,6 +236,7 @@ type stageRow struct {
 	held              bool // by a search, for a proof
 	highest           bool
 	highestFor        []string // the tiers of several, whose highest load it is
+	tries, missed     int      // of this load in a search, and those that failed
 }
 
 // stageRows are the loads in order of time, those of a search from the lowest to the highest: those that were judged,
@@ -262,8 +271,47 @@ func (v *View) stageRows() []stageRow {
 	}
 	if v.Search != nil {
 		slices.SortStableFunc(out, func(a, b stageRow) int { return cmp.Compare(a.Offered, b.Offered) })
+		return mergedTries(out)
 	}
 	return out
+}
+
+// mergedTries has one row for all tries of a load. Its figures are those of the try that proves the load, else of the
+// one with the most requests.
+func mergedTries(rows []stageRow) (out []stageRow) {
+	for _, r := range rows {
+		r.tries = 1
+		if r.Standing.Failed() {
+			r.missed = 1
+		}
+		n := len(out)
+		if n == 0 || out[n-1].Unit != r.Unit || findings.Number(out[n-1].Offered) != findings.Number(r.Offered) {
+			out = append(out, r)
+			continue
+		}
+		shown, other := out[n-1], r
+		if !shown.highest && (r.highest || r.Requests > shown.Requests) {
+			shown, other = r, shown
+		}
+		shown.tries, shown.missed = shown.tries+other.tries, shown.missed+other.missed
+		shown.now, shown.held = shown.now || other.now, shown.held || other.held
+		shown.saturatesAfter = shown.saturatesAfter || other.saturatesAfter
+		shown.highest = shown.highest || other.highest
+		shown.highestFor = append(slices.Clip(shown.highestFor), other.highestFor...)
+		out[n-1] = shown
+	}
+	return out
+}
+
+// triesText is how often a load was tried, where that was more than once, and how often it missed if not always.
+func (r *stageRow) triesText() string {
+	switch {
+	case r.tries < 2:
+		return ""
+	case r.missed == 0 || r.missed == r.tries:
+		return fmt.Sprintf("%d tries", r.tries)
+	}
+	return fmt.Sprintf("%d tries, %d missed", r.tries, r.missed)
 }
 
 // judgedRows are the loads that were judged.
@@ -294,11 +342,19 @@ func (v *View) judgedRows() (out []stageRow) {
 	return out
 }
 
-// held reports whether a search held a load for a proof.
-func (v *View) held(l *metrics.LoadLevel) bool {
-	return slices.ContainsFunc(v.Marks, func(e metrics.LogEntry) bool {
-		return e.Search != nil && e.Search.Phase == metrics.SearchHolding && e.At <= l.From
-	})
+// held reports whether a search, or what confirms it, held a load for a proof.
+func (v *View) held(l *metrics.LoadLevel) (held bool) {
+	for i := range v.Marks {
+		switch e := &v.Marks[i]; {
+		case e.At > l.From:
+			return held
+		case e.Search != nil:
+			held = e.Search.Phase == metrics.SearchHolding
+		case v.Search != nil && e.Set != nil && e.Set.By == metrics.ByConfirm:
+			held = true
+		}
+	}
+	return held
 }
 
 // settings are the first and the last event that set or paused the load, nil for none.
@@ -351,7 +407,7 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 // failed reports whether a load was not within the objectives. A load that the client limited is neither, nor is one
 // without a server.
 func (r *stageRow) failed() bool {
-	return r.Standing.Failed()
+	return r.Standing.Failed() || r.missed > 0
 }
 
 // keptStages keeps at most n rows in their order: the load that is on or held, those around saturation and the highest

@@ -191,10 +191,13 @@ func (v *View) searchRemarks() []remark {
 		return []remark{now}
 	}
 	words := "tested"
-	for _, t := range aroundBorder(s.Tested) {
-		words += " " + metrics.LoadNumber(number.Sane(t.Load)) + " " // with as many digits as the state has
+	for _, t := range aroundBorder(testedLoads(s.Tested)) {
+		words += " " + t.name + " "
 		for _, passed := range append([]bool{t.Passed}, t.Others...) {
 			words += map[bool]string{true: "✓", false: "✗"}[passed]
+		}
+		if t.tries > 1 && len(t.Others) == 0 {
+			words += fmt.Sprintf(" (%d of %d)", t.passed, t.tries)
 		}
 	}
 	out := []remark{now}
@@ -204,11 +207,35 @@ func (v *View) searchRemarks() []remark {
 	return append(out, remark{long: words, style: screen.Text, spare: 2})
 }
 
-// aroundBorder are some tested loads from the lowest to the highest, about as many that passed as failed.
-func aroundBorder(all []metrics.TestedLoad) []metrics.TestedLoad {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b metrics.TestedLoad) int { return cmp.Compare(a.Load, b.Load) })
-	border := slices.IndexFunc(all, func(t metrics.TestedLoad) bool { return !t.Passed })
+// testedLoad is the last test of a load, with how many there were and how many passed.
+type testedLoad struct {
+	metrics.TestedLoad
+	name          string // with as many digits as the state has
+	tries, passed int
+}
+
+// testedLoads are the loads of tests from the lowest to the highest, each once.
+func testedLoads(tests []metrics.TestedLoad) (all []testedLoad) {
+	for _, t := range tests {
+		l := testedLoad{TestedLoad: t, name: metrics.LoadNumber(number.Sane(t.Load)), tries: 1}
+		if t.Passed {
+			l.passed = 1
+		}
+		i := slices.IndexFunc(all, func(o testedLoad) bool { return o.name == l.name })
+		if i < 0 {
+			all = append(all, l)
+			continue
+		}
+		l.tries, l.passed = l.tries+all[i].tries, l.passed+all[i].passed
+		all[i] = l
+	}
+	slices.SortStableFunc(all, func(a, b testedLoad) int { return cmp.Compare(a.Load, b.Load) })
+	return all
+}
+
+// aroundBorder are some of the loads, about as many that passed as failed.
+func aroundBorder(all []testedLoad) []testedLoad {
+	border := slices.IndexFunc(all, func(t testedLoad) bool { return !t.Passed })
 	if border < 0 {
 		border = len(all)
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -43,15 +44,24 @@ func ParseGate(words string) (Gate, error) {
 	return Gate{key: key, above: m[3] == ">", limit: limit / 100, words: words}, nil
 }
 
-// Missed says that there is evidence of the change: all of its interval is beyond the limit; "" where there is none.
-func (g Gate) Missed(p *Proof) string {
+// Check says that there is evidence of the change, all of whose interval is beyond the limit, or why that was not
+// tested; both are "" where it was, and is not so.
+func (g Gate) Check(p *Proof) (missed, untested string) {
+	where := fmt.Sprintf("--fail-on %s: %s: ", g.words, p.Load)
+	if p.Failed {
+		return where + "no request of B succeeded", ""
+	}
 	for i := range p.Rows {
 		r := &p.Rows[i]
-		beyond := g.above && r.Low > g.limit || !g.above && r.High < g.limit
-		if r.Key == g.key && !math.IsNaN(r.Change) && beyond {
-			return fmt.Sprintf("--fail-on %s at %s: %s changed by %s to %s", g.words, p.Load, r.Name, percent(r.Low),
-				percent(r.High))
+		switch {
+		case r.Key != g.key:
+		case math.IsNaN(r.Change):
+			return "", where + "not tested: " + string(r.Verdict)
+		case g.above && r.Low > g.limit, !g.above && r.High < g.limit:
+			return where + r.Name + " changed by " + percent(r.Low) + " to " + percent(r.High), ""
+		default:
+			return "", ""
 		}
 	}
-	return ""
+	return "", where + "not tested: " + cmp.Or(p.Why, "a side has no such figure, or other objectives")
 }

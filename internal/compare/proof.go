@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"benchtop/export"
 	"benchtop/internal/compare/evidence"
@@ -24,6 +25,8 @@ type Proof struct {
 	// Labels are those of the two sides; Load is theirs, for a person.
 	Labels [2]string
 	Load   string
+	// Failed: no request of B succeeded, and some of A did.
+	Failed bool
 	// Differences of the runs that are not the server's doing.
 	Differences []Difference
 }
@@ -40,19 +43,18 @@ type run struct {
 // Prove compares the runs below two paths, load by load, in the order in which the first side had them. There is none
 // where a side has no results of runs.
 func Prove(paths, labels [2]string) (all []Proof, err error) {
-	var sides [2]map[string][]run
-	var loads [2][]string
+	var sides [2]*runs
 	for i, path := range paths {
-		if sides[i], loads[i], err = runsOf(path); err != nil {
+		if sides[i], err = runsOf(path); err != nil {
 			return nil, err
 		}
 	}
-	for _, load := range loads[0] {
+	for _, load := range sides[0].loads {
 		other := load
-		if sides[1][load] == nil && len(loads[0]) == 1 && len(loads[1]) == 1 {
-			other = loads[1][0] // the one load of each side
+		if others := sides[1].loads; sides[1].byLoad[load] == nil && len(sides[0].loads) == 1 && len(others) == 1 {
+			other = others[0] // the one load of each side
 		}
-		a, b := sides[0][load], sides[1][other]
+		a, b := sides[0].byLoad[load], sides[1].byLoad[other]
 		if len(b) == 0 {
 			continue
 		}
@@ -60,41 +62,90 @@ func Prove(paths, labels [2]string) (all []Proof, err error) {
 		ra, rb := whole(a, min(len(a), len(b))), whole(b, min(len(a), len(b)))
 		p.Differences = differences(ra, rb)
 		p.Result = evidence.Compare(ra, rb)
+		if slices.ContainsFunc(p.Differences, func(d Difference) bool { return d.What == "objectives" }) {
+			p.Rows = slices.DeleteFunc(p.Rows,
+				func(r evidence.Row) bool { return r.Key == "goodput" || r.Key == "slo" })
+		}
+		p.Failed = mean(ra, successes) > 0 && mean(rb, successes) == 0
 		all = append(all, p)
 	}
 	return all, nil
 }
 
-// runsOf are the results below a path, by load.
-func runsOf(path string) (byLoad map[string][]run, loads []string, err error) {
+// mostRuns bounds the runs of a side at a load; with more, nothing more can be told.
+const mostRuns = 500
+
+// identity tells runs apart: a sweep keeps each in a file of its own, and all in another.
+type identity struct {
+	started          time.Time
+	model            string
+	seconds          float64
+	completed, input int
+	ttft             float64
+}
+
+// runs are the results of a side by workload and load, each run once.
+type runs struct {
+	byLoad map[string][]run
+	loads  []string // in the order in which they came
+	known  map[identity]bool
+}
+
+// runsOf are the results below a path.
+func runsOf(path string) (*runs, error) {
 	paths := []string{path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		if paths, err = dashboard.Results(path); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
+		paths = slices.DeleteFunc(paths, func(p string) bool {
+			return filepath.Base(p) == dashboard.Table || strings.HasSuffix(p, files.SoFar+".json")
+		})
 	}
-	byLoad = map[string][]run{}
+	out := &runs{byLoad: map[string][]run{}, known: map[identity]bool{}}
 	for _, p := range paths {
-		if filepath.Base(p) == dashboard.Table {
+		out.read(p)
+	}
+	return out, nil
+}
+
+// read adds the results of a file. What is no result is told where the rows of the tables are read.
+func (x *runs) read(path string) {
+	all, _, err := files.ReadResults(path)
+	if err != nil {
+		return
+	}
+	rows, _, _ := dashboard.Read(path)
+	for i, raw := range all {
+		r, err := export.ReadResult(raw)
+		id := identity{r.Plan.Started, r.Plan.ModelID, r.Duration, r.Completed, r.InputTokens,
+			r.Statistics[metrics.TTFT].Mean}
+		if err != nil || x.known[id] {
 			continue
 		}
-		all, _, err := files.ReadResults(p)
-		if err != nil {
-			continue // what is no result is told where its rows are read
+		x.known[id] = true
+		load := loadOf(&r.Plan)
+		if len(rows) == len(all) {
+			load = strings.TrimPrefix(workloadOf(rows[i])+", "+load, ", ")
 		}
-		for _, raw := range all {
-			r, err := export.ReadResult(raw)
-			if err != nil {
-				continue
-			}
-			load := loadOf(&r.Plan)
-			if byLoad[load] == nil {
-				loads = append(loads, load)
-			}
-			byLoad[load] = append(byLoad[load], run{p, r})
+		if x.byLoad[load] == nil {
+			x.loads = append(x.loads, load)
+		}
+		if len(x.byLoad[load]) < mostRuns {
+			x.byLoad[load] = append(x.byLoad[load], run{path, r})
 		}
 	}
-	return byLoad, loads, nil
+}
+
+// workloadOf are the data set and the lengths of a result, as the tables below part them.
+func workloadOf(row dashboard.Row) string {
+	var parts []string
+	for _, title := range Keys[1:groupKeyCount] {
+		if v := Text(row[title]); v != "" {
+			parts = append(parts, strings.ToLower(title)+" "+v)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // whole are the reports of runs, with those of their journals where the shorter side has too few runs to do without.
@@ -128,13 +179,22 @@ const alike = 0.02
 
 // differences are those of the runs of two sides that are not the server's doing.
 func differences(a, b []metrics.Report) (all []Difference) {
+	load := func(r *metrics.Report) string { return r.Plan.Load }
+	for _, r := range slices.Concat(a, b) {
+		if r.Plan.Load == "" { // as a result without its journal
+			load = func(r *metrics.Report) string { return loadOf(&r.Plan) }
+		}
+	}
 	for _, of := range []struct {
 		name string
 		text func(*metrics.Report) string
 	}{
 		{"model", func(r *metrics.Report) string { return r.Plan.ModelID }},
 		{"backend", func(r *metrics.Report) string { return r.Plan.Backend }},
-		{"load", func(r *metrics.Report) string { return loadOf(&r.Plan) }},
+		{"load", load},
+		{"objectives", func(r *metrics.Report) string { return r.Plan.Goodput.String() }},
+		{"sampling and body", sampling},
+		{"client", func(r *metrics.Report) string { return export.ClientState(*r) }},
 		{"prompts", func(r *metrics.Report) string { return r.Plan.Dataset }},
 		{"prefix cache", func(r *metrics.Report) string { return r.Plan.Cache }},
 	} {
@@ -155,6 +215,9 @@ func differences(a, b []metrics.Report) (all []Difference) {
 		{"prefix cache hits", func(r *metrics.Report) float64 { v, _ := r.CachedShare(); return v }, true},
 	} {
 		x, y := mean(a, of.figure), mean(b, of.figure)
+		if math.IsNaN(x) || math.IsNaN(y) || x == 0 && !of.share || y == 0 && !of.share {
+			continue
+		}
 		form, most := "%.4g", alike*max(x, y)
 		if of.share {
 			x, y, form, most = 100*x, 100*y, "%.0f %%", 100*alike
@@ -165,6 +228,8 @@ func differences(a, b []metrics.Report) (all []Difference) {
 	}
 	return all
 }
+
+func successes(r *metrics.Report) float64 { return float64(r.Completed) }
 
 func each(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
 
@@ -183,12 +248,29 @@ func joined(all []metrics.Report, of func(*metrics.Report) string) string {
 			texts = append(texts, t)
 		}
 	}
+	slices.Sort(texts)
 	return strings.Join(texts, " and ")
+}
+
+// sampling are the settings of a run that change what a server does with a request.
+func sampling(r *metrics.Report) string {
+	if r.Plan.Spec == nil {
+		return ""
+	}
+	var all []string
+	for _, s := range r.Plan.Spec {
+		switch s.Flag {
+		case "temperature", "top-p", "top-k", "min-p", "frequency-penalty", "presence-penalty", "repetition-penalty",
+			"extra-body", "ignore-eos", "logprobs":
+			all = append(all, s.Flag+" "+strings.Join(s.Values, " "))
+		}
+	}
+	return cmp.Or(strings.Join(all, ", "), "as the server has them")
 }
 
 // Tables are the differences of the runs and the evidence; none without either.
 func (p *Proof) Tables() (all []Table) {
-	group, a, b := "Load: "+p.Load, "A: "+p.Labels[0], "B: "+p.Labels[1]
+	group, a, b := "Workload: "+p.Load, "A: "+p.Labels[0], "B: "+p.Labels[1]
 	if len(p.Differences) > 0 {
 		t := table.List("The runs differ, whatever the servers do", "", a, b)
 		for _, d := range p.Differences {
@@ -204,10 +286,13 @@ func (p *Proof) Tables() (all []Table) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		var change, between, longer string
-		if r.Low < r.High {
+		if r.Low < r.High || !math.IsNaN(r.Change) && r.Verdict != evidence.None {
 			change, between = percent(r.Change), percent(r.Low)+" to "+percent(r.High)
 		}
-		if r.Longer > 0 {
+		switch {
+		case math.IsInf(r.Longer, 1):
+			longer = "does not settle"
+		case r.Longer > 0:
 			longer = fmt.Sprintf("%.1f x as long", r.Longer)
 		}
 		t.Add(r.Name, figureText(r, r.A), figureText(r, r.B), change, between,
@@ -224,7 +309,7 @@ func (p *Proof) Note() string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"No evidence at %s: %s, so that pieces of runs cannot be compared; give %d or more runs a side, "+
+		"No evidence for %s: %s, so that pieces of runs cannot be compared; give %d or more runs a side, "+
 			"as of --num-runs %[3]d.", p.Load, p.Why, evidence.FewestRuns)
 }
 

@@ -70,6 +70,9 @@ func hideWords(command, said string) string {
 	words = words[min(1, len(words)):]
 	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) }) // one may be in another
 	for _, w := range words {
+		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") { // a flag of a letter may have its value behind it
+			w = w[min(2, len(w)):]
+		}
 		if len(w) >= shortest && !strings.HasPrefix(w, "-") {
 			said = strings.ReplaceAll(said, w, secret.Mask)
 		}

@@ -153,8 +153,9 @@ func TestSearchWritesLoadsAlike(t *testing.T) {
 
 // A search names each load once, with its last outcome and how many of its tests passed.
 func TestTestedLoadsOnce(t *testing.T) {
-	s := metrics.Snapshot{Search: &metrics.Search{Phase: metrics.SearchNarrowing, Load: 12, Tested: []metrics.TestedLoad{
-		{Load: 8, Passed: true}, {Load: 16}, {Load: 8}, {Load: 4, Passed: true}, {Load: 8, Passed: true}}}}
+	s := metrics.Snapshot{
+		Search: &metrics.Search{Phase: metrics.SearchNarrowing, Load: 12, Tested: []metrics.TestedLoad{
+			{Load: 8, Passed: true}, {Load: 16}, {Load: 8}, {Load: 4, Passed: true}, {Load: 8, Passed: true}}}}
 	all := (&View{Snapshot: &s}).searchRemarks()
 	if got, want := all[len(all)-1].long, "tested 4 ✓ 8 ✓ (2 of 3) 16 ✗"; got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -51,7 +51,7 @@ type Row struct {
 	Change, Low, High float64
 	Verdict           Verdict
 	// Longer: with runs so many times as long, there would be a test, or a change of Notable would be seen; 0 where
-	// that is so, and beside a verdict.
+	// that is so, and beside a verdict; infinite where the figure does not settle, so that it cannot be said.
 	Longer float64
 	// A Share is a part of 1. HigherBetter figures are rates and shares of what is good.
 	Share, HigherBetter bool
@@ -102,13 +102,37 @@ func Compare(a, b []metrics.Report) (out Result) {
 func unsteady(r *metrics.Report) string {
 	switch p := &r.Plan; {
 	case len(r.Timeline) == 0:
-		return "a result has no journal beside it"
+		return "a result has no whole journal of its own beside it"
 	case p.Ramp != nil, len(p.Stages) > 0, p.Find != nil, p.Confirm > 0, r.Steered > 0, p.Trace:
 		return "the load changes during a run"
 	case !p.ClosedLoop() && math.IsInf(float64(p.Rate), 1):
 		return "all requests of a run are sent at once"
+	case late(r) > mostLate:
+		return fmt.Sprintf("%.0f %% of the requests of a run ended after the last was sent", 100*late(r))
 	}
 	return ""
+}
+
+// mostLate is the share of requests that end after the load up to which those that end in it stand for all.
+const mostLate = 0.1
+
+// late is the share of the requests that ended after the load, without the users of a closed loop, who all do.
+func late(r *metrics.Report) float64 {
+	after, all := 0, 0
+	for i := range r.Timeline {
+		w := &r.Timeline[i]
+		if after += w.Ended(); w.Sent > 0 {
+			after = 0
+		}
+		if w.Start >= r.Plan.Warmup {
+			all += w.Ended()
+		}
+	}
+	users := 0
+	if r.Plan.ClosedLoop() {
+		users = r.Plan.LoopUsers()
+	}
+	return metrics.Share(after-users, all)
 }
 
 // compare adds a row for each figure that both sides have, by the units of it.
@@ -117,7 +141,7 @@ func (out *Result) compare(a, b []metrics.Report, units func(*figure) (va, vb []
 	var chances []float64
 	for _, f := range figures() {
 		wa, wb := f.ofRuns(a), f.ofRuns(b)
-		if len(wa) < len(a) || len(wb) < len(b) {
+		if len(wa) < len(a) || len(wb) < len(b) || mean(wa) == 0 && mean(wb) == 0 && !f.share {
 			continue
 		}
 		row := Row{Key: f.key, Name: f.name, A: metrics.Range{Load: mean(wa)}, B: metrics.Range{Load: mean(wb)},
@@ -125,7 +149,11 @@ func (out *Result) compare(a, b []metrics.Report, units func(*figure) (va, vb []
 		if va, vb, need := units(&f); va == nil {
 			row.Verdict, row.Longer = Short, need
 		} else {
-			row.test(va, vb)
+			if row.test(va, vb); row.strays() {
+				row.Verdict = None
+				out.Rows = append(out.Rows, row)
+				continue
+			}
 			tested, chances = append(tested, len(out.Rows)), append(chances, chance(va, vb))
 		}
 		out.Rows = append(out.Rows, row)
@@ -137,6 +165,15 @@ func (out *Result) compare(a, b []metrics.Report, units func(*figure) (va, vb []
 			row.Verdict, row.Longer = row.direction(row.Change), 0
 		}
 	}
+}
+
+// strays reports whether the change of the whole runs is far beyond the interval, so that pieces do not stand for them.
+func (r *Row) strays() bool {
+	change, width := r.B.Load-r.A.Load, r.High-r.Low
+	if !r.Share {
+		change /= r.A.Load
+	}
+	return r.A.Load > 0 && (change > r.High+width || change < r.Low-width)
 }
 
 // direction is the verdict on a change.

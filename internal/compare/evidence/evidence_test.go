@@ -57,7 +57,7 @@ func TestUnits(t *testing.T) {
 	changed[0].Steered, bare[0].Timeline = 1, nil
 	burst[0].Plan.Rate = metrics.Rate(math.Inf(1))
 	for why, side := range map[string][]metrics.Report{"the load changes during a run": changed,
-		"a result has no journal beside it": bare, "all requests of a run are sent at once": burst} {
+		"a result has no whole journal of its own beside it": bare, "all requests of a run are sent at once": burst} {
 		if got := Compare(side, s.draw(t, 5, 30, r)); got.Why != why {
 			t.Errorf("%q, want %q", got.Why, why)
 		}

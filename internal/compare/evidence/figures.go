@@ -97,7 +97,7 @@ func figures() (all []figure) {
 			all = append(all,
 				figure{key: key + "_" + l.Key() + "_ms", name: name + " " + l.Naming().Short + " (ms)", needs: needs,
 					of: of, basis: mean, whole: func(r *metrics.Report) float64 {
-						if s := &r.Statistics[l]; s.N > 0 {
+						if s := &r.Statistics[l]; s.N > 0 && whole(s) > 0 { // 0 is what a result does not have
 							return whole(s)
 						}
 						return math.NaN()
@@ -145,7 +145,7 @@ func figures() (all []figure) {
 // ofRuns are the figures of whole runs that have it.
 func (f *figure) ofRuns(runs []metrics.Report) (all []float64) {
 	for i := range runs {
-		if v := f.whole(&runs[i]); !math.IsNaN(v) {
+		if v := f.whole(&runs[i]); v >= 0 && !math.IsInf(v, 1) {
 			all = append(all, v)
 		}
 	}
@@ -153,7 +153,8 @@ func (f *figure) ofRuns(runs []metrics.Report) (all []float64) {
 }
 
 // memory is the number of slices over which the figure depends on itself, its integrated autocorrelation time: 1 and
-// twice the sum of its autocorrelations, of all runs together, up to the first that is small (Geyer 1992).
+// twice the sum of its autocorrelations, of all runs together, up to the first that is small (Geyer 1992); infinite
+// without one.
 func (f *figure) memory(sides ...[][]slice) float64 {
 	const longest = 24
 	var sums [longest]float64
@@ -168,15 +169,15 @@ func (f *figure) memory(sides ...[][]slice) float64 {
 			}
 		}
 	}
-	time := 1.0
+	length := 1.0
 	for _, s := range sums[1:] {
 		part := s / sums[0]
 		if !(part > small) {
-			break
+			return length
 		}
-		time += 2 * part
+		length += 2 * part
 	}
-	return time
+	return math.Inf(1)
 }
 
 // small is the autocorrelation that ends their sum.
@@ -200,13 +201,16 @@ func (f *figure) series(slices []slice) (values []float64) {
 // have to be.
 func (f *figure) pieces(a, b [][]slice) (va, vb []float64, need float64) {
 	n := max(1, min(count(a), count(b)))
-	samples := min(f.samples(a), f.samples(b))
-	length := max(int(math.Ceil(independent*f.memory(a, b))), (n+most-1)/most, f.needs*n/max(1, samples))
+	samples, memory := min(f.samples(a), f.samples(b)), f.memory(a, b)
+	if math.IsInf(memory, 1) {
+		return nil, nil, memory
+	}
+	length := max(int(math.Ceil(independent*memory)), (n+most-1)/most, f.needs*n/max(1, samples))
 	for ; ; length++ {
 		va, na := f.joined(a, length)
 		vb, nb := f.joined(b, length)
 		if min(len(va), len(vb)) < fewest {
-			return nil, nil, float64(fewest*length) / float64(n)
+			return nil, nil, max(float64(fewest*length)/float64(n), 1.1)
 		}
 		if min(na, nb) >= f.needs {
 			return va, vb, 0

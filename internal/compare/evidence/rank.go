@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // orders is the distribution of the rank statistic U of n and m values of one population: the share of all their orders
@@ -30,8 +31,25 @@ func orders(n, m int) []float64 {
 	return f
 }
 
+// mostExact is the number of pairs up to which the distribution is exact; its terms cancel each other where there are
+// many, and it is normal by then.
+const mostExact = 50 * 50
+
+// atMost is the probability that the rank statistic of n and m values of one population is at most u.
+func atMost(n, m int) func(u float64) float64 {
+	if pairs := float64(n) * float64(m); pairs > mostExact {
+		deviation := math.Sqrt(pairs * float64(n+m+1) / 12)
+		return func(u float64) float64 { return 0.5 * math.Erfc(-(u+.5-pairs/2)/deviation/math.Sqrt2) }
+	}
+	sums := orders(n, m)
+	for i := range sums[1:] {
+		sums[i+1] += sums[i]
+	}
+	return func(u float64) float64 { return sums[min(max(int(u), 0), len(sums)-1)] }
+}
+
 // chance is the two-sided probability of ranks at least as far apart as those of a and b, if both are of one
-// population. Ties count half, and the exact distribution without ties is then an upper bound.
+// population. Ties count half, and the distribution without ties is then an upper bound.
 func chance(a, b []float64) float64 {
 	u := 0.0
 	for _, x := range a {
@@ -45,13 +63,7 @@ func chance(a, b []float64) float64 {
 		}
 	}
 	u = math.Ceil(min(u, float64(len(a)*len(b))-u))
-	p := 0.0
-	for i, share := range orders(len(a), len(b)) {
-		if float64(i) <= u {
-			p += share
-		}
-	}
-	return min(1, 2*p)
+	return min(1, 2*atMost(len(a), len(b))(u))
 }
 
 // shift is by how much b lies above a, with the interval that holds it with a confidence: the median of the differences
@@ -64,13 +76,8 @@ func shift(a, b []float64, confidence float64) (low, middle, high float64) {
 		}
 	}
 	slices.Sort(all)
-	n, left, p := len(all), 0, 0.0
-	for _, share := range orders(len(a), len(b)) {
-		if p += share; 2*p > 1-confidence {
-			break
-		}
-		left++
-	}
+	n, below := len(all), atMost(len(a), len(b))
+	left := sort.Search(n/2, func(i int) bool { return 2*below(float64(i)) > 1-confidence })
 	left = max(0, left-1)
 	return all[left], (all[(n-1)/2] + all[n/2]) / 2, all[n-1-left]
 }

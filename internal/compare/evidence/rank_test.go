@@ -46,6 +46,32 @@ func TestChance(t *testing.T) {
 	near(t, "all the same", chance([]float64{1, 1, 1}, []float64{1, 1, 1}), 1)
 }
 
+// Of many values the distribution is normal: it joins the exact one, and the test keeps its level.
+func TestManyValues(t *testing.T) {
+	exact, normal := atMost(50, 50), atMost(50, 51)
+	for _, u := range []float64{900, 1000, 1250} {
+		if a, b := exact(u), normal(u*51/50); math.Abs(a-b) > .003 {
+			t.Errorf("at %v %v, and of one more %v", u, a, b)
+		}
+	}
+	r, alarms := rand.New(rand.NewPCG(5, 6)), 0
+	for range 60 {
+		var a, b []float64
+		for range 300 {
+			a, b = append(a, r.NormFloat64()), append(b, r.NormFloat64())
+		}
+		if chance(a, b) < .05 {
+			alarms++
+		}
+		if low, middle, high := shift(a, b, .95); !(low < middle && middle < high && high-low < .5) {
+			t.Fatalf("%v, %v, %v", low, middle, high)
+		}
+	}
+	if alarms > 9 {
+		t.Errorf("%d of 60 comparisons of the same have a verdict", alarms)
+	}
+}
+
 // The interval of a shift holds exactly the shifts that the test does not exclude.
 func TestShift(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -16,7 +16,8 @@ func TestRunsCountOnce(t *testing.T) {
 			`"--random-input-len", "` + length + `"]}}`
 	}
 	a, b, long := result("20261129-060000", "32"), result("20261129-060100", "32"), result("20261129-060200", "99")
-	for name, content := range map[string]string{"run=0.json": a, "run=1.json": b, "summary.json": "[" + a + "," + b + "]",
+	for name, content := range map[string]string{"run=0.json": a, "run=1.json": b,
+		"summary.json":      "[" + a + "," + b + "]",
 		"run=1-so-far.json": b, "long.json": long} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

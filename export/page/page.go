@@ -170,14 +170,12 @@ func conclusionOf(r *metrics.Report) (said, class string) {
 			return "Failed: " + r.Trouble, "bad"
 		}
 		return "Failed", "bad"
-	case r.Interrupted != nil && r.Interrupted.Reason != "":
-		return "Ended early: " + r.Interrupted.Reason, "open"
-	case r.Interrupted != nil:
-		return "Ended early", "open"
-	case r.Failed > 0:
-		return "Done, with errors", "open"
 	}
-	return "Done", "good"
+	words, severity := findings.Done(r)
+	if r.Interrupted != nil && r.Interrupted.Reason != "" {
+		words += ": " + r.Interrupted.Reason
+	}
+	return words, severities[severity]
 }
 
 // table writes a table; the last rows of a long one are left out.

@@ -191,6 +191,19 @@ func (r *Run) errors() (Finding, bool) {
 	return Finding{ID: Errors, Severity: Bad, Name: "errors"}.say("", "", value, brief), true
 }
 
+// Done is how a run ended that has no worse conclusion, with its severity. More than half failed is a failed run.
+func Done(r *metrics.Report) (words string, severity Severity) {
+	switch {
+	case r.Interrupted != nil:
+		return "DONE early", Open
+	case r.Failed > 0:
+		return "DONE with errors", Open
+	case r.Judges() && !r.Plan.Enough(r.GoodShare()):
+		return "DONE, objectives missed", Open
+	}
+	return "DONE", Good
+}
+
 // say fills in the texts: value after long, and brief after short.
 func (f Finding) say(long, short, value, brief string) Finding {
 	f.Long, f.Short, f.Value, f.Brief = long+value, short+brief, value, brief

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/tui/chart"
 	"benchtop/tui/number"
@@ -96,16 +97,16 @@ var conclusions = map[metrics.Conclusion]string{
 // ConclusionSign gives the end of a run a sign, a word and a colour.
 func ConclusionSign(r *metrics.Report) screen.Span {
 	switch {
-	case r != nil && conclusions[r.Conclusion] != "":
+	case r == nil:
+		return screen.Success.Span("✓ DONE")
+	case conclusions[r.Conclusion] != "":
 		return screen.Warning.Span(conclusions[r.Conclusion])
-	case r != nil && r.Interrupted != nil:
-		return screen.Caution.Span("✓ DONE early")
-	case r != nil && r.Failed > 0: // more than half are a failed run
-		return screen.Caution.Span("✓ DONE with errors")
-	case r != nil && r.Judges() && !r.Plan.Enough(r.GoodShare()): // a ramp to saturation is not as good as its start
-		return screen.Caution.Span("✓ DONE, objectives missed")
 	}
-	return screen.Success.Span("✓ DONE")
+	words, severity := findings.Done(r)
+	if severity != findings.Good {
+		return screen.Caution.Span("✓ " + words)
+	}
+	return screen.Success.Span("✓ " + words)
 }
 
 // Draw writes one or two lines.

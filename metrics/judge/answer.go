@@ -310,6 +310,14 @@ func (l *Levels) missing(v *level, of *metrics.LevelVerdict, w *weight, share, e
 // normal is the distribution function of the standard normal distribution.
 func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
+// alone makes an estimate by a single load say no more than it can: if most requests missed, of lower loads nothing is
+// known.
+func alone(t *metrics.TierAnswer, load metrics.LevelVerdict) {
+	if t.Untested = t.Estimate.High == 0; t.Proven == 0 && 2*load.Good < load.Requests {
+		t.Untested, t.Estimate, t.Why = false, metrics.Range{}, "most requests missed at the only load so far"
+	}
+}
+
 // tier is the highest load within the objectives of a tier.
 func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierAnswer {
 	t := metrics.TierAnswer{ProvenLevel: -1, HeldLevel: -1}
@@ -336,8 +344,8 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 	if t.Proven == 0 && !t.Estimate.Known() && !t.None {
 		t.Why = whyOpen(order, tier)
 	}
-	if e := &t.Estimate; e.Known() && e.High == 0 && a.LowestTried == a.HighestTried {
-		t.Untested = true
+	if t.Estimate.Known() && a.LowestTried == a.HighestTried {
+		alone(&t, order[0].Tier(tier))
 	}
 	for _, v := range order {
 		missing := v.verdict(tier).Missing

@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -305,5 +306,16 @@ func TestProvenBoundsCapacity(t *testing.T) {
 			t.Errorf("%v proven: %v, capacity %+v, from %v; want %v, %+v, %v", c.proven, a.Saturates, a.Capacity,
 				a.From, c.saturates, want, c.from)
 		}
+	}
+}
+
+// A ramp that has had one load so far, at which most requests missed, says nothing of lower loads.
+func TestMostMissedAtTheOnlyLoad(t *testing.T) {
+	all := steady(0, 14*second, 800*ms, func(i int) time.Duration { return 600*ms + time.Duration(i%3)*ms })
+	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Goodput: ttft(500),
+		Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 40, Over: time.Minute}, Duration: time.Minute}
+	a := liveAt(plan, all, 15*second).Answer
+	if a == nil || a.Estimate.Known() || a.Untested || a.Why == "" {
+		t.Errorf("%+v", a)
 	}
 }

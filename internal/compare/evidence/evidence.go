@@ -60,6 +60,8 @@ type Row struct {
 // Result is the evidence of a comparison.
 type Result struct {
 	Rows []Row
+	// Confidence of the intervals.
+	Confidence float64
 	// Units are what was compared, as "5 and 5 runs".
 	Units string
 	// Why there is no evidence but of the answers, "" where there is.
@@ -68,6 +70,7 @@ type Result struct {
 
 // Compare compares the runs of two sides.
 func Compare(a, b []metrics.Report) (out Result) {
+	out.Confidence = Confidence
 	if len(a) >= FewestRuns && len(b) >= FewestRuns {
 		out.Units = fmt.Sprintf("%d and %d runs", len(a), len(b))
 		out.compare(a, b, func(f *figure) (va, vb []float64, need float64) { return f.ofRuns(a), f.ofRuns(b), 0 })
@@ -158,10 +161,15 @@ func (out *Result) compare(a, b []metrics.Report, units func(*figure) (va, vb []
 		}
 		out.Rows = append(out.Rows, row)
 	}
+	out.decide(tested, chances, 1-Confidence)
+}
+
+// decide gives the rows that were tested their verdicts, by the chances of their changes and the level of all together.
+func (out *Result) decide(tested []int, chances []float64, level float64) {
 	for i, p := range corrected(chances) {
 		row := &out.Rows[tested[i]]
 		row.Verdict = None
-		if p <= 1-Confidence && row.Change != 0 {
+		if p <= level && row.Change != 0 {
 			row.Verdict, row.Longer = row.direction(row.Change), 0
 		}
 	}

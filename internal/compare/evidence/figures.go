@@ -10,14 +10,16 @@ import (
 // slice are the seconds of a run that are looked at together.
 type slice struct {
 	metrics.Counts
-	tokens     int
-	seconds    float64
-	histograms metrics.WindowHistograms
+	// tokens and completed requests came in so many seconds; the other counts are of requests that belong together.
+	tokens, completed int
+	seconds           float64
+	histograms        metrics.WindowHistograms
 }
 
 func (s *slice) add(o *slice) {
 	s.Merge(&o.Counts)
 	s.tokens += o.tokens
+	s.completed += o.completed
 	s.seconds += o.seconds
 	for l := range s.histograms {
 		s.histograms[l].Merge(&o.histograms[l])
@@ -60,7 +62,7 @@ func sliced(runs []metrics.Report, length time.Duration) (all [][]slice) {
 		var of []slice
 		s := slice{}
 		for _, w := range stretch(&runs[i]) {
-			s.add(&slice{w.Counts, w.TokensOut, w.Length().Seconds(), w.Histograms})
+			s.add(&slice{w.Counts, w.TokensOut, w.Completed, w.Length().Seconds(), w.Histograms})
 			if s.seconds >= length.Seconds() {
 				of, s = append(of, s), slice{}
 			}
@@ -123,7 +125,7 @@ func figures() (all []figure) {
 	}
 	rate("output_throughput", "Output (tok/s)", func(s *slice) int { return s.tokens },
 		func(r *metrics.Report) float64 { return r.OutputThroughput })
-	rate("request_throughput", "Requests (req/s)", func(s *slice) int { return s.Completed },
+	rate("request_throughput", "Requests (req/s)", func(s *slice) int { return s.completed },
 		func(r *metrics.Report) float64 { return r.RequestThroughput })
 	part := func(key, name string, higher bool, of func(*metrics.Counts) int, known func(*metrics.Report) bool) {
 		all = append(all, figure{key: key, name: name, higherBetter: higher, share: true, needs: 10,
@@ -156,16 +158,24 @@ func (f *figure) ofRuns(runs []metrics.Report) (all []float64) {
 // twice the sum of its autocorrelations, of all runs together, up to the first that is small (Geyer 1992); infinite
 // without one.
 func (f *figure) memory(sides ...[][]slice) float64 {
-	const longest = 24
-	var sums [longest]float64
+	var all [][]float64
 	for _, runs := range sides {
 		for _, slices := range runs {
-			values := f.series(slices)
-			m, n := mean(values), len(values)
-			for lag := range min(longest, n/2) {
-				for i := lag; i < n; i++ {
-					sums[lag] += (values[i] - m) * (values[i-lag] - m) * float64(n) / float64(n-lag)
-				}
+			all = append(all, f.series(slices))
+		}
+	}
+	return memoryOf(all...)
+}
+
+// memoryOf is the integrated autocorrelation time of series of one kind.
+func memoryOf(all ...[]float64) float64 {
+	const longest = 24
+	var sums [longest]float64
+	for _, values := range all {
+		m, n := mean(values), len(values)
+		for lag := range min(longest, n/2) {
+			for i := lag; i < n; i++ {
+				sums[lag] += (values[i] - m) * (values[i-lag] - m) * float64(n) / float64(n-lag)
 			}
 		}
 	}
@@ -207,8 +217,8 @@ func (f *figure) pieces(a, b [][]slice) (va, vb []float64, need float64) {
 	}
 	length := max(int(math.Ceil(independent*memory)), (n+most-1)/most, f.needs*n/max(1, samples))
 	for ; ; length++ {
-		va, na := f.joined(a, length)
-		vb, nb := f.joined(b, length)
+		va, na := f.pieced(a, length)
+		vb, nb := f.pieced(b, length)
 		if min(len(va), len(vb)) < fewest {
 			return nil, nil, max(float64(fewest*length)/float64(n), 1.1)
 		}
@@ -236,8 +246,8 @@ func count(runs [][]slice) (n int) {
 	return n
 }
 
-// joined are the figures of pieces of a length, with the least number of samples of one.
-func (f *figure) joined(runs [][]slice, length int) (values []float64, least int) {
+// pieced are the figures of pieces of a length, with the least number of samples of one.
+func (f *figure) pieced(runs [][]slice, length int) (values []float64, least int) {
 	least = math.MaxInt
 	for _, r := range runs {
 		n := len(r) / length

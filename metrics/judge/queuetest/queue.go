@@ -43,6 +43,9 @@ type Server struct {
 	Tail, TailBy float64
 	// Tokens of an answer, 4 if 0, spread evenly between the first and the last.
 	Tokens int
+	// Jitter is a factor of a service that begins at t, of this server alone where others have the same draws; nil for
+	// none.
+	Jitter func(t float64) float64
 }
 
 // Times of a request, in seconds from its arrival; First is negative for one that was refused.
@@ -65,6 +68,9 @@ func (s *Server) service(t float64, r *rand.Rand) float64 {
 	default:
 		sd := math.Sqrt(math.Log(1 + s.Spread*s.Spread))
 		x *= math.Exp(sd*r.NormFloat64() - sd*sd/2)
+	}
+	if s.Jitter != nil {
+		x *= s.Jitter(t)
 	}
 	x = max(x, s.First)
 	if t < s.SlowFor {

@@ -1,0 +1,357 @@
+package evidence
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+)
+
+// PairedLevel is the chance that any figure of equal servers has a verdict in a comparison of pairs, over all its looks.
+const PairedLevel = 0.01
+
+// Looks is the number of looks at the pairs of a comparison, at equal parts of its plan.
+const Looks = 4
+
+// levelAt is the level of a look, from 1: those of all looks add up to PairedLevel (Bonferroni), and the last has most.
+func levelAt(look int) float64 {
+	const all = Looks * Looks * (Looks + 1) * (Looks + 1) / 4
+	return PairedLevel * float64(look*look*look) / all
+}
+
+// apart is the length of a piece in times over which the change of its figure depends on itself. Changes of one draw
+// have less in common than figures, so that less is enough; see the table of docs/accuracy.md.
+const apart = 1.5
+
+// place is that of a request in the draw.
+type place struct{ conversation, turn int }
+
+// Pairs are the requests of two runs of one draw. A pair counts once both of its requests have ended, and its latencies
+// count if both succeeded. Its methods may be called from several goroutines.
+type Pairs struct {
+	mu    sync.Mutex
+	plan  *metrics.Plan
+	open  map[place]*[2]*metrics.Request // from when a side has it until both have ended
+	size  int                            // conversations of a cell
+	cells []cell
+	ended [2][]end
+	count int
+}
+
+// cell are consecutive conversations of both sides.
+type cell struct {
+	sides [2]slice
+	sent  [2]time.Duration // the first of each side, Never for none
+}
+
+// end of a request.
+type end struct {
+	at     time.Duration
+	tokens int
+	ok     bool
+}
+
+// mostCells bounds them; neighbours are joined where there are more.
+const mostCells = 128
+
+// NewPairs returns the pairs of two runs that have this plan in common.
+func NewPairs(plan *metrics.Plan) *Pairs {
+	return &Pairs{plan: plan, open: map[place]*[2]*metrics.Request{}, size: 1}
+}
+
+// Side takes the events of the first run, or of the second.
+func (p *Pairs) Side(of int) event.Sink { return side{p, of} }
+
+type side struct {
+	pairs *Pairs
+	of    int
+}
+
+// Take keeps what a pair needs.
+func (s side) Take(e *event.Event) {
+	if e.Kind == event.Due || e.Kind == event.Done {
+		s.pairs.take(s.of, e.Request, e.Kind == event.Done)
+	}
+}
+
+func (p *Pairs) take(of int, q *metrics.Request, done bool) {
+	if p.plan.Warming(q) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := place{q.Conversation, q.Turn}
+	pair := p.open[at]
+	if pair == nil {
+		pair = new([2]*metrics.Request)
+		p.open[at] = pair
+	}
+	if !done {
+		return
+	}
+	kept := *q
+	if pair[of] = &kept; pair[0] != nil && pair[1] != nil {
+		delete(p.open, at)
+		p.add(pair)
+	}
+}
+
+// add counts a pair.
+func (p *Pairs) add(pair *[2]*metrics.Request) {
+	if pair[0].Failure == metrics.Cancelled || pair[1].Failure == metrics.Cancelled {
+		return
+	}
+	p.count++
+	at := pair[0].Conversation
+	for at/p.size >= mostCells {
+		p.join()
+	}
+	for len(p.cells) <= at/p.size {
+		p.cells = append(p.cells, cell{sent: [2]time.Duration{metrics.Never, metrics.Never}})
+	}
+	c, both := &p.cells[at/p.size], pair[0].OK() && pair[1].OK()
+	for i, q := range pair {
+		counts := metrics.CountsOf(q)
+		if q.OK() {
+			counts.MetCount.Add(p.plan.Met(q, p.plan.Goodput))
+		}
+		c.sides[i].Merge(&counts)
+		if q.Sent != metrics.Never {
+			c.sent[i] = earlier(c.sent[i], q.Sent)
+		}
+		p.ended[i] = append(p.ended[i], end{q.Done, counts.OutputTokens, q.OK()})
+		for _, l := range compared {
+			if both {
+				addLatency(&c.sides[i].histograms[l], l, q)
+			}
+		}
+	}
+}
+
+// addLatency adds the values of a latency of a request.
+func addLatency(h *metrics.Histogram, l metrics.Latency, q *metrics.Request) {
+	if l == metrics.ITL {
+		for i := 1; i < len(q.Chunks); i++ {
+			h.Add(q.Gap(i))
+		}
+		return
+	}
+	v := map[metrics.Latency]func() time.Duration{metrics.TTFT: q.TTFT, metrics.TPOT: q.TPOT, metrics.E2EL: q.E2EL}[l]()
+	if v != metrics.Never {
+		h.Add(v)
+	}
+}
+
+func earlier(a, b time.Duration) time.Duration {
+	if a == metrics.Never {
+		return b
+	}
+	return min(a, b)
+}
+
+// join joins neighbours.
+func (p *Pairs) join() {
+	p.size *= 2
+	var joined []cell
+	for i := range p.cells {
+		if i%2 == 0 {
+			joined = append(joined, p.cells[i])
+			continue
+		}
+		c := &joined[i/2]
+		for k := range c.sides {
+			c.sides[k].add(&p.cells[i].sides[k])
+			if p.cells[i].sent[k] != metrics.Never {
+				c.sent[k] = earlier(c.sent[k], p.cells[i].sent[k])
+			}
+		}
+	}
+	p.cells = joined
+}
+
+// Count is the number of pairs so far.
+func (p *Pairs) Count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.count
+}
+
+// sides are the cells of which all pairs have ended, as those of the first side and of the second, each with the time
+// from its first request to the first of the next cell, and with what ended in that time.
+func (p *Pairs) sides() (of [2][]slice) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	whole := len(p.cells)
+	for at := range p.open {
+		whole = min(whole, at.conversation/p.size)
+	}
+	known := func(c cell) bool { return c.sent[0] != metrics.Never && c.sent[1] != metrics.Never }
+	if i := slices.IndexFunc(p.cells[:whole], func(c cell) bool { return !known(c) }); i >= 0 {
+		whole = i // as without a connection
+	}
+	for i := range of {
+		of[i] = make([]slice, whole)
+		last := time.Duration(0)
+		for _, e := range p.ended[i] {
+			last = max(last, e.at)
+		}
+		bounds := make([]time.Duration, whole+1)
+		for k := range whole {
+			bounds[k] = max(p.cells[k].sent[i], bounds[max(0, k-1)])
+			of[i][k].add(&p.cells[k].sides[i])
+		}
+		bounds[whole] = last
+		if whole < len(p.cells) && p.cells[whole].sent[i] != metrics.Never {
+			bounds[whole] = max(p.cells[whole].sent[i], bounds[max(0, whole-1)])
+		}
+		for k := range whole {
+			of[i][k].seconds = (bounds[k+1] - bounds[k]).Seconds()
+		}
+		for _, e := range p.ended[i] {
+			k, found := slices.BinarySearch(bounds, e.at)
+			if !found || k == whole {
+				k--
+			}
+			if k >= 0 && k < whole {
+				of[i][k].tokens += e.tokens
+				of[i][k].completed += map[bool]int{true: 1}[e.ok]
+			}
+		}
+	}
+	return of
+}
+
+// ComparePairs compares the sides of pairs at a look, from 1 to Looks. Of several blocks, each is a unit; a single one
+// is cut into pieces of consecutive pairs that are so long that their differences hardly depend on each other.
+func ComparePairs(blocks []*Pairs, look int) (out Result) {
+	level := levelAt(look)
+	out.Confidence = 1 - PairedLevel
+	var units [2][]slice
+	pairs := 0
+	for _, b := range blocks {
+		of := b.sides()
+		pairs += b.Count()
+		for i := range of {
+			if len(blocks) > 1 && len(of[i]) > 0 {
+				of[i] = []slice{joined(of[i])}
+			}
+			units[i] = append(units[i], of[i]...)
+		}
+	}
+	if len(units[0]) == 0 {
+		out.Why = "no pair of requests has ended"
+		return out
+	}
+	a, b := joined(units[0]), joined(units[1])
+	var tested []int
+	var chances []float64
+	least, longest := math.MaxInt, 0
+	for _, f := range figures() {
+		va, na := f.of(&a)
+		vb, nb := f.of(&b)
+		if na == 0 || nb == 0 || va == 0 && vb == 0 && !f.share || f.key == "goodput" && !blocks[0].judges() {
+			continue
+		}
+		row := Row{Key: f.key, Name: f.name, A: metrics.Range{Load: va}, B: metrics.Range{Load: vb},
+			Change: math.NaN(), Low: math.NaN(), High: math.NaN(), HigherBetter: f.higherBetter, Share: f.share,
+			Verdict: Short}
+		changes, need := f.changes(units[0], units[1], len(blocks) == 1)
+		if n := len(changes); n > 0 && lowestChance(n) <= level {
+			least, longest = min(least, n), max(longest, n)
+			row.Verdict = None
+			row.paired(changes)
+			tested, chances = append(tested, len(out.Rows)), append(chances, pairedChance(changes))
+		} else {
+			row.Longer = max(need, fewestPaired(level)/max(1, float64(n)))
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	out.decide(tested, chances, level)
+	what := "blocks"
+	if len(blocks) == 1 {
+		what = "pieces"
+	}
+	out.Units = fmt.Sprintf("%d pairs, in %d to %d %s", pairs, least, longest, what)
+	if longest == 0 {
+		out.Units = fmt.Sprintf("%d pairs, too few", pairs)
+	}
+	return out
+}
+
+// judges reports whether there are objectives.
+func (p *Pairs) judges() bool { return p.plan.Judges(p.plan.Goodput) }
+
+// joined are slices as one.
+func joined(of []slice) (all slice) {
+	for i := range of {
+		all.add(&of[i])
+	}
+	return all
+}
+
+// changes are those of a figure from the first side to the second: of its logarithm, or of a share, in each unit. Where
+// the units are cells of a run, they are joined to pieces. Where there are too few samples, need is how many times as
+// many pairs there would have to be.
+func (f *figure) changes(a, b []slice, cells bool) (all []float64, need float64) {
+	length := 1
+	if cells {
+		basis := *f
+		if f.basis != nil {
+			basis.of = f.basis
+		}
+		series, _ := basis.changesOf(a, b, 1)
+		memory := memoryOf(series)
+		if math.IsInf(memory, 1) {
+			return nil, memory
+		}
+		length = int(math.Ceil(apart * memory))
+	}
+	for ; ; length++ {
+		all, fewest := f.changesOf(a, b, length)
+		switch {
+		case fewest >= f.needs:
+			return all, 0
+		case !cells:
+			return nil, float64(f.needs) / max(1, float64(fewest))
+		case len(a)/(length+1) < 1:
+			return nil, 2
+		}
+	}
+}
+
+// changesOf are those of units of so many slices, with the least number of samples of one.
+func (f *figure) changesOf(a, b []slice, length int) (all []float64, least int) {
+	least = math.MaxInt
+	n := len(a) / length
+	for i := range n {
+		sa, sb := joined(a[i*len(a)/n:(i+1)*len(a)/n]), joined(b[i*len(a)/n:(i+1)*len(a)/n])
+		va, na := f.of(&sa)
+		vb, nb := f.of(&sb)
+		switch least = min(least, na, nb); {
+		case na == 0 || nb == 0:
+		case f.share:
+			all = append(all, vb-va)
+		default:
+			change := logs([]float64{va, vb})
+			all = append(all, change[1]-change[0])
+		}
+	}
+	return all, least
+}
+
+// paired fills in the change with its interval.
+func (r *Row) paired(changes []float64) {
+	low, middle, high := pairedShift(changes, 1-PairedLevel)
+	width := (high - low) / 2 / Notable
+	if r.Low, r.Change, r.High = low, middle, high; !r.Share {
+		r.Low, r.Change, r.High = math.Expm1(low), math.Expm1(middle), math.Expm1(high)
+		width = (high - low) / 2 / math.Log1p(Notable)
+	}
+	if width > 1 {
+		r.Longer = width * width
+	}
+}

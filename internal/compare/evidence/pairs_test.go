@@ -1,0 +1,127 @@
+package evidence
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"benchtop/internal/ci"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+)
+
+// drift is the size of a jitter that lasts.
+const drift = .01
+
+// jitter is a factor of services that lasts for about five seconds, and one that each has alone.
+func jitter(r *rand.Rand) func(float64) float64 {
+	level, at := 0.0, 0.0
+	return func(t float64) float64 {
+		keep := math.Exp(-math.Max(0, t-at) / 5)
+		level, at = level*keep+drift*math.Sqrt(1-keep*keep)*r.NormFloat64(), t
+		return math.Exp(level + .1*r.NormFloat64())
+	}
+}
+
+// drawPairs has two servers answer the same draw of n requests, the second slower by a factor. With blocks, the draw is
+// in so many parts, each to an empty server.
+func (s *server) drawPairs(rate float64, n, blocks int, slower float64, r *rand.Rand) (all []*Pairs) {
+	for range blocks {
+		plan := &metrics.Plan{Rate: metrics.Rate(rate), Metrics: compared,
+			Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: s.ttft}}}
+		p, seed := NewPairs(plan), r.Uint64()
+		arrivals, at := make([]float64, n/blocks), 0.0
+		for i := range arrivals {
+			at += r.ExpFloat64() / rate
+			arrivals[i] = at
+		}
+		for side := range 2 {
+			of := s.Server
+			of.Jitter = jitter(r)
+			if side == 1 {
+				of.Service *= slower
+			}
+			sink := p.Side(side)
+			for i, q := range of.Requests(arrivals, of.Serve(arrivals, rand.New(rand.NewPCG(seed, 1))), 0, r) {
+				q.Conversation = i
+				sink.Take(&event.Event{Kind: event.Due, Request: &q})
+				sink.Take(&event.Event{Kind: event.Done, Request: &q})
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// pairCounts are of comparisons of pairs.
+type pairCounts struct{ all, alarms, gated, failed, intervals, covered, found int }
+
+func (c *pairCounts) join(o *pairCounts) {
+	c.all, c.alarms, c.gated, c.failed = c.all+o.all, c.alarms+o.alarms, c.gated+o.gated, c.failed+o.failed
+	c.intervals, c.covered, c.found = c.intervals+o.intervals, c.covered+o.covered, c.found+o.found
+}
+
+func (c *pairCounts) add(got *Result) {
+	c.all++
+	alarm := 0
+	for _, row := range got.Rows {
+		if row.Key == "mean_tpot_ms" && row.Verdict == Worse {
+			c.found++
+		}
+		if row.Verdict == Short {
+			continue
+		}
+		if row.Verdict != None {
+			alarm = 1
+		}
+		if c.intervals++; row.Low <= 0 && 0 <= row.High {
+			c.covered++
+		}
+		if row.Key == "mean_ttft_ms" {
+			if c.gated++; row.Low > 0 {
+				c.failed++
+			}
+		}
+	}
+	c.alarms += alarm
+}
+
+// TestPairs compares servers with themselves and with slower ones, by pairs of one draw. With -calibrate it prints the
+// table of docs/accuracy.md.
+func TestPairs(t *testing.T) {
+	ci.SkipUnderRace(t)
+	t.Parallel()
+	for blocks, mode := range map[int]string{1: "duet", 16: "blocks"} {
+		var equal pairCounts
+		var table strings.Builder
+		for i := range servers {
+			s := &servers[i]
+			for j, load := range []float64{.5, .8, .95} {
+				for k, n := range []int{1000, 5000} {
+					r := rand.New(rand.NewPCG(uint64(blocks*1000+i*100+j*10+k), 7))
+					rate, slower := load*s.Capacity(), []float64{1.05, 1.02}[k]
+					var same, worse pairCounts
+					for range max(1, *calibrate) {
+						got := ComparePairs(s.drawPairs(rate, n, blocks, 1, r), Looks)
+						same.add(&got)
+						got = ComparePairs(s.drawPairs(rate, n, blocks, slower, r), Looks)
+						worse.add(&got)
+					}
+					equal.join(&same)
+					fmt.Fprintf(&table, "| %s | %s | %.2f | %d | %.1f %% | %.1f %% | %.1f %% | %.0f %%: %.0f %% |\n",
+						mode, s.name, load, n, 100*metrics.Share(same.alarms, same.all),
+						100*metrics.Share(same.failed, same.gated), 100*metrics.Share(same.covered, same.intervals),
+						100*(slower-1), 100*metrics.Share(worse.found, worse.all))
+				}
+			}
+		}
+		if *calibrate > 0 {
+			t.Logf("%s %+v\n%s", mode, equal, table.String())
+		}
+		if c := &equal; float64(c.alarms) > max(2, .015*float64(c.all)) || metrics.Share(c.covered, c.intervals) < .97 {
+			t.Errorf("%s: %+v", mode, equal)
+		}
+	}
+}

@@ -51,6 +51,7 @@ func sections() []section {
 			{"throughput", "measure how long a server takes for a whole set of requests", runThroughput, nil},
 			{"latency", "measure how long a server takes for one batch, again and again", runLatency, nil},
 			{"startup", "measure how long a server takes until it serves, with cold and warm caches", runStartup, nil},
+			{"ab", "send the same requests to two servers, and prove which is better", runAB, nil},
 			{"sweep", "run many benchmarks: servers and loads, compared and drawn", runSweep, sweepCommands},
 			{"attach", "join a run that is on in another terminal", runAttach, nil},
 		}},

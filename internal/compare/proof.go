@@ -17,6 +17,7 @@ import (
 	"benchtop/internal/table"
 	"benchtop/internal/text"
 	"benchtop/metrics"
+	"benchtop/metrics/grid"
 )
 
 // Proof is the evidence on the runs of two configurations with the same load.
@@ -58,18 +59,21 @@ func Prove(paths, labels [2]string) (all []Proof, err error) {
 		if len(b) == 0 {
 			continue
 		}
-		p := Proof{Labels: labels, Load: load}
 		ra, rb := whole(a, min(len(a), len(b))), whole(b, min(len(a), len(b)))
-		p.Differences = differences(ra, rb)
-		p.Result = evidence.Compare(ra, rb)
+		p := OfRuns(labels, load, [2][]metrics.Report{ra, rb}, evidence.Compare(ra, rb))
 		if slices.ContainsFunc(p.Differences, func(d Difference) bool { return d.What == "objectives" }) {
 			p.Rows = slices.DeleteFunc(p.Rows,
 				func(r evidence.Row) bool { return r.Key == "goodput" || r.Key == "slo" })
 		}
-		p.Failed = mean(ra, successes) > 0 && mean(rb, successes) == 0
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// OfRuns is the proof of the runs of two sides with what they are evidence of.
+func OfRuns(labels [2]string, load string, runs [2][]metrics.Report, r evidence.Result) Proof {
+	return Proof{Labels: labels, Load: load, Result: r, Differences: differences(runs[0], runs[1]),
+		Failed: mean(runs[0], successes) > 0 && mean(runs[1], successes) == 0}
 }
 
 // mostRuns bounds the runs of a side at a load; with more, nothing more can be told.
@@ -281,8 +285,8 @@ func (p *Proof) Tables() (all []Table) {
 	if len(p.Rows) == 0 {
 		return all
 	}
-	t := table.New("Evidence, "+cmp.Or(p.Units, "by what each run found"), "Figure", a, b, "B against A",
-		"95 % interval", "Verdict", "To see 5 %")
+	t := table.New("Evidence, "+cmp.Or(p.Units, "by what each run found"), figureColumn, a, b, "B against A",
+		fmt.Sprintf("%.0f %% interval", 100*p.Confidence), "Verdict", "To see 5 %")
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		var change, between, longer string
@@ -300,6 +304,9 @@ func (p *Proof) Tables() (all []Table) {
 	}
 	return append(all, Table{Table: *t, Group: group})
 }
+
+// figureColumn is the title of the first column of the evidence.
+const figureColumn = "Figure"
 
 var marks = map[evidence.Verdict]table.Mark{evidence.Better: table.Good, evidence.Worse: table.Slack}
 
@@ -328,3 +335,22 @@ func figureText(r *evidence.Row, v metrics.Range) string {
 
 // percent is a change with its sign.
 func percent(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }
+
+// Screen is the evidence as a table for a screen.
+func (p *Proof) Screen() grid.Table {
+	var out grid.Table
+	for _, t := range p.Tables() {
+		if t.Columns[0].Name != figureColumn {
+			continue
+		}
+		t.Title, t.Columns[1].Name, t.Columns[2].Name = "", "A", "B"
+		for i, line := range strings.Split(strings.Trim(t.Text(1000, false), "\n"), "\n") {
+			l := grid.TableLine{Text: line}
+			if k := i - 1; k >= 0 && k < len(p.Rows) {
+				l.Good, l.Bad = p.Rows[k].Verdict == evidence.Better, p.Rows[k].Verdict == evidence.Worse
+			}
+			out.Lines = append(out.Lines, l)
+		}
+	}
+	return out
+}

@@ -13,6 +13,7 @@ import (
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 	"benchtop/metrics/live"
 	"benchtop/tui"
 )
@@ -25,6 +26,12 @@ type Runner struct {
 	// show is told of each run that begins to be prepared: a screen shows its steps, later its snapshots, and there are
 	// no progress lines then. nil for no screen. The snapshots end with the run.
 	show func(*tui.Preparation)
+	// Sinks hear of the events of a run with a plan; nil for none.
+	Sinks func(*metrics.Plan) []event.Sink
+	// Begin is called when a run is prepared, and returns when it may begin; nil for at once.
+	Begin func(context.Context) error
+	// Enough ends the sending of a run, whose requests in flight go on; nil for never.
+	Enough <-chan struct{}
 	// failures: a run of which most requests fail, by a server that is there, is a measurement like others.
 	Failures bool
 }
@@ -98,7 +105,13 @@ func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+	if err == nil && b.Begin != nil {
+		err = b.Begin(ctx)
+	}
 	if err == nil {
+		if b.Sinks != nil {
+			p.Sinks = b.Sinks(&p.Plan)
+		}
 		err = p.Reserve(ctx, env)
 	}
 	var r *run.Run
@@ -114,6 +127,15 @@ func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error)
 	defer r.Close()
 	cut := context.AfterFunc(ctx, func() { r.Command(metrics.Command{Do: metrics.Abort}) })
 	defer cut()
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-b.Enough:
+			r.Command(metrics.Command{Do: metrics.Drain})
+		case <-over:
+		}
+	}()
 	out := env.play(p, r, false,
 		func(snapshots <-chan metrics.Snapshot) { env.display().Show(snapshots, r, p.baseline) })
 	env.Warn(p.Server.Close(env.Say))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -147,14 +148,7 @@ func (o *Spec) Runs() (singles []*Spec, err error) {
 			if o.Series.Runs > 1 {
 				at.run = n + 1
 			}
-			single := New()
-			single.Server.Places = o.Server.Places
-			single.Series.at, single.Series.Extra, single.Save.Unasked = &at, o.Series.Extra, o.Save.Unasked
-			err := single.Take(append(slices.Clone(values), at.set...))
-			single.Command = o.Command
-			if err == nil {
-				err = single.Save.Look(false)
-			}
+			single, err := o.single(values, at)
 			if err != nil {
 				if at.Label != "" {
 					err = fmt.Errorf("--%s, %s: %w", cmp.Or(o.Series.Swept(), "preset"), at.Label, err)
@@ -165,6 +159,32 @@ func (o *Spec) Runs() (singles []*Spec, err error) {
 		}
 	}
 	return singles, nil
+}
+
+// single is one of several runs: these values with those of a point.
+func (o *Spec) single(values []argv.Value, at Point) (*Spec, error) {
+	single := New()
+	single.Server.Places = o.Server.Places
+	single.Series.at, single.Series.Extra, single.Save.Unasked = &at, o.Series.Extra, o.Save.Unasked
+	err := single.Take(append(slices.Clone(values), at.set...))
+	single.Command = o.Command
+	if err == nil {
+		err = single.Save.Look(false)
+	}
+	return single, err
+}
+
+// Part is one of several runs that share the requests of this one, each with a draw of its own; the label is in the
+// name of its file.
+func (o *Spec) Part(label string, number, of int) (*Spec, error) {
+	at := Point{Label: label, set: []argv.Value{argv.To("seed", o.Load.Seed+int64(number))}}
+	if o.Load.duration > 0 {
+		at.set = append(at.set, argv.To("duration", o.Load.duration/time.Duration(of)))
+	}
+	if o.Load.PromptsGiven || o.Load.duration == 0 {
+		at.set = append(at.set, argv.To("num-prompts", (o.Load.Prompts+of-1)/of))
+	}
+	return o.single(o.Values(), at)
 }
 
 // Point is the load of a run that is one of several.

@@ -49,7 +49,7 @@ func (s *Sweep) snapshot() grid.Snapshot {
 		Title: s.o.Title, Dir: s.o.Dir, Word: s.o.Word, Part: s.o.Part, Whole: s.o.Whole,
 		Current: s.current, CurrentRun: s.number, Server: s.state, Variable: s.o.Variable,
 		Searches: slices.Clone(s.search), Elapsed: time.Since(s.started), Notice: s.notice, Over: s.over,
-		Summary: s.summary,
+		Summary: s.summary, Table: s.shown,
 	}
 	shot.Server.Log = slices.Clone(s.state.Log[max(0, len(s.state.Log)-logShown):])
 	shot.Server.Since = time.Since(s.since)

@@ -128,6 +128,7 @@ type Sweep struct {
 	notice  string
 	summary string
 	search  []grid.Search
+	shown   *grid.Table
 	over    bool
 }
 

@@ -122,6 +122,8 @@ type Snapshot struct {
 	// max_concurrency.
 	Searches []Search
 	Variable string
+	// Table is what the runs show together; nil for nothing.
+	Table *Table
 	// Elapsed is the time since the start; Left about how long the rest takes, where LeftKnown.
 	Elapsed, Left time.Duration
 	LeftKnown     bool
@@ -130,4 +132,16 @@ type Snapshot struct {
 	// Over: the sweep has ended. Summary says how.
 	Over    bool
 	Summary string
+}
+
+// Table is one for a screen, of lines under a title; the first is the head.
+type Table struct {
+	Title string
+	Lines []TableLine
+}
+
+// TableLine is a line, and whether it says that something is better, or worse.
+type TableLine struct {
+	Text      string
+	Good, Bad bool
 }

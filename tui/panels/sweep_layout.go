@@ -1,6 +1,8 @@
 package panels
 
 import (
+	"fmt"
+
 	"benchtop/metrics/grid"
 	"benchtop/tui/screen"
 )
@@ -43,6 +45,8 @@ func (v *SweepView) Layout(page SweepPage, w, h int) Areas {
 		a.Panels = []Box{{Name: "detail", Rect: rest}}
 	case page == SweepLog:
 		a.Panels = []Box{{Name: "server", Rect: rest}}
+	case v.Table != nil:
+		a.Panels = v.compared(rest)
 	case len(v.cells) == 1 && !v.hasServer() && len(v.searches) == 0:
 		a.Panels = []Box{{Name: "detail", Rect: rest}}
 	case w >= 160 && (v.hasServer() || v.hasFront()):
@@ -90,7 +94,15 @@ func (v *SweepView) wide(r Rect) []Box {
 	return out
 }
 
-func (v *SweepView) narrow(r Rect) (out []Box) {
+// compared has the table of the runs below them.
+func (v *SweepView) compared(r Rect) []Box {
+	out, r := v.serverBelow(r)
+	parts := r.rows(min(len(v.cells)+3, r.H/2), 0)
+	return append(out, Box{Name: "grid", Rect: parts[0]}, Box{Name: "table", Rect: parts[1]})
+}
+
+// serverBelow cuts a server off at the bottom, where one is started here.
+func (v *SweepView) serverBelow(r Rect) (out []Box, rest Rect) {
 	if v.hasServer() {
 		server := Box{Name: "server", Rect: r.rows(0, 1)[1], Bare: true}
 		if r.H >= 32 {
@@ -99,6 +111,11 @@ func (v *SweepView) narrow(r Rect) (out []Box) {
 		r.H -= server.Rect.H
 		out = []Box{server}
 	}
+	return out, r
+}
+
+func (v *SweepView) narrow(r Rect) (out []Box) {
+	out, r = v.serverBelow(r)
 	if r.H < 17 {
 		if len(v.searches) > 0 && r.H >= 10 {
 			parts := r.rows(0, min(len(v.searches), 4)+2)
@@ -164,6 +181,8 @@ func (v *SweepView) Draw(c screen.Canvas, a Areas) {
 // panel is the title and the inside of a panel.
 func (v *SweepView) panel(name string) (title func() []screen.Span, draw func(screen.Canvas)) {
 	switch name {
+	case "table":
+		return v.tableTitle, v.drawTable
 	case "detail":
 		return v.detailTitle, v.drawDetail
 	case "front":
@@ -174,6 +193,30 @@ func (v *SweepView) panel(name string) (title func() []screen.Span, draw func(sc
 		return v.serverTitle, v.drawServer
 	}
 	return v.gridTitle, v.drawGrid
+}
+
+func (v *SweepView) tableTitle() []screen.Span {
+	return []screen.Span{screen.Text.Span(screen.Sanitize(v.Table.Title))}
+}
+
+// drawTable draws the lines of a table as far as there is room.
+func (v *SweepView) drawTable(c screen.Canvas) {
+	for y, line := range v.Table.Lines {
+		if rest := len(v.Table.Lines) - y; y == c.H-1 && rest > 1 {
+			c.Print(0, y, fmt.Sprintf("%d more, in the report", rest), screen.Label)
+			return
+		}
+		style := screen.Text
+		switch {
+		case y == 0:
+			style = screen.Label
+		case line.Good:
+			style = screen.Success
+		case line.Bad:
+			style = screen.Warning
+		}
+		c.Print(0, y, line.Text, style)
+	}
 }
 
 // fitTitle shortens the last piece of a title that is too long for w columns.

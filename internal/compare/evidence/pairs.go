@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -173,11 +174,21 @@ func (p *Pairs) join() {
 	p.cells = joined
 }
 
-// Count is the number of pairs so far.
-func (p *Pairs) Count() int {
+// Part is how much of the plan has ended on both sides, of 1: of its requests, or of its time.
+func (p *Pairs) Part() float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.count
+	if n := p.plan.Requests; n > 0 {
+		return metrics.Share(p.count, n)
+	}
+	last := time.Duration(0)
+	if n := len(p.ended[0]); n > 0 {
+		last = min(p.ended[0][n-1].at, p.ended[1][n-1].at)
+	}
+	if p.plan.Duration == 0 {
+		return 0
+	}
+	return float64(last) / float64(p.plan.Duration)
 }
 
 // sides are the cells of which all pairs have ended, as those of the first side and of the second, each with the time
@@ -225,16 +236,16 @@ func (p *Pairs) sides() (of [2][]slice) {
 	return of
 }
 
-// ComparePairs compares the sides of pairs at a look, from 1 to Looks. Of several blocks, each is a unit; a single one
+// ComparePairs compares the sides of pairs at a look, from 1 to Looks; between two looks, 0, there are no verdicts. Of several blocks, each is a unit; a single one
 // is cut into pieces of consecutive pairs that are so long that their differences hardly depend on each other.
 func ComparePairs(blocks []*Pairs, look int) (out Result) {
-	level := levelAt(look)
+	level := levelAt(cmp.Or(look, Looks))
 	out.Confidence = 1 - PairedLevel
 	var units [2][]slice
 	pairs := 0
 	for _, b := range blocks {
 		of := b.sides()
-		pairs += b.Count()
+		pairs += b.count
 		for i := range of {
 			if len(blocks) > 1 && len(of[i]) > 0 {
 				of[i] = []slice{joined(of[i])}
@@ -266,18 +277,22 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 			row.paired(changes)
 			tested, chances = append(tested, len(out.Rows)), append(chances, pairedChance(changes))
 		} else {
-			row.Longer = max(need, fewestPaired(level)/max(1, float64(n)))
+			row.Longer = cmp.Or(need, fewestPaired(level)/max(1, float64(n)))
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	out.decide(tested, chances, level)
-	what := "blocks"
-	if len(blocks) == 1 {
-		what = "pieces"
+	if out.decide(tested, chances, level); look == 0 {
+		for _, i := range tested {
+			out.Rows[i].Verdict = ""
+		}
 	}
-	out.Units = fmt.Sprintf("%d pairs, in %d to %d %s", pairs, least, longest, what)
-	if longest == 0 {
+	switch {
+	case longest == 0:
 		out.Units = fmt.Sprintf("%d pairs, too few", pairs)
+	case len(blocks) > 1:
+		out.Units = fmt.Sprintf("%d pairs in %d blocks", pairs, longest)
+	default:
+		out.Units = fmt.Sprintf("%d pairs in %d to %d pieces", pairs, least, longest)
 	}
 	return out
 }

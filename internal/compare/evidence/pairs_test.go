@@ -21,7 +21,7 @@ func jitter(r *rand.Rand) func(float64) float64 {
 	return func(t float64) float64 {
 		keep := math.Exp(-math.Max(0, t-at) / 5)
 		level, at = level*keep+drift*math.Sqrt(1-keep*keep)*r.NormFloat64(), t
-		return math.Exp(level + .1*r.NormFloat64())
+		return math.Exp(level + .05*r.NormFloat64())
 	}
 }
 

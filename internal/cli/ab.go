@@ -1,0 +1,504 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"benchtop/internal/argv"
+	"benchtop/internal/compare"
+	"benchtop/internal/compare/evidence"
+	"benchtop/internal/launch"
+	"benchtop/internal/run"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
+	"benchtop/internal/sweep"
+	"benchtop/internal/usage"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/grid"
+	"benchtop/tui/term"
+)
+
+const abText = `
+Sends every request of one draw to two servers, A and B, and says for each figure whether B is better, worse, or the
+difference may be chance, at a level of 1 %. A side is the URL of a server, a profile as FILE.yaml or
+FILE.yaml#NAME, or the command of a server in quotes. All other flags are those of 'benchtop serve'; --num-prompts or
+--duration is the budget of each side. With --figure and --precision it stops early.
+
+  benchtop ab --a http://old:8000 --b http://new:8000 --num-prompts 1000 --max-concurrency 16
+  benchtop ab --a 'vllm serve M' --b 'vllm serve M --max-num-seqs 64' --request-rate 4 --fail-on 'mean_tpot_ms>+5%'
+
+--paired blocks sends the draw in parts, each to one side and then to the other, in random order, so that servers may
+share a machine; two commands for one port start in turn. --paired duet loads both at once, so that what disturbs one
+disturbs the other. Each run sends a cache salt of its own unless --cache says otherwise.`
+
+// The ways to pair requests.
+const (
+	inBlocks = "blocks"
+	asDuet   = "duet"
+)
+
+// abOptions are the flags of ab.
+type abOptions struct {
+	texts             [2]string
+	paired            string
+	blocks, ready     int
+	figures, failOn   []string
+	precision         float64
+	gates             []compare.Gate
+	flags             argv.Flags
+	sides             [2]abSide
+	guard             []string
+	env               *session.Environment
+	mu                sync.Mutex // guards those below
+	pairs             []*evidence.Pairs
+	reports           [2][]metrics.Report
+	look              int
+	proof             compare.Proof // of the last look
+	enough            chan struct{}
+	duet              [2]abRun
+	narrow            bool
+}
+
+// abSide is one of the two.
+type abSide struct {
+	name, label string
+	command     []string // of its server; nil for one that runs already
+	address     string
+	spec        *spec.Spec
+	server      *launch.Server
+}
+
+// abRun is a run that is over.
+type abRun struct {
+	run.Outcome
+	err error
+}
+
+func newAB() *abOptions {
+	o := &abOptions{enough: make(chan struct{}),
+		flags: argv.Flags{Synopsis: "ab --a SIDE --b SIDE [flags of serve]", Text: abText}}
+	f := o.flags.Group("Comparison")
+	f.StringVar(&o.texts[0], "a", "", "the first side: URL, FILE.yaml#PROFILE, or the command of a server in quotes")
+	f.StringVar(&o.texts[1], "b", "", "the second side")
+	f.StringVar(&o.paired, "paired", inBlocks, "how requests meet: blocks (in parts, in random order) or duet (at once)")
+	argv.OneOf(f, "paired", inBlocks, asDuet)
+	f.IntVar(&o.blocks, "blocks", 16, "parts of the draw with --paired blocks, a multiple of 4, at least 16 to decide "+
+		"all figures")
+	f.Var(argv.List(&o.figures, "figure", argv.Text), "figure",
+		"figures whose intervals have to be narrow, as mean_ttft_ms; repeatable (default: mean_ttft_ms, mean_tpot_ms)")
+	f.Float64Var(&o.precision, "precision", 1,
+		"stop at a quarter, half or three quarters of the budget where the interval of each --figure is within so many "+
+			"percent; 0 for never")
+	f.Var(argv.List(&o.failOn, "condition", argv.Text), "fail-on",
+		"exit with 3 where B surely changed by more, as 'mean_tpot_ms>+5%'; repeatable")
+	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
+	f.IntVar(&o.ready, "server-ready-timeout", int(launch.DefaultReady/time.Second),
+		"most seconds from a server's start until it is healthy")
+	return o
+}
+
+// parse reads the command line of both sides.
+func (o *abOptions) parse(env *session.Environment, args []string) (err error) {
+	own, others := argv.Part(o.flags.All(), args)
+	rest, err := env.Parse(&o.flags, own)
+	if errors.As(err, new(argv.Help)) {
+		return err
+	}
+	p := usage.Problems{err, noArguments("ab", rest)}
+	p.OneOf("paired", o.paired, inBlocks, asDuet)
+	p.BadIf(o.blocks < 2*evidence.Looks || o.blocks%evidence.Looks != 0 || o.blocks > spec.MostPoints,
+		"--blocks %d: must be a multiple of %d, from %d to %d", o.blocks, evidence.Looks, 2*evidence.Looks, spec.MostPoints)
+	p.BadIf(!(o.precision >= 0), "--precision %g: must not be negative", o.precision)
+	p.BadIf(o.ready < 1, "--server-ready-timeout %d: must be at least 1", o.ready)
+	if len(o.figures) == 0 {
+		o.figures = []string{"mean_ttft_ms", "mean_tpot_ms"}
+	}
+	for _, key := range o.figures {
+		p.OneOf("figure", key, evidence.Keys()...)
+	}
+	for _, words := range o.failOn {
+		g, err := compare.ParseGate(words)
+		if err != nil {
+			p.Bad("--fail-on %w", err)
+		}
+		o.gates = append(o.gates, g)
+	}
+	bad := toldOnce(&p)
+	for i := range o.sides {
+		s := &o.sides[i]
+		s.name = [...]string{"A", "B"}[i]
+		if err := s.parse(o.texts[i], others); err != nil {
+			bad("--"+strings.ToLower(s.name), err)
+		}
+	}
+	if err := errors.Join(p...); err != nil {
+		return usage.Wrap(err)
+	}
+	o.guard, err = guardCommand()
+	return errors.Join(err, o.check())
+}
+
+// parse reads a side, and the flags of its runs.
+func (s *abSide) parse(text string, flags []string) (err error) {
+	s.label = text
+	args := append([]string{"--cache", "cold", "--label", strings.ToLower(s.name)}, flags...)
+	file, _, _ := strings.Cut(text, "#")
+	switch words, err := argv.Split(text); {
+	case err != nil:
+		return err
+	case len(words) == 0:
+		return errors.New("missing; give the URL of a server, a profile as FILE.yaml#NAME, or a command in quotes")
+	case strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml"):
+		args = append(args, "--config", text)
+	case len(words) == 1:
+		args = append(args, "--base-url", text)
+	default:
+		s.command = words
+		if s.address, err = launch.AddressOf(words); err != nil {
+			return err
+		}
+		if _, err := exec.LookPath(words[0]); err != nil {
+			return fmt.Errorf("%w; install it, or give the URL of a server that runs already", err)
+		}
+		s.label = strings.Join(launch.Hide(words), " ")
+		args = append(args, "--base-url", s.address)
+	}
+	var b session.Runner
+	s.spec, err = b.Parse(args)
+	return err
+}
+
+// check finds what the two sides cannot do together.
+func (o *abOptions) check() error {
+	a, b := &o.sides[0], &o.sides[1]
+	var p usage.Problems
+	for _, s := range o.sides {
+		p.BadIf(s.spec.Load.Searching() || s.spec.Load.Confirm.Time > 0,
+			"--%s: a search sends each side another load; leave --find, --find-users and --confirm out",
+			strings.ToLower(s.name))
+	}
+	p.BadIf(a.command != nil && a.address == b.address && o.paired == asDuet,
+		"--paired duet: both commands listen at %s; give one another --port, or use --paired blocks", a.address)
+	p.BadIf(a.spec.Load.Seed != b.spec.Load.Seed || a.spec.Prompts.Prompts != b.spec.Prompts.Prompts,
+		"--a, --b: the profiles have another seed or number of prompts, so that there would be no pairs")
+	if err := errors.Join(p...); err != nil {
+		return usage.Wrap(err)
+	}
+	return nil
+}
+
+func runAB(env *session.Environment, args []string) int {
+	o := newAB()
+	o.env = env
+	if err := o.parse(env, args); err != nil {
+		return env.Fail(session.ExitUsage, err)
+	}
+	defer o.stop()
+	for i := range o.sides {
+		s := &o.sides[i]
+		s.spec.Save.Unasked = env.SavesUnasked()
+		env.Warn(slices.DeleteFunc(s.spec.Warnings, func(w string) bool {
+			return i > 0 && slices.Contains(o.sides[0].spec.Warnings, w)
+		}))
+		if s.spec.DryRun {
+			fmt.Fprintf(env.Stdout, "# %s: %s\n", s.name, session.Harmless(s.label))
+			err := session.UntilStopped(func(ctx context.Context) error { return env.DryRun(ctx, s.spec) })
+			if err != nil || i == 1 {
+				return env.Failed(err)
+			}
+		}
+	}
+	outcome, err := env.Series(&o.sides[0].spec.Screen, false, o.series)
+	if err == nil && outcome.Failed > 0 {
+		err = fmt.Errorf("%d of %d runs failed", outcome.Failed, outcome.Done+outcome.Failed)
+	}
+	if printed := o.print(); err == nil {
+		err = printed
+	}
+	if err != nil {
+		return env.Failed(err)
+	}
+	return o.gate()
+}
+
+// series are the runs of both sides.
+func (o *abOptions) series(b *session.Runner, _ io.Writer) (s *sweep.Sweep) {
+	runs := o.blocks
+	order := func(n int) []int { return rand.New(rand.NewPCG(uint64(o.sides[0].spec.Load.Seed), uint64(n))).Perm(2) }
+	if o.paired == asDuet {
+		runs, order = 1, func(int) []int { return []int{0, 1} }
+	}
+	s = sweep.New(sweep.Options{
+		Title: "ab, " + o.paired, Word: "comparison", Part: "side", Runs: runs, Whole: true, ContinueOnError: true,
+		Out: io.Discard,
+		Pairs: []sweep.Combination{{Place: "0", Load: "A " + session.Harmless(o.sides[0].label)},
+			{Place: "1", Load: "B " + session.Harmless(o.sides[1].label)}},
+		Driver: &sweep.Turns{Order: order, Enough: func(n int) bool { return o.lookAfter(s, n+1, runs) },
+			Together: o.paired == asDuet},
+		Measure: func(ctx context.Context, r sweep.Run) (grid.Figures, error) {
+			side, _ := strconv.Atoi(r.Place)
+			if o.paired == asDuet && side == 0 {
+				o.both(ctx, s, b)
+			}
+			if o.paired == asDuet {
+				return gridFigures(&o.duet[side])
+			}
+			out := o.measure(ctx, s, *b, side, r.Number)
+			return gridFigures(&out)
+		},
+	})
+	if o.sides[0].command != nil || o.sides[1].command != nil {
+		s.ServerIs(grid.ServerNone, nil)
+	}
+	return s
+}
+
+// gridFigures are those of a run for the screen.
+func gridFigures(r *abRun) (grid.Figures, error) {
+	if r.err != nil {
+		return grid.Unknown(), r.err
+	}
+	return sweep.FiguresOf(r.Report)
+}
+
+// measure performs the run of a side with a part of the draw.
+func (o *abOptions) measure(ctx context.Context, s *sweep.Sweep, b session.Runner, side, block int) (out abRun) {
+	of, name := &o.sides[side], fmt.Sprintf("%s%d", strings.ToLower(o.sides[side].name), block+1)
+	parts := o.blocks
+	if o.paired == asDuet {
+		parts, name = 1, strings.ToLower(of.name)
+	}
+	one, err := of.spec.Part(name, block, parts)
+	if err == nil {
+		err = o.serve(ctx, s, side)
+	}
+	if err != nil {
+		return abRun{err: err}
+	}
+	b.Failures = true
+	b.Sinks = func(plan *metrics.Plan) []event.Sink { return []event.Sink{o.pairsOf(block, plan).Side(side)} }
+	out.Outcome, out.err = b.Perform(ctx, one)
+	if !out.Report.Plan.Started.IsZero() {
+		o.mu.Lock()
+		o.reports[side] = append(o.reports[side], out.Report)
+		o.mu.Unlock()
+	}
+	if out.Path != "" {
+		o.env.Say(fmt.Sprintf("%s: result saved to %s", name, session.Harmless(out.Path)))
+	}
+	return out
+}
+
+// pairsOf are those of a block, which the side that comes first begins.
+func (o *abOptions) pairsOf(block int, plan *metrics.Plan) *evidence.Pairs {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if block == len(o.pairs) {
+		o.pairs = append(o.pairs, evidence.NewPairs(plan))
+	}
+	return o.pairs[block]
+}
+
+// both performs the runs of both sides at once, and looks at their pairs meanwhile.
+func (o *abOptions) both(ctx context.Context, s *sweep.Sweep, b *session.Runner) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var ready, over sync.WaitGroup
+	ready.Add(2)
+	for i := range o.duet {
+		over.Go(func() {
+			x := *b
+			waiting := sync.OnceFunc(ready.Done)
+			defer waiting()
+			x.Enough = o.enough
+			x.Begin = func(ctx context.Context) error {
+				waiting()
+				ready.Wait()
+				return ctx.Err()
+			}
+			if o.duet[i] = o.measure(ctx, s, x, i, 0); o.duet[i].err != nil {
+				stop()
+			}
+		})
+	}
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() { o.watch(s, ended) })
+	over.Wait()
+	close(ended)
+	watching.Wait()
+}
+
+// watch looks at the pairs of runs that are on, when each quarter of them has ended.
+func (o *abOptions) watch(s *sweep.Sweep, over <-chan struct{}) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
+		o.mu.Lock()
+		part := 0.0
+		if len(o.pairs) > 0 {
+			part = o.pairs[0].Part()
+		}
+		o.mu.Unlock()
+		if look := o.look + 1; look < evidence.Looks && part >= float64(look)/evidence.Looks {
+			if o.lookAt(s, look) {
+				close(o.enough)
+				return
+			}
+		}
+		o.show(s)
+	}
+}
+
+// lookAfter looks at the pairs after so many of all blocks, and says whether they are enough.
+func (o *abOptions) lookAfter(s *sweep.Sweep, done, all int) bool {
+	defer o.show(s)
+	if o.paired == asDuet && o.narrow {
+		return true // the look that ended the runs is the last
+	}
+	if look := done * evidence.Looks / all; done*evidence.Looks%all == 0 {
+		return o.lookAt(s, look)
+	}
+	return false
+}
+
+// lookAt is a look, from 1, and says whether the intervals are narrow enough.
+func (o *abOptions) lookAt(s *sweep.Sweep, look int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.look, o.proof = look, o.prove(look)
+	o.narrow = o.precision > 0 && !slices.ContainsFunc(o.figures, func(key string) bool {
+		i := slices.IndexFunc(o.proof.Rows, func(r evidence.Row) bool { return r.Key == key })
+		return i < 0 || !((o.proof.Rows[i].High-o.proof.Rows[i].Low)/2 <= o.precision/100)
+	})
+	return o.narrow
+}
+
+// prove is what the pairs say at a look, 0 for none.
+func (o *abOptions) prove(look int) compare.Proof {
+	labels := [2]string{o.sides[0].label, o.sides[1].label}
+	load := o.sides[0].spec.Load.Shape().Describe(o.sides[0].spec.Prompts.Prompts, metrics.RequestsPerSecond)
+	if len(o.pairs) == 0 {
+		return compare.Proof{Labels: labels, Load: load}
+	}
+	return compare.OfRuns(labels, load, o.reports, evidence.ComparePairs(o.pairs, look))
+}
+
+// show brings the figures so far to the screen: with the verdicts of the last look, or without.
+func (o *abOptions) show(s *sweep.Sweep) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	proof := o.prove(0)
+	for i := range proof.Rows {
+		r := &proof.Rows[i]
+		if k := slices.IndexFunc(o.proof.Rows, func(x evidence.Row) bool { return x.Key == r.Key }); k >= 0 && r.Verdict == "" {
+			r.Verdict = o.proof.Rows[k].Verdict
+		}
+	}
+	t := proof.Screen()
+	t.Title = fmt.Sprintf("A against B, %s, look %d of %d", proof.Units, o.look, evidence.Looks)
+	s.Show(t)
+}
+
+// print prints the evidence, and why there are no more pairs.
+func (o *abOptions) print() error {
+	if o.look == 0 {
+		_, err := fmt.Fprintf(o.env.Stdout, "No evidence: the comparison ended before a %s of its budget was spent.\n",
+			[...]string{"", "whole", "half", "third", "quarter"}[evidence.Looks])
+		return err
+	}
+	tables := o.proof.Tables()
+	width, colours := 1000, false
+	if session.IsTerminal(o.env.Stdout) {
+		width, colours = max(40, term.Columns(o.env.Stdout)), os.Getenv("NO_COLOR") == ""
+	}
+	how := fmt.Sprintf("Paired in %s, each figure at a level of %g %% over all figures and %d looks; look %d.",
+		map[string]string{inBlocks: "blocks of random order", asDuet: "a duet"}[o.paired], 100*evidence.PairedLevel,
+		evidence.Looks, o.look)
+	if o.narrow && o.look < evidence.Looks {
+		how += fmt.Sprintf(" Ended there: the intervals of %s are within %g %%.", strings.Join(o.figures, ", "), o.precision)
+	}
+	_, err := io.WriteString(o.env.Stdout, compare.Terminal(tables, how, width, colours))
+	return err
+}
+
+// gate says which conditions are met, and returns the exit code.
+func (o *abOptions) gate() int {
+	code := session.ExitFine
+	for _, g := range o.gates {
+		fired, untested := g.Check(&o.proof)
+		if fired != "" {
+			code = session.ExitMissed
+		}
+		if words := cmp.Or(fired, untested); words != "" {
+			o.env.Say(words)
+		}
+	}
+	return code
+}
+
+// serve starts the server of a side, where it is a command that does not run yet; another at its address is stopped.
+func (o *abOptions) serve(ctx context.Context, s *sweep.Sweep, side int) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	of, other := &o.sides[side], &o.sides[1-side]
+	if of.command == nil {
+		return nil
+	}
+	if of.server != nil {
+		select {
+		case <-of.server.Died():
+			return sweep.End{Err: fmt.Errorf("the server of %s ended: %w", of.name, of.server.Err())}
+		default:
+			return nil
+		}
+	}
+	if other.server != nil && other.address == of.address {
+		s.ServerIs(grid.ServerStopping, nil)
+		err := other.server.Stop()
+		if other.server = nil; err != nil {
+			return sweep.End{Err: err}
+		}
+	}
+	s.ServerIs(grid.ServerStarting, launch.Hide(of.command))
+	server, err := launch.Start(ctx, launch.Options{Command: of.command, Guard: o.guard, Log: s.Logged,
+		Ready: time.Duration(o.ready) * time.Second})
+	if err == nil {
+		of.server = server
+		err = server.Ready(ctx)
+	}
+	if err != nil {
+		s.ServerIs(grid.ServerFailed, nil)
+		return sweep.End{Err: fmt.Errorf("the server of %s: %w", of.name, err)}
+	}
+	s.ServerIs(grid.ServerReady, nil)
+	return nil
+}
+
+// stop ends the servers.
+func (o *abOptions) stop() {
+	for i := range o.sides {
+		if s := o.sides[i].server; s != nil {
+			if err := s.Stop(); err != nil {
+				o.env.Warn([]string{err.Error()})
+			}
+		}
+	}
+}

@@ -235,6 +235,7 @@ func runAB(env *session.Environment, args []string) int {
 
 // series are the runs of both sides.
 func (o *abOptions) series(b *session.Runner, _ io.Writer) (s *sweep.Sweep) {
+	b.Lines = &differentLines{to: b.Lines, told: map[string]bool{}}
 	runs := o.blocks
 	order := func(n int) []int { return rand.New(rand.NewPCG(uint64(o.sides[0].spec.Load.Seed), uint64(n))).Perm(2) }
 	if o.paired == asDuet {
@@ -263,6 +264,23 @@ func (o *abOptions) series(b *session.Runner, _ io.Writer) (s *sweep.Sweep) {
 		s.ServerIs(grid.ServerNone, nil)
 	}
 	return s
+}
+
+// differentLines passes each line on once: many runs have the same.
+type differentLines struct {
+	mu   sync.Mutex
+	to   io.Writer
+	told map[string]bool
+}
+
+func (d *differentLines) Write(line []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.told[string(line)] {
+		return len(line), nil
+	}
+	d.told[string(line)] = true
+	return d.to.Write(line)
 }
 
 // gridFigures are those of a run for the screen.

@@ -115,3 +115,32 @@ func TestCorrected(t *testing.T) {
 		t.Errorf("of none %v", got)
 	}
 }
+
+// The distribution of the signed ranks is that of all signs, and a chance is that of published tables: 8 changes of one
+// sign 2 in 256, and with the smallest of the other 4.
+func TestSigns(t *testing.T) {
+	for _, n := range []int{1, 4, 7} {
+		below, counts := signs(n), make([]float64, n*(n+1)/2+1)
+		for set := range 1 << n {
+			w := 0
+			for i := range n {
+				w += (set >> i & 1) * (i + 1)
+			}
+			counts[w]++
+		}
+		sum := 0.0
+		for w, c := range counts {
+			sum += c
+			near(t, "a share", below(float64(w)), sum/float64(int(1)<<n))
+		}
+		near(t, "the lowest chance", lowestChance(n), math.Min(1, 2*below(0)))
+	}
+	near(t, "one sign", pairedChance([]float64{1, 2, 3, 4, 5, 6, 7, 8}), 2./256)
+	near(t, "the smallest is other", pairedChance([]float64{-1, 2, 3, 4, 5, 6, 7, 8}), 4./256)
+	near(t, "nothing changed", pairedChance(make([]float64, 9)), 1)
+	near(t, "ties", pairedChance([]float64{1, 1, 1, 1, -1, -1, -1, -1}), pairedChance([]float64{1, 1, -1, 1, -1, -1, -1, 1}))
+	low, middle, high := pairedShift([]float64{1, 2, 3, 4, 5, 6, 7, 8}, .95)
+	near(t, "the middle", middle, 4.5)
+	near(t, "the low end", low, 2) // the fourth of 36 means: 5 of 256 orders of signs are as far out, 7 one more
+	near(t, "the high end", high, 7)
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/internal/session"
+	"benchtop/internal/simulator"
+)
+
+// A side may be a URL or a profile; the slower one is found, by requests sent at once and in blocks, and both sides
+// leave results with the same prompts.
+func TestAB(t *testing.T) {
+	fast := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = 2*time.Millisecond, 1 })
+	slow := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = 6*time.Millisecond, 1 })
+	dir := t.TempDir()
+	profile := filepath.Join(dir, "sides.yaml")
+	if err := os.WriteFile(profile, []byte("profiles:\n  b:\n    base-url: "+slow+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--a", fast, "--b", profile + "#b", "--max-concurrency", "2", "--random-input-len", "16",
+		"--random-output-len", "4", "--no-tui", "--fail-on", "mean_e2el_ms>+50%", "--result-dir", dir}
+	for _, how := range [][]string{{"--paired", "duet", "--num-prompts", "64", "--save-result"},
+		{"--num-prompts", "96", "--no-save"}} {
+		got := benchtop(append([]string{"ab"}, append(flags, how...)...)...)
+		got.expect(t, session.ExitMissed, "Evidence, ", "A: "+fast, "B: "+profile+"#b", "99 % interval",
+			"--fail-on mean_e2el_ms>+50%: ")
+		for line := range strings.SplitSeq(got.stdout, "\n") {
+			if strings.HasPrefix(line, "Mean E2EL (ms)") && !strings.Contains(line, "worse") {
+				t.Error(line)
+			}
+		}
+	}
+	a, _ := filepath.Glob(filepath.Join(dir, "a-*.json"))
+	b, _ := filepath.Glob(filepath.Join(dir, "b-*.json"))
+	if len(a) != 1 || len(b) != 1 {
+		t.Fatalf("results: %q, %q", a, b)
+	}
+	var sides [2]struct {
+		Input int `json:"total_input_tokens"`
+	}
+	for i, path := range []string{a[0], b[0]} {
+		raw, err := os.ReadFile(path)
+		if err != nil || json.Unmarshal(raw, &sides[i]) != nil {
+			t.Fatal(path, err)
+		}
+	}
+	if sides[0] != sides[1] || sides[0].Input == 0 {
+		t.Errorf("input tokens: %v", sides)
+	}
+}
+
+// Servers of commands for one port run in turn, and none of them is left.
+func TestABCommands(t *testing.T) {
+	t.Setenv(asProgram, "1")
+	port := unused(t)
+	command := program(t) + " simulate --port " + port
+	got := benchtop("ab", "--a", command, "--b", command+" --speed 2", "--blocks", "8", "--num-prompts", "16",
+		"--max-concurrency", "2", "--random-input-len", "16", "--random-output-len", "2", "--no-tui", "--no-save")
+	got.expect(t, session.ExitFine, "16 pairs, too few", "too short")
+	l, err := net.Listen("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		t.Fatalf("a server is left: %v", err)
+	}
+	_ = l.Close()
+}
+
+func TestABUsage(t *testing.T) {
+	benchtop("ab", "--a", "http://x:1", "--blocks", "9", "--figure", "mean_tfft_ms", "--paired", "both", "--fail-on",
+		"p99>5").expect(t, session.ExitUsage, "--b: missing; give the URL", "--blocks 9: must be a multiple of 4",
+		"--figure", "mean_ttft_ms", "--paired", "--fail-on \"p99>5\"")
+	benchtop("ab", "--a", "http://x:1", "--b", "http://x:2", "--find", "--goodput", "ttft:100").expect(t,
+		session.ExitUsage, "--a: a search sends each side another load")
+	benchtop("ab", "--a", "sh -c 'sleep 1' --port 9", "--b", "sh x --port 9", "--paired", "duet").expect(t,
+		session.ExitUsage, "both commands listen at http://127.0.0.1:9")
+	benchtop("ab", "--a", "http://x:1", "--b", "http://x:2", "--num-promts", "5").expect(t, session.ExitUsage,
+		"--a: --num-promts")
+}

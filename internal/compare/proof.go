@@ -198,7 +198,13 @@ func differences(a, b []metrics.Report) (all []Difference) {
 		{"load", load},
 		{"objectives", func(r *metrics.Report) string { return r.Plan.Goodput.String() }},
 		{"sampling and body", sampling},
-		{"client", func(r *metrics.Report) string { return export.ClientState(*r) }},
+		{"client", func(r *metrics.Report) string {
+			state := export.ClientState(*r)
+			if len(a)+len(b) > 2 { // details differ from run to run
+				state, _, _ = strings.Cut(state, " (")
+			}
+			return state
+		}},
 		{"prompts", func(r *metrics.Report) string { return r.Plan.Dataset }},
 		{"prefix cache", func(r *metrics.Report) string { return r.Plan.Cache }},
 	} {

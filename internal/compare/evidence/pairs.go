@@ -242,10 +242,8 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 	level := levelAt(cmp.Or(look, Looks))
 	out.Confidence = 1 - PairedLevel
 	var units [2][]slice
-	pairs := 0
 	for _, b := range blocks {
 		of := b.sides()
-		pairs += b.count
 		for i := range of {
 			if len(blocks) > 1 && len(of[i]) > 0 {
 				of[i] = []slice{joined(of[i])}
@@ -258,6 +256,7 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 		return out
 	}
 	a, b := joined(units[0]), joined(units[1])
+	pairs := a.Ended()
 	var tested []int
 	var chances []float64
 	least, longest := math.MaxInt, 0

@@ -51,24 +51,24 @@ const (
 
 // abOptions are the flags of ab.
 type abOptions struct {
-	texts             [2]string
-	paired            string
-	blocks, ready     int
-	figures, failOn   []string
-	precision         float64
-	gates             []compare.Gate
-	flags             argv.Flags
-	sides             [2]abSide
-	guard             []string
-	env               *session.Environment
-	mu                sync.Mutex // guards those below
-	pairs             []*evidence.Pairs
-	reports           [2][]metrics.Report
-	look              int
-	proof             compare.Proof // of the last look
-	enough            chan struct{}
-	duet              [2]abRun
-	narrow            bool
+	texts           [2]string
+	paired          string
+	blocks, ready   int
+	figures, failOn []string
+	precision       float64
+	gates           []compare.Gate
+	flags           argv.Flags
+	sides           [2]abSide
+	guard           []string
+	env             *session.Environment
+	mu              sync.Mutex // guards those below
+	pairs           []*evidence.Pairs
+	reports         [2][]metrics.Report
+	look            int
+	proof           compare.Proof // of the last look
+	enough          chan struct{}
+	duet            [2]abRun
+	narrow          bool
 }
 
 // abSide is one of the two.
@@ -92,12 +92,13 @@ func newAB() *abOptions {
 	f := o.flags.Group("Comparison")
 	f.StringVar(&o.texts[0], "a", "", "the first side: URL, FILE.yaml#PROFILE, or the command of a server in quotes")
 	f.StringVar(&o.texts[1], "b", "", "the second side")
-	f.StringVar(&o.paired, "paired", inBlocks, "how requests meet: blocks (in parts, in random order) or duet (at once)")
+	f.StringVar(&o.paired, "paired", inBlocks,
+		"how requests meet: blocks (in parts, in random order) or duet (at once)")
 	argv.OneOf(f, "paired", inBlocks, asDuet)
 	f.IntVar(&o.blocks, "blocks", 16, "parts of the draw with --paired blocks, a multiple of 4, at least 16 to decide "+
 		"all figures")
 	f.Var(argv.List(&o.figures, "figure", argv.Text), "figure",
-		"figures whose intervals have to be narrow, as mean_ttft_ms; repeatable (default: mean_ttft_ms, mean_tpot_ms)")
+		"figures whose intervals have to be narrow, as p99_itl_ms; repeatable (default: mean_ttft_ms, mean_tpot_ms)")
 	f.Float64Var(&o.precision, "precision", 1,
 		"stop at a quarter, half or three quarters of the budget where the interval of each --figure is within so many "+
 			"percent; 0 for never")
@@ -119,7 +120,8 @@ func (o *abOptions) parse(env *session.Environment, args []string) (err error) {
 	p := usage.Problems{err, noArguments("ab", rest)}
 	p.OneOf("paired", o.paired, inBlocks, asDuet)
 	p.BadIf(o.blocks < 2*evidence.Looks || o.blocks%evidence.Looks != 0 || o.blocks > spec.MostPoints,
-		"--blocks %d: must be a multiple of %d, from %d to %d", o.blocks, evidence.Looks, 2*evidence.Looks, spec.MostPoints)
+		"--blocks %d: must be a multiple of %d, from %d to %d", o.blocks, evidence.Looks, 2*evidence.Looks,
+		spec.MostPoints)
 	p.BadIf(!(o.precision >= 0), "--precision %g: must not be negative", o.precision)
 	p.BadIf(o.ready < 1, "--server-ready-timeout %d: must be at least 1", o.ready)
 	if len(o.figures) == 0 {
@@ -424,15 +426,28 @@ func (o *abOptions) show(s *sweep.Sweep) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	proof := o.prove(0)
+	if len(proof.Rows) == 0 {
+		return
+	}
 	for i := range proof.Rows {
 		r := &proof.Rows[i]
-		if k := slices.IndexFunc(o.proof.Rows, func(x evidence.Row) bool { return x.Key == r.Key }); k >= 0 && r.Verdict == "" {
+		k := slices.IndexFunc(o.proof.Rows, func(x evidence.Row) bool { return x.Key == r.Key })
+		if k >= 0 && r.Verdict == "" {
 			r.Verdict = o.proof.Rows[k].Verdict
 		}
 	}
-	t := proof.Screen()
-	t.Title = fmt.Sprintf("A against B, %s, look %d of %d", proof.Units, o.look, evidence.Looks)
-	s.Show(t)
+	t := proof.Short()
+	t.Title = ""
+	shown := grid.Table{Title: fmt.Sprintf("A against B, %s, look %d of %d", proof.Units, o.look, evidence.Looks)}
+	for i, line := range strings.Split(strings.Trim(t.Text(1000, false), "\n"), "\n") {
+		l := grid.TableLine{Text: line}
+		if i > 0 { // below the head
+			v := proof.Rows[i-1].Verdict
+			l.Good, l.Bad = v == evidence.Better, v == evidence.Worse
+		}
+		shown.Lines = append(shown.Lines, l)
+	}
+	s.Show(shown)
 }
 
 // print prints the evidence, and why there are no more pairs.
@@ -447,11 +462,12 @@ func (o *abOptions) print() error {
 	if session.IsTerminal(o.env.Stdout) {
 		width, colours = max(40, term.Columns(o.env.Stdout)), os.Getenv("NO_COLOR") == ""
 	}
-	how := fmt.Sprintf("Paired in %s, each figure at a level of %g %% over all figures and %d looks; look %d.",
-		map[string]string{inBlocks: "blocks of random order", asDuet: "a duet"}[o.paired], 100*evidence.PairedLevel,
-		evidence.Looks, o.look)
+	how := fmt.Sprintf("%s. Of equal servers, %g %% of comparisons have any row that is better or worse; look %d of %d.",
+		map[string]string{inBlocks: "The blocks of both sides went out in random order", asDuet: "Both sides had their " +
+			"load at once"}[o.paired], 100*evidence.PairedLevel, o.look, evidence.Looks)
 	if o.narrow && o.look < evidence.Looks {
-		how += fmt.Sprintf(" Ended there: the intervals of %s are within %g %%.", strings.Join(o.figures, ", "), o.precision)
+		how += fmt.Sprintf(" It ended there: the intervals of %s are within %g %%.", strings.Join(o.figures, ", "),
+			o.precision)
 	}
 	_, err := io.WriteString(o.env.Stdout, compare.Terminal(tables, how, width, colours))
 	return err

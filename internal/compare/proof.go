@@ -17,7 +17,6 @@ import (
 	"benchtop/internal/table"
 	"benchtop/internal/text"
 	"benchtop/metrics"
-	"benchtop/metrics/grid"
 )
 
 // Proof is the evidence on the runs of two configurations with the same load.
@@ -288,10 +287,15 @@ func (p *Proof) Tables() (all []Table) {
 		}
 		all = append(all, Table{Table: *t, Group: group})
 	}
-	if len(p.Rows) == 0 {
-		return all
+	if len(p.Rows) > 0 {
+		all = append(all, Table{Table: p.evidence(a, b), Group: group})
 	}
-	t := table.New("Evidence, "+cmp.Or(p.Units, "by what each run found"), figureColumn, a, b, "B against A",
+	return all
+}
+
+// evidence is the table of the rows, with the titles of both sides.
+func (p *Proof) evidence(a, b string) table.Table {
+	t := table.New("Evidence, "+cmp.Or(p.Units, "by what each run found"), "Figure", a, b, "B against A",
 		fmt.Sprintf("%.0f %% interval", 100*p.Confidence), "Verdict", "To see 5 %")
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -308,11 +312,11 @@ func (p *Proof) Tables() (all []Table) {
 		t.Add(r.Name, figureText(r, r.A), figureText(r, r.B), change, between,
 			table.Cell{Text: string(r.Verdict), Mark: marks[r.Verdict]}, longer)
 	}
-	return append(all, Table{Table: *t, Group: group})
+	return *t
 }
 
-// figureColumn is the title of the first column of the evidence.
-const figureColumn = "Figure"
+// Short is the evidence with short titles, for a screen.
+func (p *Proof) Short() table.Table { return p.evidence("A", "B") }
 
 var marks = map[evidence.Verdict]table.Mark{evidence.Better: table.Good, evidence.Worse: table.Slack}
 
@@ -341,22 +345,3 @@ func figureText(r *evidence.Row, v metrics.Range) string {
 
 // percent is a change with its sign.
 func percent(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }
-
-// Screen is the evidence as a table for a screen.
-func (p *Proof) Screen() grid.Table {
-	var out grid.Table
-	for _, t := range p.Tables() {
-		if t.Columns[0].Name != figureColumn {
-			continue
-		}
-		t.Title, t.Columns[1].Name, t.Columns[2].Name = "", "A", "B"
-		for i, line := range strings.Split(strings.Trim(t.Text(1000, false), "\n"), "\n") {
-			l := grid.TableLine{Text: line}
-			if k := i - 1; k >= 0 && k < len(p.Rows) {
-				l.Good, l.Bad = p.Rows[k].Verdict == evidence.Better, p.Rows[k].Verdict == evidence.Worse
-			}
-			out.Lines = append(out.Lines, l)
-		}
-	}
-	return out
-}

@@ -69,6 +69,27 @@ func TestRunsOfStarts(t *testing.T) {
 	}
 }
 
+// The table of two sides stands below them in place of the detail, and says how many lines have no room.
+func TestTableOfSides(t *testing.T) {
+	s := &grid.Snapshot{Current: -1, Server: grid.Server{State: grid.ServerForeign},
+		Cells: make([]grid.Cell, 2), Table: &grid.Table{Title: "A against B"}}
+	for _, line := range []string{"Figure  A  B", "Mean TTFT  1  2", "Mean TPOT  1  1", "Failed  0  0"} {
+		s.Table.Lines = append(s.Table.Lines, grid.TableLine{Text: line})
+	}
+	for h, shown := range map[int]map[string]bool{
+		24: {"A against B": true, "Mean TTFT  1  2": true, "Failed  0  0": true, "in the report": false},
+		12: {"Mean TTFT  1  2": true, "Mean TPOT": false, "2 more, in the report": true}} {
+		v, sf := NewSweepView(s, SweepList{}), screen.NewSurface(80, h)
+		v.Draw(sf.All(), v.Layout(SweepGrid, 80, h))
+		text := sf.Render(&screen.Palette{Mono: true})
+		for word, want := range shown {
+			if strings.Contains(text, word) != want {
+				t.Errorf("%d lines: %q is wrong in\n%s", h, word, text)
+			}
+		}
+	}
+}
+
 // Columns that do not fit lose from the widest.
 func TestShrink(t *testing.T) {
 	for _, c := range []struct {

@@ -12,7 +12,8 @@ import (
 	"benchtop/metrics/event"
 )
 
-// PairedLevel is the chance that any figure of equal servers has a verdict in a comparison of pairs, over all its looks.
+// PairedLevel is the chance that any figure of equal servers has a verdict in a comparison of pairs, over all its
+// looks.
 const PairedLevel = 0.01
 
 // Looks is the number of looks at the pairs of a comparison, at equal parts of its plan.
@@ -40,7 +41,7 @@ type Pairs struct {
 	size  int                            // conversations of a cell
 	cells []cell
 	ended [2][]end
-	count int
+	count int // of pairs
 }
 
 // cell are consecutive conversations of both sides.
@@ -205,74 +206,62 @@ func (p *Pairs) sides() (of [2][]slice) {
 		whole = i // as without a connection
 	}
 	for i := range of {
-		of[i] = make([]slice, whole)
-		last := time.Duration(0)
-		for _, e := range p.ended[i] {
-			last = max(last, e.at)
+		of[i] = p.timed(i, whole)
+	}
+	return of
+}
+
+// timed are so many cells of a side with what ended in their time.
+func (p *Pairs) timed(side, whole int) []slice {
+	of, bounds := make([]slice, whole), make([]time.Duration, whole+1)
+	for _, e := range p.ended[side] {
+		bounds[whole] = max(bounds[whole], e.at)
+	}
+	for k := range min(whole+1, len(p.cells)) {
+		if at := p.cells[k].sent[side]; at != metrics.Never {
+			bounds[k] = max(at, bounds[max(0, k-1)])
 		}
-		bounds := make([]time.Duration, whole+1)
-		for k := range whole {
-			bounds[k] = max(p.cells[k].sent[i], bounds[max(0, k-1)])
-			of[i][k].add(&p.cells[k].sides[i])
+	}
+	for k := range of {
+		of[k].add(&p.cells[k].sides[side])
+		of[k].seconds = (bounds[k+1] - bounds[k]).Seconds()
+	}
+	for _, e := range p.ended[side] {
+		k, found := slices.BinarySearch(bounds, e.at)
+		if !found || k == whole {
+			k--
 		}
-		bounds[whole] = last
-		if whole < len(p.cells) && p.cells[whole].sent[i] != metrics.Never {
-			bounds[whole] = max(p.cells[whole].sent[i], bounds[max(0, whole-1)])
-		}
-		for k := range whole {
-			of[i][k].seconds = (bounds[k+1] - bounds[k]).Seconds()
-		}
-		for _, e := range p.ended[i] {
-			k, found := slices.BinarySearch(bounds, e.at)
-			if !found || k == whole {
-				k--
-			}
-			if k >= 0 && k < whole {
-				of[i][k].tokens += e.tokens
-				of[i][k].completed += map[bool]int{true: 1}[e.ok]
-			}
+		if k >= 0 && k < whole {
+			of[k].tokens += e.tokens
+			of[k].completed += map[bool]int{true: 1}[e.ok]
 		}
 	}
 	return of
 }
 
-// ComparePairs compares the sides of pairs at a look, from 1 to Looks; between two looks, 0, there are no verdicts. Of several blocks, each is a unit; a single one
-// is cut into pieces of consecutive pairs that are so long that their differences hardly depend on each other.
+// ComparePairs compares the sides of pairs at a look, from 1 to Looks; between two looks, 0, there are no verdicts. Of
+// several blocks, each is a unit; a single one is cut into pieces of consecutive pairs that are so long that their
+// differences hardly depend on each other.
 func ComparePairs(blocks []*Pairs, look int) (out Result) {
 	level := levelAt(cmp.Or(look, Looks))
 	out.Confidence = 1 - PairedLevel
-	var units [2][]slice
-	for _, b := range blocks {
-		of := b.sides()
-		for i := range of {
-			if len(blocks) > 1 && len(of[i]) > 0 {
-				of[i] = []slice{joined(of[i])}
-			}
-			units[i] = append(units[i], of[i]...)
-		}
-	}
-	if len(units[0]) == 0 {
+	a, b := unitsOf(blocks)
+	if len(a) == 0 {
 		out.Why = "no pair of requests has ended"
 		return out
 	}
-	a, b := joined(units[0]), joined(units[1])
-	pairs := a.Ended()
+	wholeA, wholeB := joined(a), joined(b)
 	var tested []int
 	var chances []float64
 	least, longest := math.MaxInt, 0
 	for _, f := range figures() {
-		va, na := f.of(&a)
-		vb, nb := f.of(&b)
-		if na == 0 || nb == 0 || va == 0 && vb == 0 && !f.share || f.key == "goodput" && !blocks[0].judges() {
+		row, ok := f.row(&wholeA, &wholeB)
+		if !ok || f.key == "goodput" && !blocks[0].judges() {
 			continue
 		}
-		row := Row{Key: f.key, Name: f.name, A: metrics.Range{Load: va}, B: metrics.Range{Load: vb},
-			Change: math.NaN(), Low: math.NaN(), High: math.NaN(), HigherBetter: f.higherBetter, Share: f.share,
-			Verdict: Short}
-		changes, need := f.changes(units[0], units[1], len(blocks) == 1)
+		changes, need := f.changes(a, b, len(blocks) == 1)
 		if n := len(changes); n > 0 && lowestChance(n) <= level {
 			least, longest = min(least, n), max(longest, n)
-			row.Verdict = None
 			row.paired(changes)
 			tested, chances = append(tested, len(out.Rows)), append(chances, pairedChance(changes))
 		} else {
@@ -285,15 +274,37 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 			out.Rows[i].Verdict = ""
 		}
 	}
+	out.Units = fmt.Sprintf("%d pairs", wholeA.Ended())
 	switch {
 	case longest == 0:
-		out.Units = fmt.Sprintf("%d pairs, too few", pairs)
+		out.Units += ", too few"
 	case len(blocks) > 1:
-		out.Units = fmt.Sprintf("%d pairs in %d blocks", pairs, longest)
+		out.Units += fmt.Sprintf(" in %d blocks", longest)
 	default:
-		out.Units = fmt.Sprintf("%d pairs in %d to %d pieces", pairs, least, longest)
+		out.Units += fmt.Sprintf(" in %d to %d pieces", least, longest)
 	}
 	return out
+}
+
+// unitsOf are those of each side: the blocks, or the cells of a single one.
+func unitsOf(blocks []*Pairs) (a, b []slice) {
+	for _, block := range blocks {
+		of := block.sides()
+		if len(blocks) > 1 && len(of[0]) > 0 {
+			of = [2][]slice{{joined(of[0])}, {joined(of[1])}}
+		}
+		a, b = append(a, of[0]...), append(b, of[1]...)
+	}
+	return a, b
+}
+
+// row is the figure of all pairs, not yet tested; ok is false where there is none.
+func (f *figure) row(a, b *slice) (r Row, ok bool) {
+	va, na := f.of(a)
+	vb, nb := f.of(b)
+	return Row{Key: f.key, Name: f.name, A: metrics.Range{Load: va}, B: metrics.Range{Load: vb},
+		Change: math.NaN(), Low: math.NaN(), High: math.NaN(), HigherBetter: f.higherBetter, Share: f.share,
+		Verdict: Short}, na > 0 && nb > 0 && (va != 0 || vb != 0 || f.share)
 }
 
 // judges reports whether there are objectives.

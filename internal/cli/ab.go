@@ -100,8 +100,8 @@ func newAB() *abOptions {
 	f.Var(argv.List(&o.figures, "figure", argv.Text), "figure",
 		"figures whose intervals have to be narrow, as p99_itl_ms; repeatable (default: mean_ttft_ms, mean_tpot_ms)")
 	f.Float64Var(&o.precision, "precision", 1,
-		"stop at a quarter, half or three quarters of the budget where the interval of each --figure is within so many "+
-			"percent; 0 for never")
+		"stop at a quarter, half or three quarters of the budget where the interval of each --figure is within so "+
+			"many percent; 0 for never")
 	f.Var(argv.List(&o.failOn, "condition", argv.Text), "fail-on",
 		"exit with 3 where B surely changed by more, as 'mean_tpot_ms>+5%'; repeatable")
 	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
@@ -462,9 +462,12 @@ func (o *abOptions) print() error {
 	if session.IsTerminal(o.env.Stdout) {
 		width, colours = max(40, term.Columns(o.env.Stdout)), os.Getenv("NO_COLOR") == ""
 	}
-	how := fmt.Sprintf("%s. Of equal servers, %g %% of comparisons have any row that is better or worse; look %d of %d.",
-		map[string]string{inBlocks: "The blocks of both sides went out in random order", asDuet: "Both sides had their " +
-			"load at once"}[o.paired], 100*evidence.PairedLevel, o.look, evidence.Looks)
+	how := "The blocks of both sides went out in random order."
+	if o.paired == asDuet {
+		how = "Both sides had their load at once."
+	}
+	how += fmt.Sprintf(" At most %g %% of comparisons of a server with itself have a row that is better or worse. "+
+		"Look %d of %d.", 100*evidence.PairedLevel, o.look, evidence.Looks)
 	if o.narrow && o.look < evidence.Looks {
 		how += fmt.Sprintf(" It ended there: the intervals of %s are within %g %%.", strings.Join(o.figures, ", "),
 			o.precision)

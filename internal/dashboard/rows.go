@@ -102,10 +102,11 @@ func Read(path string) (rows []Row, notes []string, err error) {
 	return rows, notes, err
 }
 
-// Results are the paths of the JSON files below a folder.
+// Results are the paths of the JSON files below a folder, and of those of lines that are no journals.
 func Results(dir string) (found []string, err error) {
 	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(name) != ".json" {
+		lines := err == nil && filepath.Ext(name) == ".jsonl" && entry.Type().IsRegular() && !files.IsJournal(name)
+		if err != nil || entry.IsDir() || filepath.Ext(name) != ".json" && !lines {
 			return err
 		}
 		if found = append(found, name); len(found) > mostFiles {
@@ -134,7 +135,8 @@ func readFile(path string) (rows []Row, note string, err error) {
 	return rows, note, err
 }
 
-var errNoResult = errors.New("no result of a benchmark: expected a result of vllm bench or benchtop, or " + Table)
+var errNoResult = errors.New("no result of a benchmark: expected a result of benchtop, vllm bench, SGLang's " +
+	"bench_serving, GuideLLM or AIPerf, or " + Table)
 
 // lists are members of an object that hold the rows of a table.
 var lists = []string{"results", "serving_results", "benchmarks", "data"}

@@ -27,11 +27,11 @@ var (
 		maxResultBytes>>20)
 )
 
-// ReadResults reads the results of a file of benchtop or vLLM as JSON objects, in order: one, several of
-// --append-result, or the elements of a list, as a sweep's summary is; an empty list has none. Python's NaN and
-// Infinity are the texts that results have for them elsewhere. A file without a whole result whose journal lies beside
-// it, as a killed run leaves it, and a journal itself, give the result that the journal tells; the note says why, ""
-// for none. Errors name the file, and the line.
+// ReadResults reads the results of a file of benchtop, vLLM or the benchmarks of [export.Foreign] as JSON objects with
+// the keys of vLLM's, in order: one, several of --append-result, or the elements of a list, as a sweep's summary is; an
+// empty list has none. Python's NaN and Infinity are the texts that results have for them elsewhere. A file without a
+// whole result whose journal lies beside it, as a killed run leaves it, and a journal itself, give the result that the
+// journal tells; the note says why, "" for none. Errors name the file, and the line.
 func ReadResults(path string) (all [][]byte, note string, err error) {
 	from := path
 	switch all, err = readJSON(path); {
@@ -81,13 +81,7 @@ func readJSON(path string) ([][]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path) // a pipe would be waited for
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, len(journalHead))
-	if _, err := io.ReadFull(f, head); err == nil && string(head) == journalHead || strings.HasSuffix(path, ".gz") {
+	if IsJournal(path) {
 		return nil, errJournal
 	}
 	if info.Size() > maxResultBytes {
@@ -102,6 +96,18 @@ func readJSON(path string) ([][]byte, error) {
 		err = fmt.Errorf("%s, %w", path, err)
 	}
 	return all, err
+}
+
+// IsJournal reports whether a regular file is a journal, by its first bytes or as a compressed file.
+func IsJournal(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(journalHead))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == journalHead || strings.HasSuffix(path, ".gz")
 }
 
 // ParseResults are the objects of a text, as ReadResults has those of a file; an empty list has none. Its errors begin
@@ -133,6 +139,10 @@ func ParseResults(data []byte) (all [][]byte, err error) {
 		for object := range one {
 			if object[0] != '{' {
 				return nil, fmt.Errorf("entry %d: expected an object, got %s", len(all)+1, jsonscan.Kind(object))
+			}
+			if translated := export.Foreign(object); translated != nil {
+				all = append(all, translated...)
+				continue
 			}
 			all = append(all, object)
 		}

@@ -38,15 +38,15 @@ func Write(w io.Writer, r metrics.Report, format string) (err error) {
 	return errors.Join(err, problem)
 }
 
-// testSuite is a run in the form of JUnit, which programs of CI show: a test case for the run itself, and one for each
-// condition under which it fails.
-type testSuite struct {
+// TestSuite is a report in the form of JUnit, which programs of CI show: a test case for each condition.
+type TestSuite struct {
 	XMLName   xml.Name   `xml:"testsuite"`
 	Name      string     `xml:"name,attr"`
 	Tests     int        `xml:"tests,attr"`
 	Failures  int        `xml:"failures,attr"`
+	Skipped   int        `xml:"skipped,attr,omitempty"`
 	Time      float64    `xml:"time,attr"` // seconds
-	Timestamp string     `xml:"timestamp,attr"`
+	Timestamp string     `xml:"timestamp,attr,omitempty"`
 	Cases     []testCase `xml:"testcase"`
 	Out       string     `xml:"system-out"`
 }
@@ -55,36 +55,48 @@ type testCase struct {
 	Name    string       `xml:"name,attr"`
 	Class   string       `xml:"classname,attr"`
 	Time    float64      `xml:"time,attr"`
-	Failure *testFailure `xml:"failure"`
+	Failure *testMessage `xml:"failure"`
+	Skipped *testMessage `xml:"skipped"`
 }
 
-type testFailure struct {
+type testMessage struct {
 	Message string `xml:"message,attr"`
 }
 
-// gatesJUnit is the run with its gates as JUnit's XML.
-func gatesJUnit(r *metrics.Report) (string, error) {
-	s := testSuite{Name: "benchtop", Time: r.Duration, Timestamp: r.Plan.Started.UTC().Format("2006-01-02T15:04:05"),
-		Out: Answer(*r)}
-	add := func(name, failure string) {
-		c := testCase{Name: name, Class: "benchtop." + text.Clean(r.Plan.ModelID), Time: r.Duration}
-		if failure != "" {
-			c.Failure = &testFailure{failure}
-			s.Failures++
-		}
-		s.Cases = append(s.Cases, c)
+// Add adds a test case of a class: what failed, or why it was not tested, both "" where it passed.
+func (s *TestSuite) Add(class, name, failure, untested string) {
+	c := testCase{Name: text.Clean(name), Class: "benchtop." + text.Clean(class), Time: s.Time}
+	switch {
+	case failure != "":
+		c.Failure = &testMessage{text.Clean(failure)}
+		s.Failures++
+	case untested != "":
+		c.Skipped = &testMessage{text.Clean(untested)}
+		s.Skipped++
 	}
-	add("run", text.Clean(r.Trouble))
+	s.Cases = append(s.Cases, c)
+	s.Tests++
+}
+
+// XML is the suite as JUnit's XML.
+func (s *TestSuite) XML() (string, error) {
+	out, err := xml.MarshalIndent(s, "", "  ")
+	return xml.Header + string(out) + "\n", err
+}
+
+// gatesJUnit is the run with a test case for itself, and one for each condition under which it fails.
+func gatesJUnit(r *metrics.Report) (string, error) {
+	s := TestSuite{Name: "benchtop", Time: r.Duration, Timestamp: r.Plan.Started.UTC().Format("2006-01-02T15:04:05"),
+		Out: Answer(*r)}
+	s.Add(r.Plan.ModelID, "run", r.Trouble, "")
 	for i := range r.Gates {
 		g, failure := &r.Gates[i], ""
 		if g.Missed {
 			failure = "it is " + gateValue(g)
 		}
-		add("not "+g.Gate.String(), failure)
+		s.Add(r.Plan.ModelID, "not "+g.Gate.String(), failure, "")
 	}
-	s.Tests = len(s.Cases)
-	out, err := xml.MarshalIndent(s, "", "  ")
-	return xml.Header + string(out) + "\n", err
+	return s.XML()
 }
 
 // figuresCSV is a line for each key of the result that has a single value, as KEY,VALUE; an empty value is none.

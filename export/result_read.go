@@ -20,7 +20,7 @@ import (
 func ReadResult(result []byte) (metrics.Report, error) {
 	x := &resultReader{}
 	x.places = places(&x.r)
-	x.r.Plan.Rate = metrics.Rate(math.Inf(1)) // if the file has no rate
+	x.r.Plan.Rate, x.r.Uncounted = metrics.Rate(math.Inf(1)), true // if the file has none
 	for key, raw := range jsonscan.Members(result) {
 		switch {
 		case raw[0] == '{' || raw[0] == '[' || len(raw) > maxScalarBytes:
@@ -50,8 +50,8 @@ func places(r *metrics.Report) map[string]any {
 	return map[string]any{
 		"backend": &p.Backend, "label": &p.Label, "model_id": &p.ModelID, "tokenizer_id": &p.Tokenizer,
 		"num_prompts": &p.NumPrompts, "request_rate": (*float64)(&p.Rate), "burstiness": &p.Burstiness,
-		"max_concurrency": &p.MaxConcurrency,
-		"duration":        &r.Duration, "completed": &r.Completed, "failed": &r.Failed,
+		"max_concurrency": &p.MaxConcurrency, measuredBy: &p.Tool,
+		"duration": &r.Duration, "completed": &r.Completed, "failed": &r.Failed,
 		"total_input_tokens": &r.InputTokens, "total_input_sequences": &r.Inputs,
 		"total_output_tokens": &r.OutputTokens,
 		"request_throughput":  &r.RequestThroughput, "input_sequence_throughput": &r.InputThroughput,
@@ -88,6 +88,8 @@ func (x *resultReader) scalar(key, value string) {
 		x.lasted = known
 	case "completed":
 		x.counted = known
+	case "failed":
+		x.r.Uncounted = !known
 	case "total_input_sequences":
 		x.r.Plan.Pooling = known
 	case "request_goodput":

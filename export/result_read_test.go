@@ -91,8 +91,9 @@ func TestReadResultOfVLLM(t *testing.T) {
 			Rate:       metrics.Rate(inf),
 			Burstiness: 1, Metrics: []metrics.Latency{metrics.TTFT}, Percentiles: []float64{9.5, 99},
 		},
-		Ended: 2500 * ms, Duration: 2.5, Counts: metrics.Counts{Completed: 10, InputTokens: 100}, RequestThroughput: 4,
-		OutputThroughput: 100,
+		Ended: 2500 * ms, Duration: 2.5, Counts: metrics.Counts{Completed: 10, InputTokens: 100}, Uncounted: true,
+		RequestThroughput: 4,
+		OutputThroughput:  100,
 		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{
 			N: 10, Mean: 12.5, Median: 11.5, Std: 1.25, Shown: []metrics.Percentile{{P: 50, Value: 11.5}},
 			Percentiles: []metrics.Percentile{{P: 9.5, Value: 2}, {P: 99, Value: 20}},

@@ -14,6 +14,8 @@ type Report struct {
 	Duration float64
 	// Counts are of the requests without the warm-up, by the objectives in force at the end.
 	Counts
+	// Uncounted: the result of another benchmark does not say how many requests failed.
+	Uncounted bool
 	// NotSent requests of the plan, without the warm-up, were never sent. No figure counts them.
 	NotSent int
 	// Interrupted is set where the run ended before its plan. A plan with a duration ends when its time is over, even

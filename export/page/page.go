@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/export/charts"
 	"benchtop/internal/findings"
 	"benchtop/internal/table"
 	"benchtop/internal/text"
@@ -45,15 +46,11 @@ const (
 // several. The error is that of w.
 func Write(w io.Writer, runs ...Run) error {
 	p := &writer{}
-	p.raw("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" +
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">" +
-		"<meta name=\"color-scheme\" content=\"light dark\">")
 	title := "benchtop"
 	if len(runs) == 1 {
 		title = words(runs[0].Report.Plan.ModelID) + " - benchtop"
 	}
-	p.element("title", "", title)
-	p.raw("<style>" + style + "</style></head><body>\n")
+	p.open(title)
 	if len(runs) > 1 {
 		p.element("h1", "", text.Count(len(runs), "run"))
 		p.table(export.RunTable(metrics.Each(runs, func(r Run) string { return words(r.Name) }),
@@ -62,6 +59,52 @@ func Write(w io.Writer, runs ...Run) error {
 	for i := range runs {
 		p.run(&runs[i], i, len(runs) > 1)
 	}
+	return p.close(w)
+}
+
+// Part is a table on the page of a comparison, below the name of its group, with its picture; nil for none.
+type Part struct {
+	Group   string
+	Table   *table.Table
+	Picture *charts.Figure
+}
+
+// Comparison writes the page of a comparison. The error is that of w.
+func Comparison(w io.Writer, note string, parts []Part) error {
+	p := &writer{}
+	p.open("Comparison - benchtop")
+	p.element("h1", "", "Comparison")
+	if note != "" {
+		p.rawf("<p>%s</p>\n", html.EscapeString(text.Clean(note)))
+	}
+	group := ""
+	for i := range parts {
+		of := &parts[i]
+		if of.Group != group && of.Group != "" {
+			p.element("h1", "group", of.Group)
+		}
+		group = of.Group
+		p.table(of.Table)
+		if of.Picture != nil {
+			p.raw("<div class=\"picture\">")
+			_ = of.Picture.Drawing(3).SVG(&p.out) // a builder takes everything
+			p.raw("</div>\n")
+		}
+	}
+	return p.close(w)
+}
+
+// open begins the page.
+func (p *writer) open(title string) {
+	p.raw("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" +
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">" +
+		"<meta name=\"color-scheme\" content=\"light dark\">")
+	p.element("title", "", title)
+	p.raw("<style>" + style + "</style></head><body>\n")
+}
+
+// close ends the page and writes it.
+func (p *writer) close(w io.Writer) error {
 	p.raw("<script>" + script + "</script></body></html>\n")
 	_, err := io.WriteString(w, p.out.String())
 	return err
@@ -192,7 +235,7 @@ func (p *writer) table(t *table.Table) {
 		p.element("h2", "", title)
 	}
 	part, notes := *t, []string{}
-	part.Rows, part.Keys = nil, 0
+	part.Rows = nil
 	for part.Keys < len(t.Columns) && t.Columns[part.Keys].Align == table.Left {
 		part.Keys++
 	}

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -27,7 +25,6 @@ import (
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/grid"
-	"benchtop/tui/term"
 )
 
 const abText = `
@@ -51,24 +48,25 @@ const (
 
 // abOptions are the flags of ab.
 type abOptions struct {
-	texts           [2]string
-	paired          string
-	blocks, ready   int
-	figures, failOn []string
-	precision       float64
-	gates           []compare.Gate
-	flags           argv.Flags
-	sides           [2]abSide
-	guard           []string
-	env             *session.Environment
-	mu              sync.Mutex // guards those below
-	pairs           []*evidence.Pairs
-	reports         [2][]metrics.Report
-	look            int
-	proof           compare.Proof // of the last look
-	enough          chan struct{}
-	duet            [2]abRun
-	narrow          bool
+	comparison
+	texts         [2]string
+	paired        string
+	blocks, ready int
+	figures       []string
+	precision     float64
+	flags         argv.Flags
+	sides         [2]abSide
+	guard         []string
+	env           *session.Environment
+	enough        chan struct{}
+	duet          [2]abRun
+
+	mu      sync.Mutex // guards those below
+	pairs   []*evidence.Pairs
+	reports [2][]metrics.Report
+	look    int
+	proof   compare.Proof // of the last look
+	narrow  bool          // its intervals are
 }
 
 // abSide is one of the two.
@@ -87,7 +85,7 @@ type abRun struct {
 }
 
 func newAB() *abOptions {
-	o := &abOptions{enough: make(chan struct{}),
+	o := &abOptions{comparison: comparison{name: "ab"}, enough: make(chan struct{}),
 		flags: argv.Flags{Synopsis: "ab --a SIDE --b SIDE [flags of serve]", Text: abText}}
 	f := o.flags.Group("Comparison")
 	f.StringVar(&o.texts[0], "a", "", "the first side: URL, FILE.yaml#PROFILE, or the command of a server in quotes")
@@ -102,11 +100,10 @@ func newAB() *abOptions {
 	f.Float64Var(&o.precision, "precision", 1,
 		"stop at a quarter, half or three quarters of the budget where the interval of each --figure is within so "+
 			"many percent; 0 for never")
-	f.Var(argv.List(&o.failOn, "condition", argv.Text), "fail-on",
-		"exit with 3 where B surely changed by more, as 'mean_tpot_ms>+5%'; repeatable")
-	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
+	o.defineGates(f, "exit with 3 where B surely changed by more, as 'mean_tpot_ms>+5%'; repeatable")
 	f.IntVar(&o.ready, "server-ready-timeout", int(launch.DefaultReady/time.Second),
 		"most seconds from a server's start until it is healthy")
+	o.define(o.flags.Group("Output"))
 	return o
 }
 
@@ -130,13 +127,7 @@ func (o *abOptions) parse(env *session.Environment, args []string) (err error) {
 	for _, key := range o.figures {
 		p.OneOf("figure", key, evidence.Keys()...)
 	}
-	for _, words := range o.failOn {
-		g, err := compare.ParseGate(words)
-		if err != nil {
-			p.Bad("--fail-on %w", err)
-		}
-		o.gates = append(o.gates, g)
-	}
+	o.comparison.check(&p)
 	bad := toldOnce(&p)
 	for i := range o.sides {
 		s := &o.sides[i]
@@ -187,6 +178,7 @@ func (o *abOptions) check() error {
 	a, b := &o.sides[0], &o.sides[1]
 	var p usage.Problems
 	for _, s := range o.sides {
+		p.BadIf(s.spec.Report.JSON, "--json: it prints a single run; use --format json")
 		p.BadIf(s.spec.Load.Searching() || s.spec.Load.Confirm.Time > 0,
 			"--%s: a search sends each side another load; leave --find, --find-users and --confirm out",
 			strings.ToLower(s.name))
@@ -226,13 +218,11 @@ func runAB(env *session.Environment, args []string) int {
 	if err == nil && outcome.Failed > 0 {
 		err = fmt.Errorf("%d of %d runs failed", outcome.Failed, outcome.Done+outcome.Failed)
 	}
-	if printed := o.print(); err == nil {
-		err = printed
-	}
+	code := o.print()
 	if err != nil {
 		return env.Failed(err)
 	}
-	return o.gate()
+	return code
 }
 
 // series are the runs of both sides.
@@ -418,7 +408,7 @@ func (o *abOptions) prove(look int) compare.Proof {
 	if len(o.pairs) == 0 {
 		return compare.Proof{Labels: labels, Load: load}
 	}
-	return compare.OfRuns(labels, load, o.reports, evidence.ComparePairs(o.pairs, look))
+	return compare.ProofBy(labels, load, o.reports[0], o.reports[1], evidence.ComparePairs(o.pairs, look))
 }
 
 // show brings the figures so far to the screen: with the verdicts of the last look, or without.
@@ -450,45 +440,27 @@ func (o *abOptions) show(s *sweep.Sweep) {
 	s.Show(shown)
 }
 
-// print prints the evidence, and why there are no more pairs.
-func (o *abOptions) print() error {
+// print prints the evidence and why there are no more pairs, and returns the exit code by the conditions.
+func (o *abOptions) print() int {
 	if o.look == 0 {
-		_, err := fmt.Fprintf(o.env.Stdout, "No evidence: the comparison ended before a %s of its budget was spent.\n",
-			[...]string{"", "whole", "half", "third", "quarter"}[evidence.Looks])
-		return err
+		o.env.Say("no evidence: the comparison ended before a quarter of its budget was spent")
+		return session.ExitFine
 	}
-	tables := o.proof.Tables()
-	width, colours := 1000, false
-	if session.IsTerminal(o.env.Stdout) {
-		width, colours = max(40, term.Columns(o.env.Stdout)), os.Getenv("NO_COLOR") == ""
-	}
-	how := "The blocks of both sides went out in random order."
+	note := "The blocks of both sides went out in random order."
 	if o.paired == asDuet {
-		how = "Both sides had their load at once."
+		note = "Both sides had their load at once."
 	}
-	how += fmt.Sprintf(" At most %g %% of comparisons of a server with itself have a row that is better or worse. "+
+	note += fmt.Sprintf(" At most %g %% of comparisons of a server with itself have a row that is better or worse. "+
 		"Look %d of %d.", 100*evidence.PairedLevel, o.look, evidence.Looks)
 	if o.narrow && o.look < evidence.Looks {
-		how += fmt.Sprintf(" It ended there: the intervals of %s are within %g %%.", strings.Join(o.figures, ", "),
+		note += fmt.Sprintf(" It ended there: the intervals of %s are within %g %%.", strings.Join(o.figures, ", "),
 			o.precision)
 	}
-	_, err := io.WriteString(o.env.Stdout, compare.Terminal(tables, how, width, colours))
-	return err
-}
-
-// gate says which conditions are met, and returns the exit code.
-func (o *abOptions) gate() int {
-	code := session.ExitFine
+	var checked []compare.Checked
 	for _, g := range o.gates {
-		fired, untested := g.Check(&o.proof)
-		if fired != "" {
-			code = session.ExitMissed
-		}
-		if words := cmp.Or(fired, untested); words != "" {
-			o.env.Say(words)
-		}
+		checked = append(checked, g.Check(&o.proof))
 	}
-	return code
+	return o.conclude(o.env, o.proof.Tables(), note, checked)
 }
 
 // serve starts the server of a side, where it is a command that does not run yet; another at its address is stopped.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/export"
 	"benchtop/internal/argv"
 	"benchtop/internal/compare"
 	"benchtop/internal/dashboard"
@@ -23,27 +24,90 @@ import (
 const compareText = `
 Compares results by load. Of two configurations, it says for each figure whether the second is better, worse, or the
 difference may be chance. Then come the ratios of each configuration to the first, above 1 where it is better, and the
-highest load within limits of latency. Each argument is a configuration: a folder of results, a result, or a
-benchmark_results.json. A single one is parted by tensor and pipeline parallel size.
+highest load within limits of latency. Each argument is a configuration: a folder of results, a result, a journal or a
+benchmark_results.json, or several of these with commas between them. Results are those of benchtop, vLLM's client,
+SGLang's bench_serving, GuideLLM and AIPerf. A single configuration is parted by tensor and pipeline parallel size.
 
   benchtop compare before.json after.json --fail-on 'p99_ttft_ms>+5%'
+  benchtop compare before1.json,before2.json after1.json,after2.json --output comparison.xml
   benchtop compare --ttft-max-ms 500 --tpot-max-ms 50 --output comparison.html before/ after/`
 
 // compareOptions are what is compared and how it is written.
 type compareOptions struct {
 	compare.Options
+	comparison
 	files   []string
 	latency string
-	output  string
-	format  string
-	csvDir  string
-	failOn  []string
-	gates   []compare.Gate
 	flags   argv.Flags
 }
 
+// comparison is how a comparison is written, and when it fails.
+type comparison struct {
+	name                   string // of the command
+	output, format, csvDir string
+	failOn                 []string
+	gates                  []compare.Gate
+}
+
+// defineGates adds the flag of the conditions.
+func (o *comparison) defineGates(f *pflag.FlagSet, text string) {
+	f.Var(argv.List(&o.failOn, "condition", argv.Text), "fail-on", text)
+	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
+}
+
+// define adds the flags of the output.
+func (o *comparison) define(f *pflag.FlagSet) {
+	f.StringVar(&o.output, "output", "",
+		"write to this file instead of standard output; its ending chooses the format: .md, .csv, .html, "+
+			".json, .xml (JUnit) or .txt")
+	f.StringVar(&o.format, "format", "",
+		"format: text, markdown, csv, html, json or junit (default: by the file's ending, otherwise text)")
+	f.StringVar(&o.csvDir, "csv-out-dir", "", "write each table as a CSV file into this directory, too")
+}
+
+// check finds what is wrong with the flags.
+func (o *comparison) check(p *usage.Problems) {
+	for _, words := range o.failOn {
+		g, err := compare.ParseGate(words)
+		if err != nil {
+			p.Bad("--fail-on %w", err)
+		}
+		o.gates = append(o.gates, g)
+	}
+	switch {
+	case o.format != "":
+		p.OneOf("format", o.format, "text", "markdown", "csv", "html", "json", "junit")
+	case o.output == "":
+		o.format = "text"
+	default:
+		o.format = endings[strings.ToLower(filepath.Ext(o.output))]
+		p.BadIf(o.format == "", "--output %s: its ending names no format; add --format", usage.Quote(o.output))
+	}
+}
+
+// conclude writes the tables, says how the conditions ended, and returns the exit code.
+func (o *comparison) conclude(env *session.Environment, tables []compare.Table, note string,
+	checked []compare.Checked) int {
+	if err := o.write(env, tables, note, checked); err != nil {
+		return env.Fail(session.ExitFailed, err)
+	}
+	if note != "" && (o.output != "" || o.format == "csv") {
+		env.Say(note)
+	}
+	code := session.ExitFine
+	for _, g := range checked {
+		if g.Missed != "" {
+			code = session.ExitMissed
+		}
+		if g.Missed+g.Untested != "" {
+			env.Say(g.String())
+		}
+	}
+	return code
+}
+
 func newCompareOptions() *compareOptions {
-	o := &compareOptions{flags: argv.Flags{Synopsis: "compare [flags] A B ...", Text: compareText}}
+	o := &compareOptions{comparison: comparison{name: "compare"}, flags: argv.Flags{Synopsis: "compare [flags] A B ...", Text: compareText}}
 	f := o.flags.Group("Comparison")
 	f.VarP(argv.List(&o.files, "file", argv.Text), "file", "f",
 		"results of a configuration, as an argument; repeatable")
@@ -54,16 +118,10 @@ func newCompareOptions() *compareOptions {
 	f.Float64Var(&o.TPOTMax, "tpot-max-ms", 100, "limit of TPOT in milliseconds")
 	f.Float64Var(&o.TTFTSlack, "ttft-slack-pct", 5, "percent above the limit of TTFT that still pass")
 	f.Float64Var(&o.TPOTSlack, "tpot-slack-pct", 5, "percent above the limit of TPOT that still pass")
-	f.Var(argv.List(&o.failOn, "condition", argv.Text), "fail-on",
+	o.defineGates(f,
 		"exit with 3 where the second configuration surely changed by more, at a load, as 'p99_ttft_ms>+5%' or "+
 			"'output_throughput<-2%': where all of the 95 % interval is beyond; repeatable")
-	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
-	f = o.flags.Group("Output")
-	f.StringVar(&o.output, "output", "",
-		"write to this file instead of standard output; its ending chooses the format: .md, .csv, .html or .txt")
-	f.StringVar(&o.format, "format", "",
-		"format: text, markdown, csv or html (default: by the file's ending, otherwise text)")
-	f.StringVar(&o.csvDir, "csv-out-dir", "", "write each table as a CSV file into this directory, too")
+	o.define(o.flags.Group("Output"))
 	inert := o.flags.Group("Accepted without effect")
 	inert.String("excel-out", "", "there is no Excel file; see --csv-out-dir")
 	inert.Bool("plot", true, "pages have their plots")
@@ -74,11 +132,12 @@ func newCompareOptions() *compareOptions {
 
 // formats are the forms of tables and of the note below them, by name. A CSV file has no place for a note.
 var formats = map[string]func(tables []compare.Table, note string) string{
-	"markdown": compare.Markdown, "html": compare.HTML, "csv": compare.CSV,
+	"markdown": compare.Markdown, "html": compare.HTML, "csv": compare.CSV, "json": compare.JSON,
 }
 
 // endings are the formats of files.
-var endings = map[string]string{".md": "markdown", ".csv": "csv", ".html": "html", ".htm": "html", ".txt": "text"}
+var endings = map[string]string{".md": "markdown", ".csv": "csv", ".html": "html", ".htm": "html", ".txt": "text",
+	".json": "json", ".xml": "junit"}
 
 func (o *compareOptions) parse(env *session.Environment, args []string) error {
 	rest, err := env.Parse(&o.flags, args)
@@ -100,25 +159,9 @@ func (o *compareOptions) parse(env *session.Environment, args []string) error {
 	}
 	p.BadIf(!slices.Contains(compare.Keys, o.X), "--xaxis %s: use one of %s", usage.Quote(o.X),
 		strings.Join(compare.Keys, ", "))
-	for _, words := range o.failOn {
-		g, err := compare.ParseGate(words)
-		if err != nil {
-			p.Bad("--fail-on %w", err)
-		}
-		o.gates = append(o.gates, g)
-	}
+	o.check(&p)
 	p.BadIf(len(o.gates) > 0 && len(o.files) != 2 && err == nil, "--fail-on: it needs two configurations, got %d",
 		len(o.files))
-	if o.format == "" {
-		o.format = endings[strings.ToLower(filepath.Ext(o.output))]
-		p.BadIf(o.format == "" && o.output != "", "--output %s: its ending names no format; add --format",
-			usage.Quote(o.output))
-		if o.output == "" {
-			o.format = "text"
-		}
-	} else {
-		p.OneOf("format", o.format, "text", "markdown", "csv", "html")
-	}
 	o.flags.Group("Accepted without effect").VisitAll(func(f *pflag.Flag) {
 		if f.Changed {
 			env.Warn([]string{fmt.Sprintf("--%s has no effect: %s", f.Name, f.Usage)})
@@ -140,37 +183,19 @@ func runCompare(env *session.Environment, args []string) int {
 	if err != nil {
 		return env.Fail(session.ExitFailed, err)
 	}
-	tables, note, missed, err := o.prove(env, c)
-	if err != nil {
-		return env.Fail(session.ExitFailed, err)
-	}
-	if err := o.write(env, append(tables, c.Tables()...), note); err != nil {
-		return env.Fail(session.ExitFailed, err)
-	}
-	if note != "" && (o.output != "" || o.format == "csv") {
-		env.Say(note)
-	}
-	for _, m := range missed {
-		env.Say(m)
-	}
-	if len(missed) > 0 {
-		return session.ExitMissed
-	}
-	return session.ExitFine
+	tables, note, checked := o.prove(env, c, all)
+	return o.conclude(env, append(tables, c.Tables()...), note, checked)
 }
 
-// prove compares two configurations by their runs: the tables of the evidence, with a note, and the --fail-on
-// conditions that are met.
-func (o *compareOptions) prove(env *session.Environment, c *compare.Comparison) (tables []compare.Table, note string,
-	missed []string, err error) {
+// prove compares two configurations by their runs: the tables of the evidence, with a note, and the outcomes of
+// --fail-on at each load.
+func (o *compareOptions) prove(env *session.Environment, c *compare.Comparison, all []compare.Configuration) (
+	tables []compare.Table, note string, checked []compare.Checked) {
 	note = c.Caution()
 	if len(o.files) != 2 {
-		return nil, strings.TrimSpace(c.Apart() + " " + note), nil, nil
+		return nil, strings.TrimSpace(c.Apart() + " " + note), nil
 	}
-	proofs, err := compare.Prove([2]string(o.files), [2]string(c.Labels))
-	if err != nil {
-		return nil, note, nil, err
-	}
+	proofs := compare.Prove(&all[0], &all[1])
 	if len(o.gates) > 0 && len(proofs) == 0 {
 		env.Say("--fail-on: not tested, since the two have no workload and load in common")
 	}
@@ -180,21 +205,14 @@ func (o *compareOptions) prove(env *session.Environment, c *compare.Comparison) 
 		if tables = append(tables, p.Tables()...); len(p.Rows) > 0 {
 			note = ""
 		}
-		if n := p.Note(); n != "" {
-			notes = append(notes, n)
-		}
+		notes = append(notes, p.Note())
 		for _, g := range o.gates {
-			fired, untested := g.Check(p)
-			if fired != "" {
-				missed = append(missed, fired)
-			}
-			if untested != "" {
-				env.Say(untested)
-			}
+			checked = append(checked, g.Check(p))
 		}
 	}
-	notes = slices.DeleteFunc(append(notes, c.Apart(), note), func(n string) bool { return n == "" })
-	return tables, strings.Join(notes, " "), missed, nil
+	notes = append(notes, compare.Multiplicity(proofs), c.Apart(), note)
+	notes = slices.DeleteFunc(notes, func(n string) bool { return n == "" })
+	return tables, strings.Join(notes, " "), checked
 }
 
 // mostNotes bounds the notes on files that are no results.
@@ -202,8 +220,8 @@ const mostNotes = 5
 
 // read reads the configurations. The rows of a single one are parted.
 func (o *compareOptions) read(env *session.Environment) (all []compare.Configuration, err error) {
-	for _, path := range o.files {
-		rows, notes, err := dashboard.Read(path)
+	for _, argument := range o.files {
+		c, notes, err := compare.Read(paths(argument))
 		if err != nil {
 			return nil, err
 		}
@@ -213,7 +231,7 @@ func (o *compareOptions) read(env *session.Environment) (all []compare.Configura
 		for _, n := range notes {
 			env.Say(session.Harmless(n))
 		}
-		all = append(all, compare.Configuration{Label: path, Rows: rows})
+		all = append(all, c)
 	}
 	if len(all) == 1 {
 		return compare.Split(all[0].Rows), nil
@@ -224,17 +242,31 @@ func (o *compareOptions) read(env *session.Environment) (all []compare.Configura
 	return all, nil
 }
 
-// labels are the shortest ends of paths that tell them apart. A table is named by its folder.
-func labels(paths []string) []string {
-	parts := make([][]string, len(paths))
-	for i, p := range paths {
+// paths are those of an argument: itself, or those between its commas.
+func paths(argument string) []string {
+	if _, err := os.Stat(argument); err == nil || !strings.Contains(argument, ",") {
+		return []string{argument}
+	}
+	return slices.DeleteFunc(strings.Split(argument, ","), func(p string) bool { return p == "" })
+}
+
+// labels are the shortest ends of paths that tell them apart, of several the first with their number. A table is named
+// by its folder.
+func labels(arguments []string) []string {
+	parts := make([][]string, len(arguments))
+	for i, argument := range arguments {
+		of := paths(argument)
+		p := of[0]
 		p = filepath.ToSlash(filepath.Clean(p))
 		if filepath.Base(p) == dashboard.Table && filepath.Dir(p) != "." {
 			p = filepath.ToSlash(filepath.Dir(p))
 		}
-		parts[i] = strings.Split(strings.TrimSuffix(p, ".json"), "/")
+		if p = strings.TrimSuffix(p, ".json"); len(of) > 1 {
+			p += fmt.Sprintf(" and %d more", len(of)-1)
+		}
+		parts[i] = strings.Split(p, "/")
 	}
-	out := make([]string, len(paths))
+	out := make([]string, len(arguments))
 	for n := 1; ; n++ {
 		seen, longer := map[string]int{}, false
 		for i, p := range parts {
@@ -242,7 +274,7 @@ func labels(paths []string) []string {
 			seen[out[i]]++
 			longer = longer || n < len(p)
 		}
-		if len(seen) == len(paths) {
+		if len(seen) == len(arguments) {
 			return out
 		}
 		if !longer { // the same path twice
@@ -255,7 +287,8 @@ func labels(paths []string) []string {
 }
 
 // write writes the tables and the note to where they were asked for.
-func (o *compareOptions) write(env *session.Environment, tables []compare.Table, note string) error {
+func (o *comparison) write(env *session.Environment, tables []compare.Table, note string,
+	checked []compare.Checked) (err error) {
 	if o.csvDir != "" {
 		if err := os.MkdirAll(o.csvDir, 0o777); err != nil {
 			return fmt.Errorf("--csv-out-dir: %w", err)
@@ -270,9 +303,19 @@ func (o *compareOptions) write(env *session.Environment, tables []compare.Table,
 		env.Say("saved in " + o.csvDir)
 	}
 	page := ""
-	if form := formats[o.format]; form != nil {
+	switch form := formats[o.format]; {
+	case form != nil:
 		page = form(tables, note)
-	} else {
+	case o.format == "junit":
+		suite := export.TestSuite{Name: "benchtop " + o.name, Out: compare.Terminal(tables, note, 1000, false)}
+		suite.Add(o.name, "results read", "", "")
+		for _, c := range checked {
+			suite.Add(c.Load, "not "+c.Gate, c.Missed, c.Untested)
+		}
+		if page, err = suite.XML(); err != nil {
+			return err
+		}
+	default:
 		width, colours := 1000, false
 		if o.output == "" && session.IsTerminal(env.Stdout) {
 			width, colours = max(40, term.Columns(env.Stdout)), os.Getenv("NO_COLOR") == ""

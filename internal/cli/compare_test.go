@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,10 +47,57 @@ func TestCompareProves(t *testing.T) {
 		t.Errorf("a condition that is not met: %s", slower.stderr)
 	}
 
+	compareForms(t, append([]string{"compare", at("a.json"), at("slower.json")}, gates...))
+	several := benchtop("compare", at("a.json")+","+at("again.json"), at("slower.json")+",")
+	several.expect(t, session.ExitFine, "a and 1 more", "worse")
+
 	if err := os.Remove(at("again.jsonl.gz")); err != nil {
 		t.Fatal(err)
 	}
 	benchtop("compare", at("a.json"), at("again.json"), "--fail-on", "mean_ttft>+1%").expect(t, session.ExitFine,
 		", 10 req/s: not tested: a result has no whole journal",
 		"a result has no whole journal of its own beside it, so that pieces of runs cannot be compared", "do not prove")
+}
+
+// compareForms writes a comparison, whose median of TTFT is worse, in the forms for programs and for a browser.
+func compareForms(t *testing.T, command []string) {
+	t.Helper()
+	written := map[string]string{}
+	for _, ending := range []string{"json", "xml", "csv", "html"} {
+		path := filepath.Join(t.TempDir(), "comparison."+ending)
+		benchtop(append(command, "--output", path)...).expect(t, session.ExitMissed, "saved in ")
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written[ending] = string(raw)
+	}
+	var all struct {
+		Tables []struct {
+			Title string
+			Rows  []map[string]any
+		}
+	}
+	if err := json.Unmarshal([]byte(written["json"]), &all); err != nil {
+		t.Fatal(err)
+	}
+	line := ""
+	for _, table := range all.Tables {
+		for _, row := range table.Rows {
+			if row["figure"] == "median_ttft_ms" {
+				line = fmt.Sprint(row["a"], ",", row["b"], ",", row["change"], ",", row["low"], ",", row["high"],
+					",worse,")
+			}
+		}
+	}
+	if line == "" || !strings.Contains(written["csv"], ",median_ttft_ms,"+line) {
+		t.Errorf("CSV without the row of JSON, %s:\n%s", line, written["csv"])
+	}
+	if strings.Count(written["xml"], "<failure") != 1 || !strings.Contains(written["xml"], `tests="3" failures="1"`) {
+		t.Errorf("JUnit: %s", written["xml"])
+	}
+	evidence := strings.Index(written["html"], "Evidence, ")
+	if ratios := strings.Index(written["html"], "Ratio 1 vs 2"); evidence < 0 || ratios < evidence {
+		t.Errorf("evidence at %d, ratios at %d of the page", evidence, ratios)
+	}
 }

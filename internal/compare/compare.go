@@ -8,17 +8,48 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"benchtop/internal/dashboard"
+	"benchtop/internal/files"
 	"benchtop/metrics"
 )
 
-// Configuration is what is compared: the rows of a server under a label. The first is the base.
+// Configuration is what is compared: the rows of a server under a label, and its runs where they are known. The first
+// is the base.
 type Configuration struct {
 	Label string
 	Rows  []dashboard.Row
+	runs  *runs
+}
+
+// Read reads the results of a configuration from files and folders, each file once. Notes name the files of folders
+// that are no results, and the results that a journal tells. The rows of a folder with a table are those of the table.
+func Read(paths []string) (c Configuration, notes []string, err error) {
+	c.runs = &runs{byLoad: map[string][]run{}, known: map[identity]bool{}}
+	for _, path := range paths {
+		var table, rows []dashboard.Row
+		some, err := dashboard.Each(path, func(f *dashboard.File) {
+			within := f.Path != path
+			if filepath.Base(f.Path) == dashboard.Table && within {
+				table = f.Rows
+				return
+			}
+			if rows = append(rows, f.Rows...); !within || !strings.HasSuffix(f.Path, files.SoFar+".json") {
+				c.runs.add(f)
+			}
+		})
+		if err != nil {
+			return c, nil, err
+		}
+		if table != nil {
+			rows, some = table, nil
+		}
+		c.Rows, notes = append(c.Rows, rows...), append(notes, some...)
+	}
+	return c, notes, nil
 }
 
 // Options are the choices of a comparison. Limits are in milliseconds, slacks in percent of them.

@@ -19,6 +19,10 @@ func defaults() Options {
 	return Options{X: Concurrency, TTFTMax: 3000, TPOTMax: 100, TTFTSlack: 5, TPOTSlack: 5}
 }
 
+func named(label string, rows []dashboard.Row) Configuration {
+	return Configuration{Label: label, Rows: rows}
+}
+
 func configurations(t *testing.T, names ...string) (all []Configuration) {
 	t.Helper()
 	for _, name := range names {
@@ -26,7 +30,7 @@ func configurations(t *testing.T, names ...string) (all []Configuration) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, Configuration{name, rows})
+		all = append(all, named(name, rows))
 	}
 	return all
 }
@@ -137,7 +141,7 @@ func TestSettings(t *testing.T) {
 		{"types", []dashboard.Row{row(1.0, "fp8", 100), row(1.0, "half", 50)}, []dashboard.Row{row(1.0, "half", 60)},
 			"dtype fp8: 100 NaN; dtype half: 50 60"},
 	} {
-		got, err := Of([]Configuration{{"a", c.a}, {"b", c.b}}, defaults())
+		got, err := Of([]Configuration{named("a", c.a), named("b", c.b)}, defaults())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +168,7 @@ func TestMissedBelow(t *testing.T) {
 	row := func(x, ttft float64) dashboard.Row {
 		return dashboard.Row{Concurrency: x, "P99 TTFT (ms)": ttft, "P99": 10.0, "Output Tput (tok/s)": x}
 	}
-	c, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 10), row(2, 9000), row(4, 20), row(8, 8000)}}},
+	c, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 10), row(2, 9000), row(4, 20), row(8, 8000)})},
 		defaults())
 	if err != nil {
 		t.Fatal(err)
@@ -179,8 +183,8 @@ func TestOutputRuns(t *testing.T) {
 	row := func(x, output float64) dashboard.Row {
 		return dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": output}
 	}
-	c, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 5), row(2, 30), row(2, 10), row(2, 20)}},
-		{"b", []dashboard.Row{row(2, 7)}}, {"c", []dashboard.Row{row(8, 7)}}}, defaults())
+	c, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 5), row(2, 30), row(2, 10), row(2, 20)}),
+		named("b", []dashboard.Row{row(2, 7)}), named("c", []dashboard.Row{row(8, 7)})}, defaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +222,7 @@ func TestCaution(t *testing.T) {
 	} {
 		var all []Configuration
 		for i, rows := range c.all {
-			all = append(all, Configuration{fmt.Sprint(i), rows})
+			all = append(all, named(fmt.Sprint(i), rows))
 		}
 		got, err := Of(all, defaults())
 		if err != nil {
@@ -242,21 +246,22 @@ func TestForeignText(t *testing.T) {
 	evil := "=1+1<script>|\x1b[31m"
 	rows := []dashboard.Row{{"Model": evil, Concurrency: 1.0, "P99 TTFT (ms)": "many", "P99": math.Inf(1),
 		"Output Tput (tok/s)": "inf"}}
-	c, err := Of([]Configuration{{evil, rows}, {"b", nil}}, defaults())
+	c, err := Of([]Configuration{named(evil, rows), named("b", nil)}, defaults())
 	if err != nil {
 		t.Fatal(err)
 	}
 	tables := c.Tables()
 	text, md := Terminal(tables, c.Caution(), 40, true), Markdown(tables, c.Caution())
 	sheet, page := CSV(tables, ""), HTML(tables, c.Caution())
-	if strings.Contains(text, "\x1b[31m") || strings.Contains(page, "<script>") || strings.Contains(md, "<script>") ||
+	if strings.Contains(text, "\x1b[31m") || strings.Contains(page, "1<script>") ||
+		strings.Contains(md, "<script>") ||
 		strings.Contains(md, " =1+1<") || strings.Contains(sheet, ",=1") {
 		t.Errorf("text of rows is a command:\n%s\n%s\n%s", text, md, sheet)
 	}
 	if !strings.HasPrefix(sheet, "Group,Table,") {
 		t.Errorf("CSV without its head:\n%s", sheet)
 	}
-	if _, err := Of([]Configuration{{"a", nil}}, defaults()); err == nil {
+	if _, err := Of([]Configuration{named("a", nil)}, defaults()); err == nil {
 		t.Error("nothing is compared without an error")
 	}
 }
@@ -270,7 +275,7 @@ func TestMarks(t *testing.T) {
 	}
 	o := defaults()
 	o.X = "qps"
-	c, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 3200), row(2, 2900), row(3, 3100)}}}, o)
+	c, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 3200), row(2, 2900), row(3, 3100)})}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,11 +292,12 @@ func TestMarks(t *testing.T) {
 	}
 	o.X, o.Median = Concurrency, true // a title that other tables have
 	other := dashboard.Row{"Max Concurrency": "8", "Median TTFT (ms)": 1.0, "Median": 1.0, "Output Tput (tok/s)": 5.0}
-	if c, err = Of([]Configuration{{"a", []dashboard.Row{other}}}, o); err != nil || c.Groups[0].Highest[0].Both != 8 {
+	c, err = Of([]Configuration{named("a", []dashboard.Row{other})}, o)
+	if err != nil || c.Groups[0].Highest[0].Both != 8 {
 		t.Errorf("highest %+v, %v", c, err)
 	}
 	o.X = "no column"
-	if _, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 1)}}}, o); err == nil {
+	if _, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 1)})}, o); err == nil {
 		t.Error("an axis that no row has is taken")
 	}
 }

@@ -44,24 +44,32 @@ func ParseGate(words string) (Gate, error) {
 	return Gate{key: key, above: m[3] == ">", limit: limit / 100, words: words}, nil
 }
 
-// Check says that there is evidence of the change, all of whose interval is beyond the limit, or why that was not
-// tested; both are "" where it was, and is not so.
-func (g Gate) Check(p *Proof) (missed, untested string) {
-	where := fmt.Sprintf("--fail-on %s: %s: ", g.words, p.Load)
+// Checked is the outcome of a gate at a load: what was missed, or why it was not tested, both "" where it holds.
+type Checked struct{ Gate, Load, Missed, Untested string }
+
+// String is the outcome for a person.
+func (c Checked) String() string {
+	return fmt.Sprintf("--fail-on %s: %s: %s", c.Gate, c.Load, cmp.Or(c.Missed, c.Untested, "holds"))
+}
+
+// Check says whether there is evidence of the change, all of whose interval is beyond the limit.
+func (g Gate) Check(p *Proof) Checked {
+	out := Checked{Gate: g.words, Load: p.Load}
 	if p.Failed {
-		return where + "no request of B succeeded", ""
+		out.Missed = "no request of B succeeded"
+		return out
 	}
+	out.Untested = "not tested: " + cmp.Or(p.Why, "a side has no such figure, or other objectives")
 	for i := range p.Rows {
-		r := &p.Rows[i]
-		switch {
-		case r.Key != g.key:
-		case math.IsNaN(r.Change):
-			return "", where + "not tested: " + string(r.Verdict)
-		case g.above && r.Low > g.limit, !g.above && r.High < g.limit:
-			return where + r.Name + " changed by " + percent(r.Low) + " to " + percent(r.High), ""
-		default:
-			return "", ""
+		if r := &p.Rows[i]; r.Key == g.key {
+			switch out.Untested = ""; {
+			case math.IsNaN(r.Change):
+				out.Untested = "not tested: " + string(r.Verdict)
+			case g.above && r.Low > g.limit, !g.above && r.High < g.limit:
+				out.Missed = r.Name + " changed by " + percent(r.Low) + " to " + percent(r.High)
+			}
+			return out
 		}
 	}
-	return "", where + "not tested: " + cmp.Or(p.Why, "a side has no such figure, or other objectives")
+	return out
 }

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,45 +33,43 @@ type Proof struct {
 // Difference is what the runs of two sides have not in common, for a person.
 type Difference struct{ What, A, B string }
 
-// run is a saved run by its path.
+// run is a saved run by its path; told is its report where its journal told it.
 type run struct {
 	path string
 	metrics.Report
+	told *metrics.Report
 }
 
-// Prove compares the runs below two paths, load by load, in the order in which the first side had them. There is none
-// where a side has no results of runs.
-func Prove(paths, labels [2]string) (all []Proof, err error) {
-	var sides [2]*runs
-	for i, path := range paths {
-		if sides[i], err = runsOf(path); err != nil {
-			return nil, err
-		}
-	}
-	for _, load := range sides[0].loads {
+// Prove compares the runs of two configurations that were read, load by load, in the order in which the first one had
+// them. There is none where one has no results of runs.
+func Prove(a, b *Configuration) (all []Proof) {
+	for _, load := range a.runs.loads {
 		other := load
-		if others := sides[1].loads; sides[1].byLoad[load] == nil && len(sides[0].loads) == 1 && len(others) == 1 {
+		if others := b.runs.loads; b.runs.byLoad[load] == nil && len(a.runs.loads) == 1 && len(others) == 1 {
 			other = others[0] // the one load of each side
 		}
-		a, b := sides[0].byLoad[load], sides[1].byLoad[other]
-		if len(b) == 0 {
-			continue
+		x, y := a.runs.byLoad[load], b.runs.byLoad[other]
+		if len(y) > 0 {
+			fewest := min(len(x), len(y))
+			all = append(all, ProofOf([2]string{a.Label, b.Label}, load, whole(x, fewest), whole(y, fewest)))
 		}
-		ra, rb := whole(a, min(len(a), len(b))), whole(b, min(len(a), len(b)))
-		p := OfRuns(labels, load, [2][]metrics.Report{ra, rb}, evidence.Compare(ra, rb))
-		if slices.ContainsFunc(p.Differences, func(d Difference) bool { return d.What == "objectives" }) {
-			p.Rows = slices.DeleteFunc(p.Rows,
-				func(r evidence.Row) bool { return r.Key == "goodput" || r.Key == "slo" })
-		}
-		all = append(all, p)
 	}
-	return all, nil
+	return all
 }
 
-// OfRuns is the proof of the runs of two sides with what they are evidence of.
-func OfRuns(labels [2]string, load string, runs [2][]metrics.Report, r evidence.Result) Proof {
-	return Proof{Labels: labels, Load: load, Result: r, Differences: differences(runs[0], runs[1]),
-		Failed: mean(runs[0], successes) > 0 && mean(runs[1], successes) == 0}
+// ProofOf compares the runs of two sides, which are of one load.
+func ProofOf(labels [2]string, load string, a, b []metrics.Report) Proof {
+	return ProofBy(labels, load, a, b, evidence.Compare(a, b))
+}
+
+// ProofBy is the proof of the runs of two sides with what they are evidence of.
+func ProofBy(labels [2]string, load string, a, b []metrics.Report, r evidence.Result) Proof {
+	p := Proof{Labels: labels, Load: load, Result: r, Differences: differences(a, b)}
+	if slices.ContainsFunc(p.Differences, func(d Difference) bool { return d.What == "objectives" }) {
+		p.Rows = slices.DeleteFunc(p.Rows, func(r evidence.Row) bool { return r.Key == "goodput" || r.Key == "slo" })
+	}
+	p.Failed = mean(a, successes) > 0 && mean(b, successes) == 0
+	return p
 }
 
 // mostRuns bounds the runs of a side at a load; with more, nothing more can be told.
@@ -94,32 +91,9 @@ type runs struct {
 	known  map[identity]bool
 }
 
-// runsOf are the results below a path.
-func runsOf(path string) (*runs, error) {
-	paths := []string{path}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		if paths, err = dashboard.Results(path); err != nil {
-			return nil, err
-		}
-		paths = slices.DeleteFunc(paths, func(p string) bool {
-			return filepath.Base(p) == dashboard.Table || strings.HasSuffix(p, files.SoFar+".json")
-		})
-	}
-	out := &runs{byLoad: map[string][]run{}, known: map[identity]bool{}}
-	for _, p := range paths {
-		out.read(p)
-	}
-	return out, nil
-}
-
-// read adds the results of a file. What is no result is told where the rows of the tables are read.
-func (x *runs) read(path string) {
-	all, _, err := files.ReadResults(path)
-	if err != nil {
-		return
-	}
-	rows, _, _ := dashboard.Read(path)
-	for i, raw := range all {
+// add adds the results of a file. What is no result is told where the rows of the tables are read.
+func (x *runs) add(f *dashboard.File) {
+	for i, raw := range f.Results {
 		r, err := export.ReadResult(raw)
 		id := identity{r.Plan.Started, r.Plan.ModelID, r.Duration, r.Completed, r.InputTokens,
 			r.Statistics[metrics.TTFT].Mean}
@@ -128,14 +102,18 @@ func (x *runs) read(path string) {
 		}
 		x.known[id] = true
 		load := loadOf(&r.Plan)
-		if len(rows) == len(all) {
-			load = strings.TrimPrefix(workloadOf(rows[i])+", "+load, ", ")
+		if len(f.Rows) == len(f.Results) {
+			load = strings.TrimPrefix(workloadOf(f.Rows[i])+", "+load, ", ")
 		}
 		if x.byLoad[load] == nil {
 			x.loads = append(x.loads, load)
 		}
-		if len(x.byLoad[load]) < mostRuns {
-			x.byLoad[load] = append(x.byLoad[load], run{path, r})
+		if n := len(x.byLoad[load]); n < mostRuns {
+			one := run{path: f.Path, Report: r}
+			if n < evidence.FewestRuns { // more runs do without their journals
+				one.told = f.Report
+			}
+			x.byLoad[load] = append(x.byLoad[load], one)
 		}
 	}
 }
@@ -155,7 +133,11 @@ func workloadOf(row dashboard.Row) string {
 func whole(runs []run, fewest int) (all []metrics.Report) {
 	for i := range runs {
 		r := runs[i].Report
-		if fewest < evidence.FewestRuns {
+		switch of := runs[i].told; {
+		case fewest >= evidence.FewestRuns:
+		case of != nil:
+			r = *of
+		default:
 			if of, err := files.ReadReport(runs[i].path); err == nil && of.Completed == r.Completed {
 				r = of
 			}
@@ -192,6 +174,7 @@ func differences(a, b []metrics.Report) (all []Difference) {
 		name string
 		text func(*metrics.Report) string
 	}{
+		{"benchmark", func(r *metrics.Report) string { return cmp.Or(text.Clean(r.Plan.Tool), "benchtop or vLLM") }},
 		{"model", func(r *metrics.Report) string { return r.Plan.ModelID }},
 		{"backend", func(r *metrics.Report) string { return r.Plan.Backend }},
 		{"load", load},
@@ -288,15 +271,18 @@ func (p *Proof) Tables() (all []Table) {
 		all = append(all, Table{Table: *t, Group: group})
 	}
 	if len(p.Rows) > 0 {
-		all = append(all, Table{Table: p.evidence(a, b), Group: group})
+		t := p.evidence(a, b)
+		t.Group = group
+		all = append(all, t)
 	}
 	return all
 }
 
 // evidence is the table of the rows, with the titles of both sides.
-func (p *Proof) evidence(a, b string) table.Table {
+func (p *Proof) evidence(a, b string) Table {
 	t := table.New("Evidence, "+cmp.Or(p.Units, "by what each run found"), "Figure", a, b, "B against A",
 		fmt.Sprintf("%.0f %% interval", 100*p.Confidence), "Verdict", "To see 5 %")
+	plain := table.New(t.Title, "figure", "a", "b", "change", "low", "high", "verdict", "times_as_long")
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		var change, between, longer string
@@ -311,14 +297,24 @@ func (p *Proof) evidence(a, b string) table.Table {
 		}
 		t.Add(r.Name, figureText(r, r.A), figureText(r, r.B), change, between,
 			table.Cell{Text: string(r.Verdict), Mark: marks[r.Verdict]}, longer)
+		plain.Add(r.Key, exact(r.A.Load), exact(r.B.Load), exact(r.Change), exact(r.Low), exact(r.High), r.Verdict,
+			exact(r.Longer))
 	}
-	return *t
+	return Table{Table: *t, plain: plain}
 }
 
 // Short is the evidence with short titles, for a screen.
-func (p *Proof) Short() table.Table { return p.evidence("A", "B") }
+func (p *Proof) Short() Table { return p.evidence("A", "B") }
 
 var marks = map[evidence.Verdict]table.Mark{evidence.Better: table.Good, evidence.Worse: table.Slack}
+
+// exact is a number for a program, of a share and a change as a part of 1; "" for none.
+func exact(v float64) string {
+	if !text.Finite(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
 
 // Note says why there is no evidence, "" where there may be.
 func (p *Proof) Note() string {
@@ -328,6 +324,22 @@ func (p *Proof) Note() string {
 	return fmt.Sprintf(
 		"No evidence for %s: %s, so that pieces of runs cannot be compared; give %d or more runs a side, "+
 			"as of --num-runs %[3]d.", p.Load, p.Why, evidence.FewestRuns)
+}
+
+// Multiplicity says by how much verdicts by chance add up over several loads, "" for one.
+func Multiplicity(proofs []Proof) string {
+	tested := 0
+	for i := range proofs {
+		if slices.ContainsFunc(proofs[i].Rows, func(r evidence.Row) bool { return !math.IsNaN(r.Change) }) {
+			tested++
+		}
+	}
+	if tested < 2 {
+		return ""
+	}
+	return fmt.Sprintf("Verdicts are corrected for the figures of one load, not for all %d: of servers that are "+
+		"alike, up to %.0f %% of such comparisons have a verdict by chance.", tested,
+		100*min(1, float64(tested)*(1-evidence.Confidence)))
 }
 
 // figureText is a figure, with the bounds of an answer.

@@ -23,7 +23,8 @@ func TestRunsCountOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := runsOf(dir)
+	c, _, err := Read([]string{dir})
+	got := c.runs
 	if err != nil || len(got.loads) != 2 {
 		t.Fatalf("%v, %v", got, err)
 	}

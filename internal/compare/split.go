@@ -39,7 +39,7 @@ func Split(rows []dashboard.Row) (parts []Configuration) {
 	}
 	slices.SortFunc(order, func(a, b pair) int { return cmp.Or(a.tp-b.tp, a.pp-b.pp) })
 	for _, s := range order {
-		parts = append(parts, Configuration{fmt.Sprintf("tp%d_pp%d", s.tp, s.pp), of[s]})
+		parts = append(parts, Configuration{Label: fmt.Sprintf("tp%d_pp%d", s.tp, s.pp), Rows: of[s]})
 	}
 	return parts
 }

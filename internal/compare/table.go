@@ -1,14 +1,18 @@
 package compare
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
-	"html"
 	"math"
+	"strconv"
 	"strings"
 
 	"benchtop/export/charts"
+	"benchtop/export/page"
 	"benchtop/internal/table"
 	"benchtop/internal/text"
+	"benchtop/metrics"
 )
 
 // Table is a part of a comparison: its table, the workload it is of, and its picture on a page, nil for none.
@@ -16,6 +20,15 @@ type Table struct {
 	table.Table
 	Group  string
 	figure *charts.Figure
+	// plain is the table for programs, a number in each cell; nil for the table itself.
+	plain *table.Table
+}
+
+func (t *Table) forPrograms() *table.Table {
+	if t.plain != nil {
+		return t.plain
+	}
+	return &t.Table
 }
 
 // Tables are those of the groups, then those of throughput and latency.
@@ -208,31 +221,52 @@ func Markdown(tables []Table, note string) string {
 func CSV(tables []Table, _ string) string {
 	out := ""
 	for _, t := range tables {
-		out += t.CSV([2]string{"Group", t.Group}, [2]string{"Table", t.Title})
+		out += t.forPrograms().CSV([2]string{"Group", t.Group}, [2]string{"Table", t.Title})
 	}
 	return out
 }
 
-const page = `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Comparison</title><style>
-body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; padding: 0 2em; max-width: 90em; color: #222; background: #fff }
-h2 { margin-top: 2em } h3 { margin: 1.2em 0 .4em }
-.scroll { overflow-x: auto } table { border-collapse: collapse } th, td { padding: .25em .7em; border: 1px solid #ccc; text-align: right }
-th.k, td.k { text-align: left } th { background: #f2f2f2 }
-.good { background: #e3f7e3 } .slack { background: #ffe6cc } .ratio { background: #fff6c8 }
-svg { max-width: 100%; height: auto }
-</style></head><body><h1>Comparison</h1>
-`
+// JSON is an object of the note and the tables, whose rows are objects by the names of the columns. A cell that is a
+// number is one; "" is null.
+func JSON(tables []Table, note string) string {
+	type entry struct {
+		Group string           `json:"group"`
+		Title string           `json:"title"`
+		Rows  []map[string]any `json:"rows"`
+	}
+	all := []entry{}
+	for i := range tables {
+		t := tables[i].forPrograms()
+		e := entry{tables[i].Group, tables[i].Title, []map[string]any{}}
+		for _, cells := range t.Rows {
+			row := map[string]any{}
+			for k, c := range cells {
+				row[cmp.Or(t.Columns[k].Name, "what")] = value(c.Text)
+			}
+			e.Rows = append(e.Rows, row)
+		}
+		all = append(all, e)
+	}
+	out, _ := json.MarshalIndent(map[string]any{"note": note, "tables": all}, "", "  ") // texts and finite numbers
+	return string(out) + "\n"
+}
+
+// value is the text of a cell as JSON has it.
+func value(s string) any {
+	if v, err := strconv.ParseFloat(s, 64); err == nil && text.Finite(v) {
+		return v
+	}
+	if s == "" {
+		return nil
+	}
+	return s
+}
 
 // HTML is the comparison with its pictures as one page that needs no network.
 func HTML(tables []Table, note string) string {
-	return page + document(tables, note, "<h2>%s</h2>\n", "<p>%s</p>\n", html.EscapeString, func(t *Table) string {
-		var b strings.Builder
-		title := html.EscapeString(text.Clean(t.Title))
-		fmt.Fprintf(&b, "<h3>%s</h3>\n<div class=\"scroll\">%s</div>\n", title, t.HTML())
-		if t.figure != nil {
-			_ = t.figure.Drawing(3).SVG(&b)
-		}
-		return b.String()
-	}) + "</body></html>\n"
+	var b strings.Builder
+	_ = page.Comparison(&b, note, metrics.Each(tables, func(t Table) page.Part {
+		return page.Part{Group: t.Group, Table: &t.Table, Picture: t.figure}
+	})) // a builder takes everything
+	return b.String()
 }

@@ -80,6 +80,8 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`[{"Test name": "serving_a", "TP Size": 1}]`))
 	f.Add([]byte(`{"avg_latency": 1, "percentiles": {"50": 1}}`))
 	f.Add([]byte(`{"mean_ttft_ms": 1, "request_rate": "inf"}` + "\n" + `{"mean_ttft_ms": 2}`))
+	f.Add([]byte(`{"benchmarks": [{"metrics": {"request_totals": {"successful": 1}}, "duration": 1}, {"x": 1}]}`))
+	f.Add([]byte(`{"request_count": {"avg": 1}, "request_latency": {"avg": 1, "unit": "<b>"}, "input_config": []}`))
 	path := filepath.Join(f.TempDir(), "serving_x.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {

@@ -70,42 +70,63 @@ func KindOf(r Row) Kind {
 // mostFiles bounds the files of a folder.
 const mostFiles = 20000
 
+// File is a file that was read: the rows of its table, or of its results.
+type File struct {
+	Path string
+	files.Content
+	Rows []Row
+}
+
 // Read reads the rows of a table, of a result with its commands, or of a folder: of its table, or else of all results
 // in it. Notes name the files of a folder that are no results, and the results that a journal tells. A result without
 // commands tells what it can itself.
 func Read(path string) (rows []Row, notes []string, err error) {
 	table := filepath.Join(path, Table)
-	if info, err := os.Stat(path); err != nil || !info.IsDir() { // its journal may be there where it is not
-		table = path
+	if info, err := os.Stat(path); err == nil && info.IsDir() && exists(table) {
+		path = table
 	}
-	if table == path || exists(table) {
-		rows, note, err := readFile(table)
-		if note != "" {
-			notes = []string{note}
-		}
-		return rows, notes, err
-	}
-	found, err := Results(path)
-	for _, name := range found {
-		all, note, err := readFile(name)
-		if err != nil || len(all) == 0 {
-			note = fmt.Sprintf("%s: not a benchmark result", name)
-		}
-		if note != "" {
-			notes = append(notes, note)
-		}
-		rows = append(rows, all...)
-	}
-	if err == nil && len(rows) == 0 {
-		err = fmt.Errorf("%s has no %s and no results", path, Table)
-	}
+	notes, err = Each(path, func(f *File) { rows = append(rows, f.Rows...) })
 	return rows, notes, err
 }
 
-// Results are the paths of the JSON files below a folder.
+// Each reads a file, or those of a folder one after the other, each once; notes are those of [Read].
+func Each(path string, take func(*File)) (notes []string, err error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() { // its journal may be there where it is not
+		f, err := readFile(path)
+		if err == nil {
+			take(&f)
+		}
+		return f.notes(), err
+	}
+	found, err := Results(path)
+	any := false
+	for _, name := range found {
+		f, err := readFile(name)
+		if any = any || len(f.Rows) > 0; err != nil || len(f.Rows) == 0 {
+			f.Note = fmt.Sprintf("%s: not a benchmark result", name)
+		}
+		notes = append(notes, f.notes()...)
+		take(&f)
+	}
+	if err == nil && !any {
+		err = fmt.Errorf("%s has no %s and no results", path, Table)
+	}
+	return notes, err
+}
+
+func (f *File) notes() []string {
+	if f.Note == "" {
+		return nil
+	}
+	return []string{f.Note}
+}
+
+// Results are the paths of the JSON files below a folder, and of those of lines that are no journals.
 func Results(dir string) (found []string, err error) {
 	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(name) != ".json" {
+		lines := err == nil && filepath.Ext(name) == ".jsonl" && entry.Type().IsRegular() && !files.IsJournal(name)
+		if err != nil || entry.IsDir() || filepath.Ext(name) != ".json" && !lines {
 			return err
 		}
 		if found = append(found, name); len(found) > mostFiles {
@@ -122,19 +143,21 @@ func exists(path string) bool {
 }
 
 // readFile reads the rows of a file: those of a table, or of its results.
-func readFile(path string) (rows []Row, note string, err error) {
-	all, note, err := files.ReadResults(path)
-	for _, raw := range all {
+func readFile(path string) (f File, err error) {
+	f.Path = path
+	f.Content, err = files.ReadContent(path)
+	for _, raw := range f.Results {
 		more, err := rowsOf(path, raw)
 		if err != nil {
-			return nil, "", fmt.Errorf("%s: %w", path, err)
+			return File{Path: path}, fmt.Errorf("%s: %w", path, err)
 		}
-		rows = append(rows, more...)
+		f.Rows = append(f.Rows, more...)
 	}
-	return rows, note, err
+	return f, err
 }
 
-var errNoResult = errors.New("no result of a benchmark: expected a result of vllm bench or benchtop, or " + Table)
+var errNoResult = errors.New("no result of a benchmark: expected a result of benchtop, vllm bench, SGLang's " +
+	"bench_serving, GuideLLM or AIPerf, or " + Table)
 
 // lists are members of an object that hold the rows of a table.
 var lists = []string{"results", "serving_results", "benchmarks", "data"}

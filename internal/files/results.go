@@ -12,6 +12,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/usage"
+	"benchtop/metrics"
 	"benchtop/metrics/report"
 )
 
@@ -27,47 +28,63 @@ var (
 		maxResultBytes>>20)
 )
 
-// ReadResults reads the results of a file of benchtop or vLLM as JSON objects, in order: one, several of
-// --append-result, or the elements of a list, as a sweep's summary is; an empty list has none. Python's NaN and
-// Infinity are the texts that results have for them elsewhere. A file without a whole result whose journal lies beside
-// it, as a killed run leaves it, and a journal itself, give the result that the journal tells; the note says why, ""
-// for none. Errors name the file, and the line.
+// Content is what a file of results holds.
+type Content struct {
+	// Results are JSON objects with the keys of vLLM's.
+	Results [][]byte
+	// Report is that of the journal that told the one result; nil where the file has results itself.
+	Report *metrics.Report
+	// Note says why a journal told it, "" for none.
+	Note string
+}
+
+// ReadResults are the results of [ReadContent], and its note.
 func ReadResults(path string) (all [][]byte, note string, err error) {
+	c, err := ReadContent(path)
+	return c.Results, c.Note, err
+}
+
+// ReadContent reads the results of a file of benchtop, vLLM or the benchmarks of [export.Foreign] in order: one,
+// several of --append-result, or the elements of a list, as a sweep's summary is; an empty list has none. Python's NaN
+// and Infinity are the texts that results have for them elsewhere. A file without a whole result whose journal lies
+// beside it, as a killed run leaves it, and a journal itself, give the result that the journal tells. Errors name the
+// file, and the line.
+func ReadContent(path string) (c Content, err error) {
 	from := path
-	switch all, err = readJSON(path); {
+	switch c.Results, err = readJSON(path); {
 	case err == nil:
-		return all, "", nil
+		return c, nil
 	case errors.Is(err, errJournal):
 	case errors.Is(err, errDirectory), errors.Is(err, errTooLong), strings.HasSuffix(path, SoFar+".json"):
-		return nil, "", err
+		return c, err
 	default:
 		if found, missing := findJournal(path); missing == nil && found != path {
 			from = found
 			break
 		}
-		return nil, "", err
+		return c, err
 	}
 	r, damaged := report.Of(readJournal(from))
 	if damaged != nil && r.Plan.Started.IsZero() {
-		return nil, "", damaged
+		return c, damaged
 	}
-	if c := r.Plan.Command; len(c) > 0 && (c[0] == "latency" || c[0] == "throughput") {
-		return nil, "",
-			fmt.Errorf("%s: the journal of benchtop %s, whose result cannot be made of it; benchtop report reads it",
-				usage.Quote(from), c[0])
+	if w := r.Plan.Command; len(w) > 0 && (w[0] == "latency" || w[0] == "throughput") {
+		return c, fmt.Errorf("%s: the journal of benchtop %s, whose result cannot be made of it; benchtop report "+
+			"reads it", usage.Quote(from), w[0])
 	}
 	var result bytes.Buffer
 	if err := export.JSON(&result, r); err != nil {
-		return nil, "", err
+		return c, err
 	}
+	c = Content{Results: [][]byte{result.Bytes()}, Report: &r}
 	if from != path {
-		note = fmt.Sprintf("%s has no whole result; its figures are those of %s", path, from)
+		c.Note = fmt.Sprintf("%s has no whole result; its figures are those of %s", path, from)
 	}
 	if r.Interrupted != nil && r.Interrupted.Reason != "" {
-		note = strings.TrimPrefix(note+"; ", "; ") + fmt.Sprintf("the run of %s is not whole: %s", from,
+		c.Note = strings.TrimPrefix(c.Note+"; ", "; ") + fmt.Sprintf("the run of %s is not whole: %s", from,
 			r.Interrupted.Reason)
 	}
-	return [][]byte{result.Bytes()}, note, nil
+	return c, nil
 }
 
 // readJSON reads the objects of a file.
@@ -81,13 +98,7 @@ func readJSON(path string) ([][]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path) // a pipe would be waited for
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, len(journalHead))
-	if _, err := io.ReadFull(f, head); err == nil && string(head) == journalHead || strings.HasSuffix(path, ".gz") {
+	if IsJournal(path) {
 		return nil, errJournal
 	}
 	if info.Size() > maxResultBytes {
@@ -102,6 +113,18 @@ func readJSON(path string) ([][]byte, error) {
 		err = fmt.Errorf("%s, %w", path, err)
 	}
 	return all, err
+}
+
+// IsJournal reports whether a regular file is a journal, by its first bytes or as a compressed file.
+func IsJournal(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(journalHead))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == journalHead || strings.HasSuffix(path, ".gz")
 }
 
 // ParseResults are the objects of a text, as ReadResults has those of a file; an empty list has none. Its errors begin
@@ -133,6 +156,10 @@ func ParseResults(data []byte) (all [][]byte, err error) {
 		for object := range one {
 			if object[0] != '{' {
 				return nil, fmt.Errorf("entry %d: expected an object, got %s", len(all)+1, jsonscan.Kind(object))
+			}
+			if translated := export.Foreign(object); translated != nil {
+				all = append(all, translated...)
+				continue
 			}
 			all = append(all, object)
 		}

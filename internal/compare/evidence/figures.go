@@ -140,7 +140,7 @@ func figures() (all []figure) {
 	part("goodput", "Within SLO", true, func(c *metrics.Counts) int { return c.Good },
 		func(r *metrics.Report) bool { return r.Judges() })
 	part("error_rate", "Failed", false, func(c *metrics.Counts) int { return c.Failed },
-		func(*metrics.Report) bool { return true })
+		func(r *metrics.Report) bool { return !r.Uncounted })
 	return all
 }
 

@@ -332,7 +332,7 @@ func (o *abOptions) both(ctx context.Context, s *sweep.Sweep, b *session.Runner)
 			x := *b
 			waiting := sync.OnceFunc(ready.Done)
 			defer waiting()
-			x.Enough = o.enough
+			x.Enough, x.Beside = o.enough, i == 1
 			x.Begin = func(ctx context.Context) error {
 				waiting()
 				ready.Wait()

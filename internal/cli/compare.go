@@ -107,7 +107,8 @@ func (o *comparison) conclude(env *session.Environment, tables []compare.Table, 
 }
 
 func newCompareOptions() *compareOptions {
-	o := &compareOptions{comparison: comparison{name: "compare"}, flags: argv.Flags{Synopsis: "compare [flags] A B ...", Text: compareText}}
+	o := &compareOptions{comparison: comparison{name: "compare"},
+		flags: argv.Flags{Synopsis: "compare [flags] A B ...", Text: compareText}}
 	f := o.flags.Group("Comparison")
 	f.VarP(argv.List(&o.files, "file", argv.Text), "file", "f",
 		"results of a configuration, as an argument; repeatable")

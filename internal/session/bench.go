@@ -30,6 +30,8 @@ type Runner struct {
 	Sinks func(*metrics.Plan) []event.Sink
 	// Begin is called when a run is prepared, and returns when it may begin; nil for at once.
 	Begin func(context.Context) error
+	// Beside: another run is on, which other terminals join.
+	Beside bool
 	// Enough ends the sending of a run, whose requests in flight go on; nil for never.
 	Enough <-chan struct{}
 	// failures: a run of which most requests fail, by a server that is there, is a measurement like others.
@@ -109,7 +111,7 @@ func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error)
 		err = b.Begin(ctx)
 	}
 	if err == nil {
-		if b.Sinks != nil {
+		if p.beside = b.Beside; b.Sinks != nil {
 			p.Sinks = b.Sinks(&p.Plan)
 		}
 		err = p.Reserve(ctx, env)

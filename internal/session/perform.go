@@ -31,6 +31,7 @@ type Run struct {
 	Plots    spec.Pictures
 	fetching *prompts.Prefetchers // of prompts
 	Sinks    []event.Sink         // hear of the run's events as well
+	beside   bool                 // another run of this process is on, which other terminals join
 	// print prints what stands for the report of serve; nil for that.
 	Print func(o run.Outcome) error
 	// leave ends what the run needs besides, such as a simulated server; nil for nothing.
@@ -153,7 +154,9 @@ func (e *Environment) play(p *Run, r *run.Run, lasting bool, show func(<-chan me
 	publishing, stop := context.WithCancel(context.Background())
 	defer stop()
 	snapshots := r.View().Publish(publishing, each)
-	r.Host(Version())
+	if !p.beside {
+		r.Host(Version())
+	}
 	outcome := make(chan run.Outcome, 1)
 	go func() {
 		o := r.Do()

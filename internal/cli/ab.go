@@ -315,7 +315,7 @@ func (o *abOptions) measure(ctx context.Context, s *sweep.Sweep, b session.Runne
 func (o *abOptions) pairsOf(block int, plan *metrics.Plan) *evidence.Pairs {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if block == len(o.pairs) {
+	for block >= len(o.pairs) { // runs may have failed before their first request
 		o.pairs = append(o.pairs, evidence.NewPairs(plan))
 	}
 	return o.pairs[block]

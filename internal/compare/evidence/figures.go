@@ -179,26 +179,9 @@ func memoryOf(all ...[]float64) float64 {
 			}
 		}
 	}
-	// The means are those of the series themselves, which hides what lasts as long as these: it is added again, as much
-	// as follows from the time that was found.
-	time, n := 1.0, 0
-	for _, values := range all {
-		n = max(n, len(values))
-	}
-	for range 4 {
-		if time = untilSmall(sums[:], time/float64(max(1, n))); math.IsInf(time, 1) {
-			break
-		}
-	}
-	return time
-}
-
-// untilSmall is 1 and twice the sum of autocorrelations, to each of which a part is added, up to the first that is
-// small; infinite without one.
-func untilSmall(sums []float64, added float64) float64 {
 	length := 1.0
 	for _, s := range sums[1:] {
-		part := (s/sums[0] + added) / (1 + added)
+		part := s / sums[0]
 		if !(part > small) {
 			return length
 		}

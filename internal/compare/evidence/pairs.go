@@ -27,7 +27,7 @@ func levelAt(look int) float64 {
 
 // apart is the length of a piece in times over which the change of its figure depends on itself. Changes of one draw
 // have less in common than figures, so that less is enough; see the table of docs/accuracy.md.
-const apart = 1.5
+const apart = 2
 
 // place is that of a request in the draw.
 type place struct{ conversation, turn int }
@@ -328,8 +328,9 @@ func (f *figure) changes(a, b []slice, cells bool) (all []float64, need float64)
 		if f.basis != nil {
 			basis.of = f.basis
 		}
-		series, _ := basis.changesOf(a, b, 1)
-		memory := memoryOf(series)
+		fine, _ := basis.changesOf(a, b, 1)
+		coarse, _ := basis.changesOf(a, b, coarser)
+		memory := max(memoryOf(fine), coarser*variance(coarse)/variance(fine)*memoryOf(coarse))
 		if math.IsInf(memory, 1) {
 			return nil, memory
 		}
@@ -346,6 +347,18 @@ func (f *figure) changes(a, b []slice, cells bool) (all []float64, need float64)
 			return nil, 2
 		}
 	}
+}
+
+// coarser is the number of cells that are joined to find what is lost in the noise of single ones: the variance of
+// means of so many, times their number, is as many times that of single ones as these depend on each other.
+const coarser = 4
+
+func variance(values []float64) (sum float64) {
+	m := mean(values)
+	for _, v := range values {
+		sum += (v - m) * (v - m)
+	}
+	return sum / float64(max(1, len(values)-1))
 }
 
 // changesOf are those of units of so many slices, with the least number of samples of one.

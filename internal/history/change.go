@@ -1,0 +1,98 @@
+package history
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// The rule for changes, whose false alarms and power docs/accuracy.md has.
+const (
+	// level is the share of series without a change in which one is found.
+	level        = 0.05
+	permutations = 199
+	// fewest are the values on each side of a change.
+	fewest = 3
+	// mostValues of a series are looked at, the newest: the time grows with their square.
+	mostValues = 1000
+)
+
+// Changes are the places of a series, in order of time, at which its distribution changes: each is that of the first
+// value after the change. The values must be finite.
+//
+// It is the E-divisive procedure (Matteson and James 2014, "A Nonparametric Approach for Multiple Change Point Analysis
+// of Multivariate Data", with α = 1): the series is parted where the energy distance of both sides is largest, as long
+// as hardly any permutation of the values within the parts has a larger one. The draws are the same every time.
+func Changes(values []float64) (places []int) {
+	edges := []int{0, len(values)}
+	draws := rand.New(rand.NewPCG(1, 1))
+	for {
+		at, distance := widest(values, edges)
+		if at == 0 || !rare(values, edges, distance, draws) {
+			return edges[1 : len(edges)-1]
+		}
+		i, _ := slices.BinarySearch(edges, at)
+		edges = slices.Insert(edges, i, at)
+	}
+}
+
+// rare reports whether a distance is larger than those of nearly all permutations within the parts. It ends as soon as
+// that cannot be so any more.
+func rare(values []float64, edges []int, distance float64, draws *rand.Rand) bool {
+	values = slices.Clone(values)
+	as := int(math.Round(level*(permutations+1))) - 1 // as many may have it
+	for range permutations {
+		for i, to := range edges[1:] {
+			part := values[edges[i]:to]
+			draws.Shuffle(len(part), func(a, b int) { part[a], part[b] = part[b], part[a] })
+		}
+		if _, other := widest(values, edges); other >= distance*(1-1e-12) { // sums in another order
+			if as--; as < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// widest is the place with the largest energy distance within any part, and the distance; 0 where there is none.
+func widest(values []float64, edges []int) (place int, distance float64) {
+	for i, to := range edges[1:] {
+		if at, d := split(values[edges[i]:to]); d > distance {
+			place, distance = edges[i]+at, d
+		}
+	}
+	return place, distance
+}
+
+// split is the place with the largest energy distance of the values before and after it. As a value moves from the side
+// after to that before, the sums of distances within and between the sides change by its own distances alone.
+func split(values []float64) (place int, distance float64) {
+	within, between, after := 0.0, 0.0, 0.0
+	for i, v := range values {
+		for _, w := range values[i+1:] {
+			after += math.Abs(v - w)
+		}
+	}
+	all := after
+	for i, v := range values {
+		back, ahead := 0.0, 0.0
+		for _, w := range values[:i] {
+			back += math.Abs(v - w)
+		}
+		for _, w := range values[i:] {
+			ahead += math.Abs(v - w)
+		}
+		within, after = within+back, after-ahead
+		between = all - within - after
+		n, m := float64(i+1), float64(len(values)-i-1)
+		if n < fewest || m < fewest {
+			continue
+		}
+		d := (2*between - within*2*m/(n-1) - after*2*n/(m-1)) / (n + m)
+		if d > distance {
+			place, distance = i+1, d
+		}
+	}
+	return place, distance
+}

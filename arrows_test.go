@@ -123,6 +123,8 @@ var arrows = map[string][]string{
 		"benchtop/internal/files"},
 	"benchtop/internal/compare": {"benchtop/export", "benchtop/export/charts", "benchtop/internal/compare/evidence",
 		"benchtop/internal/dashboard", "benchtop/internal/files", "benchtop/metrics"},
+	"benchtop/internal/history": {"benchtop/export", "benchtop/export/journal", "benchtop/internal/compare",
+		"benchtop/internal/dashboard", "benchtop/internal/files", "benchtop/metrics"},
 	"benchtop/internal/compare/evidence": {"benchtop/metrics", "benchtop/metrics/event/eventtest",
 		"benchtop/metrics/judge/queuetest", "benchtop/metrics/report"},
 	"benchtop/internal/offline":       {"benchtop/export", "benchtop/metrics", "benchtop/metrics/event"},

@@ -142,7 +142,7 @@ func (o *exportSuiteOptions) results(env *session.Environment) (all []dashboard.
 	for _, path := range o.files {
 		found, skipped := []string{path}, 0
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			if found, err = dashboard.Results(path); err != nil {
+			if found, err = dashboard.Files(path, ".json"); err != nil {
 				return nil, err
 			}
 			found = slices.DeleteFunc(found, func(name string) bool {

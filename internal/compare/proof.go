@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"benchtop/export"
 	"benchtop/internal/compare/evidence"
@@ -75,34 +74,31 @@ func Prove(paths, labels [2]string) (all []Proof, err error) {
 // mostRuns bounds the runs of a side at a load; with more, nothing more can be told.
 const mostRuns = 500
 
-// identity tells runs apart: a sweep keeps each in a file of its own, and all in another.
-type identity struct {
-	started          time.Time
-	model            string
-	seconds          float64
-	completed, input int
-	ttft             float64
+// Identity tells the run of a result from others: a sweep keeps each in a file of its own, and all in another.
+func Identity(r *metrics.Report) string {
+	return fmt.Sprint(r.Plan.Started.Unix(), r.Plan.ModelID, r.Duration, r.Completed, r.InputTokens,
+		r.Statistics[metrics.TTFT].Mean)
 }
 
 // runs are the results of a side by workload and load, each run once.
 type runs struct {
 	byLoad map[string][]run
 	loads  []string // in the order in which they came
-	known  map[identity]bool
+	known  map[string]bool
 }
 
 // runsOf are the results below a path.
 func runsOf(path string) (*runs, error) {
 	paths := []string{path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		if paths, err = dashboard.Results(path); err != nil {
+		if paths, err = dashboard.Files(path, ".json"); err != nil {
 			return nil, err
 		}
 		paths = slices.DeleteFunc(paths, func(p string) bool {
 			return filepath.Base(p) == dashboard.Table || strings.HasSuffix(p, files.SoFar+".json")
 		})
 	}
-	out := &runs{byLoad: map[string][]run{}, known: map[identity]bool{}}
+	out := &runs{byLoad: map[string][]run{}, known: map[string]bool{}}
 	for _, p := range paths {
 		out.read(p)
 	}
@@ -115,19 +111,14 @@ func (x *runs) read(path string) {
 	if err != nil {
 		return
 	}
-	rows, _, _ := dashboard.Read(path)
-	for i, raw := range all {
+	for _, raw := range all {
 		r, err := export.ReadResult(raw)
-		id := identity{r.Plan.Started, r.Plan.ModelID, r.Duration, r.Completed, r.InputTokens,
-			r.Statistics[metrics.TTFT].Mean}
+		id := Identity(&r)
 		if err != nil || x.known[id] {
 			continue
 		}
 		x.known[id] = true
-		load := loadOf(&r.Plan)
-		if len(rows) == len(all) {
-			load = strings.TrimPrefix(workloadOf(rows[i])+", "+load, ", ")
-		}
+		load, _ := Workload(path, raw, &r.Plan)
 		if x.byLoad[load] == nil {
 			x.loads = append(x.loads, load)
 		}
@@ -137,15 +128,19 @@ func (x *runs) read(path string) {
 	}
 }
 
-// workloadOf are the data set and the lengths of a result, as the tables below part them.
-func workloadOf(row dashboard.Row) string {
+// Workload is the workload and the load of a result of a file, in words: the data set and the lengths, as the tables
+// below part them, and the load of its plan, which comes alone as well. Runs with the same can be compared.
+func Workload(path string, result []byte, p *metrics.Plan) (words, load string) {
 	var parts []string
-	for _, title := range Keys[1:groupKeyCount] {
-		if v := Text(row[title]); v != "" {
-			parts = append(parts, strings.ToLower(title)+" "+v)
+	if rows, _ := dashboard.Rows(path, result); len(rows) == 1 {
+		for _, title := range Keys[1:groupKeyCount] {
+			if v := Text(rows[0][title]); v != "" {
+				parts = append(parts, strings.ToLower(title)+" "+v)
+			}
 		}
 	}
-	return strings.Join(parts, ", ")
+	load = loadOf(p)
+	return strings.Join(append(parts, load), ", "), load
 }
 
 // whole are the reports of runs, with those of their journals where the shorter side has too few runs to do without.

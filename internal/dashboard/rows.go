@@ -68,7 +68,7 @@ func KindOf(r Row) Kind {
 }
 
 // mostFiles bounds the files of a folder.
-const mostFiles = 20000
+const mostFiles = 50000
 
 // Read reads the rows of a table, of a result with its commands, or of a folder: of its table, or else of all results
 // in it. Notes name the files of a folder that are no results, and the results that a journal tells. A result without
@@ -85,7 +85,7 @@ func Read(path string) (rows []Row, notes []string, err error) {
 		}
 		return rows, notes, err
 	}
-	found, err := Results(path)
+	found, err := Files(path, ".json")
 	for _, name := range found {
 		all, note, err := readFile(name)
 		if err != nil || len(all) == 0 {
@@ -102,10 +102,11 @@ func Read(path string) (rows []Row, notes []string, err error) {
 	return rows, notes, err
 }
 
-// Results are the paths of the JSON files below a folder.
-func Results(dir string) (found []string, err error) {
+// Files are the paths of the files below a folder whose names have one of these endings.
+func Files(dir string, endings ...string) (found []string, err error) {
 	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(name) != ".json" {
+		has := func(ending string) bool { return strings.HasSuffix(name, ending) }
+		if err != nil || entry.IsDir() || !slices.ContainsFunc(endings, has) {
 			return err
 		}
 		if found = append(found, name); len(found) > mostFiles {
@@ -125,7 +126,7 @@ func exists(path string) bool {
 func readFile(path string) (rows []Row, note string, err error) {
 	all, note, err := files.ReadResults(path)
 	for _, raw := range all {
-		more, err := rowsOf(path, raw)
+		more, err := Rows(path, raw)
 		if err != nil {
 			return nil, "", fmt.Errorf("%s: %w", path, err)
 		}
@@ -139,14 +140,14 @@ var errNoResult = errors.New("no result of a benchmark: expected a result of vll
 // lists are members of an object that hold the rows of a table.
 var lists = []string{"results", "serving_results", "benchmarks", "data"}
 
-// rowsOf are the rows of an object that holds a list of them, that of a row, or that of a result.
-func rowsOf(path string, raw []byte) (rows []Row, err error) {
+// Rows are the rows of an object of a file: one that holds a list of them, that is a row, or that is a result.
+func Rows(path string, raw []byte) (rows []Row, err error) {
 	for _, list := range jsonscan.Fields(raw, lists...) {
 		if len(list) == 0 || list[0] != '[' {
 			continue
 		}
 		for entry := range jsonscan.Elements(list) {
-			more, err := rowsOf(path, entry)
+			more, err := Rows(path, entry)
 			if err != nil {
 				return nil, err
 			}

@@ -34,7 +34,7 @@ var (
 // for none. Errors name the file, and the line.
 func ReadResults(path string) (all [][]byte, note string, err error) {
 	from := path
-	switch all, err = readJSON(path); {
+	switch all, err = ReadObjects(path); {
 	case err == nil:
 		return all, "", nil
 	case errors.Is(err, errJournal):
@@ -70,8 +70,8 @@ func ReadResults(path string) (all [][]byte, note string, err error) {
 	return [][]byte{result.Bytes()}, note, nil
 }
 
-// readJSON reads the objects of a file.
-func readJSON(path string) ([][]byte, error) {
+// ReadObjects is ReadResults without what journals tell.
+func ReadObjects(path string) ([][]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

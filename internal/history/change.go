@@ -1,6 +1,8 @@
 package history
 
 import (
+	"encoding/binary"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,12 +11,14 @@ import (
 // The rule for changes, whose false alarms and power docs/accuracy.md has.
 const (
 	// level is the share of series without a change in which one is found.
-	level        = 0.05
+	level        = 0.04
 	permutations = 199
 	// fewest are the values on each side of a change.
 	fewest = 3
-	// mostValues of a series are looked at, the newest: the time grows with their square.
-	mostValues = 1000
+	// fewestRuns can tell one: fewer have too few orders for one of them to be rare.
+	fewestRuns = 2*fewest + 2
+	// mostSeries values of a series are looked at, the newest: the time grows with their square.
+	mostSeries = 1000
 )
 
 // Changes are the places of a series, in order of time, at which its distribution changes: each is that of the first
@@ -22,10 +26,12 @@ const (
 //
 // It is the E-divisive procedure (Matteson and James 2014, "A Nonparametric Approach for Multiple Change Point Analysis
 // of Multivariate Data", with α = 1): the series is parted where the energy distance of both sides is largest, as long
-// as hardly any permutation of the values within the parts has a larger one. The draws are the same every time.
+// as hardly any permutation of the values within the parts has as large a one. The same values have the same draws.
 func Changes(values []float64) (places []int) {
 	edges := []int{0, len(values)}
-	draws := rand.New(rand.NewPCG(1, 1))
+	seed := fnv.New64a()
+	_ = binary.Write(seed, binary.LittleEndian, values) // a hash takes everything
+	draws := rand.New(rand.NewPCG(seed.Sum64(), 1))
 	for {
 		at, distance := widest(values, edges)
 		if at == 0 || !rare(values, edges, distance, draws) {

@@ -193,7 +193,7 @@ func FuzzChanges(f *testing.F) {
 
 func BenchmarkChanges(b *testing.B) {
 	r := rand.New(rand.NewPCG(4, 4))
-	values := series(r, noises[0], mostValues, 3, mostValues/2)
+	values := series(r, noises[0], mostSeries, 3, mostSeries/2)
 	for b.Loop() {
 		Changes(values)
 	}

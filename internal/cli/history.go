@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"benchtop/internal/argv"
+	"benchtop/internal/history"
+	"benchtop/internal/session"
+	"benchtop/internal/table"
+	"benchtop/internal/text"
+	"benchtop/internal/usage"
+	"benchtop/metrics"
+	"benchtop/tui/term"
+)
+
+const historyText = `
+Lists the runs whose results lie in a folder or below it, the newest last: results of benchtop and of vllm bench serve.
+DIR is the current folder unless it is given. --figure shows a figure by run instead, among runs of the same model,
+workload and load, and names the runs from which on it is another.
+
+  benchtop history results --filter model=*llama* --filter max_concurrency=16
+  benchtop history results --figure p99_ttft_ms --figure output_throughput`
+
+type historyOptions struct {
+	flags   argv.Flags
+	dir     string
+	filters []history.Filter
+	figures []string
+	last    int
+	format  string
+	rebuild bool
+}
+
+func (o *historyOptions) parse(env *session.Environment, args []string) error {
+	o.flags = argv.Flags{Synopsis: "history [flags] [DIR]", Text: historyText}
+	f := o.flags.Group("Runs")
+	f.Var(argv.List(&o.filters, "key=value", history.ParseFilter), "filter",
+		"only runs with this value; KEY is model, load, name, workload, or any key of a result, also of its object "+
+			"\"benchtop\" or of your --metadata; * stands for any characters; repeatable")
+	_ = f.SetAnnotation("filter", argv.Repeatable, nil)
+	f.Var(argv.List(&o.figures, "key", argv.Text), "figure",
+		"the trend of this key of the results, as p99_ttft_ms, with its changes; repeatable")
+	_ = f.SetAnnotation("figure", argv.Repeatable, nil)
+	f.IntVar(&o.last, "last", 0, "only so many of the newest runs; 0 for all")
+	f.BoolVar(&o.rebuild, "rebuild", false, "read all results again, not only those that are new or changed")
+	o.flags.Group("Output").StringVar(&o.format, "format", "text", "format: text, markdown, csv or json")
+	rest, err := env.Parse(&o.flags, args)
+	if errors.As(err, new(argv.Help)) {
+		return err
+	}
+	p := usage.Problems{err}
+	p.BadIf(len(rest) > 1, "history takes one folder, got %d; name the folder above them", len(rest))
+	p.OneOf("format", o.format, "text", "markdown", "csv", "json")
+	p.BadIf(o.last < 0, "--last %d: must be 0 or more", o.last)
+	if o.dir = "."; len(rest) > 0 {
+		o.dir = rest[0]
+	}
+	return errors.Join(p...)
+}
+
+func runHistory(env *session.Environment, args []string) int {
+	o := &historyOptions{}
+	if err := o.parse(env, args); err != nil {
+		return env.Fail(session.ExitUsage, err)
+	}
+	runs, err := o.read(env)
+	if err != nil {
+		return env.Fail(session.ExitFailed, err)
+	}
+	var trends []history.Trend
+	for _, key := range o.figures {
+		of, err := history.Trends(runs, key)
+		if err != nil {
+			return env.Fail(session.ExitUsage, err)
+		}
+		trends = append(trends, of...)
+	}
+	switch {
+	case o.format == "json":
+		return env.Failed(writeJSON(env.Stdout, runs, trends, len(o.figures) > 0))
+	case len(o.figures) == 0:
+		t := o.list(runs)
+		return env.Failed(written(o.form(env, t))(env.Stdout))
+	case o.format == "text":
+		return env.Failed(written(trendsText(env, trends))(env.Stdout))
+	}
+	return env.Failed(written(o.form(env, trendsTable(trends)))(env.Stdout))
+}
+
+// read reads the runs that are asked for, and says what else there is.
+func (o *historyOptions) read(env *session.Environment) ([]history.Run, error) {
+	dir, err := filepath.Abs(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	index, err := history.IndexPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	found, err := history.Read(dir, index, o.rebuild)
+	if err != nil {
+		return nil, err
+	}
+	say := func(names []string, noun, why string) {
+		if len(names) > 0 {
+			env.Say(fmt.Sprintf("%s %s: %s", text.Count(len(names), noun), why, text.List(names, 3)))
+		}
+	}
+	say(found.Others, "other JSON file", "left out, without a result of serving")
+	say(found.Interim, "interim result", "left out")
+	say(found.Alone, "run", "left out, killed or still on, without a result ('benchtop report FILE' shows it)")
+	if found.Unsaved != nil {
+		env.Warn([]string{fmt.Sprintf("the index is not saved, so the next call reads all results again: %s",
+			found.Unsaved)})
+	}
+	if len(found.Runs) == 0 {
+		return nil, fmt.Errorf("%s has no results of benchtop or of vllm bench serve", o.dir)
+	}
+	runs, err := history.Keep(found.Runs, o.filters)
+	if o.last > 0 {
+		runs = runs[max(0, len(runs)-o.last):]
+	}
+	return runs, err
+}
+
+// columnsOfRuns are the figures of a list: a key of the results each, and its name for a person.
+var columnsOfRuns = []struct{ key, name string }{
+	{"completed", "Requests"}, {"failed", "Failed"}, {"output_throughput", "tok/s"}, {"median_ttft_ms", "TTFT p50"},
+	{"p99_ttft_ms", "TTFT p99"}, {"p99_tpot_ms", "TPOT p99"}, {"p99_itl_ms", "ITL p99"},
+	{"request_goodput", "Good req/s"},
+}
+
+// list is the table of runs: in CSV with the keys of the results and all of a text.
+func (o *historyOptions) list(runs []history.Run) *table.Table {
+	csv := o.format == "csv"
+	t := table.List(text.Count(len(runs), "run")+", latencies in ms", "Started", "Name", "Model", "Load")
+	if t.Keys = 2; csv {
+		t = table.List("", "started", "name", "model_id", "load", "workload")
+	}
+	keys := []string{"model_id"}
+	for _, c := range columnsOfRuns {
+		keys = append(keys, c.key)
+		column := table.Column{Name: c.name, Optional: !csv}
+		if csv {
+			column.Name = c.key
+		}
+		t.Columns = append(t.Columns, column)
+	}
+	for i := range runs {
+		r := &runs[i]
+		values := r.Texts(keys...)
+		model := values[0]
+		row := []any{stamp(r.Started), text.Cut(r.Name, 48),
+			text.Cut(model[strings.LastIndexByte(model, '/')+1:], 24), text.Cut(r.Load, 32)}
+		if csv {
+			row = []any{r.Started.Format(time.RFC3339), r.Name, model, r.Load, r.Workload}
+		}
+		for _, v := range values[1:] {
+			if n, isNumber := history.Number(v); isNumber && !csv {
+				v = history.Digits(n)
+			} else if v == "" && !csv {
+				v = table.Absent
+			}
+			row = append(row, v)
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// form is a table in the format that is asked for.
+func (o *historyOptions) form(env *session.Environment, t *table.Table) string {
+	switch o.format {
+	case "csv":
+		return t.CSV()
+	case "markdown":
+		return t.Markdown(table.Escape)
+	}
+	width, colours := 1000, false
+	if session.IsTerminal(env.Stdout) {
+		width, colours = max(40, term.Columns(env.Stdout)), os.Getenv("NO_COLOR") == ""
+	}
+	return strings.TrimPrefix(t.Text(width, colours), "\n")
+}
+
+// stamp is the start of a run for a person.
+func stamp(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+// trendsText shows trends as lines of columns, with their changes in words.
+func trendsText(env *session.Environment, trends []history.Trend) string {
+	var b strings.Builder
+	for i := range trends {
+		t := &trends[i]
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s of %s\n", t.Key, t.Workload)
+		first, last := &t.Runs[0], &t.Runs[len(t.Runs)-1]
+		fmt.Fprintf(&b, "  %s, %s to %s: %s\n", text.Count(len(t.Runs), "run"), stamp(first.Started),
+			stamp(last.Started), t.Range())
+		line := t.Line(max(columns(env.Stdout, 120), 80)-4, term.Plain(os.Getenv))
+		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(strings.TrimRight(line, "\n"), "\n", "\n  "))
+		for _, c := range t.Changes {
+			r := &t.Runs[c.Run]
+			fmt.Fprintf(&b, "  since %s, run %s: %s%s\n", stamp(r.Started), r.Name, c, t.Verdict(c))
+		}
+		if note := t.Note(); note != "" {
+			fmt.Fprintf(&b, "  %s\n", note)
+		}
+	}
+	return b.String()
+}
+
+// trendsTable has a row for each run of each trend.
+func trendsTable(trends []history.Trend) *table.Table {
+	t := table.List("", "Figure", "Workload", "Started", "Name", "Value", "Change")
+	for i := range trends {
+		of := &trends[i]
+		changes := map[int]string{}
+		for _, c := range of.Changes {
+			changes[c.Run] = c.String() + of.Verdict(c)
+		}
+		for k, r := range of.Runs {
+			t.Add(of.Key, of.Workload, r.Started.Format(time.RFC3339), r.Name, fmt.Sprint(of.Values[k]), changes[k])
+		}
+	}
+	return t
+}
+
+// writeJSON writes runs with all their values, or trends, as a list.
+func writeJSON(w io.Writer, runs []history.Run, trends []history.Trend, figures bool) error {
+	type object = map[string]any
+	list := metrics.Each(runs, func(r history.Run) object {
+		return object{"started": r.Started, "name": r.Name, "workload": r.Workload, "values": r.Values}
+	})
+	if figures {
+		list = metrics.Each(trends, func(t history.Trend) object {
+			at := func(i int, more object) object {
+				more["started"], more["name"] = t.Runs[i].Started, t.Runs[i].Name
+				return more
+			}
+			all, changes := []object{}, []object{}
+			for i, v := range t.Values {
+				all = append(all, at(i, object{"value": v}))
+			}
+			for _, c := range t.Changes {
+				changes = append(changes, at(c.Run, object{"before": c.Before, "after": c.After}))
+			}
+			return object{"figure": t.Key, "workload": t.Workload, "runs": all, "changes": changes, "note": t.Note()}
+		})
+	}
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	return out.Encode(list)
+}

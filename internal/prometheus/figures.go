@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -96,13 +97,7 @@ func (f *Figures) Take(e *event.Event) {
 		f.queued.Dec()
 		f.waiting.Inc()
 	case event.Chunk:
-		if len(q.Chunks) == 1 {
-			f.waiting.Dec()
-			f.running.Inc()
-		}
-		if !f.plan.Warming(q) {
-			f.out.Add(int(e.Chunk.Tokens))
-		}
+		f.chunk(q, len(q.Chunks)-1)
 	case event.Done:
 		f.left(q)
 		if !f.plan.Warming(q) {
@@ -113,10 +108,23 @@ func (f *Figures) Take(e *event.Event) {
 	}
 }
 
+// chunk counts the i-th chunk of a request, its newest. A request runs from its first chunk with output on.
+func (f *Figures) chunk(q *metrics.Request, i int) {
+	output := func(c metrics.Chunk) bool { return c.Tokens > 0 }
+	c := q.Chunks[i]
+	if output(c) && q.FirstToken == c.At && !slices.ContainsFunc(q.Chunks[:i], output) {
+		f.waiting.Dec()
+		f.running.Inc()
+	}
+	if !f.plan.Warming(q) {
+		f.out.Add(int(c.Tokens))
+	}
+}
+
 // left takes a request that ended from those in flight.
 func (f *Figures) left(q *metrics.Request) {
 	switch {
-	case q.FirstChunk != metrics.Never:
+	case q.FirstToken != metrics.Never:
 		f.running.Dec()
 	case q.Sent != metrics.Never:
 		f.waiting.Dec()

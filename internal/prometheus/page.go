@@ -32,8 +32,8 @@ func Listen(address string) (*Page, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("--prometheus %s: another program listens there; choose another port, or 0 for a free one",
-			address)
+		return nil, fmt.Errorf("--prometheus %s: another program listens there; choose another port, or 0 for a "+
+			"free one", address)
 	case err != nil:
 		return nil, fmt.Errorf("--prometheus %s: %w; choose an address of this machine", address, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,6 +97,9 @@ func runHistory(env *session.Environment, args []string) int {
 
 // read reads the runs that are asked for, and says what else there is.
 func (o *historyOptions) read(env *session.Environment) ([]history.Run, error) {
+	if _, err := os.Stat(o.dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such folder; name one with results", usage.Quote(o.dir))
+	}
 	dir, err := filepath.Abs(o.dir)
 	if err != nil {
 		return nil, err

@@ -1,11 +1,14 @@
 package prometheus
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -208,6 +211,28 @@ func TestSlowReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer.Body.Close()
+}
+
+// The dashboard asks for figures that there are, and for all of them.
+func TestDashboard(t *testing.T) {
+	text, err := os.ReadFile("../../docs/grafana.json")
+	if err != nil || !json.Valid(text) {
+		t.Fatal("no JSON", err)
+	}
+	f := New("r", &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}})
+	eventtest.Tell(f, metrics.Steering{LoadSetting: metrics.LoadSetting{Load: metrics.Users.Of(16)}})
+	there, asked := map[string]bool{}, map[string]bool{}
+	for line := range strings.SplitSeq(page(f), "\n") {
+		if name, ok := strings.CutPrefix(line, "# HELP "); ok {
+			there[name] = true
+		}
+	}
+	for _, name := range regexp.MustCompile(`benchtop_[a-z_0-9]+`).FindAllString(string(text), -1) {
+		asked[strings.TrimSuffix(name, "_bucket")] = true
+	}
+	if !maps.Equal(there, asked) {
+		t.Errorf("there are %v, the dashboard asks for %v", there, asked)
+	}
 }
 
 // BenchmarkTake is a request of 100 chunks.

@@ -179,11 +179,12 @@ func TestPage(t *testing.T) {
 	if p.Public {
 		t.Error("a local address is public")
 	}
-	open, err := Listen(":0")
+	open, err := Listen("0.0.0.0:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if open.Close(); !open.Public || !strings.Contains(open.String(), "open to other machines") {
+	if open.Close(); !open.Public || !strings.Contains(open.String(), "on http://0.0.0.0:") ||
+		!strings.HasSuffix(open.String(), "open to other machines") {
 		t.Error(open)
 	}
 	(*Page)(nil).Close()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -29,7 +30,11 @@ const readers = 16
 
 // Listen opens a page on an address, as 127.0.0.1:9464.
 func Listen(address string) (*Page, error) {
-	l, err := net.Listen("tcp", address)
+	network := "tcp"
+	if at, err := netip.ParseAddrPort(address); err == nil && at.Addr().Is4() {
+		network = "tcp4" // 0.0.0.0 would take the addresses of IPv6 as well
+	}
+	l, err := net.Listen(network, address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("--prometheus %s: another program listens there; choose another port, or 0 for a "+

@@ -143,9 +143,17 @@ var columnsOfRuns = []struct{ key, name string }{
 
 // list is the table of runs: in CSV with the keys of the results and all of a text.
 func (o *historyOptions) list(runs []history.Run) *table.Table {
-	csv := o.format == "csv"
-	t := table.List(text.Count(len(runs), "run")+", latencies in ms", "Started", "Name", "Model", "Load")
-	if t.Keys = 2; csv {
+	csv, same := o.format == "csv", o.format == "text" && len(runs) > 0
+	for i := range runs {
+		same = same && runs[i].Text("model_id") == runs[0].Text("model_id")
+	}
+	title := text.Count(len(runs), "run")
+	if same {
+		title += " of " + runs[0].Text("model_id")
+	}
+	t := table.List(title+", latencies in ms", "Started", "Name", "Model", "Load")
+	t.Keys, t.Columns[2].Optional = 2, same // which stands in the title
+	if csv {
 		t = table.List("", "started", "name", "model_id", "load", "workload")
 	}
 	keys := []string{"model_id"}
@@ -161,8 +169,11 @@ func (o *historyOptions) list(runs []history.Run) *table.Table {
 		r := &runs[i]
 		values := r.Texts(keys...)
 		model := values[0]
-		row := []any{stamp(r.Started), text.Cut(r.Name, 48),
-			text.Cut(model[strings.LastIndexByte(model, '/')+1:], 24), text.Cut(r.Load, 32)}
+		short := ""
+		if !same {
+			short = text.Cut(model[strings.LastIndexByte(model, '/')+1:], 24)
+		}
+		row := []any{stamp(r.Started), text.Cut(r.Name, 48), short, text.Cut(r.Load, 32)}
 		if csv {
 			row = []any{r.Started.Format(time.RFC3339), r.Name, model, r.Load, r.Workload}
 		}

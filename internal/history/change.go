@@ -74,28 +74,24 @@ func widest(values []float64, edges []int) (place int, distance float64) {
 // split is the place with the largest energy distance of the values before and after it. As a value moves from the side
 // after to that before, the sums of distances within and between the sides change by its own distances alone.
 func split(values []float64) (place int, distance float64) {
-	within, between, after := 0.0, 0.0, 0.0
+	back, ahead := make([]float64, len(values)), make([]float64, len(values)) // the distances of each value
+	all := 0.0
 	for i, v := range values {
-		for _, w := range values[i+1:] {
-			after += math.Abs(v - w)
+		for k, w := range values[:i] {
+			d := math.Abs(v - w)
+			back[i] += d
+			ahead[k] += d
 		}
+		all += back[i]
 	}
-	all := after
-	for i, v := range values {
-		back, ahead := 0.0, 0.0
-		for _, w := range values[:i] {
-			back += math.Abs(v - w)
-		}
-		for _, w := range values[i:] {
-			ahead += math.Abs(v - w)
-		}
-		within, after = within+back, after-ahead
-		between = all - within - after
+	within, after := 0.0, all
+	for i := range values {
+		within, after = within+back[i], after-ahead[i]
 		n, m := float64(i+1), float64(len(values)-i-1)
 		if n < fewest || m < fewest {
 			continue
 		}
-		d := (2*between - within*2*m/(n-1) - after*2*n/(m-1)) / (n + m)
+		d := (2*(all-within-after) - within*2*m/(n-1) - after*2*n/(m-1)) / (n + m)
 		if d > distance {
 			place, distance = i+1, d
 		}

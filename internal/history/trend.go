@@ -3,9 +3,11 @@ package history
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
+	"benchtop/internal/parallel"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
@@ -48,9 +50,10 @@ func Trends(runs []Run, key string) (all []Trend, err error) {
 		}
 		all[i].Runs, all[i].Values = append(all[i].Runs, r), append(all[i].Values, v)
 	}
-	for i := range all {
+	parallel.Do(runtime.GOMAXPROCS(0), len(all), func(i int) bool {
 		all[i].change()
-	}
+		return true
+	})
 	return all, nil
 }
 

@@ -253,3 +253,11 @@ func BenchmarkTake(b *testing.B) {
 		f.Take(&event.Event{Kind: event.Done, Request: &q})
 	}
 }
+
+// BenchmarkPage is one reading.
+func BenchmarkPage(b *testing.B) {
+	f := New("r", &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 900}}})
+	for b.Loop() {
+		f.set.WritePrometheus(io.Discard)
+	}
+}

@@ -47,7 +47,8 @@ func TestHistory(t *testing.T) {
 		strings.Contains(all.stdout, "tok/s") {
 		t.Error(all.stdout)
 	}
-	benchtop("history", dir, "--last", "1", "--filter", "label=BA*").expect(t, session.ExitFine, "1 run of base,", "run-23")
+	benchtop("history", dir, "--last", "1", "--filter", "label=BA*").expect(t, session.ExitFine, "1 run of base,",
+		"run-23")
 	trend := benchtop("history", dir, "--figure", "p99_ttft")
 	trend.expect(t, session.ExitFine, "p99_ttft_ms of base, at most 4 in flight", "24 runs, ", "▁", "^",
 		"since 2026-11-29 12:16, run run-16: +9.9% (101 to 111), worse")

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,7 +17,6 @@ import (
 	"benchtop/internal/table"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
-	"benchtop/metrics"
 	"benchtop/tui/term"
 )
 
@@ -83,16 +82,20 @@ func runHistory(env *session.Environment, args []string) int {
 		}
 		trends = append(trends, of...)
 	}
+	var page string
 	switch {
+	case o.format == "json" && len(o.figures) > 0:
+		page, err = asJSON(trends)
 	case o.format == "json":
-		return env.Failed(writeJSON(env.Stdout, runs, trends, len(o.figures) > 0))
+		page, err = asJSON(runs)
 	case len(o.figures) == 0:
-		t := o.list(runs)
-		return env.Failed(written(o.form(env, t))(env.Stdout))
+		page = o.form(env, o.list(runs))
 	case o.format == "text":
-		return env.Failed(written(trendsText(env, trends))(env.Stdout))
+		page = trendsText(env, trends)
+	default:
+		page = o.form(env, trendsTable(trends))
 	}
-	return env.Failed(written(o.form(env, trendsTable(trends)))(env.Stdout))
+	return env.Failed(errors.Join(err, written(page)(env.Stdout)))
 }
 
 // read reads the runs that are asked for, and says what else there is.
@@ -141,47 +144,26 @@ var columnsOfRuns = []struct{ key, name string }{
 	{"request_goodput", "Good req/s"},
 }
 
-// list is the table of runs: in CSV with the keys of the results and all of a text.
+// list is the table of runs. In CSV it has whole texts and numbers.
 func (o *historyOptions) list(runs []history.Run) *table.Table {
-	csv, same := o.format == "csv", o.format == "text" && len(runs) > 0
-	for i := range runs {
-		same = same && runs[i].Text("model_id") == runs[0].Text("model_id")
-	}
-	title := text.Count(len(runs), "run")
-	if same {
-		title += " of " + runs[0].Text("model_id")
-	}
-	t := table.List(title+", latencies in ms", "Started", "Name", "Model", "Load")
-	t.Keys, t.Columns[2].Optional = 2, same // which stands in the title
-	if csv {
-		t = table.List("", "started", "name", "model_id", "load", "workload")
-	}
+	t := table.List(text.Count(len(runs), "run")+", latencies in ms", "Started", "Name", "Model", "Load")
+	t.Keys = 2
 	keys := []string{"model_id"}
 	for _, c := range columnsOfRuns {
 		keys = append(keys, c.key)
-		column := table.Column{Name: c.name, Optional: !csv}
-		if csv {
-			column.Name = c.key
-		}
-		t.Columns = append(t.Columns, column)
+		t.Optional(c.name)
 	}
 	for i := range runs {
 		r := &runs[i]
 		values := r.Texts(keys...)
-		model := values[0]
-		short := ""
-		if !same {
-			short = text.Cut(model[strings.LastIndexByte(model, '/')+1:], 24)
-		}
-		row := []any{stamp(r.Started), text.Cut(r.Name, 48), short, text.Cut(r.Load, 32)}
-		if csv {
-			row = []any{r.Started.Format(time.RFC3339), r.Name, model, r.Load, r.Workload}
+		row := []any{r.Started.Format(time.RFC3339), r.Name, values[0], r.Load}
+		if o.format != "csv" {
+			row = []any{stamp(r.Started), text.Cut(r.Name, 48), text.Cut(path.Base(values[0]), 24),
+				text.Cut(r.Load, 32)}
 		}
 		for _, v := range values[1:] {
-			if n, isNumber := history.Number(v); isNumber && !csv {
+			if n, isNumber := history.Number(v); isNumber && o.format != "csv" {
 				v = history.Digits(n)
-			} else if v == "" && !csv {
-				v = table.Absent
 			}
 			row = append(row, v)
 		}
@@ -213,65 +195,37 @@ func trendsText(env *session.Environment, trends []history.Trend) string {
 	var b strings.Builder
 	for i := range trends {
 		t := &trends[i]
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, "%s of %s\n", t.Key, t.Workload)
-		first, last := &t.Runs[0], &t.Runs[len(t.Runs)-1]
-		fmt.Fprintf(&b, "  %s, %s to %s: %s\n", text.Count(len(t.Runs), "run"), stamp(first.Started),
-			stamp(last.Started), t.Range())
+		fmt.Fprintf(&b, "%s of %s\n  %s, %s to %s: %s\n", t.Key, t.Workload, text.Count(len(t.Points), "run"),
+			stamp(t.Points[0].Started), stamp(t.Points[len(t.Points)-1].Started), t.Range())
 		line := t.Line(max(columns(env.Stdout, 120), 80)-4, term.Plain(os.Getenv))
 		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(strings.TrimRight(line, "\n"), "\n", "\n  "))
 		for _, c := range t.Changes {
-			r := &t.Runs[c.Run]
-			fmt.Fprintf(&b, "  since %s, run %s: %s%s\n", stamp(r.Started), r.Name, c, t.Verdict(c))
+			fmt.Fprintf(&b, "  since %s, run %s: %s\n", stamp(c.Started), c.Name, c)
 		}
-		if note := t.Note(); note != "" {
-			fmt.Fprintf(&b, "  %s\n", note)
+		if t.Note != "" {
+			fmt.Fprintf(&b, "  %s\n", t.Note)
 		}
+		b.WriteByte('\n')
 	}
-	return b.String()
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // trendsTable has a row for each run of each trend.
 func trendsTable(trends []history.Trend) *table.Table {
 	t := table.List("", "Figure", "Workload", "Started", "Name", "Value", "Change")
-	for i := range trends {
-		of := &trends[i]
-		changes := map[int]string{}
+	for _, of := range trends {
+		changes := map[string]string{}
 		for _, c := range of.Changes {
-			changes[c.Run] = c.String() + of.Verdict(c)
+			changes[c.Name] = c.String()
 		}
-		for k, r := range of.Runs {
-			t.Add(of.Key, of.Workload, r.Started.Format(time.RFC3339), r.Name, fmt.Sprint(of.Values[k]), changes[k])
+		for _, p := range of.Points {
+			t.Add(of.Key, of.Workload, p.Started.Format(time.RFC3339), p.Name, fmt.Sprint(p.Value), changes[p.Name])
 		}
 	}
 	return t
 }
 
-// writeJSON writes runs with all their values, or trends, as a list.
-func writeJSON(w io.Writer, runs []history.Run, trends []history.Trend, figures bool) error {
-	type object = map[string]any
-	list := metrics.Each(runs, func(r history.Run) object {
-		return object{"started": r.Started, "name": r.Name, "workload": r.Workload, "values": r.Values}
-	})
-	if figures {
-		list = metrics.Each(trends, func(t history.Trend) object {
-			at := func(i int, more object) object {
-				more["started"], more["name"] = t.Runs[i].Started, t.Runs[i].Name
-				return more
-			}
-			all, changes := []object{}, []object{}
-			for i, v := range t.Values {
-				all = append(all, at(i, object{"value": v}))
-			}
-			for _, c := range t.Changes {
-				changes = append(changes, at(c.Run, object{"before": c.Before, "after": c.After}))
-			}
-			return object{"figure": t.Key, "workload": t.Workload, "runs": all, "changes": changes, "note": t.Note()}
-		})
-	}
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	return out.Encode(list)
+func asJSON(v any) (string, error) {
+	text, err := json.MarshalIndent(v, "", "  ")
+	return string(text) + "\n", err
 }

@@ -40,15 +40,14 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	all := benchtop("history", dir)
-	all.expect(t, session.ExitFine, "24 runs of base, latencies in ms", "TTFT p99", "2026-11-29 12:00",
+	all.expect(t, session.ExitFine, "24 runs, latencies in ms", "TTFT p99", "2026-11-29 12:00",
 		"run-23", "at most 4 in flight", "1 other JSON file left out", "x.json: not a result",
 		"1 interim result left out")
 	if strings.Index(all.stdout, "run-22") > strings.Index(all.stdout, "run-23") ||
 		strings.Contains(all.stdout, "tok/s") {
 		t.Error(all.stdout)
 	}
-	benchtop("history", dir, "--last", "1", "--filter", "label=BA*").expect(t, session.ExitFine, "1 run of base,",
-		"run-23")
+	benchtop("history", dir, "--last", "1", "--filter", "label=BA*").expect(t, session.ExitFine, "1 run,", "run-23")
 	trend := benchtop("history", dir, "--figure", "p99_ttft")
 	trend.expect(t, session.ExitFine, "p99_ttft_ms of base, at most 4 in flight", "24 runs, ", "▁", "^",
 		"since 2026-11-29 12:16, run run-16: +9.9% (101 to 111), worse")

@@ -192,12 +192,12 @@ func TestTrends(t *testing.T) {
 	}
 	for i, name := range []string{"other", "run"} {
 		of := &all[i]
-		if len(of.Changes) != 1 || of.Runs[of.Changes[0].Run].Name != name+"-16" {
+		if len(of.Changes) != 1 || of.Changes[0].Name != name+"-16" {
 			t.Fatalf("%+v", of.Changes)
 		}
 	}
 	of := &all[1]
-	if got := of.Changes[0].String() + of.Verdict(of.Changes[0]); got != "+12% (101 to 113), worse" {
+	if got := of.Changes[0].String(); got != "+12% (101 to 113), worse" {
 		t.Error(got)
 	}
 	if got := of.Line(12, true); got != "__.__.__#*##\n        ^" {
@@ -207,7 +207,7 @@ func TestTrends(t *testing.T) {
 		t.Error("a figure that no run has")
 	}
 	few, _ := Trends(f.Runs[:6], "p99_ttft_ms")
-	if !strings.HasPrefix(few[0].Note(), "too few runs") || few[0].Line(80, false) == "" {
+	if !strings.HasPrefix(few[0].Note, "too few runs") || few[0].Line(80, false) == "" {
 		t.Errorf("%+v", few)
 	}
 }

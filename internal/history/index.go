@@ -122,7 +122,7 @@ func (f *file) read(path string) {
 		if len(all) > 1 {
 			name = fmt.Sprintf("%s #%d", name, i+1)
 		}
-		run := Run{Name: text.Clean(name), Started: r.Plan.Started, ID: compare.Identity(&r)}
+		run := Run{Name: text.Clean(name), Started: r.Plan.Started, ID: text.Clean(compare.Identity(&r))}
 		if run.Started.IsZero() {
 			run.Started = time.Unix(0, f.Changed)
 		}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"benchtop/internal/parallel"
 	"benchtop/internal/text"
@@ -14,18 +15,29 @@ import (
 
 // Trend is a figure of runs of one workload and load, in the order of their starts.
 type Trend struct {
-	Key, Workload string
-	Runs          []Run
-	Values        []float64 // of each run
-	Changes       []Change
-	// Left are older runs, which are too many to be looked at.
-	Left int
+	Key      string   `json:"figure"`
+	Workload string   `json:"workload"`
+	Points   []Point  `json:"runs"`
+	Changes  []Change `json:"changes"`
+	// Note says why there are no changes, or where they were not looked for; "" for neither.
+	Note string `json:"note,omitempty"`
+}
+
+// Point is the figure of a run.
+type Point struct {
+	Started time.Time `json:"started"`
+	Name    string    `json:"name"`
+	Value   float64   `json:"value"`
 }
 
 // Change is a run from which on a figure is another: the medians between the changes before and after it.
 type Change struct {
-	Run           int // its place in Runs
-	Before, After float64
+	Started time.Time `json:"started"`
+	Name    string    `json:"name"`
+	Before  float64   `json:"before"`
+	After   float64   `json:"after"`
+	// Verdict is "better" or "worse", "" where that is not known.
+	Verdict string `json:"verdict,omitempty"`
 }
 
 // Trends are those of a figure, by workload in the order of its first run. Runs without the figure are left out. A key
@@ -48,7 +60,7 @@ func Trends(runs []Run, key string) (all []Trend, err error) {
 			i = len(all)
 			place[r.Workload], all = i, append(all, Trend{Key: key, Workload: r.Workload})
 		}
-		all[i].Runs, all[i].Values = append(all[i].Runs, r), append(all[i].Values, v)
+		all[i].Points = append(all[i].Points, Point{r.Started, r.Name, v})
 	}
 	parallel.Do(runtime.GOMAXPROCS(0), len(all), func(i int) bool {
 		all[i].change()
@@ -59,15 +71,31 @@ func Trends(runs []Run, key string) (all []Trend, err error) {
 
 // change finds the changes.
 func (t *Trend) change() {
-	t.Left = max(0, len(t.Values)-mostSeries)
-	edges := []int{t.Left}
-	for _, at := range Changes(t.Values[t.Left:]) {
-		edges = append(edges, t.Left+at)
+	values, changes := t.values(), []Change{}
+	left := max(0, len(values)-mostSeries)
+	edges := []int{left}
+	for _, at := range Changes(values[left:]) {
+		edges = append(edges, left+at)
 	}
-	edges = append(edges, len(t.Values))
+	edges = append(edges, len(values))
 	for i, at := range edges[1 : len(edges)-1] {
-		t.Changes = append(t.Changes, Change{at, median(t.Values[edges[i]:at]), median(t.Values[at:edges[i+2]])})
+		before, after := median(values[edges[i]:at]), median(values[at:edges[i+2]])
+		changes = append(changes,
+			Change{t.Points[at].Started, t.Points[at].Name, before, after, t.verdict(after - before)})
 	}
+	t.Changes = changes
+	switch {
+	case len(values) < fewestRuns:
+		t.Note = fmt.Sprintf("too few runs to tell a change: it takes %d or more", fewestRuns)
+	case left > 0:
+		t.Note = fmt.Sprintf("changes are looked for in the newest %d runs", mostSeries)
+	case len(t.Changes) == 0:
+		t.Note = "no change found"
+	}
+}
+
+func (t *Trend) values() []float64 {
+	return metrics.Each(t.Points, func(p Point) float64 { return p.Value })
 }
 
 func median(values []float64) float64 {
@@ -76,13 +104,23 @@ func median(values []float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// String is the change in words: +12% (85.1 to 95.3).
+// verdict says which way a change of the figure goes.
+func (t *Trend) verdict(by float64) string {
+	if strings.HasSuffix(t.Key, "throughput") || strings.HasSuffix(t.Key, "goodput") {
+		by = -by
+	} else if !strings.HasSuffix(t.Key, "_ms") && t.Key != "failed" {
+		return ""
+	}
+	return map[bool]string{by > 0: "worse", by < 0: "better"}[true]
+}
+
+// String is the change in words: +12% (85.1 to 95.3), worse.
 func (c Change) String() string {
 	words := fmt.Sprintf("(%s to %s)", Digits(c.Before), Digits(c.After))
 	if c.Before != 0 {
 		words = text.Change((c.After-c.Before)/math.Abs(c.Before)) + " " + words
 	}
-	return words
+	return strings.TrimSuffix(words+", "+c.Verdict, ", ")
 }
 
 // Digits writes a number with three digits that count, and all before the decimal point.
@@ -93,49 +131,25 @@ func Digits(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// Verdict says whether a change of the figure is for the better or worse, "" where that is not known.
-func (t *Trend) Verdict(c Change) string {
-	up := c.After > c.Before
-	switch {
-	case strings.HasSuffix(t.Key, "throughput"), strings.HasSuffix(t.Key, "goodput"):
-		up = !up
-	case !strings.HasSuffix(t.Key, "_ms") && t.Key != "failed":
-		return ""
-	}
-	if c.After == c.Before { // the scatter is another
-		return ", another scatter"
-	}
-	return map[bool]string{true: ", worse", false: ", better"}[up]
-}
-
-// Range are the least, the middle and the largest value, in words.
+// Range are the least, the largest and the middle value, in words.
 func (t *Trend) Range() string {
-	return fmt.Sprintf("%s to %s, median %s", Digits(slices.Min(t.Values)), Digits(slices.Max(t.Values)),
-		Digits(median(t.Values)))
-}
-
-// Note says why there are no changes, or where they were not looked for; "" for neither.
-func (t *Trend) Note() string {
-	switch {
-	case len(t.Values) < fewestRuns:
-		return fmt.Sprintf("too few runs to tell a change: it takes %d or more", fewestRuns)
-	case t.Left > 0:
-		return fmt.Sprintf("changes are looked for in the newest %d runs", mostSeries)
-	case len(t.Changes) == 0:
-		return "no change found"
-	}
-	return ""
+	values := t.values()
+	return fmt.Sprintf("%s to %s, median %s", Digits(slices.Min(values)), Digits(slices.Max(values)),
+		Digits(median(values)))
 }
 
 // Line is the trend as a line of columns, at most so many, with a line of marks below it: a ^ where there is a change.
 func (t *Trend) Line(columns int, ascii bool) string {
-	n := min(columns, len(t.Values))
+	values := t.values()
+	n := min(columns, len(values))
 	means, marks := make([]float64, n), []rune(strings.Repeat(" ", n))
 	for i := range n {
-		means[i] = median(t.Values[i*len(t.Values)/n : max((i+1)*len(t.Values)/n, i*len(t.Values)/n+1)])
+		from := i * len(values) / n
+		means[i] = median(values[from:max((i+1)*len(values)/n, from+1)])
 	}
 	for _, c := range t.Changes {
-		marks[c.Run*n/len(t.Values)] = '^'
+		at := slices.IndexFunc(t.Points, func(p Point) bool { return p.Name == c.Name })
+		marks[at*n/len(values)] = '^'
 	}
 	least, most := slices.Min(means), slices.Max(means)
 	floor := least - max(most-least, math.Abs(most)*1e-9, 1e-9)/7 // the lowest column is one high

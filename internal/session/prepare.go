@@ -54,11 +54,11 @@ func StepsOf(o *spec.Spec) (steps []string) {
 }
 
 // openPage opens the page of the figures of a run, nil where none is asked for.
-func openPage(env *Environment, at spec.Address) (*prometheus.Page, error) {
+func openPage(env *Environment, at string) (*prometheus.Page, error) {
 	if at == "" {
 		return nil, nil
 	}
-	page, err := prometheus.Listen(string(at))
+	page, err := prometheus.Listen(at)
 	switch {
 	case err != nil:
 		return nil, usage.Wrap(err)

@@ -37,7 +37,8 @@ type Report struct {
 	timelineThresholds   string
 	formats              string
 	// Prometheus is the address of a page with the figures of the run while it is on, "" for none.
-	Prometheus Address
+	Prometheus string
+	addresses  []string
 	// Whole: the command has answers come in one piece, unless --stream is given.
 	Whole bool
 	Pictures
@@ -79,7 +80,7 @@ func (o *Report) define(f *pflag.FlagSet) {
 		"write the figures beside the result as well: csv, md, or as junit the --fail-on "+
 			"conditions for programs of CI")
 	argv.Words(f, "export", export.Formats...)
-	f.Var(&o.Prometheus, "prometheus", "show the figures of the run, while it is on, to Prometheus at this address "+
+	f.Var(argv.List(&o.addresses, "[address]", parseAddress), "prometheus", "show the figures of the run, while it is on, to Prometheus at this address "+
 		"(default "+usualAddress+" if none is given)")
 	_ = f.SetAnnotation("prometheus", argv.Variadic, []string{"0"})
 	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
@@ -87,37 +88,21 @@ func (o *Report) define(f *pflag.FlagSet) {
 	_ = f.SetAnnotation("metadata", argv.Variadic, []string{"0"})
 }
 
-// Address is a flag of an address to listen at, which may be left out.
-type Address string
-
-// usualAddress is the one unless one is given. The port is that of exporters of OpenTelemetry.
+// usualAddress is that of --prometheus unless one is given. The port is that of exporters of OpenTelemetry.
 const usualAddress = "127.0.0.1:9464"
 
-func (a *Address) String() string { return string(*a) }
-
-// Type says what the values are.
-func (a *Address) Type() string { return "[address]" }
-
-// Set reads HOST:PORT, or a port of this machine alone.
-func (a *Address) Set(s string) error {
+// parseAddress reads HOST:PORT, or a port of this machine alone.
+func parseAddress(s string) (string, error) {
 	if !strings.Contains(s, ":") {
 		s = "127.0.0.1:" + s
 	}
 	_, port, err := net.SplitHostPort(s)
-	_, wrong := strconv.ParseUint(port, 10, 16)
-	switch {
-	case *a != "" && *a != usualAddress:
-		return errors.New("one address is enough, as " + usualAddress)
-	case err != nil || wrong != nil:
-		return errors.New("expected an address to listen at, as " + usualAddress + ", or a port; the URL of the " +
+	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil {
+		return "", errors.New("expected an address to listen at, as " + usualAddress + ", or a port; the URL of the " +
 			"server goes in front of --prometheus")
 	}
-	*a = Address(s)
-	return nil
+	return s, nil
 }
-
-// Reset is for the flag without an address.
-func (a *Address) Reset() { *a = usualAddress }
 
 // workloadsJudged reports whether a workload of a mixture has objectives of its own.
 func (o *Report) workloadsJudged() bool {
@@ -149,6 +134,10 @@ func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Prob
 	for _, g := range o.gates {
 		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0 && !o.workloadsJudged(),
 			"--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
+	}
+	p.BadIf(len(o.addresses) > 1, "--prometheus %s: one address is enough", strings.Join(o.addresses, " "))
+	if given.Changed("prometheus") {
+		o.Prometheus = append(o.addresses, usualAddress)[0]
 	}
 	o.Formats = strings.FieldsFunc(o.formats, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, name := range o.Formats {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -10,6 +11,13 @@ import (
 
 	"benchtop/internal/session"
 )
+
+// The dashboard for Grafana is in the program.
+func TestDocsGrafana(t *testing.T) {
+	if got := benchtop("docs", "grafana.json"); got.code != session.ExitFine || !json.Valid([]byte(got.stdout)) {
+		t.Error(got.code, got.stderr)
+	}
+}
 
 // The page is there while the run is on, and gone behind it; a port that is taken ends the command at once.
 func TestPrometheus(t *testing.T) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func runHistory(env *session.Environment, args []string) int {
 	if err != nil {
 		return env.Fail(session.ExitFailed, err)
 	}
-	var trends []history.Trend
+	trends := []history.Trend{}
 	for _, key := range o.figures {
 		of, err := history.Trends(runs, key)
 		if err != nil {
@@ -100,21 +101,22 @@ func runHistory(env *session.Environment, args []string) int {
 
 // read reads the runs that are asked for, and says what else there is.
 func (o *historyOptions) read(env *session.Environment) ([]history.Run, error) {
-	if _, err := os.Stat(o.dir); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such folder; name one with results", usage.Quote(o.dir))
-	}
 	dir, err := filepath.Abs(o.dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: no such folder; name one with results", usage.Quote(o.dir))
+	}
 	if err != nil {
 		return nil, err
 	}
-	index, err := history.IndexPath(dir)
-	if err != nil {
-		return nil, err
-	}
+	index, noPlace := history.IndexPath(dir)
 	found, err := history.Read(dir, index, o.rebuild)
 	if err != nil {
 		return nil, err
 	}
+	found.Unsaved = cmp.Or(noPlace, found.Unsaved)
 	say := func(names []string, noun, why string) {
 		if len(names) > 0 {
 			env.Say(fmt.Sprintf("%s %s: %s", text.Count(len(names), noun), why, text.List(names, 3)))
@@ -131,6 +133,9 @@ func (o *historyOptions) read(env *session.Environment) ([]history.Run, error) {
 		return nil, fmt.Errorf("%s has no results of benchtop or of vllm bench serve", o.dir)
 	}
 	runs, err := history.Keep(found.Runs, o.filters)
+	if err == nil && len(runs) == 0 {
+		env.Say("no run has all of these values")
+	}
 	if o.last > 0 {
 		runs = runs[max(0, len(runs)-o.last):]
 	}

@@ -71,6 +71,15 @@ func TestHistory(t *testing.T) {
 	benchtop("history", t.TempDir()).expect(t, session.ExitFailed, "has no results of benchtop or of vllm bench serve")
 	benchtop("history", dir, "--figure", "p99_tftt").expect(t, session.ExitUsage, "no run has such a key",
 		"p99_ttft_ms")
+	benchtop("history", dir, "--filter", "label=none", "--figure", "failed", "--format", "json").expect(t,
+		session.ExitFine, "no run has all of these values", "[]")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_CACHE_HOME", "")
+	benchtop("history", link).expect(t, session.ExitFine, "24 runs", "the index is not saved")
 	benchtop("history", dir, "--filter", "x").expect(t, session.ExitUsage, "expected KEY=VALUE")
 	benchtop("history", dir, dir).expect(t, session.ExitUsage, "takes one folder, got 2")
 }

@@ -97,7 +97,7 @@ func IndexPath(dir string) (string, error) {
 }
 
 // Read lists the runs of a folder and those below it, or of a file. Results that the index at a path knows are not read
-// again, unless it is to be built anew.
+// again, unless it is to be built anew; "" is no index.
 func Read(dir, indexPath string, anew bool) (*Folder, error) {
 	found, err := dashboard.Files(dir, ".json", files.JournalSuffix, files.JournalSuffix+".gz")
 	if err != nil {
@@ -124,7 +124,7 @@ func Read(dir, indexPath string, anew bool) (*Folder, error) {
 		known = readIndex(indexPath, dir)
 	}
 	all, news := look(dir, results, known)
-	if news {
+	if news && indexPath != "" {
 		out.Unsaved = writeIndex(indexPath, dir, all)
 	}
 	out.collect(all)

@@ -119,13 +119,13 @@ func Read(dir, indexPath string, anew bool) (*Folder, error) {
 			journals = append(journals, path)
 		}
 	}
-	var known map[string]file
-	if !anew {
-		known = readIndex(indexPath, dir)
+	known, lines := readIndex(indexPath, dir)
+	if anew {
+		known, lines = nil, 0
 	}
-	all, news := look(dir, results, known)
-	if news && indexPath != "" {
-		out.Unsaved = writeIndex(indexPath, dir, all)
+	all := look(dir, results, known)
+	if indexPath != "" {
+		out.Unsaved = writeIndex(indexPath, dir, all, lines == 0 || lines > 2*len(all)+100)
 	}
 	out.collect(all)
 	out.journals(dir, journals, all)

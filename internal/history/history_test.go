@@ -133,6 +133,13 @@ func TestIndex(t *testing.T) {
 		write(t, filepath.Dir(index), "index", damaged)
 		expect("damaged", figures(false), "33.0", "1.0")
 	}
+	for i := range 300 { // the index does not grow without end
+		write(t, dir, "a.json", result(0, `, "p99_ttft_ms": 33.0`+strings.Repeat(" ", i)))
+		figures(false)
+	}
+	if data, _ := os.ReadFile(index); strings.Count(string(data), "\n") > 105 {
+		t.Errorf("%d lines for two files", strings.Count(string(data), "\n"))
+	}
 	_ = os.Remove(filepath.Join(dir, "b.json"))
 	expect("one gone", figures(false), "33.0")
 	f, err := Read(dir, filepath.Join(path, "no folder"), false)
@@ -246,7 +253,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content, line []byte) {
 		dir := t.TempDir()
 		index := write(t, dir, "index", string(headOf(dir))+"\n"+string(line))
-		a, known := file{Path: "a.json"}, readIndex(index, dir)
+		a := file{Path: "a.json"}
+		known, _ := readIndex(index, dir)
 		a.read(write(t, dir, "a.json", string(content)))
 		out := &Folder{}
 		out.collect(append(slices.Collect(maps.Values(known)), a))

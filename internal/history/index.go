@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,12 +43,13 @@ func headOf(dir string) []byte {
 	return head
 }
 
-// readIndex reads the index of a folder. Lines that are damaged are missing, as is all of another version.
-func readIndex(path, dir string) map[string]file {
+// readIndex reads the index of a folder, with the number of its lines. Of a file the last line counts. Lines that are
+// damaged are missing, as is all of another version.
+func readIndex(path, dir string) (known map[string]file, n int) {
 	data, _ := os.ReadFile(path)
 	lines := bytes.Split(data, []byte("\n"))
 	if !bytes.Equal(lines[0], headOf(dir)) {
-		return nil
+		return nil, 0
 	}
 	all := make([]file, len(lines))
 	parallel.Do(runtime.GOMAXPROCS(0), len(lines), func(i int) bool {
@@ -57,34 +58,51 @@ func readIndex(path, dir string) map[string]file {
 		}
 		return true
 	})
-	known := make(map[string]file, len(all))
+	known = make(map[string]file, len(all))
 	for _, f := range all {
 		if f.line != nil {
 			known[f.Path] = f
 		}
 	}
-	return known
+	return known, len(lines)
 }
 
-// writeIndex writes the index of a folder.
-func writeIndex(path, dir string, all []file) error {
-	return files.Write(path, func(w io.Writer) error {
-		lines := [][]byte{headOf(dir)}
-		for i := range all {
-			if all[i].line == nil {
-				all[i].line, _ = json.Marshal(&all[i])
-			}
-			lines = append(lines, all[i].line)
+// writeIndex writes the index of a folder as a whole, or appends what is new to it.
+func writeIndex(path, dir string, all []file, whole bool) error {
+	var lines [][]byte
+	if whole {
+		lines = [][]byte{headOf(dir)}
+	}
+	for i := range all {
+		if fresh := all[i].line == nil; fresh {
+			all[i].line, _ = json.Marshal(&all[i])
+		} else if !whole {
+			continue
 		}
-		_, err := w.Write(bytes.Join(lines, []byte("\n")))
-		return err
-	})
+		lines = append(lines, all[i].line)
+	}
+	text := bytes.Join(lines, []byte("\n"))
+	switch {
+	case whole:
+		return files.Write(path, func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
+	case len(lines) == 0:
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.Write(append([]byte("\n"), text...))
+		err = errors.Join(err, f.Close())
+	}
+	return err
 }
 
 // look brings what the index knows of files up to date: only those that are new or changed are read. The order is that
-// of the paths. It reports whether anything is new.
-func look(dir string, paths []string, known map[string]file) (all []file, news bool) {
-	all = make([]file, len(paths))
+// of the paths.
+func look(dir string, paths []string, known map[string]file) []file {
+	all := make([]file, len(paths))
 	var large sync.Mutex // held while a large file is read, so that few are in memory
 	parallel.Do(runtime.GOMAXPROCS(0), len(paths), func(i int) bool {
 		f := file{}
@@ -104,7 +122,7 @@ func look(dir string, paths []string, known map[string]file) (all []file, news b
 		all[i] = f
 		return true
 	})
-	return all, len(all) != len(known) || slices.ContainsFunc(all, func(f file) bool { return f.line == nil })
+	return all
 }
 
 const largeBytes = 64 << 20

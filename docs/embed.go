@@ -3,7 +3,7 @@ package docs
 
 import "embed"
 
-// Files are the pages in Markdown.
+// Files are the pages in Markdown, and the dashboard for Grafana.
 //
-//go:embed *.md
+//go:embed *.md grafana.json
 var Files embed.FS

@@ -67,6 +67,10 @@ const (
 	Cancelled Failure = "cancelled"
 )
 
+// Failures are all kinds of failures.
+var Failures = []Failure{FailedConnect, FailedNoSocket, FailedStatus, FailedReset, FailedTruncated, FailedInStream,
+	FailedMalformed, FailedEmpty, FailedStall, FailedTimeout, FailedInternal}
+
 // Bounds of a request that is kept: a line of the journal has room for both.
 const (
 	// MostChunks is the most chunks of an answer.

@@ -31,10 +31,11 @@ func runVersion(env *session.Environment, args []string) int {
 }
 
 const docsText = `
-Prints a page of the documentation in Markdown, or lists the pages.
+Prints a page of the documentation in Markdown, or lists the pages. The page grafana.json is the dashboard for Grafana.
 
   benchtop docs
-  benchtop docs ci | less`
+  benchtop docs ci | less
+  benchtop docs grafana.json > benchtop-dashboard.json`
 
 // runDocs prints a page; the pages are part of the program, for machines without a network.
 func runDocs(env *session.Environment, args []string) int {
@@ -50,7 +51,11 @@ func runDocs(env *session.Environment, args []string) int {
 		}
 		return session.ExitFine
 	}
-	page, err := docs.Files.ReadFile(strings.TrimSuffix(strings.ToLower(rest[0]), ".md") + ".md")
+	name := strings.ToLower(rest[0])
+	if !strings.HasSuffix(name, ".json") {
+		name = strings.TrimSuffix(name, ".md") + ".md"
+	}
+	page, err := docs.Files.ReadFile(name)
 	if err != nil || len(rest) > 1 {
 		return env.Fail(session.ExitUsage, fmt.Errorf("docs has no page %s%s; its pages are %s",
 			usage.Quote(strings.Join(rest, " ")), usage.DidYouMean(rest[0], names), strings.Join(names, ", ")))

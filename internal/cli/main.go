@@ -59,6 +59,7 @@ func sections() []section {
 			{"report", "print the report of a saved run, or replay the run", runReport, nil},
 			{"compare", "compare results: what is better or worse, ratios by load, the highest load within limits",
 				runCompare, nil},
+			{"history", "list the runs of a folder, or show a figure by run and where it changed", runHistory, nil},
 			{"export-suite", "write results as the scripts of vLLM's performance dashboard read them", runExportSuite,
 				nil},
 		}},

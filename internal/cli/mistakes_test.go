@@ -35,6 +35,10 @@ report
 report missing.json
 report file.txt
 compare missing.json missing.json
+history missing
+history --format xml --filter model --last -1
+serve --prometheus http://127.0.0.1:8000
+serve http://127.0.0.1:8000 --prometheus 1:2 3:4
 compare
 compare a.json b.json --fail-on p99>5 --fail-on slow>+5%
 compare a.json --fail-on p99_ttft>+5%

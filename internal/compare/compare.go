@@ -28,7 +28,7 @@ type Configuration struct {
 // Read reads the results of a configuration from files and folders, each file once. Notes name the files of folders
 // that are no results, and the results that a journal tells. The rows of a folder with a table are those of the table.
 func Read(paths []string) (c Configuration, notes []string, err error) {
-	c.runs = &runs{byLoad: map[string][]run{}, known: map[identity]bool{}}
+	c.runs = &runs{byLoad: map[string][]run{}, known: map[string]bool{}}
 	for _, path := range paths {
 		var table, rows []dashboard.Row
 		some, err := dashboard.Each(path, func(f *dashboard.File) {

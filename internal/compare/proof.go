@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"benchtop/export"
 	"benchtop/internal/compare/evidence"
@@ -75,36 +74,29 @@ func ProofBy(labels [2]string, load string, a, b []metrics.Report, r evidence.Re
 // mostRuns bounds the runs of a side at a load; with more, nothing more can be told.
 const mostRuns = 500
 
-// identity tells runs apart: a sweep keeps each in a file of its own, and all in another.
-type identity struct {
-	started          time.Time
-	model            string
-	seconds          float64
-	completed, input int
-	ttft             float64
+// Identity tells the run of a result from others: a sweep keeps each in a file of its own, and all in another.
+func Identity(r *metrics.Report) string {
+	return fmt.Sprint(r.Plan.Started.Unix(), r.Plan.ModelID, r.Duration, r.Completed, r.InputTokens,
+		r.Statistics[metrics.TTFT].Mean)
 }
 
 // runs are the results of a side by workload and load, each run once.
 type runs struct {
 	byLoad map[string][]run
 	loads  []string // in the order in which they came
-	known  map[identity]bool
+	known  map[string]bool
 }
 
 // add adds the results of a file. What is no result is told where the rows of the tables are read.
 func (x *runs) add(f *dashboard.File) {
-	for i, raw := range f.Results {
+	for _, raw := range f.Results {
 		r, err := export.ReadResult(raw)
-		id := identity{r.Plan.Started, r.Plan.ModelID, r.Duration, r.Completed, r.InputTokens,
-			r.Statistics[metrics.TTFT].Mean}
+		id := Identity(&r)
 		if err != nil || x.known[id] {
 			continue
 		}
 		x.known[id] = true
-		load := loadOf(&r.Plan)
-		if len(f.Rows) == len(f.Results) {
-			load = strings.TrimPrefix(workloadOf(f.Rows[i])+", "+load, ", ")
-		}
+		load, _ := Workload(f.Path, raw, &r.Plan)
 		if x.byLoad[load] == nil {
 			x.loads = append(x.loads, load)
 		}
@@ -118,15 +110,19 @@ func (x *runs) add(f *dashboard.File) {
 	}
 }
 
-// workloadOf are the data set and the lengths of a result, as the tables below part them.
-func workloadOf(row dashboard.Row) string {
+// Workload is the workload and the load of a result of a file, in words: the data set and the lengths, as the tables
+// below part them, and the load of its plan, which comes alone as well. Runs with the same can be compared.
+func Workload(path string, result []byte, p *metrics.Plan) (words, load string) {
 	var parts []string
-	for _, title := range Keys[1:groupKeyCount] {
-		if v := Text(row[title]); v != "" {
-			parts = append(parts, strings.ToLower(title)+" "+v)
+	if rows, _ := dashboard.Rows(path, result); len(rows) == 1 {
+		for _, title := range Keys[1:groupKeyCount] {
+			if v := Text(rows[0][title]); v != "" {
+				parts = append(parts, strings.ToLower(title)+" "+v)
+			}
 		}
 	}
-	return strings.Join(parts, ", ")
+	load = loadOf(p)
+	return strings.Join(append(parts, load), ", "), load
 }
 
 // whole are the reports of runs, with those of their journals where the shorter side has too few runs to do without.

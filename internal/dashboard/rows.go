@@ -68,7 +68,7 @@ func KindOf(r Row) Kind {
 }
 
 // mostFiles bounds the files of a folder.
-const mostFiles = 20000
+const mostFiles = 50000
 
 // File is a file that was read: the rows of its table, or of its results.
 type File struct {
@@ -124,9 +124,16 @@ func (f *File) notes() []string {
 
 // Results are the paths of the JSON files below a folder, and of those of lines that are no journals.
 func Results(dir string) (found []string, err error) {
+	return Files(dir, func(name string, entry fs.DirEntry) bool {
+		return filepath.Ext(name) == ".json" ||
+			filepath.Ext(name) == ".jsonl" && entry.Type().IsRegular() && !files.IsJournal(name)
+	})
+}
+
+// Files are the paths of the files below a folder that are wanted.
+func Files(dir string, wanted func(name string, entry fs.DirEntry) bool) (found []string, err error) {
 	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		lines := err == nil && filepath.Ext(name) == ".jsonl" && entry.Type().IsRegular() && !files.IsJournal(name)
-		if err != nil || entry.IsDir() || filepath.Ext(name) != ".json" && !lines {
+		if err != nil || entry.IsDir() || !wanted(name, entry) {
 			return err
 		}
 		if found = append(found, name); len(found) > mostFiles {
@@ -147,7 +154,7 @@ func readFile(path string) (f File, err error) {
 	f.Path = path
 	f.Content, err = files.ReadContent(path)
 	for _, raw := range f.Results {
-		more, err := rowsOf(path, raw)
+		more, err := Rows(path, raw)
 		if err != nil {
 			return File{Path: path}, fmt.Errorf("%s: %w", path, err)
 		}
@@ -162,14 +169,14 @@ var errNoResult = errors.New("no result of a benchmark: expected a result of ben
 // lists are members of an object that hold the rows of a table.
 var lists = []string{"results", "serving_results", "benchmarks", "data"}
 
-// rowsOf are the rows of an object that holds a list of them, that of a row, or that of a result.
-func rowsOf(path string, raw []byte) (rows []Row, err error) {
+// Rows are the rows of an object of a file: one that holds a list of them, that is a row, or that is a result.
+func Rows(path string, raw []byte) (rows []Row, err error) {
 	for _, list := range jsonscan.Fields(raw, lists...) {
 		if len(list) == 0 || list[0] != '[' {
 			continue
 		}
 		for entry := range jsonscan.Elements(list) {
-			more, err := rowsOf(path, entry)
+			more, err := Rows(path, entry)
 			if err != nil {
 				return nil, err
 			}

@@ -51,7 +51,7 @@ func ReadResults(path string) (all [][]byte, note string, err error) {
 // file, and the line.
 func ReadContent(path string) (c Content, err error) {
 	from := path
-	switch c.Results, err = readJSON(path); {
+	switch c.Results, err = ReadObjects(path); {
 	case err == nil:
 		return c, nil
 	case errors.Is(err, errJournal):
@@ -87,8 +87,8 @@ func ReadContent(path string) (c Content, err error) {
 	return c, nil
 }
 
-// readJSON reads the objects of a file.
-func readJSON(path string) ([][]byte, error) {
+// ReadObjects are the results of [ReadContent] without what journals tell.
+func ReadObjects(path string) ([][]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

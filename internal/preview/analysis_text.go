@@ -173,7 +173,7 @@ func (a *arrivals) text(f figures, o Options) {
 		most = max(most, n)
 	}
 	part := a.duration().Seconds() / float64(len(counts))
-	fmt.Fprintf(f.w, "  %s at most %.3g/s\n", sparkline(counts, most, o.ASCII), most/part)
+	fmt.Fprintf(f.w, "  %s at most %.3g/s\n", text.Sparkline(counts, most, o.ASCII), most/part)
 	end := length(a.duration())
 	fmt.Fprintf(f.w, "  0%*s\n", len(counts)-1, end)
 	f.row("rate", "%.3g requests/s over %s; at most %s in a second, %s in a minute", a.rate(), end,
@@ -185,23 +185,6 @@ func (a *arrivals) text(f figures, o Options) {
 	if a.back > 0 {
 		f.row("times that go back", "%s, taken as those of the requests before", text.Grouped(a.back))
 	}
-}
-
-// sparkline is a line of columns as high as their share of the most.
-func sparkline(values []float64, most float64, ascii bool) string {
-	levels := []rune(" ▁▂▃▄▅▆▇█")
-	if ascii {
-		levels = []rune(" _.-:=+*#")
-	}
-	var b strings.Builder
-	for _, v := range values {
-		level := 0
-		if v > 0 {
-			level = max(1, int(math.Round(v/most*float64(len(levels)-1))))
-		}
-		b.WriteRune(levels[level])
-	}
-	return b.String()
 }
 
 // pattern names arrivals by their CV, which is within a tenth of 1 for a thousand Poisson arrivals.

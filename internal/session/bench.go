@@ -126,6 +126,7 @@ func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error)
 		}
 		return run.Outcome{}, err
 	}
+	defer p.page.Close()
 	defer r.Close()
 	cut := context.AfterFunc(ctx, func() { r.Command(metrics.Command{Do: metrics.Abort}) })
 	defer cut()

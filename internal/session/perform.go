@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"benchtop/internal/files"
+	"benchtop/internal/prometheus"
 	"benchtop/internal/prompts"
 	"benchtop/internal/run"
 	"benchtop/internal/spec"
@@ -27,7 +29,8 @@ type Run struct {
 	run.Config
 	Save     files.Options
 	Screen   spec.Screen
-	baseline *tui.Baseline // an older run to compare with, nil for none
+	baseline *tui.Baseline    // an older run to compare with, nil for none
+	page     *prometheus.Page // of its figures while it is on, nil for none
 	Plots    spec.Pictures
 	fetching *prompts.Prefetchers // of prompts
 	Sinks    []event.Sink         // hear of the run's events as well
@@ -44,6 +47,7 @@ func (p *Run) Close(say func(string)) (warnings []string) {
 		p.Load.Connections.Close()
 	}
 	p.fetching.Close()
+	p.page.Close()
 	if p.Leave != nil {
 		p.Leave()
 	}
@@ -115,6 +119,7 @@ func (e *Environment) begin(p *Run, signals chan os.Signal) int {
 		e.drop(p)
 		return e.Failed(err)
 	}
+	defer p.page.Close()
 	t.run, t.files = r, p.Files
 
 	// A reader of our output that went away must not kill the run.
@@ -206,6 +211,15 @@ func (p *Run) Open(around run.Terminal) (*run.Run, error) {
 	p.Pictures = p.picturesBeside
 	if p.Server != nil {
 		p.Server.Poll()
+	}
+	if p.page != nil {
+		path := p.Save.Place(p.Plan)
+		if p.Files != nil {
+			path = p.Files.JournalName
+		}
+		figures := prometheus.New(files.Stem(filepath.Base(path)), &p.Plan)
+		p.page.Show(figures)
+		p.Sinks = append(p.Sinks, figures)
 	}
 	return run.New(p.Config, p.Sinks...)
 }

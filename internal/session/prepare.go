@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/internal/hf/numpy"
+	"benchtop/internal/prometheus"
 	"benchtop/internal/prompts"
 	"benchtop/internal/run/watch"
 	"benchtop/internal/server"
@@ -52,6 +53,23 @@ func StepsOf(o *spec.Spec) (steps []string) {
 	return steps
 }
 
+// openPage opens the page of the figures of a run, nil where none is asked for.
+func openPage(env *Environment, at string) (*prometheus.Page, error) {
+	if at == "" {
+		return nil, nil
+	}
+	page, err := prometheus.Listen(at)
+	switch {
+	case err != nil:
+		return nil, usage.Wrap(err)
+	case page.Public:
+		env.Warn([]string{page.String()})
+	default:
+		env.Tell(page.String())
+	}
+	return page, nil
+}
+
 // preparation makes a run from what is asked for: it asks the server, draws the prompts and the arrivals. Each step
 // fills its fields.
 type preparation struct {
@@ -74,6 +92,10 @@ func Prepare(ctx context.Context, env *Environment, o *spec.Spec) (*Run, error) 
 	if err != nil {
 		return nil, err
 	}
+	page, err := openPage(env, o.Report.Prometheus)
+	if err != nil {
+		return nil, err
+	}
 	p := &preparation{
 		Spec: o, env: env, client: o.Server.Target.Client(), patience: o.Server.Patience(env),
 		streams: numpy.NewStreams(uint32(o.Load.Seed)), fetching: prompts.NewPrefetchers(),
@@ -82,9 +104,13 @@ func Prepare(ctx context.Context, env *Environment, o *spec.Spec) (*Run, error) 
 	if err != nil {
 		p.fetching.Close()
 		p.client.CloseIdleConnections()
+		page.Close()
 		return nil, err
 	}
-	run.baseline = old
+	run.baseline, run.page = old, page
+	if page != nil {
+		run.Remarks = append(run.Remarks, page.String())
+	}
 	return run, nil
 }
 

@@ -1,9 +1,11 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +36,9 @@ type Report struct {
 	steadyMinWindow      time.Duration
 	timelineThresholds   string
 	formats              string
+	// Prometheus is the address of a page with the figures of the run while it is on, "" for none.
+	Prometheus string
+	addresses  []string
 	// Whole: the command has answers come in one piece, unless --stream is given.
 	Whole bool
 	Pictures
@@ -75,9 +80,29 @@ func (o *Report) define(f *pflag.FlagSet) {
 		"write the figures beside the result as well: csv, md, or as junit the --fail-on "+
 			"conditions for programs of CI")
 	argv.Words(f, "export", export.Formats...)
+	f.Var(argv.List(&o.addresses, "[address]", parseAddress), "prometheus",
+		"show the figures of the run, while it is on, to Prometheus at this address "+
+		"(default "+usualAddress+" if none is given)")
+	_ = f.SetAnnotation("prometheus", argv.Variadic, []string{"0"})
 	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
 	f.Var(&o.metadata, "metadata", "your own keys for the result, as KEY=VALUE KEY=VALUE")
 	_ = f.SetAnnotation("metadata", argv.Variadic, []string{"0"})
+}
+
+// usualAddress is that of --prometheus unless one is given. The port is that of exporters of OpenTelemetry.
+const usualAddress = "127.0.0.1:9464"
+
+// parseAddress reads HOST:PORT, or a port of this machine alone.
+func parseAddress(s string) (string, error) {
+	if !strings.Contains(s, ":") {
+		s = "127.0.0.1:" + s
+	}
+	_, port, err := net.SplitHostPort(s)
+	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil {
+		return "", errors.New("expected an address to listen at, as " + usualAddress + ", or a port; the URL of the " +
+			"server goes in front of --prometheus")
+	}
+	return s, nil
 }
 
 // workloadsJudged reports whether a workload of a mixture has objectives of its own.
@@ -110,6 +135,10 @@ func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Prob
 	for _, g := range o.gates {
 		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0 && !o.workloadsJudged(),
 			"--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
+	}
+	p.BadIf(len(o.addresses) > 1, "--prometheus %s: one address is enough", strings.Join(o.addresses, " "))
+	if given.Changed("prometheus") {
+		o.Prometheus = append(o.addresses, usualAddress)[0]
 	}
 	o.Formats = strings.FieldsFunc(o.formats, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, name := range o.Formats {

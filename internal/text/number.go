@@ -43,3 +43,20 @@ func Change(part float64) string {
 	}
 	return fmt.Sprintf("%+.0f%%", 100*part)
 }
+
+// Sparkline is a line of columns as high as their share of the most.
+func Sparkline(values []float64, most float64, ascii bool) string {
+	levels := []rune(" ▁▂▃▄▅▆▇█")
+	if ascii {
+		levels = []rune(" _.-:=+*#")
+	}
+	var b strings.Builder
+	for _, v := range values {
+		level := 0
+		if v > 0 {
+			level = max(1, int(math.Round(v/most*float64(len(levels)-1))))
+		}
+		b.WriteRune(levels[level])
+	}
+	return b.String()
+}

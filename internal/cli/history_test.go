@@ -68,7 +68,7 @@ func TestHistory(t *testing.T) {
 	}
 	benchtop("history", dir, "--format", "json").expect(t, session.ExitFine, `"p99_ttft_ms": 112`, `"name": "run-16"`)
 	benchtop("history", dir, "--format", "markdown", "--figure", "failed").expect(t, session.ExitFine, "| Figure |")
-	benchtop("history", t.TempDir()).expect(t, session.ExitFailed, "has no results of benchtop or of vllm bench serve")
+	benchtop("history", t.TempDir()).expect(t, session.ExitFailed, "has no results of serving")
 	benchtop("history", dir, "--figure", "p99_tftt").expect(t, session.ExitUsage, "no run has such a key",
 		"p99_ttft_ms")
 	benchtop("history", dir, "--filter", "label=none", "--figure", "failed", "--format", "json").expect(t,

@@ -82,7 +82,7 @@ func (o *Report) define(f *pflag.FlagSet) {
 	argv.Words(f, "export", export.Formats...)
 	f.Var(argv.List(&o.addresses, "[address]", parseAddress), "prometheus",
 		"show the figures of the run, while it is on, to Prometheus at this address "+
-		"(default "+usualAddress+" if none is given)")
+			"(default "+usualAddress+" if none is given)")
 	_ = f.SetAnnotation("prometheus", argv.Variadic, []string{"0"})
 	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
 	f.Var(&o.metadata, "metadata", "your own keys for the result, as KEY=VALUE KEY=VALUE")

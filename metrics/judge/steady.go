@@ -1,0 +1,100 @@
+package judge
+
+import (
+	"math"
+	"time"
+
+	"benchtop/metrics"
+)
+
+const (
+	// SteadyShortest is the length of a level from which on it can be called steady: shorter series show no change.
+	SteadyShortest = 20 * time.Second
+	// steadyBins bounds the points of a series, steadySide is the part of it that each side of a change has at least.
+	steadyBins = 240
+	steadySide = 0.05
+	// changeErrors are the standard errors, and changeLeast the part of the mean, from which on a change is one: see
+	// docs/accuracy.md.
+	changeErrors = 5
+	changeLeast  = 0.1
+	// SteadyLeast is the part of a level that has to be steady, else it never was.
+	SteadyLeast = 0.5
+)
+
+// SteadyPart finds the steady part of a level by the seconds of its run: requests in flight and throughput show no
+// change in it. At the strongest change the longer side goes on, as long as it is SteadyLeast of the level. from = to
+// where there is none; known is false for a level that is too short to tell.
+func SteadyPart(p *metrics.Plan, seconds []metrics.Window, l *metrics.LoadLevel) (from, to time.Duration, known bool) {
+	first := int((l.From + time.Second - 1) / time.Second)
+	last := min(int(l.To/time.Second), len(seconds))
+	if l.To-l.From < SteadyShortest || last-first < 2 {
+		return 0, 0, false
+	}
+	group := (last - first + steadyBins - 1) / steadyBins
+	n := (last - first) / group
+	flight, done := make([]float64, n), make([]float64, n)
+	for i := range n * group {
+		w := &seconds[first+i]
+		flight[i/group] += float64(w.Waiting + w.Running)
+		if p.Paced() { // else all requests wait from the start
+			flight[i/group] += float64(w.Held)
+		}
+		if done[i/group] += float64(w.TokensOut); !p.Generates() {
+			done[i/group] += float64(w.Completed)
+		}
+	}
+	a, b := 0, n
+	for {
+		at, errors := change(flight[a:b])
+		if k, e := change(done[a:b]); e > errors {
+			at, errors = k, e
+		}
+		switch {
+		case errors < changeErrors && a == 0 && b == n:
+			return l.From, l.To, true
+		case errors < changeErrors:
+			second := func(bin int) time.Duration { return time.Duration(first+bin*group) * time.Second }
+			return second(a), second(b), true
+		case 2*at > b-a:
+			b = a + at
+		default:
+			a += at
+		}
+		if float64(b-a) < SteadyLeast*float64(n) {
+			return l.From, l.From, true
+		}
+	}
+}
+
+// change is the place at which the mean of a series changes most, and by how many standard errors; 0 for a change that
+// does not matter. The errors are of series whose points depend on each other, without the change itself: see
+// correlation.
+func change(x []float64) (at int, errors float64) {
+	n := len(x)
+	sums := make([]float64, n+1)
+	for i, v := range x {
+		sums[i+1] = sums[i] + v
+	}
+	side := max(2, int(math.Ceil(steadySide*float64(n))))
+	most, before, after := 0.0, 0.0, 0.0
+	for k := side; k <= n-side; k++ {
+		left, right := sums[k]/float64(k), (sums[n]-sums[k])/float64(n-k)
+		if v := math.Abs(left-right) * math.Sqrt(float64(k)*float64(n-k)); v > most {
+			most, at, before, after = v, k, left, right
+		}
+	}
+	step := math.Abs(before - after)
+	if at == 0 || step < changeLeast*sums[n]/float64(n) {
+		return 0, 0
+	}
+	rest := make([]float64, n)
+	squares := 0.0
+	for i, v := range x {
+		if rest[i] = v - before; i >= at {
+			rest[i] = v - after
+		}
+		squares += rest[i] * rest[i]
+	}
+	variance := squares / float64(n-2) * 2 * correlation(rest)
+	return at, step / math.Sqrt(variance*(1/float64(at)+1/float64(n-at)))
+}

@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/hf/chattemplate": {"benchtop/internal/hf/endpoint"},
 	"benchtop/internal/hf/endpoint":     {},
 	"benchtop/metrics":                  {},
-	"benchtop/metrics/audit":            {"benchtop/metrics", "benchtop/metrics/judge"},
+	"benchtop/metrics/audit":            {"benchtop/metrics", "benchtop/metrics/judge", "benchtop/metrics/report"},
 	"benchtop/metrics/grid":             {},
 	"benchtop/metrics/event":            {"benchtop/metrics"},
 	"benchtop/metrics/event/eventtest":  {"benchtop/metrics", "benchtop/metrics/event"},

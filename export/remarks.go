@@ -355,8 +355,8 @@ func (t *remarks) tokensOfChunks() {
 // of the only load; of several loads those that were not steady.
 func (t *remarks) steady() {
 	if s := t.r.SteadyState; s != nil {
-		t.window(s, fmt.Sprintf("with at least %d of %s in flight", s.ThresholdAbs, text.Count(s.Target, "request")))
-		if s.Warning != "" {
+		what := fmt.Sprintf("with at least %d of %s in flight", s.ThresholdAbs, text.Count(s.Target, "request"))
+		if t.window(s, what) && s.Warning != "" {
 			t.add("Steady state: %s.", clause(s.Warning))
 		}
 	}
@@ -376,15 +376,15 @@ func (t *remarks) steady() {
 	}
 }
 
-// window reports the figures of a steady part.
-func (t *remarks) window(s *metrics.SteadyState, what string) {
+// window reports the figures of a steady part, or, with false, that no request completed in it.
+func (t *remarks) window(s *metrics.SteadyState, what string) bool {
 	if s.End > s.Start && s.Completed == 0 { // as many requests as users, or an interrupted run
 		t.add("Steady state: no figures, since no request completed in the %s at full load.",
 			(s.End - s.Start).Round(time.Millisecond))
-		return
+		return false
 	}
-	if s.End == s.Start {
-		return
+	if s.End <= s.Start {
+		return true
 	}
 	figures := fmt.Sprintf("%.2f output tokens/s", s.OutputThroughput)
 	if !t.r.Plan.Generates() {
@@ -395,6 +395,7 @@ func (t *remarks) window(s *metrics.SteadyState, what string) {
 	}
 	t.add("Steady state: from %.1f s to %.1f s, %s: %.2f requests/s, %s.", s.Start.Seconds(), s.End.Seconds(), what,
 		s.RequestThroughput, figures)
+	return true
 }
 
 // gpus reports GPUs without data, unless the figures above already give the reason, and a price without a cost.

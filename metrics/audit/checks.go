@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/metrics/judge"
 )
@@ -63,13 +64,13 @@ func plan(r *metrics.Report) finding {
 	case r.Completed == 0:
 		return invalid("no request succeeded")
 	case i != nil:
-		return invalid("ended early, %d requests cut, %d not sent", i.Cancelled, i.Unsent)
+		return invalid("ended early, %s cut, %d not sent", text.Count(i.Cancelled, "request"), i.Unsent)
 	case r.NotSent > 0:
-		return invalid("%d requests due and not sent", r.NotSent)
+		return invalid("%s due and not sent", text.Count(r.NotSent, "request"))
 	case r.Sessions != nil && r.Sessions.NotSent > 0:
-		return invalid("%d turns of conversations not sent", r.Sessions.NotSent)
+		return invalid("%s of conversations not sent", text.Count(r.Sessions.NotSent, "turn"))
 	}
-	return valid("%d requests", r.Counts.Ended())
+	return valid("%s", text.Count(r.Counts.Ended(), "request"))
 }
 
 func records(r *metrics.Report) finding {
@@ -87,13 +88,13 @@ func records(r *metrics.Report) finding {
 	}
 	switch {
 	case r.Damaged > 0:
-		return invalid("%d damaged lines", r.Damaged)
+		return invalid("%s", text.Count(r.Damaged, "damaged line"))
 	case twice > 0:
-		return invalid("%d rows twice", twice)
+		return invalid("%s twice", text.Count(twice, "row"))
 	case r.Missing > 0 || sampled > sent:
-		return invalid("%d rows missing", max(r.Missing, sampled-sent))
+		return invalid("%s missing", text.Count(max(r.Missing, sampled-sent), "row"))
 	}
-	return valid("%d rows", sent)
+	return valid("%s", text.Count(sent, "row"))
 }
 
 func failures(r *metrics.Report) finding {
@@ -130,7 +131,7 @@ func load(r *metrics.Report) finding {
 func steering(r *metrics.Report) finding {
 	switch {
 	case r.Steered > 0:
-		return invalid("load set %d times", r.Steered)
+		return invalid("load set %s", text.Count(r.Steered, "time"))
 	case !slices.Equal(r.Objectives, r.Plan.Goodput):
 		return invalid("objectives changed")
 	}
@@ -245,23 +246,28 @@ func stream(r *metrics.Report) finding {
 func cache(r *metrics.Report) finding {
 	marked := slices.ContainsFunc(r.Events, func(e metrics.LogEntry) bool { return e.Mark == metrics.CacheMark })
 	share, source := r.CachedShare()
-	tokens, common := float64(r.InputTokens), 0.0
-	if r.Ideal.Of > 0 {
+	common, told := 0.0, r.Ideal.Of > 0
+	if told {
 		common = r.Ideal.Rate()
 	}
 	if strings.HasSuffix(r.Plan.Backend, "chat") && r.InputTokens > 0 {
-		common += metrics.MostTemplate * float64(r.Completed) / tokens
+		common = min(1, common+metrics.MostTemplate*float64(r.Completed)/float64(r.InputTokens))
 	}
+	more := source != metrics.CacheUnknown && metrics.CacheKnowsMore(share, float64(r.InputTokens), common)
 	p := &r.Repeats
 	switch {
 	case p.Again >= fewestRepeats && p.First >= fewestRepeats && p.AgainTTFT < (1-fasterBy)*p.FirstTTFT:
 		return invalid("%d prompts sent again, TTFT %.4g instead of %.4g ms", p.Again, p.AgainTTFT, p.FirstTTFT)
 	case p.Again >= fewestRepeats && p.First < fewestRepeats && share > 0:
 		return invalid("%d prompts sent again, %.0f %% from the cache", p.Again, 100*share)
-	case marked || source != metrics.CacheUnknown && metrics.CacheKnowsMore(share, tokens, common):
-		return invalid("%.0f %% of the prompt tokens, at most %.0f %% shared", 100*share, 100*min(1, common))
+	case more && (told || marked):
+		return invalid("%.0f %% of the prompt tokens, more than prompts share", 100*share)
+	case source == metrics.CacheUnknown && marked:
+		return invalid("more than prompts share")
 	case source == metrics.CacheUnknown:
 		return unknown("the server does not say", "its /metrics, or cached tokens in its usage")
+	case more:
+		return unknown(fmt.Sprintf("%.0f %% of the prompt tokens", 100*share), "a data set whose shared prefixes are known")
 	}
 	return valid("%.0f %% of the prompt tokens", 100*share)
 }
@@ -288,7 +294,7 @@ func server(r *metrics.Report) finding {
 	}
 	switch {
 	case drops > 0:
-		return invalid("counters dropped %d times", drops)
+		return invalid("counters dropped %s", text.Count(drops, "time"))
 	case r.ServerGone():
 		return invalid("gone at the end")
 	case !sampled(r):

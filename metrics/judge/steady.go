@@ -15,7 +15,7 @@ const (
 	steadySide = 0.05
 	// changeErrors are the standard errors, and changeLeast the part of the mean, from which on a change is one: see
 	// docs/accuracy.md.
-	changeErrors = 5
+	changeErrors = 4.5
 	changeLeast  = 0.1
 	// SteadyLeast is the part of a level that has to be steady, else it never was.
 	SteadyLeast = 0.5
@@ -67,8 +67,8 @@ func SteadyPart(p *metrics.Plan, seconds []metrics.Window, l *metrics.LoadLevel)
 }
 
 // change is the place at which the mean of a series changes most, and by how many standard errors; 0 for a change that
-// does not matter. The errors are of series whose points depend on each other, without the change itself: see
-// correlation.
+// does not matter. The errors are of series whose points depend on each other, see correlation, without the change
+// itself: a step there, or a straight line, whichever leaves less.
 func change(x []float64) (at int, errors float64) {
 	n := len(x)
 	sums := make([]float64, n+1)
@@ -87,14 +87,34 @@ func change(x []float64) (at int, errors float64) {
 	if at == 0 || step < changeLeast*sums[n]/float64(n) {
 		return 0, 0
 	}
-	rest := make([]float64, n)
-	squares := 0.0
-	for i, v := range x {
-		if rest[i] = v - before; i >= at {
-			rest[i] = v - after
+	noise := math.Inf(1)
+	middle, slope := line(x)
+	for _, trend := range []func(i int) float64{
+		func(i int) float64 {
+			if i < at {
+				return before
+			}
+			return after
+		},
+		func(i int) float64 { return middle + slope*(float64(i)-float64(n-1)/2) },
+	} {
+		rest, squares := make([]float64, n), 0.0
+		for i, v := range x {
+			rest[i] = v - trend(i)
+			squares += rest[i] * rest[i]
 		}
-		squares += rest[i] * rest[i]
+		noise = min(noise, squares/float64(n-2)*2*correlation(rest))
 	}
-	variance := squares / float64(n-2) * 2 * correlation(rest)
-	return at, step / math.Sqrt(variance*(1/float64(at)+1/float64(n-at)))
+	return at, step / math.Sqrt(noise*(1/float64(at)+1/float64(n-at)))
+}
+
+// line is the straight line of least squares through a series: its middle and its slope.
+func line(x []float64) (middle, slope float64) {
+	n := float64(len(x))
+	var squares float64
+	for i, v := range x {
+		t := float64(i) - (n-1)/2
+		middle, slope, squares = middle+v/n, slope+t*v, squares+t*t
+	}
+	return middle, slope / squares
 }

@@ -88,10 +88,10 @@ func benchtopObject(r *metrics.Report) object {
 		{"failures", each(r.Failures, failures)},
 		{"damaged_journal_lines", r.Damaged},
 		{"not_sent", r.NotSent},
+		{"audit", auditObject(r)},
 		{"interrupted", ifPresent(r.Interrupted, func(i *metrics.Interruption) object {
 			return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
 		})},
-		{"audit", auditObject(r)},
 	}, way(r), groups(r), prefixCache(r), answers(r))
 }
 

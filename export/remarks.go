@@ -351,8 +351,8 @@ func (t *remarks) tokensOfChunks() {
 	}
 }
 
-// steady reports the figures under full load, without the beginning and the end of the run, and those of the steady part
-// of the only load; of several loads those that were not steady.
+// steady reports the figures under full load, without the beginning and the end of the run, those of the steady part of
+// the only load where that is not all of it, and the loads that were never steady.
 func (t *remarks) steady() {
 	if s := t.r.SteadyState; s != nil {
 		what := fmt.Sprintf("with at least %d of %s in flight", s.ThresholdAbs, text.Count(s.Target, "request"))
@@ -367,8 +367,8 @@ func (t *remarks) steady() {
 		case s == nil:
 		case s.Share == 0:
 			never = append(never, findings.Load(l.Unit.Of(l.Offered)))
-		case len(t.r.Levels) == 1 && (s.Share < 1 || t.r.SteadyState == nil):
-			t.window(&s.SteadyState, wholePercent(true, s.Share)+" of the load, without a change of throughput")
+		case len(t.r.Levels) == 1 && s.Share < 1:
+			t.window(&s.SteadyState, wholePercent(true, s.Share)+" of the load, before and after which throughput or requests in flight were others")
 		}
 	}
 	if len(never) > 0 {

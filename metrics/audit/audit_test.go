@@ -168,7 +168,7 @@ func TestWaysToFool(t *testing.T) {
 		{"no record of the client", "client", nil, func(m *made) { m.run.Client = nil }},
 		{"a queue that grows to the end", "steady", func(m *made) { m.shape = constant(23, 130) }, nil},
 		{"a server that becomes slower", "steady", func(m *made) { m.server.Drift, m.server.DriftFor = 1.5, 130 }, nil},
-		{"a server that starts cold", "steady", func(m *made) { m.server.Slow, m.server.SlowFor = 2.3, 40 }, nil},
+		{"a server that starts cold", "steady", func(m *made) { m.server.Slow, m.server.SlowFor = 3, 40 }, nil},
 		{"a server that is throttled from the middle on", "steady", nil, func(m *made) {
 			slow := &made{server: m.server, shape: m.shape}
 			slow.server.Service *= 2

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -15,8 +16,10 @@ const (
 	steadySide = 0.05
 	// changeErrors are the standard errors, and changeLeast the part of the mean, from which on a change is one: see
 	// docs/accuracy.md.
-	changeErrors = 4.5
-	changeLeast  = 0.1
+	changeErrors = 5
+	// sideErrors times the errors of the longer side stand for those of both.
+	sideErrors  = 1.5
+	changeLeast = 0.1
 	// SteadyLeast is the part of a level that has to be steady, else it never was.
 	SteadyLeast = 0.5
 )
@@ -68,7 +71,7 @@ func SteadyPart(p *metrics.Plan, seconds []metrics.Window, l *metrics.LoadLevel)
 
 // change is the place at which the mean of a series changes most, and by how many standard errors; 0 for a change that
 // does not matter. The errors are of series whose points depend on each other, see correlation, without the change
-// itself: a step there, or a straight line, whichever leaves less.
+// itself: a step there, or a straight line, or that of the longer side, which a rare cold start does not touch.
 func change(x []float64) (at int, errors float64) {
 	n := len(x)
 	sums := make([]float64, n+1)
@@ -83,29 +86,33 @@ func change(x []float64) (at int, errors float64) {
 			most, at, before, after = v, k, left, right
 		}
 	}
-	step := math.Abs(before - after)
-	if at == 0 || step < changeLeast*sums[n]/float64(n) {
+	size := math.Abs(before - after)
+	if at == 0 || size < changeLeast*sums[n]/float64(n) {
 		return 0, 0
 	}
-	noise := math.Inf(1)
 	middle, slope := line(x)
-	for _, trend := range []func(i int) float64{
-		func(i int) float64 {
-			if i < at {
-				return before
-			}
-			return after
-		},
-		func(i int) float64 { return middle + slope*(float64(i)-float64(n-1)/2) },
-	} {
-		rest, squares := make([]float64, n), 0.0
-		for i, v := range x {
-			rest[i] = v - trend(i)
-			squares += rest[i] * rest[i]
+	step, straight := slices.Clone(x), slices.Clone(x)
+	for i := range x {
+		if step[i] -= before; i >= at {
+			step[i] = x[i] - after
 		}
-		noise = min(noise, squares/float64(n-2)*2*correlation(rest))
+		straight[i] -= middle + slope*(float64(i)-float64(n-1)/2)
 	}
-	return at, step / math.Sqrt(noise*(1/float64(at)+1/float64(n-at)))
+	longer := step[:at]
+	if 2*at < n {
+		longer = step[at:]
+	}
+	least := min(noise(step), noise(straight), sideErrors*sideErrors*noise(longer))
+	return at, size / math.Sqrt(least*(1/float64(at)+1/float64(n-at)))
+}
+
+// noise is the variance of a series around 0, times the number of its points that are worth one independent one.
+func noise(rest []float64) float64 {
+	squares := 0.0
+	for _, v := range rest {
+		squares += v * v
+	}
+	return squares / float64(len(rest)-1) * 2 * correlation(rest)
 }
 
 // line is the straight line of least squares through a series: its middle and its slope.

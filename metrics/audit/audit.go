@@ -24,7 +24,7 @@ const (
 func (o Outcome) rank() int { return slices.Index([]Outcome{Invalid, Unknown, Valid}, o) }
 
 // Check is a check of a run. Figure says what was found, Rule what makes a run valid, or, where the outcome is not
-// known, what would tell. Neither has foreign text.
+// known, what would tell. Both are clean.
 type Check struct {
 	Name         string
 	Outcome      Outcome

@@ -27,6 +27,8 @@ const (
 	otherSamples = 3
 	// fewestRepeats are compared.
 	fewestRepeats = 20
+	// longestReason is the room for the reason of an early end, in columns.
+	longestReason = 60
 )
 
 var checks = []check{
@@ -43,7 +45,7 @@ var checks = []check{
 	{"lengths", "95 % of the answers as long as asked for", lengths},
 	{"prompts", "95 % of the prompts read in full", prompts},
 	{"tokens", "counted by the server or a tokenizer", tokens},
-	{"stream", "a chunk for each token, as it is made", stream},
+	{"stream", "answers come as they are made", stream},
 	{"cache", "hits only what the prompts share, without whole repeats", cache},
 	{"clock", "the wall clock was not set", clock},
 	{"server", "the same process throughout", server},
@@ -63,6 +65,8 @@ func plan(r *metrics.Report) finding {
 	switch i := r.Interrupted; {
 	case r.Completed == 0:
 		return invalid("no request succeeded")
+	case i != nil && i.Cancelled+i.Unsent == 0:
+		return invalid("%s", text.Fit(text.Clean(i.Reason), longestReason))
 	case i != nil:
 		return invalid("ended early, %s cut, %d not sent", text.Count(i.Cancelled, "request"), i.Unsent)
 	case r.NotSent > 0:
@@ -120,7 +124,7 @@ func load(r *metrics.Report) finding {
 		return invalid("a search, %d loads", len(r.Levels))
 	case r.Plan.Ramp != nil:
 		return invalid("a ramp, %g to %g req/s", r.Plan.Ramp.From, r.Plan.Ramp.To)
-	case len(r.Levels) > 1:
+	case len(r.Levels) > 1 || r.Steered > 0:
 		return invalid("%d loads", len(r.Levels))
 	case len(r.Levels) == 0:
 		return unknown("no load to tell", "a run of 2 s or more")
@@ -129,9 +133,15 @@ func load(r *metrics.Report) finding {
 }
 
 func steering(r *metrics.Report) finding {
+	hand := 0
+	for i := range r.Events {
+		if set := r.Events[i].Set; set != nil && set.By == metrics.ByUser {
+			hand++
+		}
+	}
 	switch {
-	case r.Steered > 0:
-		return invalid("load set %s", text.Count(r.Steered, "time"))
+	case hand > 0:
+		return invalid("load set %s", text.Count(hand, "time"))
 	case !slices.Equal(r.Objectives, r.Plan.Goodput):
 		return invalid("objectives changed")
 	}
@@ -238,7 +248,7 @@ func stream(r *metrics.Report) finding {
 	case float64(r.AtOnce) > atOnceMost*float64(r.Completed):
 		return invalid("%d of %d answers came at once", r.AtOnce, r.Completed)
 	case several:
-		return invalid("%.1f tokens in a chunk", mean)
+		return unknown(fmt.Sprintf("%.1f tokens in a chunk, so ITL is not per token", mean), "--continuous-usage")
 	}
 	return valid("as made")
 }

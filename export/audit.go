@@ -21,12 +21,15 @@ func Audit(r metrics.Report) (text string, fit audit.Outcome) {
 	return fmt.Sprintf("%s\n%s\n%s\n", line, t, Answer(r)), a.Outcome
 }
 
+var outcomeMarks = map[audit.Outcome]table.Mark{
+	audit.Valid: table.Good, audit.Invalid: table.Bad, audit.Unknown: table.Slack,
+}
+
 // auditTable has a row for each check, and the rules that stand beside them.
 func auditTable(a *audit.Audit) *table.Table {
 	t := table.List("Audit: "+string(a.Outcome), "check", "outcome", "figure", "rule")
 	for _, c := range a.Checks {
-		mark := map[audit.Outcome]table.Mark{audit.Valid: table.Good, audit.Invalid: table.Bad, audit.Unknown: table.Slack}
-		t.Add(c.Name, table.Cell{Text: string(c.Outcome), Mark: mark[c.Outcome]}, c.Figure, c.Rule)
+		t.Add(c.Name, table.Cell{Text: string(c.Outcome), Mark: outcomeMarks[c.Outcome]}, c.Figure, c.Rule)
 	}
 	for _, c := range a.Beside {
 		kept := map[bool]string{true: "kept", false: "not kept"}[c.Outcome == audit.Valid]

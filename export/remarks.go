@@ -368,11 +368,12 @@ func (t *remarks) steady() {
 		case s.Share == 0:
 			never = append(never, findings.Load(l.Unit.Of(l.Offered)))
 		case len(t.r.Levels) == 1 && s.Share < 1:
-			t.window(&s.SteadyState, wholePercent(true, s.Share)+" of the load, before and after which throughput or requests in flight were others")
+			t.window(&s.SteadyState, wholePercent(true, s.Share)+" of the load, without a change")
 		}
 	}
 	if len(never) > 0 {
-		t.add("Steady state: never at %s: requests in flight or throughput changed to the end.", text.Join(never, " and "))
+		t.add("Steady state: never at %s: requests in flight or throughput changed to the end.",
+			text.Join(never, " and "))
 	}
 }
 

@@ -165,8 +165,8 @@ const (
 	// number of requests whose rate is meaningful, unless they waited for slots.
 	minSentShare    = 0.95
 	minSentRequests = 20
-	// manyTokens is the mean number of tokens of a chunk from which on ITL, the gap between chunks, is far from the time
-	// of a token.
+	// manyTokens is the mean number of tokens of a chunk from which on ITL, the gap between chunks, is far from the
+	// time of a token.
 	manyTokens = 1.3
 )
 
@@ -223,7 +223,8 @@ type SteadyWindow struct {
 	Share float64
 }
 
-// Repeats are the successes whose prompts were sent before in the run, nearly whole, where each is a request of its own.
+// Repeats are the successes whose prompts were sent before in the run, nearly whole, where each is a request of its
+// own.
 type Repeats struct {
 	Again, First int
 	// AgainTTFT and FirstTTFT are the medians of those that were and of the others, in milliseconds.

@@ -127,8 +127,8 @@ const (
 // known: those of today's models take some twenty to two hundred.
 const MostTemplate = 256
 
-// CacheKnowsMore reports whether a prefix cache that had a share of so many tokens knew much more than the share of them
-// that prompts have in common.
+// CacheKnowsMore reports whether a prefix cache that had a share of so many tokens knew much more than the share of
+// them that prompts have in common.
 func CacheKnowsMore(had, tokens, common float64) bool {
 	return tokens >= cacheTokens && had >= common+cacheExcess
 }

@@ -125,7 +125,8 @@ func (m *made) pages(change func(i int, s *metrics.ServerSecond)) {
 }
 
 func fail(q *metrics.Request, f metrics.Failure) {
-	q.Failure, q.Done, q.Chunks, q.FirstChunk, q.LastChunk = f, q.Sent+time.Millisecond, nil, metrics.Never, metrics.Never
+	q.Failure, q.Done, q.Chunks = f, q.Sent+time.Millisecond, nil
+	q.FirstChunk, q.LastChunk = metrics.Never, metrics.Never
 }
 
 // Each way to fool a run is named by the audit.
@@ -196,7 +197,9 @@ func TestWaysToFool(t *testing.T) {
 			m.each(func(_ int, q *metrics.Request) { q.CachedTokens, q.IdealTokens, q.IdealKnown = 60, 10, true })
 		}},
 		{"one prompt again and again", "cache", nil, func(m *made) {
-			m.each(func(i int, q *metrics.Request) { q.CachedTokens, q.IdealTokens, q.IdealKnown = 96, 96*min(1, i), true })
+			m.each(func(i int, q *metrics.Request) {
+				q.CachedTokens, q.IdealTokens, q.IdealKnown = 96, 96*min(1, i), true
+			})
 		}},
 		{"each prompt twice", "cache", nil, func(m *made) {
 			m.each(func(i int, q *metrics.Request) {
@@ -267,7 +270,9 @@ func TestWaysToFool(t *testing.T) {
 			m.requests = m.requests[:len(m.requests)-10]
 		}},
 		{"the last rows dropped", "records", nil, func(m *made) { m.requests = m.requests[:len(m.requests)-40] }},
-		{"the fastest rows twice", "records", nil, func(m *made) { m.requests = append(m.requests, m.requests[:50]...) }},
+		{"the fastest rows twice", "records", nil, func(m *made) {
+			m.requests = append(m.requests, m.requests[:50]...)
+		}},
 		{"lines that cannot be read", "records", nil, func(m *made) { m.run.Damaged = 3 }},
 		{"ended by the user", "plan", nil, func(m *made) { m.run.Reason = metrics.StoppedByUser }},
 		{"killed", "plan", nil, func(m *made) { m.run.End = metrics.End{Ended: metrics.Never, Reason: report.Killed} }},
@@ -283,7 +288,9 @@ func TestWaysToFool(t *testing.T) {
 			})
 		}},
 		{"others by their tokens alone", "other load", nil, func(m *made) {
-			m.pages(func(_ int, s *metrics.ServerSecond) { s.OutputTokens, s.Running = 1.2*s.OutputTokens, metrics.Unsaid() })
+			m.pages(func(_ int, s *metrics.ServerSecond) {
+				s.OutputTokens, s.Running = 1.2*s.OutputTokens, metrics.Unsaid()
+			})
 		}},
 		{"a server without metrics", "other load", nil, func(m *made) {
 			m.run.Server, m.run.ServerAbsent = nil, "404"
@@ -341,7 +348,7 @@ func TestCleanRuns(t *testing.T) {
 		{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8, PauseEvery: 15},
 		{Discipline: queuetest.Sharing, Servers: 40, Service: 2, First: .1, Spread: .5},
 	}
-	runs, most := 40, 1
+	runs, most := 40, 2
 	if *auditRuns > 0 {
 		runs, most = *auditRuns, *auditRuns/100
 	}
@@ -361,8 +368,8 @@ func TestCleanRuns(t *testing.T) {
 		for _, c := range a.Checks {
 			if c.Outcome != audit.Valid {
 				reasons[c.Name]++
-				t.Logf("server %d, load %.2f of capacity, %.0f s: %s %s, %s", i%len(servers), load, length, c.Name, c.Outcome,
-					c.Figure)
+				t.Logf("server %d, load %.2f of capacity, %.0f s: %s %s, %s", i%len(servers), load, length, c.Name,
+					c.Outcome, c.Figure)
 			}
 		}
 	}
@@ -372,12 +379,40 @@ func TestCleanRuns(t *testing.T) {
 	}
 }
 
+// TestChangesSeen counts how often a change is seen, by its size.
+func TestChangesSeen(t *testing.T) {
+	if *auditRuns == 0 {
+		t.Skip("only with -audit")
+	}
+	for name, change := range map[string]func(*queuetest.Server, float64){
+		"slow for the first 30 s": func(s *queuetest.Server, by float64) { s.Slow, s.SlowFor = by, 30 },
+		"slower to the end":       func(s *queuetest.Server, by float64) { s.Drift, s.DriftFor = by-1, 130 },
+		"slower in 1 s":           func(s *queuetest.Server, by float64) { s.Slow, s.SlowFor = 1/by, 65 },
+	} {
+		for _, by := range []float64{1.25, 1.5, 2, 2.5, 3} {
+			seen, runs := 0, *auditRuns/10
+			for i := range runs {
+				m := clean()
+				change(&m.server, by)
+				m.play(uint64(i))
+				if _, a := m.audit(t); slices.Contains(a.Names(audit.Invalid), "steady") {
+					seen++
+				}
+			}
+			t.Logf("%s, %g times: seen in %d of %d", name, by, seen, runs)
+		}
+	}
+}
+
 func TestEarlyStopping(t *testing.T) {
 	for _, c := range []struct {
 		p             float64
 		over, n, need int
-	}{{99, -1, 661, 662}, {99, 10, 2009, 2010}, {99, -1, 662, 662}, {99, 0, 459, 459}, {99, 10, 3000, 2010}, {90, -1, 64, 64}} {
-		r := metrics.Report{Plan: metrics.Plan{Percentiles: []float64{c.p, 100}}, Counts: metrics.Counts{Completed: c.n}}
+	}{
+		{99, -1, 661, 662}, {99, 10, 2009, 2010}, {99, -1, 662, 662}, {99, 0, 459, 459}, {99, 10, 3000, 2010}, {90, -1, 64, 64},
+	} {
+		r := metrics.Report{Plan: metrics.Plan{Percentiles: []float64{c.p, 100}}}
+		r.Completed = c.n
 		if c.over >= 0 {
 			r.Objectives = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}
 			r.Met[metrics.TTFT] = c.n - c.over

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -197,7 +198,8 @@ func percentiles(r *metrics.Report) finding {
 	if len(few) == 0 {
 		return valid("enough of all")
 	}
-	most := slices.MaxFunc(few, func(a, b metrics.TooFew) int { return a.Needed - a.Observed - (b.Needed - b.Observed) })
+	lacks := func(f metrics.TooFew) int { return f.Needed - f.Observed }
+	most := slices.MaxFunc(few, func(a, b metrics.TooFew) int { return lacks(a) - lacks(b) })
 	return invalid("%d of %d observations for p%g %s", most.Observed, most.Needed, most.P, most.Latency.Naming().Label)
 }
 
@@ -217,7 +219,7 @@ func lengths(r *metrics.Report) finding {
 func prompts(r *metrics.Report) finding {
 	l := &r.Lengths
 	switch {
-	case r.Plan.InputSource == metrics.TokensFromEstimate || r.Plan.InputSource == metrics.TokensUnknown || l.Prompts == 0:
+	case uncounted[r.Plan.InputSource] != "" || l.Prompts == 0:
 		return unknown("not counted by both sides", "--tokenizer, and a server that returns usage")
 	case float64(l.Cut) > (1-0.95)*float64(l.Prompts):
 		return invalid("%d of %d read shorter by 5 %% or more", l.Cut, l.Prompts)
@@ -225,17 +227,17 @@ func prompts(r *metrics.Report) finding {
 	return valid("%d of %d", l.Prompts-l.Cut, l.Prompts)
 }
 
+// uncounted are the sources of tokens that are no count.
+var uncounted = map[metrics.TokenSource]string{metrics.TokensFromEstimate: "estimated",
+	metrics.TokensFromChunks: "counted by chunks", metrics.TokensUnknown: "not counted"}
+
 func tokens(r *metrics.Report) finding {
-	for _, of := range []struct {
-		what    string
-		sources map[metrics.TokenSource]int
-	}{{"output", r.OutputSources}, {"input", r.InputSources}} {
-		for _, s := range []metrics.TokenSource{metrics.TokensFromEstimate, metrics.TokensFromChunks, metrics.TokensUnknown} {
-			if n := of.sources[s]; n > 0 {
-				how := map[metrics.TokenSource]string{metrics.TokensFromEstimate: "estimated",
-					metrics.TokensFromChunks: "counted by chunks", metrics.TokensUnknown: "not counted"}[s]
-				return invalid("%s of %d of %d requests %s", of.what, n, r.Completed, how)
-			}
+	for _, source := range slices.Sorted(maps.Keys(uncounted)) {
+		if n := r.OutputSources[source]; n > 0 {
+			return invalid("output of %d of %d requests %s", n, r.Completed, uncounted[source])
+		}
+		if n := r.InputSources[source]; n > 0 {
+			return invalid("input of %d of %d requests %s", n, r.Completed, uncounted[source])
 		}
 	}
 	return valid("all counted")
@@ -277,7 +279,8 @@ func cache(r *metrics.Report) finding {
 	case source == metrics.CacheUnknown:
 		return unknown("the server does not say", "its /metrics, or cached tokens in its usage")
 	case more:
-		return unknown(fmt.Sprintf("%.0f %% of the prompt tokens", 100*share), "a data set whose shared prefixes are known")
+		return unknown(fmt.Sprintf("%.0f %% of the prompt tokens", 100*share),
+			"a data set whose shared prefixes are known")
 	}
 	return valid("%.0f %% of the prompt tokens", 100*share)
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -24,32 +25,58 @@ const (
 	SteadyLeast = 0.5
 )
 
+// Flight has the requests between their load time and their end, for each second of a run.
+type Flight struct {
+	parts  []float64 // request seconds of those that begin or end in the second
+	change []int     // of the number of those that are there for all of it
+}
+
+// Add counts a request that ended, in a run that ends by then.
+func (f *Flight) Add(from, to time.Duration) {
+	if from == metrics.Never || to < from {
+		return
+	}
+	first, last := metrics.SecondOf(from), metrics.SecondOf(to)
+	for len(f.parts) <= last+1 {
+		f.parts, f.change = append(f.parts, 0), append(f.change, 0)
+	}
+	f.parts[first] -= from.Seconds() - float64(first)
+	f.parts[last] += to.Seconds() - float64(last)
+	f.change[first]++
+	f.change[last]--
+}
+
+// Means are the mean numbers of requests.
+func (f *Flight) Means() []float64 {
+	out, whole := slices.Clone(f.parts), 0
+	for i := range out {
+		whole += f.change[i]
+		out[i] += float64(whole)
+	}
+	return out
+}
+
 // SteadyPart finds the steady part of a level by the seconds of its run: requests in flight and throughput show no
 // change in it. At the strongest change the longer side goes on, as long as it is SteadyLeast of the level. from = to
 // where there is none; known is false for a level that is too short to tell.
-func SteadyPart(p *metrics.Plan, seconds []metrics.Window, l *metrics.LoadLevel) (from, to time.Duration, known bool) {
+func SteadyPart(flight []float64, seconds []metrics.Window, l *metrics.LoadLevel) (from, to time.Duration, known bool) {
 	first := int((l.From + time.Second - 1) / time.Second)
-	last := min(int(l.To/time.Second), len(seconds))
+	last := min(int(l.To/time.Second), len(seconds), len(flight))
 	if l.To-l.From < SteadyShortest || last-first < 2 {
 		return 0, 0, false
 	}
 	group := (last - first + steadyBins - 1) / steadyBins
 	n := (last - first) / group
-	flight, done := make([]float64, n), make([]float64, n)
+	there, made := make([]float64, n), make([]float64, n)
 	for i := range n * group {
 		w := &seconds[first+i]
-		flight[i/group] += float64(w.Waiting + w.Running)
-		if p.Paced() { // else all requests wait from the start
-			flight[i/group] += float64(w.Held)
-		}
-		if done[i/group] += float64(w.TokensOut); !p.Generates() {
-			done[i/group] += float64(w.Completed)
-		}
+		there[i/group] += flight[first+i]
+		made[i/group] += float64(cmp.Or(w.TokensOut, w.Completed)) // tokens or, of pooling, ends
 	}
 	a, b := 0, n
 	for {
-		at, errors := change(flight[a:b])
-		if k, e := change(done[a:b]); e > errors {
+		at, errors := change(there[a:b])
+		if k, e := change(made[a:b]); e > errors {
 			at, errors = k, e
 		}
 		switch {

@@ -32,7 +32,7 @@ func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics
 	if r.Steered == 0 { // else the full load was not that of the plan
 		r.SteadyState = steadyState(&s.run.Plan, &s.open)
 	}
-	windows := steadyLevels(r)
+	windows := steadyLevels(r, s.flight.Means())
 	if full := r.SteadyState; full != nil {
 		warn(full, r.Plan.SteadyState, s.length())
 		windows = append(windows, full)
@@ -48,6 +48,7 @@ type summary struct {
 	line                  metrics.Timeline
 	samples               samples
 	levels                judge.Levels
+	flight                judge.Flight
 	steps                 rateSteps
 	groups                groupSamples
 	sessions              sessions
@@ -101,6 +102,7 @@ func (s *summary) add(q *metrics.Request) {
 	r := &s.report
 	s.line.Replay(q)
 	s.samples.add(q)
+	s.flight.Add(r.Plan.LoadTime(q), q.Done)
 	s.steps.add(q)
 	s.sessions.add(&r.Plan, q)
 	if r.Plan.Warming(q) {
@@ -301,13 +303,13 @@ func warn(s *metrics.SteadyState, rule metrics.SteadyStateRule, run time.Duratio
 }
 
 // steadyLevels finds the steady parts of the levels, and returns those to be filled. The load of a ramp is not steady.
-func steadyLevels(r *metrics.Report) (windows []*metrics.SteadyState) {
+func steadyLevels(r *metrics.Report, flight []float64) (windows []*metrics.SteadyState) {
 	if r.Plan.Ramp != nil && r.Steered == 0 {
 		return nil
 	}
 	for i := range r.Levels {
 		l := &r.Levels[i]
-		from, to, known := judge.SteadyPart(&r.Plan, r.Timeline, l)
+		from, to, known := judge.SteadyPart(flight, r.Timeline, l)
 		if !known {
 			continue
 		}

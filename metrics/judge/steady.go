@@ -18,6 +18,9 @@ const (
 	// changeErrors are the standard errors, and changeLeast the part of the mean, from which on a change is one: see
 	// docs/accuracy.md.
 	changeErrors = 5
+	// noiseLeast is the least standard deviation of a point, as a part of the mean: a series without any other would
+	// change with a single request.
+	noiseLeast = 0.1
 	// sideErrors times the errors of the longer side stand for those of both.
 	sideErrors  = 1.5
 	changeLeast = 0.1
@@ -130,7 +133,8 @@ func change(x []float64) (at int, errors float64) {
 		longer = step[at:]
 	}
 	least := min(noise(step), noise(straight), sideErrors*sideErrors*noise(longer))
-	return at, size / math.Sqrt(least*(1/float64(at)+1/float64(n-at)))
+	floor := noiseLeast * sums[n] / float64(n)
+	return at, size / math.Sqrt(max(floor*floor, least)*(1/float64(at)+1/float64(n-at)))
 }
 
 // noise is the variance of a series around 0, times the number of its points that are worth one independent one.

@@ -9,12 +9,18 @@ import (
 	"benchtop/metrics/audit"
 )
 
-// Audit says whether a result is fit to publish: a line with the outcome, the checks as a table, and the headline.
+// Audit says whether a result is fit to publish: a line with the outcome, the checks as a table, with the rules that
+// are not kept, and the headline.
 func Audit(r metrics.Report) (text string, fit audit.Outcome) {
 	a := audit.Of(&r)
 	line := "Audit: " + string(a.Outcome)
 	if names := a.Names(a.Outcome); a.Outcome != audit.Valid {
 		line += fmt.Sprintf(", by %d of %d checks: %s", len(names), len(a.Checks), strings.Join(names, ", "))
+	}
+	for i := range a.Checks {
+		if c := &a.Checks[i]; c.Outcome == audit.Valid {
+			c.Rule = "" // of interest where it is not kept
+		}
 	}
 	t := auditTable(&a)
 	t.Title = ""

@@ -15,8 +15,8 @@ import (
 )
 
 // Tables are the figures of a report, for a page: latencies, loads, totals, groups of requests, telemetry with the
-// parts of TTFT, failures, gates, the audit. Tables without rows are left out. A row of one cell is a sentence about the
-// others.
+// parts of TTFT, failures, gates, the audit. Tables without rows are left out. A row of one cell is a sentence about
+// the others.
 func Tables(r metrics.Report) []*table.Table {
 	total := totalTable(&r)
 	total.Title = "Totals"

@@ -174,6 +174,8 @@ func steady(r *metrics.Report) finding {
 	case known == 0 || known < len(r.Levels):
 		return unknown(fmt.Sprintf("%d of %d loads long enough to tell", known, len(r.Levels)),
 			fmt.Sprintf("%s of each load", metrics.Duration(judge.SteadyShortest)))
+	case r.Answer.Drifting:
+		return invalid("the server became slower")
 	case least == 0:
 		return invalid("never")
 	case least < steadyMost:

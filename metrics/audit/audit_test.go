@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -376,6 +377,17 @@ func TestCleanRuns(t *testing.T) {
 	t.Logf("%d of %d clean runs have false reasons: %v", wrong, runs, reasons)
 	if wrong > most {
 		t.Errorf("%d of %d clean runs have false reasons, at most %d may", wrong, runs, most)
+	}
+}
+
+// What comes from a journal is cleaned.
+func TestForeignText(t *testing.T) {
+	m := clean()
+	m.play(1)
+	m.run.Reason = "<script>\x1b[2J\u202e" + strings.Repeat("x", 1<<20)
+	_, a := m.audit(t)
+	if f := a.Checks[0].Figure; a.Checks[0].Name != "plan" || strings.ContainsAny(f, "\x1b\u202e") || len(f) > 100 {
+		t.Errorf("%s: %.200q", a.Checks[0].Name, f)
 	}
 }
 

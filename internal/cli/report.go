@@ -78,19 +78,27 @@ func runReport(env *session.Environment, args []string) int {
 			return env.Fail(session.ExitFailed, err)
 		}
 	}
+	return reportAll(env, rest, old, printing{*asJSON, *fit, !*noPlots})
+}
+
+// printing is what is printed of a report.
+type printing struct{ asJSON, audit, plots bool }
+
+// reportAll prints the reports of files.
+func reportAll(env *session.Environment, names []string, old *tui.Baseline, p printing) int {
 	telemetry.SaveMemory()
 	code := session.ExitFine
-	for i, file := range rest {
-		if len(rest) > 1 && !*asJSON {
+	for i, file := range names {
+		if len(names) > 1 && !p.asJSON {
 			fmt.Fprintf(env.Stdout, "%s%s\n", map[bool]string{true: "\n"}[i > 0], text.Clean(file))
 		}
-		fine, err := reportOn(env.Stdout, file, old, printing{*asJSON, *fit, !*noPlots})
+		fine, err := reportOn(env.Stdout, file, old, p)
 		if err != nil {
 			code = env.Fail(session.ExitFailed, err)
 		} else if !fine && code == session.ExitFine {
 			code = session.ExitMissed
 		}
-		if *asJSON && len(rest) > 1 {
+		if p.asJSON && len(names) > 1 {
 			fmt.Fprintln(env.Stdout)
 		}
 	}
@@ -136,9 +144,6 @@ func reportOf(file string) (*metrics.Report, error) {
 	}
 	return &r, damaged
 }
-
-// printing is what is printed of a report.
-type printing struct{ asJSON, audit, plots bool }
 
 // reportOn prints the report of one file, or its audit, and reports whether that is fine.
 func reportOn(w io.Writer, file string, old *tui.Baseline, p printing) (fine bool, err error) {

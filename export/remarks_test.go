@@ -431,7 +431,7 @@ func TestSteadyRemarks(t *testing.T) {
 		{[]metrics.LoadLevel{level(window(1, 0, time.Minute))}, ""},
 		{[]metrics.LoadLevel{level(window(.75, 15*time.Second, time.Minute))},
 			"Steady state: from 15.0 s to 60.0 s, 75 % of the load, without a change: 2.00 requests/s, " +
-				"64.00 output tokens/s."},
+				"64.00 output tokens/s, mean TTFT 0.00 ms (median 0.00 ms), TPOT 0.00 ms."},
 		{[]metrics.LoadLevel{level(nil), level(window(.75, 0, time.Second)), level(window(0, 0, 0))},
 			"Steady state: never at 4 req/s: requests in flight or throughput changed to the end."},
 	} {

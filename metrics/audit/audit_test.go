@@ -215,6 +215,9 @@ func TestWaysToFool(t *testing.T) {
 		{"answers cut short", "lengths", nil, func(m *made) {
 			m.each(func(_ int, q *metrics.Request) { q.MaxTokens = 400 })
 		}},
+		{"answers whose length nobody knows", "lengths", nil, func(m *made) {
+			m.each(func(_ int, q *metrics.Request) { q.OutputSource = metrics.TokensFromTokenizer })
+		}},
 		{"answers longer than asked for", "lengths", nil, func(m *made) {
 			m.each(func(_ int, q *metrics.Request) { q.MaxTokens = 2 })
 		}},

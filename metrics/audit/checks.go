@@ -212,8 +212,10 @@ func lengths(r *metrics.Report) finding {
 		return valid("no answers of tokens")
 	case len(words) > 0:
 		return invalid("%d shorter, %d longer of %d", l.Shorter.Count, l.Longer.Count, l.Judged)
+	case l.Judged == 0 && r.OutputSources[metrics.TokensFromUsage] == r.Completed:
+		return valid("no length asked for")
 	case l.Judged == 0:
-		return unknown("no answer with a length asked for and a usage", "a server that returns usage")
+		return unknown("no usage in the answers", "a server that returns usage")
 	}
 	return valid("%d of %d", l.Judged-l.Shorter.Count-l.Longer.Count, l.Judged)
 }

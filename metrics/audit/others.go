@@ -53,7 +53,7 @@ func others(r *metrics.Report) finding {
 	case more >= otherSamples && float64(more) > otherMost*float64(known):
 		return invalid("up to %.0f requests of others in flight", most)
 	case counted && r.OutputSources[metrics.TokensFromUsage] == r.Completed && made > (1+otherMost)*own+probeTokens:
-		return invalid("%.0f %% of its output tokens", 100*(1-own/made))
+		return invalid("others had %.0f %% of its output tokens", 100*(1-own/made))
 	case known == 0 && !counted:
 		return unknown("no gauges of requests or tokens", "the server's /metrics")
 	}

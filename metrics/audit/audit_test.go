@@ -280,7 +280,7 @@ func TestWaysToFool(t *testing.T) {
 		{"lines that cannot be read", "records", nil, func(m *made) { m.run.Damaged = 3 }},
 		{"ended by the user", "plan", nil, func(m *made) { m.run.Reason = metrics.StoppedByUser }},
 		{"killed", "plan", nil, func(m *made) { m.run.End = metrics.End{Ended: metrics.Never, Reason: report.Killed} }},
-		{"requests never sent", "plan", nil, func(m *made) { m.run.Unsent = 50 }},
+		{"requests never sent", "plan", nil, func(m *made) { m.run.Unsent = 100 }},
 		{"others at the server", "other load", nil, func(m *made) {
 			m.pages(func(_ int, s *metrics.ServerSecond) { s.Running += 9 })
 		}},

@@ -130,7 +130,7 @@ func whyNoSuccess(r *metrics.Report) string {
 
 // slotWaitDominates reports whether requests waited so long for a slot of this client that TTFT understates the wait.
 func slotWaitDominates(r *metrics.Report, l *metrics.LoadLevel) bool {
-	return waitedForSlot(r) && l.WaitP99 > 2*l.TTFTp99
+	return r.WaitedForSlot() && l.WaitP99 > 2*l.TTFTp99
 }
 
 // evidence is the latency that shows saturation, or that there is none: TTFT, or E2EL for answers in one piece, or the
@@ -259,7 +259,7 @@ func mainFailure(r *metrics.Report) string {
 // all requests are due at once, the wait is part of the plan.
 func p99OfSlotWait(r *metrics.Report) float64 {
 	wait, ok := r.Statistics[metrics.SlotWait].Percentile(99)
-	if !ok || wait < minSlotWaitMS || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
+	if !ok || wait < metrics.MinSlotWaitMS || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
 		return 0
 	}
 	return wait
@@ -276,7 +276,7 @@ func slotWait(r *metrics.Report) string {
 
 // shortfall reports that fewer requests were sent than planned, unless slotWait explains it.
 func shortfall(r *metrics.Report) string {
-	if !sentShort(r) || p99OfSlotWait(r) > 0 {
+	if !r.SentShort() || p99OfSlotWait(r) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("sent only %s", findings.Load(metrics.Load{Value: r.SentRate}))

@@ -88,6 +88,7 @@ func benchtopObject(r *metrics.Report) object {
 		{"failures", each(r.Failures, failures)},
 		{"damaged_journal_lines", r.Damaged},
 		{"not_sent", r.NotSent},
+		{"audit", auditObject(r)},
 		{"interrupted", ifPresent(r.Interrupted, func(i *metrics.Interruption) object {
 			return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
 		})},
@@ -229,6 +230,7 @@ func level(r *metrics.Report, l *metrics.LoadLevel) object {
 		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", when(l.Requests > 0, l.Completed)},
 		{"standing", orNull(string(l.Standing))},
 		{"client_limited", orNull(strings.Join(l.Limited, "; "))},
+		{"steady", ifPresent(l.Steady, steadyWindow)},
 	}, append(evidenceOf(&l.LevelVerdict), tierLevels(r, l)...)...)
 }
 
@@ -287,6 +289,21 @@ func steadyState(s *metrics.SteadyState) object {
 		{"median_tpot_ms", tpot(s.TPOT.Median)},
 		{"p90_tpot_ms", percentile(90)},
 		{"p99_tpot_ms", percentile(99)},
+	}
+}
+
+// steadyWindow has the figures of steadyState; null where the level was never steady.
+func steadyWindow(s *metrics.SteadyWindow) object {
+	known := s.Share > 0
+	percentiles := func(l *metrics.Statistic) any { return when(known && l.N > 0, statistic(l, "_ms")) }
+	return object{
+		{"share", s.Share}, {"start_s", when(known, s.Start.Seconds())}, {"end_s", when(known, s.End.Seconds())},
+		{"requests_completed", when(known, s.Completed)},
+		{"request_throughput", when(known, s.RequestThroughput)},
+		{"input_throughput", when(known, s.InputThroughput)},
+		{"output_throughput", when(known, s.OutputThroughput)},
+		{"total_token_throughput", when(known, s.TotalThroughput)},
+		{"ttft", percentiles(&s.TTFT)}, {"tpot", percentiles(&s.TPOT)},
 	}
 }
 

@@ -156,17 +156,14 @@ func (t *remarks) objectives() {
 	}
 }
 
-// minSlotWaitMS is the wait for a slot, in milliseconds, from which on the limit shaped the load.
-const minSlotWaitMS = 1
-
 // slotWaits is for planned rates only: if all requests are due at once, the wait for a slot is part of the plan.
 func (t *remarks) slotWaits() {
 	r, p := t.r, &t.r.Plan
-	if p.MaxConcurrency == 0 || !p.Paced() || !waitedForSlot(r) {
+	if p.MaxConcurrency == 0 || !p.Paced() || !r.WaitedForSlot() {
 		return
 	}
 	limit := "at most " + text.Count(p.MaxConcurrency, "request") + " in flight"
-	if slices.ContainsFunc(r.Events, setUsers) {
+	if slices.ContainsFunc(r.Events, metrics.LogEntry.SetsUsers) {
 		limit = "the limits set on requests in flight during the run"
 	}
 	t.add("Client queue: with %s, requests waited %.2f ms for a slot on average, %.2f ms at most."+
@@ -200,31 +197,8 @@ func (t *remarks) marked(about, mark string) {
 	}
 }
 
-// minSentShare is the lowest share of the scheduled rate that counts as sent in time.
-const minSentShare = 0.95
-
-// minSentRequests is the smallest number of requests whose rate is meaningful, unless they waited for slots.
-const minSentRequests = 20
-
-// waitedForSlot reports whether a limit on requests in flight shaped the load.
-func waitedForSlot(r *metrics.Report) bool {
-	limited := r.Plan.MaxConcurrency > 0 ||
-		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users() > 0 }) ||
-		slices.ContainsFunc(r.Events, setUsers)
-	return limited && r.Statistics[metrics.SlotWait].Max >= minSlotWaitMS
-}
-
-// setUsers reports whether an event set the limit of requests in flight.
-func setUsers(e metrics.LogEntry) bool { return e.Set != nil && e.Set.Users() > 0 }
-
-// sentShort reports whether the sent rate is well below the scheduled one.
-func sentShort(r *metrics.Report) bool {
-	telling := r.Completed+r.Failed >= minSentRequests || waitedForSlot(r)
-	return telling && r.Plan.Paced() && r.SentRate > 0 && r.SentRate < minSentShare*r.ScheduledRate
-}
-
 func (t *remarks) pacing() {
-	if sentShort(t.r) {
+	if t.r.SentShort() {
 		t.add("Pacing: %.2f requests/s sent, %.2f scheduled%s.", t.r.SentRate, t.r.ScheduledRate, pacingCause(t.r))
 	}
 }
@@ -242,7 +216,7 @@ func pacingCause(r *metrics.Report) string {
 	}
 	dial, own := r.Statistics[metrics.Connect].Max, r.Statistics[metrics.OwnLateness].Max
 	switch {
-	case waitedForSlot(r):
+	case r.WaitedForSlot():
 		return "; requests waited for a slot"
 	case 2*float64(unconnected) >= missing:
 		return fmt.Sprintf("; %s got no connection", text.Count(unconnected, "request"))
@@ -368,52 +342,61 @@ func (t *remarks) tokens() {
 	}
 }
 
-// manyTokens is the mean number of tokens of a chunk from which on ITL, the gap between chunks, is far from the time of
-// a token.
-const manyTokens = 1.3
-
 // tokensOfChunks reports chunks of several tokens whose number the server did not say.
 func (t *remarks) tokensOfChunks() {
-	r := t.r
-	counted := r.OutputSources[metrics.TokensFromUsage]
-	chunks := r.Statistics[metrics.ITL].N + r.Completed
-	if !r.Plan.Generates() || counted == 0 || counted < r.Completed ||
-		r.Statistics[metrics.TokenITL].N > 0 || r.Statistics[metrics.ITL].N == 0 {
-		return
-	}
-	if mean := float64(r.OutputTokens) / float64(chunks); mean >= manyTokens {
+	if mean, several := t.r.TokensPerChunk(); several {
 		t.add("ITL: chunks hold %.1f tokens on average, and ITL is the gap between chunks. With --continuous-usage "+
 			"servers such as vLLM and SGLang"+
 			" count the tokens of each chunk of completions and chat, which gives ITL per token.", mean)
 	}
 }
 
-// steady reports the figures under full load, without the beginning and the end of the run.
+// steady reports the figures under full load, without the beginning and the end of the run, those of the steady part of
+// the only load where that is not all of it, and the loads that were never steady.
 func (t *remarks) steady() {
-	s := t.r.SteadyState
-	if s == nil {
-		return
+	if s := t.r.SteadyState; s != nil {
+		what := fmt.Sprintf("with at least %d of %s in flight", s.ThresholdAbs, text.Count(s.Target, "request"))
+		if t.window(s, what) && s.Warning != "" {
+			t.add("Steady state: %s.", clause(s.Warning))
+		}
 	}
+	var never []string
+	for i := range t.r.Levels {
+		l := &t.r.Levels[i]
+		switch s := l.Steady; {
+		case s == nil:
+		case s.Share == 0:
+			never = append(never, findings.Load(l.Unit.Of(l.Offered)))
+		case len(t.r.Levels) == 1 && s.Share < 1:
+			t.window(&s.SteadyState, wholePercent(true, s.Share)+" of the load, without a change")
+		}
+	}
+	if len(never) > 0 {
+		t.add("Steady state: never at %s: requests in flight or throughput changed to the end.",
+			text.Join(never, " and "))
+	}
+}
+
+// window reports the figures of a steady part, or, with false, that no request completed in it.
+func (t *remarks) window(s *metrics.SteadyState, what string) bool {
 	if s.End > s.Start && s.Completed == 0 { // as many requests as users, or an interrupted run
 		t.add("Steady state: no figures, since no request completed in the %s at full load.",
 			(s.End - s.Start).Round(time.Millisecond))
-		return
+		return false
 	}
-	if s.End > s.Start {
-		figures := fmt.Sprintf("%.2f output tokens/s", s.OutputThroughput)
-		if !t.r.Plan.Generates() {
-			figures = fmt.Sprintf("%.2f input tokens/s", s.InputThroughput)
-		} else if t.r.Plan.Measures(metrics.TTFT) {
-			figures += fmt.Sprintf(", mean TTFT %.2f ms (median %.2f ms), TPOT %.2f ms", s.TTFT.Mean, s.TTFT.Median,
-				s.TPOT.Mean)
-		}
-		t.add("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s, %s.",
-			s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, text.Count(s.Target, "request"), s.RequestThroughput,
-			figures)
+	if s.End <= s.Start {
+		return true
 	}
-	if s.Warning != "" {
-		t.add("Steady state: %s.", clause(s.Warning))
+	figures := fmt.Sprintf("%.2f output tokens/s", s.OutputThroughput)
+	if !t.r.Plan.Generates() {
+		figures = fmt.Sprintf("%.2f input tokens/s", s.InputThroughput)
+	} else if t.r.Plan.Measures(metrics.TTFT) {
+		figures += fmt.Sprintf(", mean TTFT %.2f ms (median %.2f ms), TPOT %.2f ms", s.TTFT.Mean, s.TTFT.Median,
+			s.TPOT.Mean)
 	}
+	t.add("Steady state: from %.1f s to %.1f s, %s: %.2f requests/s, %s.", s.Start.Seconds(), s.End.Seconds(), what,
+		s.RequestThroughput, figures)
+	return true
 }
 
 // gpus reports GPUs without data, unless the figures above already give the reason, and a price without a cost.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -412,6 +413,31 @@ func TestSingleRemarks(t *testing.T) {
 	} {
 		if diff := cmp.Diff(c.want, Remarks(c.report)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+// The steady part of the only load is told where it is not all of it, and loads that never were steady are.
+func TestSteadyRemarks(t *testing.T) {
+	window := func(share float64, from, to time.Duration) *metrics.SteadyWindow {
+		return &metrics.SteadyWindow{SteadyState: metrics.SteadyState{Start: from, End: to, Completed: 9,
+			RequestThroughput: 2, OutputThroughput: 64}, Share: share}
+	}
+	level := func(s *metrics.SteadyWindow) metrics.LoadLevel { return metrics.LoadLevel{Offered: 4, Steady: s} }
+	for _, c := range []struct {
+		levels []metrics.LoadLevel
+		want   string
+	}{
+		{[]metrics.LoadLevel{level(window(1, 0, time.Minute))}, ""},
+		{[]metrics.LoadLevel{level(window(.75, 15*time.Second, time.Minute))},
+			"Steady state: from 15.0 s to 60.0 s, 75 % of the load, without a change: 2.00 requests/s, " +
+				"64.00 output tokens/s, mean TTFT 0.00 ms (median 0.00 ms), TPOT 0.00 ms."},
+		{[]metrics.LoadLevel{level(nil), level(window(.75, 0, time.Second)), level(window(0, 0, 0))},
+			"Steady state: never at 4 req/s: requests in flight or throughput changed to the end."},
+	} {
+		r := remarks{r: &metrics.Report{Levels: c.levels}, width: math.MaxInt}
+		if r.steady(); strings.TrimSpace(r.text) != c.want {
+			t.Errorf("%q, want %q", r.text, c.want)
 		}
 	}
 }

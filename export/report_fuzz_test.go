@@ -114,7 +114,8 @@ func FuzzReport(f *testing.F) {
 		if err := PyTorch(&records, r, nil); err != nil || !json.Valid(records.Bytes()) {
 			t.Errorf("%v: %s", err, records.Bytes())
 		}
-		if text := Text(r) + Telemetry(r) + Remarks(r) + Plots(r, PlotOptions{}); !utf8.ValidString(text) ||
+		fit, _ := Audit(r)
+		if text := fit + Text(r) + Telemetry(r) + Remarks(r) + Plots(r, PlotOptions{}); !utf8.ValidString(text) ||
 			strings.ContainsAny(text, "\x1b\x07\x00\u202e") {
 			t.Errorf("the report is not fit to be shown: %q", text)
 		}

@@ -11,16 +11,19 @@ import (
 	"benchtop/internal/table"
 	"benchtop/internal/text"
 	"benchtop/metrics"
+	"benchtop/metrics/audit"
 )
 
 // Tables are the figures of a report, for a page: latencies, loads, totals, groups of requests, telemetry with the
-// parts of TTFT, failures, gates. Tables without rows are left out. A row of one cell is a sentence about the others.
+// parts of TTFT, failures, gates, the audit. Tables without rows are left out. A row of one cell is a sentence about
+// the others.
 func Tables(r metrics.Report) []*table.Table {
 	total := totalTable(&r)
 	total.Title = "Totals"
 	all := []*table.Table{latencyTable(&r), levelTable(&r), total, classTable(&r), turnTable(&r), serverTable(&r)}
 	all = append(all, *telemetryOf(&r).tables...)
-	all = append(all, failureTable(&r), gateTable(&r))
+	fit := audit.Of(&r)
+	all = append(all, failureTable(&r), gateTable(&r), auditTable(&fit))
 	return slices.DeleteFunc(all, func(t *table.Table) bool { return len(t.Rows) == 0 })
 }
 
@@ -69,8 +72,8 @@ func latencyTable(r *metrics.Report) *table.Table {
 func levelTable(r *metrics.Report) *table.Table {
 	wait := r.Plan.FirstWait().Naming().Title
 	t := table.New("Loads, latencies in ms", "load", "from", "for", "sent/s", "done/s", wait+" p50", "p99",
-		"ITL p99")
-	t.Columns[7].Optional = true
+		"ITL p99", "steady")
+	t.Columns[7].Optional, t.Columns[8].Optional = true, true
 	tiers := r.Plan.TiersUnder(r.Objectives)
 	for _, tier := range tiers {
 		t.Columns = append(t.Columns, table.Column{Name: cmp.Or(tier.Name, "good")},
@@ -80,7 +83,7 @@ func levelTable(r *metrics.Report) *table.Table {
 		l := &r.Levels[i]
 		row := []any{findings.Load(l.Unit.Of(l.Offered)), metrics.Duration(l.From.Round(time.Second)),
 			metrics.Duration((l.To - l.From).Round(time.Second)), l.Sent, l.Done, positive(l.TTFTp50),
-			positive(l.TTFTp99), positive(l.ITLp99)}
+			positive(l.TTFTp99), positive(l.ITLp99), steadyShare(l)}
 		for k := range tiers {
 			v := l.Tier(k)
 			row = append(row, wholePercent(v.Requests > 0, metrics.Share(v.Good, v.Requests)),
@@ -89,6 +92,18 @@ func levelTable(r *metrics.Report) *table.Table {
 		t.Add(row...)
 	}
 	return t
+}
+
+// steadyShare is the part of a level that is steady.
+func steadyShare(l *metrics.LoadLevel) string {
+	switch s := l.Steady; {
+	case s == nil:
+		return table.Absent
+	case s.Share == 0:
+		return "never"
+	default:
+		return wholePercent(true, s.Share)
+	}
 }
 
 // positive is a figure that is not known where it is 0.

@@ -237,7 +237,7 @@ func hasSplit(r *metrics.Report) bool {
 		return false
 	}
 	told := s.Source == metrics.SplitByRequests || s.Source == metrics.SplitByMetrics
-	return told || partialMetrics(r) || max(s.SlotWait, s.Connect) >= minSlotWaitMS*time.Millisecond
+	return told || partialMetrics(r) || max(s.SlotWait, s.Connect) >= metrics.MinSlotWaitMS*time.Millisecond
 }
 
 // partialMetrics reports whether the server's metrics cover the parts of too few requests.

@@ -15,6 +15,9 @@ type AnswerLengths struct {
 	// or of chunks are not exact enough.
 	Judged          int
 	Shorter, Longer LengthGap
+	// Prompts are the successes whose prompts both data set and server counted; of Cut ones the server counted less
+	// than 95 % of the tokens.
+	Prompts, Cut int
 }
 
 // LengthGap sums up the answers of another length than asked for.
@@ -86,6 +89,7 @@ func tokens(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 // LengthAccumulator accumulates AnswerLengths.
 type LengthAccumulator struct {
 	judged          int
+	prompts, cut    int
 	shorter, longer gapAccumulator
 }
 
@@ -99,6 +103,10 @@ type gapAccumulator struct {
 // is as long as the speech, whatever length was asked for, and the length asked for a list of prompts is that of one
 // answer.
 func (t *LengthAccumulator) Add(q *Request, context int) {
+	if q.InputSource == TokensFromUsage && q.DatasetTokens > 0 {
+		t.prompts++
+		t.cut += one(float64(q.InputTokens) < (1-notableLengths)*float64(q.DatasetTokens))
+	}
 	if q.MaxTokens <= 0 || q.Audio > 0 || q.Inputs > 1 || q.OutputSource != TokensFromUsage &&
 		q.OutputSource != TokensFromIDs {
 		return
@@ -129,7 +137,8 @@ func (g *gapAccumulator) add(q *Request, context int) {
 
 // Lengths are those of the answers so far.
 func (t *LengthAccumulator) Lengths() AnswerLengths {
-	return AnswerLengths{Judged: t.judged, Shorter: t.shorter.gap(), Longer: t.longer.gap()}
+	return AnswerLengths{Judged: t.judged, Shorter: t.shorter.gap(), Longer: t.longer.gap(), Prompts: t.prompts,
+		Cut: t.cut}
 }
 
 func (g *gapAccumulator) gap() LengthGap {

@@ -17,6 +17,8 @@ type LoadLevel struct {
 	// TTFT and ITL of the requests scheduled in the level, in milliseconds; that of ITL is an estimate from a
 	// Histogram. Wait is TTFT from the load time.
 	TTFTp50, TTFTp99, WaitP99, ITLp99 float64
+	// Steady is the part of the level in which nothing changed; nil where it is too short to tell, and in a ramp.
+	Steady *SteadyWindow
 	// Limited lists, in a few words each, what of this client may have changed the verdict on the level.
 	Limited []string
 	// LevelVerdict is that of the first tier, or of the objectives of a run without tiers.

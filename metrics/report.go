@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -35,6 +36,7 @@ type Report struct {
 	// InputSources and OutputSources are the sources of the counts of tokens.
 	InputSources, OutputSources          map[TokenSource]int
 	Lengths                              AnswerLengths
+	Repeats                              Repeats
 	RequestThroughput                    float64
 	OutputThroughput, TotalThroughput    float64
 	Goodput                              *float64 // nil without objectives
@@ -84,8 +86,9 @@ type Report struct {
 	Steered int
 	// Objectives in force at the end, by which Good and Met were counted.
 	Objectives SLO
-	// Damaged counts the lines of the journal that were left out.
-	Damaged int
+	// Damaged counts the lines of the journal that were left out, Missing the requests whose numbers it lacks between
+	// those it has, where these have to be consecutive.
+	Damaged, Missing int
 
 	Timeline   []Window
 	Failures   []FailureCount
@@ -157,6 +160,43 @@ func (r *Report) TokenAfterChunk() bool {
 
 func TokenAfterChunk(token, chunk float64) bool { return token > (1+notableTokenDelay)*chunk }
 
+const (
+	// MinSlotWaitMS is the wait for a slot, in milliseconds, from which on the limit shaped the load.
+	MinSlotWaitMS = 1
+	// minSentShare is the lowest share of the scheduled rate that counts as sent in time, minSentRequests the smallest
+	// number of requests whose rate is meaningful, unless they waited for slots.
+	minSentShare    = 0.95
+	minSentRequests = 20
+	// manyTokens is the mean number of tokens of a chunk from which on ITL, the gap between chunks, is far from the
+	// time of a token.
+	manyTokens = 1.3
+)
+
+// WaitedForSlot reports whether a limit on requests in flight shaped the load.
+func (r *Report) WaitedForSlot() bool {
+	limited := r.Plan.MaxConcurrency > 0 ||
+		slices.ContainsFunc(r.Plan.Stages, func(s Stage) bool { return s.Users() > 0 }) ||
+		slices.ContainsFunc(r.Events, LogEntry.SetsUsers)
+	return limited && r.Statistics[SlotWait].Max >= MinSlotWaitMS
+}
+
+// SentShort reports whether the sent rate is well below the scheduled one.
+func (r *Report) SentShort() bool {
+	telling := r.Completed+r.Failed >= minSentRequests || r.WaitedForSlot()
+	return telling && r.Plan.Paced() && r.SentRate > 0 && r.SentRate < minSentShare*r.ScheduledRate
+}
+
+// TokensPerChunk is the mean number of tokens of a chunk, and whether chunks hold several whose number the server did
+// not say.
+func (r *Report) TokensPerChunk() (mean float64, several bool) {
+	counted, itl := r.OutputSources[TokensFromUsage], r.Statistics[ITL].N
+	if !r.Plan.Generates() || counted == 0 || counted < r.Completed || r.Statistics[TokenITL].N > 0 || itl == 0 {
+		return 0, false
+	}
+	mean = float64(r.OutputTokens) / float64(itl+r.Completed)
+	return mean, mean >= manyTokens
+}
+
 // SteadyState is the part of a closed loop with its full load; see docs/metrics.md. Throughputs are per second
 // of the window, latencies in milliseconds.
 type SteadyState struct {
@@ -175,6 +215,22 @@ type SteadyState struct {
 	RequestThroughput, InputThroughput, OutputThroughput, TotalThroughput float64
 	// TTFT has the percentiles of the plan, TPOT has 90 and 99.
 	TTFT, TPOT Statistic
+}
+
+// SteadyWindow is the part of a level in which requests in flight and throughput did not change, with the figures in
+// it; see docs/metrics.md. Start is End where the level was never steady.
+type SteadyWindow struct {
+	SteadyState
+	// Share of the level, from 0 to 1.
+	Share float64
+}
+
+// Repeats are the successes whose prompts were sent before in the run, nearly whole, where each is a request of its
+// own.
+type Repeats struct {
+	Again, First int
+	// AgainTTFT and FirstTTFT are the medians of those that were and of the others, in milliseconds.
+	AgainTTFT, FirstTTFT float64
 }
 
 // Conclusion is the conclusion of a run. The constants are in order of rank: of several that hold, the greatest counts.

@@ -116,6 +116,23 @@ type CacheHits struct {
 // without one.
 func (h CacheHits) Rate() float64 { return over(float64(h.Tokens), float64(h.Of)) }
 
+// A cache that knows cacheExcess more of the tokens than the prompts share is no coincidence, once cacheTokens were
+// looked up.
+const (
+	cacheExcess = 0.2
+	cacheTokens = 1000
+)
+
+// MostTemplate are the tokens that a server's chat template may put before every prompt, as far as nothing else is
+// known: those of today's models take some twenty to two hundred.
+const MostTemplate = 256
+
+// CacheKnowsMore reports whether a prefix cache that had a share of so many tokens knew much more than the share of
+// them that prompts have in common.
+func CacheKnowsMore(had, tokens, common float64) bool {
+	return tokens >= cacheTokens && had >= common+cacheExcess
+}
+
 // Join adds other hits.
 func (h *CacheHits) Join(o CacheHits) {
 	h.Tokens, h.Requests, h.Of = h.Tokens+o.Tokens, h.Requests+o.Requests, h.Of+o.Of

@@ -72,6 +72,16 @@ type LogEntry struct {
 	Search *SearchStep
 }
 
+// SetsUsers reports whether an event set the limit of requests in flight.
+func (e LogEntry) SetsUsers() bool { return e.Set != nil && e.Set.Users() > 0 }
+
+// RestartMark is the mark of the warning that the server's counters dropped, InTurnMark that of several processes that
+// answer for them in turn.
+const (
+	RestartMark = "restart"
+	InTurnMark  = "in turn"
+)
+
 // CacheMark is the mark of the warning that the server's prefix cache knew more than the common prefixes of the
 // prompts.
 const CacheMark = "cache"

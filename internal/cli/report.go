@@ -19,6 +19,7 @@ import (
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
+	"benchtop/metrics/audit"
 	"benchtop/metrics/report"
 	"benchtop/tui"
 )
@@ -32,13 +33,17 @@ On a terminal, a single FILE is replayed on the dashboard: space plays and pause
 comma and full stop seek. The report is printed on exit; --no-tui prints it at once.
 
 --html writes the reports as one page for a browser instead, with charts: the runs one below the other, with a
-table of their main figures first where they are several.`
+table of their main figures first where they are several.
+
+--audit says whether a result is fit to publish: valid, not valid or not known, check by check, with the figure
+and the rule. Exit code 3 says that one is not valid.`
 
 func runReport(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "report [flags] FILE...", Text: reportText}
 	fs := flags.Group("Output")
 	asJSON := fs.Bool("json", false, "print the result as JSON instead of text")
 	html := fs.String("html", "", "write an HTML page to this file instead of text")
+	fit := fs.Bool("audit", false, "say whether the results are fit to publish, and why not; exit code 3 if not")
 	noPlots := fs.Bool("no-plots", false, "no text plots below the report")
 	var baseline spec.Baseline
 	var screen spec.Screen
@@ -58,6 +63,9 @@ func runReport(env *session.Environment, args []string) int {
 	if err := errors.Join(err, screen.CheckLooks()); err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
+	if *fit && (*html != "" || *asJSON) {
+		return env.Fail(session.ExitUsage, errors.New("--audit prints text; --json and --html have the audit anyway"))
+	}
 	if *html != "" {
 		return reportPage(env, *html, rest)
 	}
@@ -65,21 +73,32 @@ func runReport(env *session.Environment, args []string) int {
 	if err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
-	if len(rest) == 1 && !*asJSON && env.Draws(&screen) {
+	if len(rest) == 1 && !*asJSON && !*fit && env.Draws(&screen) {
 		if err := replayRun(rest[0], &screen, old); err != nil {
 			return env.Fail(session.ExitFailed, err)
 		}
 	}
+	return reportAll(env, rest, old, printing{*asJSON, *fit, !*noPlots})
+}
+
+// printing is what is printed of a report.
+type printing struct{ asJSON, audit, plots bool }
+
+// reportAll prints the reports of files.
+func reportAll(env *session.Environment, names []string, old *tui.Baseline, p printing) int {
 	telemetry.SaveMemory()
 	code := session.ExitFine
-	for i, file := range rest {
-		if len(rest) > 1 && !*asJSON {
+	for i, file := range names {
+		if len(names) > 1 && !p.asJSON {
 			fmt.Fprintf(env.Stdout, "%s%s\n", map[bool]string{true: "\n"}[i > 0], text.Clean(file))
 		}
-		if err := reportOn(env.Stdout, file, old, *asJSON, !*noPlots); err != nil {
+		fine, err := reportOn(env.Stdout, file, old, p)
+		if err != nil {
 			code = env.Fail(session.ExitFailed, err)
+		} else if !fine && code == session.ExitFine {
+			code = session.ExitMissed
 		}
-		if *asJSON && len(rest) > 1 {
+		if p.asJSON && len(names) > 1 {
 			fmt.Fprintln(env.Stdout)
 		}
 	}
@@ -126,19 +145,24 @@ func reportOf(file string) (*metrics.Report, error) {
 	return &r, damaged
 }
 
-// reportOn prints the report of one file.
-func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) error {
+// reportOn prints the report of one file, or its audit, and reports whether that is fine.
+func reportOn(w io.Writer, file string, old *tui.Baseline, p printing) (fine bool, err error) {
 	r, damaged := reportOf(file)
 	if r == nil {
-		return damaged
+		return false, damaged
 	}
-	var err error
-	if asJSON {
+	fine = true
+	switch {
+	case p.asJSON:
 		err = export.JSON(w, *r)
-	} else {
-		err = session.PrintReport(w, *r, old, plots)
+	case p.audit:
+		text, outcome := export.Audit(*r)
+		_, err = io.WriteString(w, text)
+		fine = outcome != audit.Invalid
+	default:
+		err = session.PrintReport(w, *r, old, p.plots)
 	}
-	return errors.Join(damaged, err)
+	return fine, errors.Join(damaged, err)
 }
 
 // replayRun plays a saved run on the dashboard until the user leaves it.

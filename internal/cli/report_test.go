@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -86,4 +87,26 @@ func TestBaselineOfAnotherRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	benchtop("report", "--baseline", old, path).expect(t, session.ExitFine, words)
+}
+
+func TestReportAudit(t *testing.T) {
+	runs := filepath.Join("testdata", "runs", "v2")
+	faults := filepath.Join(runs, "faults.jsonl.gz")
+	benchtop("report", "--audit", faults).expect(t, session.ExitMissed, "Audit: not valid, by 3 of 19 checks: ",
+		"35 of 90 requests failed", "no failed request", "stream                 valid")
+	benchtop("report", "--audit", faults, filepath.Join(runs, "none.jsonl")).expect(t, session.ExitFailed, "failures",
+		"none.jsonl")
+	benchtop("report", "--audit", "--json", faults).expect(t, session.ExitUsage, "have the audit anyway")
+
+	// A journal that is cut tells so, and foreign files are none.
+	dir := t.TempDir()
+	cut, foreign := filepath.Join(dir, "cut.jsonl.gz"), filepath.Join(dir, "foreign.json")
+	data := assert.Must(os.ReadFile(faults))
+	assert.Fine(t, os.WriteFile(cut, data[:len(data)/2], 0o600))
+	assert.Fine(t, os.WriteFile(foreign, []byte(`{"<script>\u001b[2J": 1}`), 0o600))
+	benchtop("report", "--audit", cut).expect(t, session.ExitFailed, "plan                   not valid", "EOF")
+	r := benchtop("report", "--audit", foreign)
+	if r.expect(t, session.ExitFailed, "no journal"); strings.Contains(r.stdout+r.stderr, "\x1b") {
+		t.Errorf("escapes in %q", r.stdout+r.stderr)
+	}
 }

@@ -133,16 +133,18 @@ type overview struct {
 	scheduled  judge.Arrivals
 	sent, done judge.Span
 	requests   int
+	all, top   int             // requests with the warm-up, and the highest number of one
 	sets       []judge.Setting // of the load, during the run
 }
 
 func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []judge.Setting) (overview, error) {
-	o := overview{origin: math.Inf(1), sets: sets}
+	o := overview{origin: math.Inf(1), sets: sets, top: -1}
 	for q, err := range reqs {
 		if err != nil {
 			return o, err
 		}
 		o.last = max(o.last, q.Done)
+		o.all, o.top = o.all+1, max(o.top, q.Index)
 		if plan.Warming(&q) {
 			continue
 		}

@@ -182,3 +182,53 @@ func TestSpread(t *testing.T) {
 		}
 	}
 }
+
+// A load of 30 s has a steady part with its figures, unless it changes to the end.
+func TestSteadyLevels(t *testing.T) {
+	open := func(length int, e2el func(i int) time.Duration) metrics.Report {
+		var all []metrics.Request
+		for i := range length {
+			all = append(all, eventtest.Simple(i, time.Duration(i)*second, 100*ms, (e2el(i)-100*ms)/4, 5))
+		}
+		plan := metrics.Plan{Rate: 1, Percentiles: []float64{99}, Metrics: []metrics.Latency{metrics.TTFT}}
+		return summarize(t, all, runOf(plan, time.Duration(length+40)*second))
+	}
+	fast := func(int) time.Duration { return 500 * ms }
+	for _, c := range []struct {
+		name     string
+		length   int
+		e2el     func(i int) time.Duration
+		from, to time.Duration
+		share    float64
+	}{
+		{"all of it", 31, fast, 0, 30 * second, 1}, // and the moment of the last request
+		{"after a slow start", 41, func(i int) time.Duration {
+			if i < 8 {
+				return 900 * ms
+			}
+			return 500 * ms
+		}, 8 * second, 40 * second, 0.8},
+		{"never", 41, func(i int) time.Duration { return 500*ms + time.Duration(i*i)*10*ms }, 0, 0, 0},
+	} {
+		r := open(c.length, c.e2el)
+		if len(r.Levels) != 1 || r.Levels[0].Steady == nil {
+			t.Fatalf("%s: %+v", c.name, r.Levels)
+		}
+		s := r.Levels[0].Steady
+		if s.Start != c.from || s.End.Round(ms) != c.to || math.Abs(s.Share-c.share) > 1e-6 {
+			t.Errorf("%s: from %s to %s, %v of the level; want %s, %s, %v", c.name, s.Start, s.End, s.Share, c.from,
+				c.to, c.share)
+		}
+		if about := func(got, want float64) bool { return math.Abs(got-want) < .1 }; c.share > 0 &&
+			!(about(s.RequestThroughput, 1) && about(s.OutputThroughput, 5) && about(s.TTFT.Mean, 100)) {
+			t.Errorf("%s: %+v", c.name, s)
+		}
+	}
+	if r := open(15, fast); r.Levels[0].Steady != nil {
+		t.Errorf("15 s: %+v", r.Levels[0].Steady)
+	}
+	ramp := metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 1.1, Over: 60 * second}}
+	if steadyLevels(&metrics.Report{Plan: ramp, Levels: make([]metrics.LoadLevel, 1)}, nil) != nil {
+		t.Error("a ramp has a steady part")
+	}
+}

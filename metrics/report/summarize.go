@@ -28,9 +28,16 @@ func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics
 		s.add(&s.request)
 	}
 	s.finish()
-	if s.report.Steered == 0 { // else the full load was not that of the plan
-		s.report.SteadyState = steadyState(reqs, &s.run.Plan, &s.open, s.length())
+	r := &s.report
+	if r.Steered == 0 { // else the full load was not that of the plan
+		r.SteadyState = steadyState(&s.run.Plan, &s.open)
 	}
+	windows := steadyLevels(r, s.flight.Means())
+	if full := r.SteadyState; full != nil {
+		warn(full, r.Plan.SteadyState, s.length())
+		windows = append(windows, full)
+	}
+	fill(windows, reqs, &s.run.Plan)
 	return s.report, err
 }
 
@@ -41,12 +48,14 @@ type summary struct {
 	line                  metrics.Timeline
 	samples               samples
 	levels                judge.Levels
+	flight                judge.Flight
 	steps                 rateSteps
 	groups                groupSamples
 	sessions              sessions
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
 	wrong                 metrics.WrongAccumulator
+	again, first          metrics.Sample  // TTFT of successes by whether their prompts were sent before
 	paces                 metrics.Sample  // TPOT of the successes with an output speed
 	vllmTTFT              metrics.Sample  // as vLLM 0.33 counts chunks
 	vllmLater, vllmUnread int             // successes in which that is later, or never
@@ -75,6 +84,9 @@ func newSummary(run metrics.Run, seen overview) *summary {
 		r.ScheduledRate = seen.scheduled.Rate()
 	}
 	r.Objectives, r.Steered = slo, manualChanges(seen.sets)
+	if plan.Conversations == nil && r.Ended != metrics.Never && run.Reason == "" {
+		r.Missing = max(0, seen.top+1-seen.all)
+	}
 	s.line = metrics.Timeline{Plan: plan, SLO: slo}
 	s.samples = samplesOf(run.Server)
 	s.steps = newRateSteps(plan, seen.sets)
@@ -90,6 +102,7 @@ func (s *summary) add(q *metrics.Request) {
 	r := &s.report
 	s.line.Replay(q)
 	s.samples.add(q)
+	s.flight.Add(r.Plan.LoadTime(q), q.Done)
 	s.steps.add(q)
 	s.sessions.add(&r.Plan, q)
 	if r.Plan.Warming(q) {
@@ -159,6 +172,13 @@ func (s *summary) success(q *metrics.Request) {
 	}
 	s.lengths.Add(q, s.run.Plan.Context)
 	s.wrong.Add(q)
+	if q.IdealKnown && q.Turn == 0 && r.Plan.Conversations == nil {
+		of := &s.first
+		if float64(q.IdealTokens) >= repeatShare*float64(q.InputTokens) {
+			of = &s.again
+		}
+		of.Add(q.TTFT().Seconds())
+	}
 	s.accumulator.addPlain(q)
 	switch q.VLLMLater {
 	case metrics.Never:
@@ -197,6 +217,8 @@ func (s *summary) finish() {
 	r.Sessions = s.sessions.report(r.Plan.Percentiles)
 	r.Levels, r.Answer = s.levels.Judge()
 	r.Unreached = s.levels.Outages.Gone()
+	again, first := s.again.Statistic(nil), s.first.Statistic(nil)
+	r.Repeats = metrics.Repeats{Again: again.N, First: first.N, AgainTTFT: again.Median, FirstTTFT: first.Median}
 	r.Lengths, r.Wrong = s.lengths.Lengths(), s.wrong.Sorted()
 	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
 	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.samples, r.Plan.Warmup, math.MaxInt64, r.Ended)
@@ -236,6 +258,9 @@ func (s *summary) latencies() {
 	}
 }
 
+// repeatShare is the part of a prompt from which on it repeats those before.
+const repeatShare = 0.9
+
 const (
 	fullShare        = 0.95
 	shortestWindow   = 10 * time.Second
@@ -243,12 +268,8 @@ const (
 )
 
 // steadyState finds the window from the first moment at which the successes in flight reached the threshold to the last
-// at which they fell below it, and sums up the events in it, begin included and end not. It ranges over reqs once more,
-// because chunks are not kept and the window is not known before. It is nil for a plan without a closed loop, and where
-// the threshold was not reached.
-func steadyState(
-	reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, open *overlap, run time.Duration,
-) *metrics.SteadyState {
+// at which they fell below it. It is nil for a plan without a closed loop, and where the threshold was not reached.
+func steadyState(plan *metrics.Plan, open *overlap) *metrics.SteadyState {
 	rule := plan.SteadyState
 	if rule.Off || !plan.ClosedLoop() {
 		return nil
@@ -266,7 +287,11 @@ func steadyState(
 	if s.Start, s.End, s.Peak, reached = open.full(s.ThresholdAbs); !reached {
 		return nil
 	}
-	fill(&s, reqs, plan)
+	return &s
+}
+
+// warn says that a window is too short.
+func warn(s *metrics.SteadyState, rule metrics.SteadyStateRule, run time.Duration) {
 	atLeast := rule.MinWindow
 	if atLeast <= 0 {
 		atLeast = max(shortestWindow, time.Duration(shortestOfTheRun*float64(run)))
@@ -275,13 +300,35 @@ func steadyState(
 		s.Warning = fmt.Sprintf("full load lasted only %s, less than %s; the figures may be noisy",
 			length.Round(time.Millisecond), atLeast.Round(time.Millisecond))
 	}
-	return &s
 }
 
-func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan) {
-	within := func(at time.Duration) bool { return at >= s.Start && at < s.End }
-	var ttft, tpot metrics.Sample
-	var input, output int
+// steadyLevels finds the steady parts of the levels, and returns those to be filled. The load of a ramp is not steady.
+func steadyLevels(r *metrics.Report, flight []float64) (windows []*metrics.SteadyState) {
+	if r.Plan.Ramp != nil && r.Steered == 0 {
+		return nil
+	}
+	for i := range r.Levels {
+		l := &r.Levels[i]
+		from, to, known := judge.SteadyPart(flight, r.Timeline, l)
+		if !known {
+			continue
+		}
+		l.Steady = &metrics.SteadyWindow{SteadyState: metrics.SteadyState{Start: from, End: to},
+			Share: metrics.PerSecond(float64(to-from), float64(l.To-l.From))}
+		if to > from {
+			windows = append(windows, &l.Steady.SteadyState)
+		}
+	}
+	return windows
+}
+
+// fill sums up the events in each window, begin included and end not. It ranges over the requests once more, because
+// chunks are not kept and no window is known before.
+func fill(windows []*metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan) {
+	if len(windows) == 0 {
+		return
+	}
+	sums := metrics.Each(windows, func(s *metrics.SteadyState) windowSum { return windowSum{SteadyState: s} })
 	for q, err := range reqs {
 		if err != nil {
 			break // the passes before met the same error
@@ -289,29 +336,53 @@ func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *
 		if !q.OK() || plan.Warming(&q) {
 			continue
 		}
-		s.Total++
-		if within(q.Sent) {
-			s.Started++
-			input += q.InputTokens
-			o := metrics.OutcomeOf(q.TTFT(), q.E2EL(), q.OutputTokens, metrics.OtherObjectives{})
-			if plan.Measures(metrics.TTFT) {
-				ttft.Add(o.TTFT)
-			}
-			if plan.Measures(metrics.TPOT) && o.Output >= 2 {
-				tpot.Add(o.TPOT())
-			}
+		for i := range sums {
+			sums[i].add(&q, plan)
 		}
-		if within(q.LastChunk) {
-			s.Completed++
-		}
-		output += outputWithin(&q, within)
 	}
+	for i := range sums {
+		sums[i].finish(plan)
+	}
+}
+
+// windowSum sums up what is in a window.
+type windowSum struct {
+	*metrics.SteadyState
+	ttft, tpot    metrics.Sample
+	input, output int
+}
+
+func (s *windowSum) within(at time.Duration) bool { return at >= s.Start && at < s.End }
+
+func (s *windowSum) add(q *metrics.Request, plan *metrics.Plan) {
+	s.Total++
+	if q.Sent >= s.End || q.LastChunk < s.Start {
+		return
+	}
+	if s.within(q.Sent) {
+		s.Started++
+		s.input += q.InputTokens
+		o := metrics.OutcomeOf(q.TTFT(), q.E2EL(), q.OutputTokens, metrics.OtherObjectives{})
+		if plan.Measures(metrics.TTFT) {
+			s.ttft.Add(o.TTFT)
+		}
+		if plan.Measures(metrics.TPOT) && o.Output >= 2 {
+			s.tpot.Add(o.TPOT())
+		}
+	}
+	if s.within(q.LastChunk) {
+		s.Completed++
+	}
+	s.output += outputWithin(q, s.within)
+}
+
+func (s *windowSum) finish(plan *metrics.Plan) {
 	seconds := (s.End - s.Start).Seconds()
 	s.RequestThroughput = metrics.PerSecond(float64(s.Completed), seconds)
-	s.InputThroughput = metrics.PerSecond(float64(input), seconds)
-	s.OutputThroughput = metrics.PerSecond(float64(output), seconds)
-	s.TotalThroughput = metrics.PerSecond(float64(input+output), seconds)
-	s.TTFT, s.TPOT = ttft.Statistic(plan.Percentiles), tpot.Statistic([]float64{90, 99})
+	s.InputThroughput = metrics.PerSecond(float64(s.input), seconds)
+	s.OutputThroughput = metrics.PerSecond(float64(s.output), seconds)
+	s.TotalThroughput = metrics.PerSecond(float64(s.input+s.output), seconds)
+	s.TTFT, s.TPOT = s.ttft.Statistic(plan.Percentiles), s.tpot.Statistic([]float64{90, 99})
 }
 
 // outputWithin counts the output tokens of a request that came at certain times.

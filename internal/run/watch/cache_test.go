@@ -73,11 +73,11 @@ func TestTemplateTokens(t *testing.T) {
 		want            float64
 	}{
 		{"no chat", false, 160, 0, false, 0},
-		{"not counted", true, 256, 0, false, mostTemplate},
+		{"not counted", true, 256, 0, false, metrics.MostTemplate},
 		{"a short template", true, 60, 80, false, 20},
-		{"an estimate", true, 60, 80, true, mostTemplate},
-		{"counted badly", true, 256, 250, false, mostTemplate},
-		{"all that was said before", true, 256, 2000, false, mostTemplate},
+		{"an estimate", true, 60, 80, true, metrics.MostTemplate},
+		{"counted badly", true, 256, 250, false, metrics.MostTemplate},
+		{"all that was said before", true, 256, 2000, false, metrics.MostTemplate},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			view := live.NewView(time.Now(), &metrics.Plan{})

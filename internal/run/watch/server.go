@@ -289,13 +289,13 @@ func (r *counterResets) add(err error) (text, mark string) {
 	switch {
 	case r.returns == mostReturns:
 		return "several processes answer /metrics in turn, each with its own counters, so the server's totals " +
-			"are missing or too small; to fix this, point --base-url at one process", "in turn"
+			"are missing or too small; to fix this, point --base-url at one process", metrics.InTurnMark
 	case r.falls > mostResets:
 		return "", ""
 	case r.falls == mostResets:
 		text += "; further drops are not reported"
 	}
-	return text, "restart"
+	return text, metrics.RestartMark
 }
 
 // Cache notices that the server's prefix cache knows much more of the prompts than they have in common: then a run
@@ -315,22 +315,11 @@ type Cache struct {
 	warned        bool
 }
 
-// A cache that knows cacheExcess more of the tokens than the prompts share is no coincidence, once cacheTokens were
-// looked up.
-const (
-	cacheExcess = 0.2
-	cacheTokens = 1000
-)
-
-// mostTemplate are the tokens that a server's chat template may put before every prompt, as far as nothing else is
-// known: those of today's models take some twenty to two hundred.
-const mostTemplate = 256
-
 // share is the part of the prompt tokens that a perfect cache would know from this run alone.
 func (c *Cache) share() float64 {
 	template := 0.0
 	if c.Templates {
-		template = mostTemplate
+		template = metrics.MostTemplate
 		// The template is the rest of the server's count, if the prompt was counted well.
 		if mean := c.View.TemplateTokens(); mean > 0 && c.Counted {
 			template = min(mean, template)
@@ -360,7 +349,7 @@ func (c *Cache) warning(answers *metrics.Counts, share float64) string {
 	if !c.said {
 		queries, hits = float64(answers.Cached.Of), float64(answers.Cached.Tokens)
 	}
-	if c.warned || queries < cacheTokens || hits/queries < share+cacheExcess {
+	if c.warned || !metrics.CacheKnowsMore(hits/queries, queries, share) {
 		return ""
 	}
 	c.warned = true

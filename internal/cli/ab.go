@@ -300,7 +300,9 @@ func (o *abOptions) measure(ctx context.Context, s *sweep.Sweep, b session.Runne
 	b.Failures = true
 	b.Sinks = func(plan *metrics.Plan) []event.Sink { return []event.Sink{o.pairsOf(block, plan).Side(side)} }
 	out.Outcome, out.err = b.Perform(ctx, one)
-	if !out.Report.Plan.Started.IsZero() {
+	if began := !out.Report.Plan.Started.IsZero(); !began && out.err != nil {
+		out.err = sweep.End{Err: fmt.Errorf("%s: %w", of.name, out.err)}
+	} else if began {
 		o.mu.Lock()
 		o.reports[side] = append(o.reports[side], out.Report)
 		o.mu.Unlock()
@@ -442,9 +444,13 @@ func (o *abOptions) show(s *sweep.Sweep) {
 
 // print prints the evidence and why there are no more pairs, and returns the exit code by the conditions.
 func (o *abOptions) print() int {
-	if o.look == 0 {
+	switch {
+	case o.look == 0:
 		o.env.Say("no evidence: the comparison ended before a quarter of its budget was spent")
 		return session.ExitFine
+	case o.proof.Why != "":
+		o.env.Say("no evidence: " + o.proof.Why)
+		return session.ExitFailed
 	}
 	note := "The blocks of both sides went out in random order."
 	if o.paired == asDuet {

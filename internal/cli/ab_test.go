@@ -70,6 +70,9 @@ func TestABCommands(t *testing.T) {
 }
 
 func TestABUsage(t *testing.T) {
+	benchtop("ab", "--a", simulated(t, nil), "--b", "http://127.0.0.1:"+unused(t), "--num-prompts", "64", "--no-save",
+		"--random-input-len", "8", "--random-output-len", "2", "--no-tui").expect(t, session.ExitFailed, "B: ",
+		"no evidence")
 	benchtop("ab", "--a", "http://x:1", "--blocks", "9", "--figure", "mean_tfft_ms", "--paired", "both", "--fail-on",
 		"p99>5").expect(t, session.ExitUsage, "--b: missing; give the URL", "--blocks 9: must be a multiple of 4",
 		"--figure", "mean_ttft_ms", "--paired", "--fail-on \"p99>5\"")

@@ -11,10 +11,12 @@ import (
 	"benchtop/export"
 	"benchtop/export/page"
 	"benchtop/internal/argv"
+	"benchtop/internal/compare"
 	"benchtop/internal/files"
 	"benchtop/internal/replay"
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
+	"benchtop/internal/table"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
@@ -32,7 +34,8 @@ On a terminal, a single FILE is replayed on the dashboard: space plays and pause
 comma and full stop seek. The report is printed on exit; --no-tui prints it at once.
 
 --html writes the reports as one page for a browser instead, with charts: the runs one below the other, with a
-table of their main figures first where they are several.`
+table of their main figures and their charts over each other first where they are several; of two also the
+differences that are more than chance.`
 
 func runReport(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "report [flags] FILE...", Text: reportText}
@@ -102,7 +105,7 @@ func reportPage(env *session.Environment, path string, names []string) int {
 		}
 	}
 	if len(runs) > 0 {
-		err := files.Write(path, func(w io.Writer) error { return page.Write(w, runs...) })
+		err := files.Write(path, func(w io.Writer) error { return page.WriteCompared(w, evidenceOf(runs), runs...) })
 		if problems = errors.Join(problems, err); err == nil {
 			fmt.Fprintf(env.Stdout, "report written to %s\n", text.Clean(path))
 		}
@@ -111,6 +114,26 @@ func reportPage(env *session.Environment, path string, names []string) int {
 		return env.Fail(session.ExitFailed, problems)
 	}
 	return session.ExitFine
+}
+
+// evidenceOf are the tables of the comparison of two runs; of other numbers there are none.
+func evidenceOf(runs []page.Run) (all []*table.Table) {
+	if len(runs) != 2 {
+		return nil
+	}
+	a, b := runs[0], runs[1]
+	proof := compare.ProofOf([2]string{a.Name, b.Name}, "the two runs", []metrics.Report{*a.Report},
+		[]metrics.Report{*b.Report})
+	tables := proof.Tables()
+	for i := range tables {
+		all = append(all, &tables[i].Table)
+	}
+	if note := proof.Note(); note != "" {
+		why := table.List("")
+		why.Add(note)
+		all = append(all, why)
+	}
+	return all
 }
 
 // reportOf is the report of a file. It is nil where there is none; an error beside it says what it lacks.

@@ -44,17 +44,39 @@ type run struct {
 // them. There is none where one has no results of runs.
 func Prove(a, b *Configuration) (all []Proof) {
 	for _, load := range a.runs.loads {
-		other := load
-		if others := b.runs.loads; b.runs.byLoad[load] == nil && len(a.runs.loads) == 1 && len(others) == 1 {
-			other = others[0] // the one load of each side
-		}
-		x, y := a.runs.byLoad[load], b.runs.byLoad[other]
+		x, y := a.runs.byLoad[load], b.runs.byLoad[counterpart(load, a.runs, b.runs)]
 		if len(y) > 0 {
 			fewest := min(len(x), len(y))
 			all = append(all, ProofOf([2]string{a.Label, b.Label}, load, whole(x, fewest), whole(y, fewest)))
 		}
 	}
 	return all
+}
+
+// counterpart is what a load of one side is compared with: the same workload and load of the other side, or its only
+// one where both have one, or the only one of the same load where a side does not tell its workload, as results of other
+// benchmarks do not.
+func counterpart(load string, of, other *runs) string {
+	if other.byLoad[load] != nil {
+		return load
+	}
+	if len(of.loads) == 1 && len(other.loads) == 1 {
+		return other.loads[0]
+	}
+	plain := loadOf(&of.byLoad[load][0].Plan)
+	alike := func(x *runs) (all []string) {
+		for _, l := range x.loads {
+			if loadOf(&x.byLoad[l][0].Plan) == plain {
+				all = append(all, l)
+			}
+		}
+		return all
+	}
+	own, others := alike(of), alike(other)
+	if len(own) == 1 && len(others) == 1 && (own[0] == plain || others[0] == plain) {
+		return others[0]
+	}
+	return ""
 }
 
 // ProofOf compares the runs of two sides, which are of one load.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"time"
+	"unsafe"
 
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -24,14 +25,51 @@ const (
 )
 
 // Of computes the report of a run. It is pure: the same events give the same report, in any order of the requests. It
-// ranges over the events several times and holds a few numbers of each request, unless the plan asks for detail. An
-// error of the events comes with the report of the events before it; before the plan there is no report.
+// ranges over the events several times, or once where they fit into mostKept, and then holds a few numbers of each
+// request, unless the plan asks for detail. An error of the events comes with the report of the events before it; before
+// the plan there is no report.
 func Of(events event.Events) (metrics.Report, error) {
-	run, requests, err := Gather(events)
+	run, requests, err := Gather(kept(events, mostKept))
 	if err != nil {
 		return metrics.Report{}, err
 	}
 	return Summarize(requests, run)
+}
+
+// mostKept is the most memory of the events of a run, in bytes, that are kept instead of read again: 100,000 requests of
+// a hundred chunks.
+const mostKept = 256 << 20
+
+// kept are events that are kept in memory where they end well and take at most so many bytes.
+func kept(events event.Events, most int) event.Events {
+	var all []event.Event
+	whole := false
+	return func(yield func(event.Event, error) bool) {
+		if whole {
+			for _, e := range all {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			return
+		}
+		size, fits := 0, true
+		all = nil
+		for e, err := range events {
+			if size += int(unsafe.Sizeof(e)); e.Request != nil {
+				size += int(unsafe.Sizeof(*e.Request)) + cap(e.Request.Chunks)*int(unsafe.Sizeof(e.Chunk))
+			}
+			if fits = fits && err == nil && size <= most; fits {
+				all = append(all, e)
+			} else {
+				all = nil
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+		whole = fits
+	}
 }
 
 // Gather returns the facts of a run, and its requests in the order of their ends, with later counts of their tokens. It

@@ -69,18 +69,18 @@ func WriteCompared(w io.Writer, compared []*table.Table, runs ...Run) error {
 	return p.close(w)
 }
 
-// Part is a table on the page of a comparison, below the name of its group, with its picture; nil for none.
+// Part is a table on a page of tables, below the name of its group, with its picture; nil for none.
 type Part struct {
 	Group   string
 	Table   *table.Table
 	Picture *charts.Figure
 }
 
-// Comparison writes the page of a comparison. The error is that of w.
-func Comparison(w io.Writer, note string, parts []Part) error {
+// Tables writes a page of tables, such as a comparison. The error is that of w.
+func Tables(w io.Writer, title, note string, parts []Part) error {
 	p := &writer{}
-	p.open("Comparison - benchtop")
-	p.element("h1", "", "Comparison")
+	p.open(words(title) + " - benchtop")
+	p.element("h1", "", title)
 	if note != "" {
 		p.rawf("<p>%s</p>\n", html.EscapeString(text.Clean(note)))
 	}

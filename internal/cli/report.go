@@ -91,8 +91,7 @@ func runReport(env *session.Environment, args []string) int {
 
 // reportPage writes the reports of files as a page.
 func reportPage(env *session.Environment, path string, names []string) int {
-	// Another name may be that of a run.
-	if ending := strings.ToLower(filepath.Ext(path)); ending != ".html" && ending != ".htm" {
+	if !isPage(path) {
 		return env.Fail(session.ExitUsage, fmt.Errorf("--html %s: name a file that ends in .html", usage.Quote(path)))
 	}
 	telemetry.SaveMemory()
@@ -114,6 +113,12 @@ func reportPage(env *session.Environment, path string, names []string) int {
 		return env.Fail(session.ExitFailed, problems)
 	}
 	return session.ExitFine
+}
+
+// isPage reports whether the name of a file is that of a page; another one may be that of a run.
+func isPage(path string) bool {
+	ending := strings.ToLower(filepath.Ext(path))
+	return ending == ".html" || ending == ".htm"
 }
 
 // evidenceOf are the tables of the comparison of two runs; of other numbers there are none.

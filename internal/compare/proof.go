@@ -54,8 +54,8 @@ func Prove(a, b *Configuration) (all []Proof) {
 }
 
 // counterpart is what a load of one side is compared with: the same workload and load of the other side, or its only
-// one where both have one, or the only one of the same load where a side does not tell its workload, as results of other
-// benchmarks do not.
+// one where both have one, or the only one of the same load where a side does not tell its workload, as results of
+// other benchmarks do not.
 func counterpart(load string, of, other *runs) string {
 	if other.byLoad[load] != nil {
 		return load

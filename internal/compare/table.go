@@ -265,7 +265,7 @@ func value(s string) any {
 // HTML is the comparison with its pictures as one page that needs no network.
 func HTML(tables []Table, note string) string {
 	var b strings.Builder
-	_ = page.Comparison(&b, note, metrics.Each(tables, func(t Table) page.Part {
+	_ = page.Tables(&b, "Comparison", note, metrics.Each(tables, func(t Table) page.Part {
 		return page.Part{Group: t.Group, Table: &t.Table, Picture: t.figure}
 	})) // a builder takes everything
 	return b.String()

@@ -25,9 +25,9 @@ const (
 )
 
 // Of computes the report of a run. It is pure: the same events give the same report, in any order of the requests. It
-// ranges over the events several times, or once where they fit into mostKept, and then holds a few numbers of each
-// request, unless the plan asks for detail. An error of the events comes with the report of the events before it; before
-// the plan there is no report.
+// ranges over the events once where they fit into mostKept, and otherwise several times, holding a few numbers of each
+// request, unless the plan asks for detail. An error of the events comes with the report of the events before it;
+// before the plan there is no report.
 func Of(events event.Events) (metrics.Report, error) {
 	run, requests, err := Gather(kept(events, mostKept))
 	if err != nil {
@@ -36,8 +36,8 @@ func Of(events event.Events) (metrics.Report, error) {
 	return Summarize(requests, run)
 }
 
-// mostKept is the most memory of the events of a run, in bytes, that are kept instead of read again: 100,000 requests of
-// a hundred chunks.
+// mostKept is the most memory of the events of a run, in bytes, that are kept instead of read again: 100,000 requests
+// of a hundred chunks.
 const mostKept = 256 << 20
 
 // kept are events that are kept in memory where they end well and take at most so many bytes.

@@ -32,7 +32,7 @@ func (p *writer) levels(r *metrics.Report) {
 	for _, k := range [][2]string{{"good", "within"}, {"bad", "missed"}, {"open", "not settled"}} {
 		p.rawf(" <span class=\"key %s\">%s</span>", k[0], k[1])
 	}
-	p.raw("</figcaption><div class=\"plot\">")
+	p.raw(" <span>paler: less certain</span></figcaption><div class=\"plot\">")
 	p.openSVG("Latency by load")
 	for v := range y.Ticks(4) {
 		p.rule("grid", under(y, v))
@@ -46,8 +46,10 @@ func (p *writer) levels(r *metrics.Report) {
 		if class == "" {
 			class = "open"
 		}
-		p.rawf(`<g class="%s"><title>%s</title><path d="M%s %sV%s"/><path class="dot" d="M%[3]s %[5]sh0"/></g>`, class,
-			html.EscapeString(text.Clean(said(l))), at, under(y, l.TTFTp50), under(y, l.TTFTp99))
+		p.rawf(`<g class="%s" opacity="%.2f"><title>%s</title>`, class, max(l.Confidence, 0.3),
+			html.EscapeString(text.Clean(said(l))))
+		p.rawf(`<path d="M%s %sV%s"/><path class="dot" d="M%[1]s %[3]sh0"/></g>`, at, under(y, l.TTFTp50),
+			under(y, l.TTFTp99))
 	}
 	p.raw("</svg>")
 	for v, label := range y.Ticks(4) {

@@ -134,7 +134,7 @@ func evidenceOf(runs []page.Run) (all []*table.Table) {
 		all = append(all, &tables[i].Table)
 	}
 	if note := proof.Note(); note != "" {
-		why := table.List("")
+		why := table.List("", "")
 		why.Add(note)
 		all = append(all, why)
 	}

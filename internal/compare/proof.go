@@ -191,7 +191,7 @@ func differences(a, b []metrics.Report) (all []Difference) {
 		name string
 		text func(*metrics.Report) string
 	}{
-		{"benchmark", func(r *metrics.Report) string { return cmp.Or(text.Clean(r.Plan.Tool), "benchtop or vLLM") }},
+		{"benchmark", func(r *metrics.Report) string { return cmp.Or(text.Clean(r.Tool), "benchtop or vLLM") }},
 		{"model", func(r *metrics.Report) string { return r.Plan.ModelID }},
 		{"backend", func(r *metrics.Report) string { return r.Plan.Backend }},
 		{"load", load},

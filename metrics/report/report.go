@@ -42,34 +42,56 @@ const mostKept = 256 << 20
 
 // kept are events that are kept in memory where they end well and take at most so many bytes.
 func kept(events event.Events, most int) event.Events {
-	var all []event.Event
-	whole := false
+	k := &keeper{events: events, most: most}
 	return func(yield func(event.Event, error) bool) {
-		if whole {
-			for _, e := range all {
-				if !yield(e, nil) {
-					return
-				}
-			}
+		if k.whole {
+			k.replay(yield)
+		} else {
+			k.read(yield)
+		}
+	}
+}
+
+// keeper keeps events; they are whole after they were read to their end.
+type keeper struct {
+	events event.Events
+	most   int
+	all    []event.Event
+	whole  bool
+}
+
+func (k *keeper) read(yield func(event.Event, error) bool) {
+	left := k.most
+	k.all = nil
+	for e, err := range k.events {
+		if left -= bytesOf(&e); err != nil {
+			left = -1
+		}
+		if k.all = append(k.all, e); left < 0 {
+			k.all = nil
+		}
+		if !yield(e, err) {
 			return
 		}
-		size, fits := 0, true
-		all = nil
-		for e, err := range events {
-			if size += int(unsafe.Sizeof(e)); e.Request != nil {
-				size += int(unsafe.Sizeof(*e.Request)) + cap(e.Request.Chunks)*int(unsafe.Sizeof(e.Chunk))
-			}
-			if fits = fits && err == nil && size <= most; fits {
-				all = append(all, e)
-			} else {
-				all = nil
-			}
-			if !yield(e, err) {
-				return
-			}
-		}
-		whole = fits
 	}
+	k.whole = left >= 0
+}
+
+func (k *keeper) replay(yield func(event.Event, error) bool) {
+	for _, e := range k.all {
+		if !yield(e, nil) {
+			return
+		}
+	}
+}
+
+// bytesOf is about the memory of an event.
+func bytesOf(e *event.Event) int {
+	n := int(unsafe.Sizeof(*e))
+	if q := e.Request; q != nil {
+		n += int(unsafe.Sizeof(*q)) + cap(q.Chunks)*int(unsafe.Sizeof(e.Chunk))
+	}
+	return n
 }
 
 // Gather returns the facts of a run, and its requests in the order of their ends, with later counts of their tokens. It

@@ -276,10 +276,12 @@ func (p *Proof) Tables() (all []Table) {
 	group, a, b := "Workload: "+p.Load, "A: "+p.Labels[0], "B: "+p.Labels[1]
 	if len(p.Differences) > 0 {
 		t := table.List("The runs differ, whatever the servers do", "", a, b)
+		plain := table.List(t.Title, "what", "a", "b")
 		for _, d := range p.Differences {
 			t.Add(d.What, d.A, d.B)
 		}
-		all = append(all, Table{Table: *t, Group: group})
+		plain.Rows = t.Rows
+		all = append(all, Table{Table: *t, Group: group, plain: plain})
 	}
 	if len(p.Rows) == 0 {
 		return all
@@ -301,7 +303,7 @@ func (p *Proof) Tables() (all []Table) {
 		}
 		t.Add(r.Name, figureText(r, r.A), figureText(r, r.B), change, between,
 			table.Cell{Text: string(r.Verdict), Mark: marks[r.Verdict]}, longer)
-		plain.Add(r.Key, exact(r.A.Load), exact(r.B.Load), exact(r.Change), exact(r.Low), exact(r.High), r.Verdict,
+		plain.Add(r.Key, plainText(r, r.A), plainText(r, r.B), exact(r.Change), exact(r.Low), exact(r.High), r.Verdict,
 			exact(r.Longer))
 	}
 	return append(all, Table{Table: *t, Group: group, plain: plain})
@@ -315,6 +317,14 @@ func exact(v float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// plainText is a figure for a program, the bounds of an answer in words.
+func plainText(r *evidence.Row, v metrics.Range) string {
+	if v.Low > 0 || v.High > 0 {
+		return figureText(r, v)
+	}
+	return exact(v.Load)
 }
 
 // Note says why there is no evidence, "" where there may be.

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -241,7 +240,7 @@ func JSON(tables []Table, note string) string {
 		for _, cells := range t.Rows {
 			row := map[string]any{}
 			for k, c := range cells {
-				row[cmp.Or(t.Columns[k].Name, "what")] = value(c.Text)
+				row[t.Columns[k].Name] = value(c.Text)
 			}
 			e.Rows = append(e.Rows, row)
 		}

@@ -54,7 +54,7 @@ func TestForeignResults(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if !strings.HasPrefix(r.Plan.Tool, name) || r.Plan.ModelID != "org/m" || r.Plan.Rate != 4 ||
+		if !strings.HasPrefix(r.Tool, name) || r.Plan.ModelID != "org/m" || r.Plan.Rate != 4 ||
 			r.Plan.MaxConcurrency != 0 || r.Completed != 200 || r.Duration != 50 || r.InputTokens != 51200 ||
 			r.OutputTokens != 6400 || r.Uncounted != (name == "SGLang") || !r.Uncounted && r.Failed != 3 {
 			t.Errorf("%s: %+v", name, r.Plan)

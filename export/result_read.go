@@ -50,7 +50,7 @@ func places(r *metrics.Report) map[string]any {
 	return map[string]any{
 		"backend": &p.Backend, "label": &p.Label, "model_id": &p.ModelID, "tokenizer_id": &p.Tokenizer,
 		"num_prompts": &p.NumPrompts, "request_rate": (*float64)(&p.Rate), "burstiness": &p.Burstiness,
-		"max_concurrency": &p.MaxConcurrency, measuredBy: &p.Tool,
+		"max_concurrency": &p.MaxConcurrency, measuredBy: &r.Tool,
 		"duration": &r.Duration, "completed": &r.Completed, "failed": &r.Failed,
 		"total_input_tokens": &r.InputTokens, "total_input_sequences": &r.Inputs,
 		"total_output_tokens": &r.OutputTokens,

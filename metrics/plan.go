@@ -36,8 +36,6 @@ type Plan struct {
 	// Version of benchtop and Command line, secrets hidden.
 	Version string   `json:"version"`
 	Command []string `json:"command"`
-	// Tool is the other benchmark that measured, with what its figures mean; "" for benchtop and vLLM's.
-	Tool string `json:"-"`
 	// Spec is what was asked for by command line and file, flag by flag, secrets hidden; nil for unknown.
 	Spec []Setting `json:"spec,omitempty"`
 	// Started is the wall-clock time of offset 0.

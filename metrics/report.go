@@ -15,6 +15,8 @@ type Report struct {
 	Duration float64
 	// Counts are of the requests without the warm-up, by the objectives in force at the end.
 	Counts
+	// Tool is the other benchmark that measured, with what its figures mean; "" for benchtop and vLLM's.
+	Tool string
 	// Uncounted: the result of another benchmark does not say how many requests failed.
 	Uncounted bool
 	// NotSent requests of the plan, without the warm-up, were never sent. No figure counts them.

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -32,9 +33,9 @@ func (r *Request) Pace() time.Duration {
 // Speeds are the figures of the output speeds of users, in tokens/s: the reciprocals of a sample of Pace.
 func (s Sample) Speeds() Statistic {
 	speeds := Sample{}
-	for tpot, n := range s {
-		if tpot >= leastTPOT.Seconds() {
-			speeds[1/tpot] += n
+	for bits, n := range s {
+		if tpot := math.Float64frombits(bits); tpot >= leastTPOT.Seconds() {
+			speeds.AddTimes(1/tpot, n)
 		}
 	}
 	return speeds.sorted().statistic(1, SpeedPercentiles)

@@ -12,6 +12,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/export/charts"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
@@ -50,12 +51,12 @@ type mark struct {
 	class string
 }
 
-// timelineOf joins the seconds of the run to windows.
-func timelineOf(r *metrics.Report) *timeline {
-	t := &timeline{windows: r.Timeline, seconds: 1, warmup: r.Plan.Warmup}
-	if n := len(r.Timeline); n > mostPoints {
-		t.seconds, t.windows = (n+mostPoints-1)/mostPoints, nil
-		for part := range slices.Chunk(r.Timeline, t.seconds) {
+// timelineOf joins the seconds of the run to windows of one length.
+func timelineOf(r *metrics.Report, seconds int) *timeline {
+	t := &timeline{windows: r.Timeline, seconds: seconds, warmup: r.Plan.Warmup}
+	if seconds > 1 {
+		t.windows = nil
+		for part := range slices.Chunk(r.Timeline, seconds) {
 			t.windows = append(t.windows, metrics.JoinWindows(part))
 		}
 	}
@@ -77,6 +78,9 @@ func timelineOf(r *metrics.Report) *timeline {
 	slices.SortStableFunc(t.marks, func(a, b mark) int { return cmp.Compare(a.at, b.at) })
 	return t
 }
+
+// step is the length of a window, in seconds, of a run of so many.
+func step(seconds int) int { return max(1, (seconds+mostPoints-1)/mostPoints) }
 
 func (t *timeline) length() float64 { return float64(len(t.windows) * t.seconds) }
 
@@ -102,16 +106,29 @@ func (t *timeline) each(name string, of func(*metrics.Window) float64) line {
 func (t *timeline) latency(r *metrics.Report, l metrics.Latency) chart {
 	c := chart{title: l.Naming().Title + ", ms"}
 	for _, q := range []float64{0.5, 0.9, 0.99} {
-		c.lines = append(c.lines, t.each(fmt.Sprintf("p%g", 100*q), func(w *metrics.Window) float64 {
-			if h := &w.Histograms[l]; h.Count() > 0 {
-				return metrics.Milliseconds(h.Quantile(q))
-			}
-			return math.NaN()
-		}))
+		c.lines = append(c.lines, t.each(fmt.Sprintf("p%g", 100*q), quantile(l, q)))
 	}
 	c.limits = limits(r, l)
 	return c
 }
+
+// quantile is one of a latency in a window, in milliseconds, NaN for none.
+func quantile(l metrics.Latency, q float64) func(*metrics.Window) float64 {
+	return func(w *metrics.Window) float64 {
+		if h := &w.Histograms[l]; h.Count() > 0 {
+			return metrics.Milliseconds(h.Quantile(q))
+		}
+		return math.NaN()
+	}
+}
+
+func perSecond(n int, w *metrics.Window) float64 { return float64(n) / w.Length().Seconds() }
+
+func outputs(w *metrics.Window) float64 { return perSecond(w.TokensOut, w) }
+
+func inputs(w *metrics.Window) float64 { return perSecond(w.TokensIn, w) }
+
+func running(w *metrics.Window) float64 { return float64(w.Running) }
 
 // limits are the objectives in force on a latency.
 func limits(r *metrics.Report, l metrics.Latency) (all []metrics.Objective) {
@@ -126,17 +143,14 @@ func limits(r *metrics.Report, l metrics.Latency) (all []metrics.Objective) {
 // charts draws the run over time, and its latencies as histograms.
 func (p *writer) charts(r *metrics.Report) {
 	if len(r.Timeline) > 1 {
-		t := timelineOf(r)
-		perSecond := func(n int, w *metrics.Window) float64 { return float64(n) / w.Length().Seconds() }
+		t := timelineOf(r, step(len(r.Timeline)))
 		tokens := chart{title: "tokens/s"}
 		if r.Plan.Generates() {
-			tokens.lines = append(tokens.lines, t.each("output",
-				func(w *metrics.Window) float64 { return perSecond(w.TokensOut, w) }))
+			tokens.lines = append(tokens.lines, t.each("output", outputs))
 		}
-		tokens.lines = append(tokens.lines, t.each("input",
-			func(w *metrics.Window) float64 { return perSecond(w.TokensIn, w) }))
+		tokens.lines = append(tokens.lines, t.each("input", inputs))
 		requests := chart{title: "requests", lines: []line{
-			t.each("running", func(w *metrics.Window) float64 { return float64(w.Running) }),
+			t.each("running", running),
 			t.each("waiting", func(w *metrics.Window) float64 { return float64(w.Waiting) }),
 			t.each("queued here", func(w *metrics.Window) float64 { return float64(w.Held) }),
 		}}
@@ -144,55 +158,124 @@ func (p *writer) charts(r *metrics.Report) {
 		if r.Plan.Measures(metrics.ITL) {
 			all = append(all, t.latency(r, metrics.ITL))
 		}
-		title := "Over time"
-		if t.seconds > 1 {
-			title += fmt.Sprintf(", %d s at each point", t.seconds)
-		}
-		p.section(title)
-		p.rawf("<div class=\"charts\" data-step=\"%d\">\n", t.seconds)
-		for i := range all {
-			all[i].write(p, t, i == 0)
-		}
-		p.timeAxis(t)
-		p.raw("</div></section>\n")
+		p.over("Over time", t, all)
 	}
 	p.histograms(r)
+}
+
+// over writes charts over one time axis.
+func (p *writer) over(title string, t *timeline, all []chart) {
+	if t.seconds > 1 {
+		title += fmt.Sprintf(", %d s at each point", t.seconds)
+	}
+	p.section(title)
+	p.rawf("<div class=\"charts\" data-step=\"%d\">\n", t.seconds)
+	for i := range all {
+		all[i].write(p, t, i == 0)
+	}
+	p.timeAxis(t)
+	p.raw("</div></section>\n")
+}
+
+// mostOver bounds the lines of a chart; there is a colour for each.
+const mostOver = 6
+
+// overlay draws the runs over each other, from the start of each.
+func (p *writer) overlay(runs []Run) {
+	shown := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return len(r.Report.Timeline) < 2 })
+	if len(shown) < 2 {
+		return
+	}
+	title := "The runs over each other"
+	if len(shown) > mostOver {
+		title, shown = fmt.Sprintf("The first %d runs over each other", mostOver), shown[:mostOver]
+	}
+	longest := 0
+	for _, r := range shown {
+		longest = max(longest, len(r.Report.Timeline))
+	}
+	axis := &timeline{seconds: step(longest)}
+	axis.windows = make([]metrics.Window, (longest+axis.seconds-1)/axis.seconds)
+	first := &shown[0].Report.Plan
+	wait := first.FirstWait()
+	figures := []figure{{"output tokens/s", outputs}, {"requests running", running},
+		{wait.Naming().Title + " p50, ms", quantile(wait, .5)}, {wait.Naming().Title + " p99, ms", quantile(wait, .99)},
+		{"ITL p99, ms", quantile(metrics.ITL, .99)}}
+	if !first.Generates() {
+		figures[0] = figure{"input tokens/s", inputs}
+	}
+	if !first.Measures(metrics.ITL) {
+		figures = figures[:4]
+	}
+	var all []chart
+	for _, f := range figures {
+		c := chart{title: f.name}
+		for _, r := range shown {
+			l := timelineOf(r.Report, axis.seconds).each(words(r.Name), f.of)
+			for len(l.values) < len(axis.windows) {
+				l.values = append(l.values, math.NaN())
+			}
+			c.lines = append(c.lines, l)
+		}
+		all = append(all, c)
+	}
+	p.over(title, axis, all)
+}
+
+// figure is a figure of a window.
+type figure struct {
+	name string
+	of   func(*metrics.Window) float64
 }
 
 // manyTimes is how many times the least value the greatest is from which on an axis of latencies is logarithmic.
 const manyTimes = 30
 
-// scale is the vertical axis, with room for all values and limits.
-func (c *chart) scale() charts.Range {
+// few is the share of a chart's greatest values that its axis leaves out where they are outlying times the rest.
+const few, outlying = 0.01, 4
+
+// scale is the vertical axis, with room for all limits, and for all values but outliers on a linear one; beyond is the
+// greatest of those, 0 for none.
+func (c *chart) scale() (s charts.Range, beyond float64) {
 	least, most := math.Inf(1), 0.0
+	var values []float64
 	for _, l := range c.lines {
 		for _, v := range l.values {
 			if v > 0 {
-				least, most = min(least, v), max(most, v)
+				least, most, values = min(least, v), max(most, v), append(values, v)
 			}
 		}
 	}
+	slices.Sort(values)
 	for _, o := range c.limits {
 		least, most = min(least, o.LimitMS), max(most, o.LimitMS)
 	}
 	if strings.HasSuffix(c.title, " ms") && most > manyTimes*least {
-		return charts.Range{Scale: charts.Log, Low: least / 1.3, High: most * 1.3}
+		return charts.Range{Scale: charts.Log, Low: least / 1.3, High: most * 1.3}, 0
 	}
-	return charts.Range{Scale: charts.Linear, High: cmp.Or(most, 1) * 1.08}
+	if n := len(values); n > 0 && len(c.limits) == 0 {
+		if usual := values[n-1-max(1, int(few*float64(n)))%n]; most > outlying*usual {
+			most, beyond = outlying/2*usual, most
+		}
+	}
+	return charts.Range{Scale: charts.Linear, High: cmp.Or(most, 1) * 1.08}, beyond
 }
 
-// under is how far from the top a value lies.
-func under(s charts.Range, v float64) string { return short(down * (1 - s.Part(v))) }
+// under is how far from the top a value lies, one beyond the axis at its end.
+func under(s charts.Range, v float64) string { return short(down * (1 - min(s.Part(v), 1))) }
 
 // write draws the chart; the first one names the marks.
 func (c *chart) write(p *writer, t *timeline, first bool) {
-	s := c.scale()
+	s, beyond := c.scale()
 	var data []string
 	p.raw("<figure>")
 	p.rawf("<figcaption><b>%s</b>", c.title)
 	for i, l := range c.lines {
-		p.rawf(" <span class=\"key l%d\">%s</span>", i, l.name)
-		data = append(data, fmt.Sprintf(`["%s",%s]`, l.name, l.list()))
+		p.rawf(" <span class=\"key l%d\">%s</span>", i, html.EscapeString(l.name))
+		data = append(data, fmt.Sprintf(`[%s,%s]`, html.EscapeString(string(jsonscan.Quote(l.name))), l.list()))
+	}
+	if beyond > 0 {
+		p.rawf(" <span>up to %s</span>", short(beyond))
 	}
 	for _, o := range c.limits {
 		p.rawf(" <span class=\"key limit\">SLO %s ms</span>", short(o.LimitMS))

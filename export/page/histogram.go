@@ -16,7 +16,8 @@ const fewestBars, mostBars = 12, 50
 // axisReach is how many times beyond the values a limit may lie to be on their axis.
 const axisReach = 10
 
-// tail is the share of the fastest that the axis need not hold: they are in the first bar.
+// tail is the share of the fastest, and of the slowest, that the axis need not hold: they are in the first and the last
+// bar.
 const tail = 0.005
 
 // histogram is one latency of a run on an axis of milliseconds.
@@ -34,6 +35,7 @@ func histogramOf(r *metrics.Report, l metrics.Latency) *histogram {
 		h.Low, h.High = min(h.Low, metrics.Milliseconds(b.From)), max(h.High, metrics.Milliseconds(b.To))
 	}
 	h.Low = max(h.Low, 0.001, metrics.Milliseconds(h.of.Quantile(tail))/2)
+	h.High = min(h.High, 2*metrics.Milliseconds(h.of.Quantile(1-tail)))
 	for _, o := range h.limits {
 		if o.LimitMS > h.Low/axisReach && o.LimitMS < h.High*axisReach {
 			h.Low, h.High = min(h.Low, o.LimitMS/1.1), max(h.High, 1.1*o.LimitMS)
@@ -105,6 +107,9 @@ func (p *writer) histogram(h *histogram, name string, s *metrics.Statistic) {
 	p.raw("</div><div class=\"under\">")
 	if n := h.of.Below(time.Duration(h.Low * float64(time.Millisecond))); n > 0 {
 		p.rawf("<span class=\"key first\">%d faster, in the first bar</span> ", n)
+	}
+	if n := h.of.Count() - h.of.Below(time.Duration(h.High*float64(time.Millisecond))); n > 0 {
+		p.rawf("<span class=\"key first\">%d slower, in the last bar</span> ", n)
 	}
 	for _, m := range marks {
 		p.rawf("<span class=\"key %s\">%s %s</span> ", m.class, m.name, findings.Milliseconds(m.ms))

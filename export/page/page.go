@@ -42,9 +42,12 @@ const (
 	mostRows = 200 // of a table
 )
 
-// Write writes the page. Runs stand one below the other, behind a table of the main figures of each where they are
-// several. The error is that of w.
-func Write(w io.Writer, runs ...Run) error {
+// Write writes the page. Runs stand one below the other, behind a table of the main figures of each and their charts
+// over each other where they are several. The error is that of w.
+func Write(w io.Writer, runs ...Run) error { return WriteCompared(w, nil, runs...) }
+
+// WriteCompared writes the page with the tables of a comparison of the runs before the first one.
+func WriteCompared(w io.Writer, compared []*table.Table, runs ...Run) error {
 	p := &writer{}
 	title := "benchtop"
 	if len(runs) == 1 {
@@ -55,6 +58,10 @@ func Write(w io.Writer, runs ...Run) error {
 		p.element("h1", "", text.Count(len(runs), "run"))
 		p.table(export.RunTable(metrics.Each(runs, func(r Run) string { return words(r.Name) }),
 			metrics.Each(runs, func(r Run) *metrics.Report { return r.Report })))
+		for _, t := range compared {
+			p.table(t)
+		}
+		p.overlay(runs)
 	}
 	for i := range runs {
 		p.run(&runs[i], i, len(runs) > 1)
@@ -62,18 +69,18 @@ func Write(w io.Writer, runs ...Run) error {
 	return p.close(w)
 }
 
-// Part is a table on the page of a comparison, below the name of its group, with its picture; nil for none.
+// Part is a table on a page of tables, below the name of its group, with its picture; nil for none.
 type Part struct {
 	Group   string
 	Table   *table.Table
 	Picture *charts.Figure
 }
 
-// Comparison writes the page of a comparison. The error is that of w.
-func Comparison(w io.Writer, note string, parts []Part) error {
+// Tables writes a page of tables, such as a comparison. The error is that of w.
+func Tables(w io.Writer, title, note string, parts []Part) error {
 	p := &writer{}
-	p.open("Comparison - benchtop")
-	p.element("h1", "", "Comparison")
+	p.open(words(title) + " - benchtop")
+	p.element("h1", "", title)
 	if note != "" {
 		p.rawf("<p>%s</p>\n", html.EscapeString(text.Clean(note)))
 	}
@@ -139,6 +146,7 @@ func (p *writer) run(of *Run, i int, named bool) {
 	}
 	p.verdict(r)
 	p.charts(r)
+	p.levels(r)
 	for _, t := range export.Tables(*r) {
 		p.table(t)
 	}

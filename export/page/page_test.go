@@ -112,7 +112,7 @@ func TestChartsAreOfTheTimeline(t *testing.T) {
 	}
 	var tokens, requests, ttft [][]any
 	for i, into := range []*[][]any{&tokens, &requests, &ttft} {
-		if err := json.Unmarshal([]byte(data[i][1]), into); err != nil {
+		if err := json.Unmarshal([]byte(html.UnescapeString(data[i][1])), into); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -209,8 +209,79 @@ func TestSeveralRunsStandBesideEachOther(t *testing.T) {
 	b.OutputThroughput = 4711
 	page := written(t, Run{Name: "a.json", Report: &a}, Run{Name: "b.json", Report: &b})
 	if strings.Count(page, "<article") != 2 || !strings.Contains(page, "4711.00") ||
-		strings.Count(page, "b.json") != 2 {
+		strings.Count(page, "<h1>b.json") != 1 {
 		t.Error("the page lacks one of the runs")
+	}
+}
+
+// Runs of different lengths are over each other on one axis, a line for each, with their own values and names that do
+// nothing.
+func TestRunsOverEachOther(t *testing.T) {
+	a, b := sample(t), sample(t)
+	a.Timeline = append(a.Timeline, metrics.Window{Start: time.Duration(len(a.Timeline)) * time.Second})
+	b.Timeline[0].TokensOut = 4712
+	page := written(t, Run{Name: evil, Report: &a}, Run{Name: "b' onload='x", Report: &b})
+	_, over, found := strings.Cut(page, "<h2>The runs over each other</h2>")
+	over, _, _ = strings.Cut(over, "</section>")
+	data := regexp.MustCompile(`data-lines='([^']*)'`).FindAllStringSubmatch(over, -1)
+	if !found || len(data) != 5 || strings.Contains(page, "<script>alert") || strings.Contains(page, "' onload") {
+		t.Fatalf("%d charts, want tokens, requests, TTFT p50, p99 and ITL p99: %s", len(data), over)
+	}
+	var tokens [][]any
+	if err := json.Unmarshal([]byte(html.UnescapeString(data[0][1])), &tokens); err != nil || len(tokens) != 2 {
+		t.Fatalf("%v: %v", err, tokens)
+	}
+	last := len(a.Timeline)
+	if tokens[0][1] != float64(a.Timeline[0].TokensOut) || tokens[1][1] != 4712. || len(tokens[1]) != 1+last ||
+		tokens[1][last] != nil || tokens[1][0] != "b' onload='x" {
+		t.Errorf("%v", tokens)
+	}
+	if one := written(t, Run{Report: &a}); strings.Contains(one, "over each other") {
+		t.Error("a run over itself")
+	}
+}
+
+// An outlier leaves room for the others: it is named, and drawn at the end of the axis.
+func TestOutliersLeaveRoom(t *testing.T) {
+	c := chart{title: "tokens/s", lines: []line{{values: make([]float64, 100)}}}
+	for i := range c.lines[0].values {
+		c.lines[0].values[i] = 100 + float64(i%7)
+	}
+	if s, beyond := c.scale(); s.High > 120 || beyond != 0 {
+		t.Errorf("axis to %g, %g beyond", s.High, beyond)
+	}
+	c.lines[0].values[50] = 1e6
+	if s, beyond := c.scale(); s.High > 300 || beyond != 1e6 || under(s, 1e6) != "0" {
+		t.Errorf("with an outlier: axis to %g, %g beyond", s.High, beyond)
+	}
+	r := metrics.Report{}
+	for range 1000 {
+		r.Histograms[metrics.TTFT].Add(30 * time.Millisecond)
+	}
+	r.Histograms[metrics.TTFT].Add(time.Minute)
+	h := histogramOf(&r, metrics.TTFT)
+	if h.High > 70 || h.bars[len(h.bars)-1] != 1 {
+		t.Errorf("histogram to %g ms, %v", h.High, h.bars)
+	}
+}
+
+// The loads of a run are drawn with what is proven of each.
+func TestLevelsShowTheirEvidence(t *testing.T) {
+	r := sample(t)
+	level := func(load, p99 float64, good int, s metrics.Standing) metrics.LoadLevel {
+		return metrics.LoadLevel{Offered: load, TTFTp50: p99 / 2, TTFTp99: p99,
+			LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: good, Standing: s, Confidence: .97}}
+	}
+	r.Levels = []metrics.LoadLevel{level(2, 50, 100, metrics.LevelWithin), level(8, 900, 40, metrics.LevelMissed),
+		level(5, 100, 95, metrics.LevelOpen)}
+	page := written(t, Run{Report: &r})
+	for _, want := range []string{
+		`<g class="good" opacity="0.97"><title>2 req/s: 100 of 100 good, within, confidence 97 %</title>`,
+		`<g class="bad" opacity="0.97"><title>8 req/s: 40 of 100 good, missed, confidence 97 %</title>`,
+		`<g class="open" opacity="0.97"><title>5 req/s: 95 of 100 good, confidence 97 %</title>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
 	}
 }
 

@@ -50,6 +50,7 @@ func TestCompareProves(t *testing.T) {
 	compareForms(t, append([]string{"compare", at("a.json"), at("slower.json")}, gates...))
 	several := benchtop("compare", at("a.json")+","+at("again.json"), at("slower.json")+",")
 	several.expect(t, session.ExitFine, "a and 1 more", "worse")
+	benchtop("compare", at("a.jsonl.gz"), at("slower.jsonl.gz")).expect(t, session.ExitFine, "Evidence, ", "worse")
 
 	if err := os.Remove(at("again.jsonl.gz")); err != nil {
 		t.Fatal(err)

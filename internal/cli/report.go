@@ -11,10 +11,12 @@ import (
 	"benchtop/export"
 	"benchtop/export/page"
 	"benchtop/internal/argv"
+	"benchtop/internal/compare"
 	"benchtop/internal/files"
 	"benchtop/internal/replay"
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
+	"benchtop/internal/table"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
@@ -33,7 +35,8 @@ On a terminal, a single FILE is replayed on the dashboard: space plays and pause
 comma and full stop seek. The report is printed on exit; --no-tui prints it at once.
 
 --html writes the reports as one page for a browser instead, with charts: the runs one below the other, with a
-table of their main figures first where they are several.
+table of their main figures and their charts over each other first where they are several; of two also the
+differences that are more than chance.
 
 --audit says whether a result is fit to publish: valid, not valid or not known, check by check, with the figure
 and the rule. Exit code 3 says that one is not valid.`
@@ -107,8 +110,7 @@ func reportAll(env *session.Environment, names []string, old *tui.Baseline, p pr
 
 // reportPage writes the reports of files as a page.
 func reportPage(env *session.Environment, path string, names []string) int {
-	// Another name may be that of a run.
-	if ending := strings.ToLower(filepath.Ext(path)); ending != ".html" && ending != ".htm" {
+	if !isPage(path) {
 		return env.Fail(session.ExitUsage, fmt.Errorf("--html %s: name a file that ends in .html", usage.Quote(path)))
 	}
 	telemetry.SaveMemory()
@@ -121,7 +123,7 @@ func reportPage(env *session.Environment, path string, names []string) int {
 		}
 	}
 	if len(runs) > 0 {
-		err := files.Write(path, func(w io.Writer) error { return page.Write(w, runs...) })
+		err := files.Write(path, func(w io.Writer) error { return page.WriteCompared(w, evidenceOf(runs), runs...) })
 		if problems = errors.Join(problems, err); err == nil {
 			fmt.Fprintf(env.Stdout, "report written to %s\n", text.Clean(path))
 		}
@@ -130,6 +132,32 @@ func reportPage(env *session.Environment, path string, names []string) int {
 		return env.Fail(session.ExitFailed, problems)
 	}
 	return session.ExitFine
+}
+
+// isPage reports whether the name of a file is that of a page; another one may be that of a run.
+func isPage(path string) bool {
+	ending := strings.ToLower(filepath.Ext(path))
+	return ending == ".html" || ending == ".htm"
+}
+
+// evidenceOf are the tables of the comparison of two runs; of other numbers there are none.
+func evidenceOf(runs []page.Run) (all []*table.Table) {
+	if len(runs) != 2 {
+		return nil
+	}
+	a, b := runs[0], runs[1]
+	proof := compare.ProofOf([2]string{a.Name, b.Name}, "the two runs", []metrics.Report{*a.Report},
+		[]metrics.Report{*b.Report})
+	tables := proof.Tables()
+	for i := range tables {
+		all = append(all, &tables[i].Table)
+	}
+	if note := proof.Note(); note != "" {
+		why := table.List("", "")
+		why.Add(note)
+		all = append(all, why)
+	}
+	return all
 }
 
 // reportOf is the report of a file. It is nil where there is none; an error beside it says what it lacks.

@@ -62,7 +62,8 @@ func TestReportAsAPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, words := range []string{"<h1>2 runs</h1>", "<td>20</td>", " --num-prompts=20 "} {
+	for _, words := range []string{"<h1>2 runs</h1>", "<td>20</td>", " --num-prompts=20 ",
+		"No evidence for the two runs: "} {
 		if !strings.Contains(string(page), words) {
 			t.Errorf("the page lacks %q", words)
 		}

@@ -14,13 +14,16 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/export/page"
 	"benchtop/internal/argv"
+	"benchtop/internal/files"
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
 	"benchtop/internal/sweep"
+	"benchtop/internal/sweep/plot"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/target"
@@ -57,6 +60,7 @@ type sweepOptions struct {
 	linkVars, suite          string
 	ready, warmup            int
 	show, goOn               bool
+	html                     string
 	screen                   spec.Screen
 	flags                    argv.Flags
 
@@ -93,6 +97,8 @@ func newSweepOptions(kind, text string) *sweepOptions {
 	o.experimentOptions.define(&o.flags, 3)
 	f = o.flags.Group("Results")
 	f.BoolVar(&o.goOn, "continue-on-error", false, "write a failure down and go on with the next run")
+	f.StringVar(&o.html, "html", "",
+		"at the end, write the combinations and their Pareto front as an HTML page to this file")
 	f = o.flags.Group("Screen")
 	f.BoolVar(&o.screen.Plain, "no-tui", false, "no screen: lines on standard output")
 	o.screen.DefineLooks(f)
@@ -105,6 +111,7 @@ func newSweepOptions(kind, text string) *sweepOptions {
 func (o *sweepOptions) parse(env *session.Environment, args []string) error {
 	rest, err := env.Parse(&o.flags, args)
 	p := usage.Problems{err, noArguments("sweep "+o.kind, o.arguments(rest)), o.screen.Check()}
+	p.BadIf(o.html != "" && !isPage(o.html), "--html %s: name a file that ends in .html", usage.Quote(o.html))
 	if o.suite != "" {
 		return errors.Join(p...)
 	}
@@ -298,10 +305,34 @@ func runSweepServe(env *session.Environment, args []string) int {
 func (o *sweepOptions) perform(env *session.Environment, m *sweep.Manifest,
 	build func(b *session.Runner, lines io.Writer) sweep.Options) int {
 	o.screen.Plain = o.screen.Plain || o.dryRun
-	return o.experimentOptions.perform(env, m, func() (sweep.Outcome, error) {
+	code := o.experimentOptions.perform(env, m, func() (sweep.Outcome, error) {
 		return env.Series(&o.screen, false,
 			func(b *session.Runner, lines io.Writer) *sweep.Sweep { return sweep.New(build(b, lines)) })
 	})
+	if o.html == "" || o.dryRun || code == session.ExitUsage {
+		return code
+	}
+	if err := o.page(); err != nil {
+		return env.Fail(max(code, session.ExitFailed), err)
+	}
+	fmt.Fprintf(env.Stdout, "page written to %s\n", session.Harmless(o.html))
+	return code
+}
+
+// page writes the page of what was measured so far.
+func (o *sweepOptions) page() error {
+	records, err := plot.Read(o.dir(), hideField)
+	if err != nil {
+		return fmt.Errorf("--html: %w", err)
+	}
+	note, parts := "", []page.Part{{Table: plot.Grid(records)}}
+	switch p, err := plot.NewPareto(records, plot.ParetoOptions{LabelBy: []string{"max_concurrency", "gpu_count"}}); {
+	case err != nil:
+		note = "No Pareto front: " + err.Error()
+	case len(p.Chart.Panels) > 0:
+		parts[0].Picture = &p.Chart
+	}
+	return files.Write(o.html, func(w io.Writer) error { return page.Tables(w, "Sweep "+o.name, note, parts) })
 }
 
 // sweepRunner performs the runs of a sweep of a server.

@@ -126,7 +126,15 @@ func TestSweepServe(t *testing.T) {
 	first := benchtop(s.args("--warmup-num-prompts", "1")...)
 	first.expect(t, session.ExitFine, "8 runs measured.\nExperiment has been saved at: ")
 	s.check()
-	benchtop(s.args("--warmup-num-prompts", "1", "--resume")...).expect(t, session.ExitFine, "0 runs measured, 8 found")
+	page := filepath.Join(s.dir, "sweep.html")
+	benchtop(s.args("--warmup-num-prompts", "1", "--resume", "--html", page)...).expect(t, session.ExitFine,
+		"0 runs measured, 8 found", "page written to ")
+	written, err := os.ReadFile(page)
+	for _, want := range []string{">SERVE--spec_tokens=0-BENCH--low<", "<svg ", "for each GPU"} {
+		if !strings.Contains(string(written), want) {
+			t.Errorf("%v: the page has no %s", err, want)
+		}
+	}
 	benchtop(s.args("--resume")...).expect(t, session.ExitUsage, `--warmup-num-prompts was "1" and is "0" now`)
 	benchtop(s.args()...).expect(t, session.ExitUsage, "cannot overwrite")
 	release, err := files.Hold(filepath.Join(s.dir, "x"))

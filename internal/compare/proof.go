@@ -43,17 +43,39 @@ type run struct {
 // them. There is none where one has no results of runs.
 func Prove(a, b *Configuration) (all []Proof) {
 	for _, load := range a.runs.loads {
-		other := load
-		if others := b.runs.loads; b.runs.byLoad[load] == nil && len(a.runs.loads) == 1 && len(others) == 1 {
-			other = others[0] // the one load of each side
-		}
-		x, y := a.runs.byLoad[load], b.runs.byLoad[other]
+		x, y := a.runs.byLoad[load], b.runs.byLoad[counterpart(load, a.runs, b.runs)]
 		if len(y) > 0 {
 			fewest := min(len(x), len(y))
 			all = append(all, ProofOf([2]string{a.Label, b.Label}, load, whole(x, fewest), whole(y, fewest)))
 		}
 	}
 	return all
+}
+
+// counterpart is what a load of one side is compared with: the same workload and load of the other side, or its only
+// one where both have one, or the only one of the same load where a side does not tell its workload, as results of
+// other benchmarks do not.
+func counterpart(load string, of, other *runs) string {
+	if other.byLoad[load] != nil {
+		return load
+	}
+	if len(of.loads) == 1 && len(other.loads) == 1 {
+		return other.loads[0]
+	}
+	plain := loadOf(&of.byLoad[load][0].Plan)
+	alike := func(x *runs) (all []string) {
+		for _, l := range x.loads {
+			if loadOf(&x.byLoad[l][0].Plan) == plain {
+				all = append(all, l)
+			}
+		}
+		return all
+	}
+	own, others := alike(of), alike(other)
+	if len(own) == 1 && len(others) == 1 && (own[0] == plain || others[0] == plain) {
+		return others[0]
+	}
+	return ""
 }
 
 // ProofOf compares the runs of two sides, which are of one load.
@@ -170,7 +192,7 @@ func differences(a, b []metrics.Report) (all []Difference) {
 		name string
 		text func(*metrics.Report) string
 	}{
-		{"benchmark", func(r *metrics.Report) string { return cmp.Or(text.Clean(r.Plan.Tool), "benchtop or vLLM") }},
+		{"benchmark", func(r *metrics.Report) string { return cmp.Or(text.Clean(r.Tool), "benchtop or vLLM") }},
 		{"model", func(r *metrics.Report) string { return r.Plan.ModelID }},
 		{"backend", func(r *metrics.Report) string { return r.Plan.Backend }},
 		{"load", load},
@@ -261,10 +283,12 @@ func (p *Proof) Tables() (all []Table) {
 	group, a, b := "Workload: "+p.Load, "A: "+p.Labels[0], "B: "+p.Labels[1]
 	if len(p.Differences) > 0 {
 		t := table.List("The runs differ, whatever the servers do", "", a, b)
+		plain := table.List(t.Title, "what", "a", "b")
 		for _, d := range p.Differences {
 			t.Add(d.What, d.A, d.B)
 		}
-		all = append(all, Table{Table: *t, Group: group})
+		plain.Rows = t.Rows
+		all = append(all, Table{Table: *t, Group: group, plain: plain})
 	}
 	if len(p.Rows) > 0 {
 		t := p.evidence(a, b)
@@ -293,7 +317,7 @@ func (p *Proof) evidence(a, b string) Table {
 		}
 		t.Add(r.Name, figureText(r, r.A), figureText(r, r.B), change, between,
 			table.Cell{Text: string(r.Verdict), Mark: marks[r.Verdict]}, longer)
-		plain.Add(r.Key, exact(r.A.Load), exact(r.B.Load), exact(r.Change), exact(r.Low), exact(r.High), r.Verdict,
+		plain.Add(r.Key, plainText(r, r.A), plainText(r, r.B), exact(r.Change), exact(r.Low), exact(r.High), r.Verdict,
 			exact(r.Longer))
 	}
 	return Table{Table: *t, plain: plain}
@@ -310,6 +334,14 @@ func exact(v float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// plainText is a figure for a program, the bounds of an answer in words.
+func plainText(r *evidence.Row, v metrics.Range) string {
+	if v.Low > 0 || v.High > 0 {
+		return figureText(r, v)
+	}
+	return exact(v.Load)
 }
 
 // Note says why there is no evidence, "" where there may be.

@@ -1,9 +1,15 @@
 package compare
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"benchtop/internal/compare/evidence"
 )
 
 // A run counts once, though a sweep keeps it in a file of its own and in a list of all, and beside an interim result;
@@ -34,6 +40,62 @@ func TestRunsCountOnce(t *testing.T) {
 	} {
 		if len(got.byLoad[load]) != n {
 			t.Errorf("%s: %d runs, want %d, of %q", load, len(got.byLoad[load]), n, got.loads)
+		}
+	}
+}
+
+// Loads of results that do not tell their workload meet those of the same load; others meet only their own workload.
+func TestLoadsMeet(t *testing.T) {
+	dir := t.TempDir()
+	side := func(name, format string) Configuration {
+		t.Helper()
+		path := filepath.Join(dir, name+".json")
+		content := ""
+		for _, rate := range []int{2, 4} {
+			content += fmt.Sprintf(format, rate) + "\n"
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, _, err := Read([]string{path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	own := `{"model_id": "m", "completed": 10, "failed": 0, "duration": 1%[1]d, "request_rate": %[1]d, ` +
+		`"mean_ttft_ms": 20, "request_throughput": 2, "benchtop": {"command": ["serve", "--random-input-len", "LEN"]}}`
+	short := side("short", strings.Replace(own, "LEN", "32", 1))
+	long := side("long", strings.Replace(own, "LEN", "99", 1))
+	sglang := side("sglang", `{"completed": 10, "duration": 1%[1]d, "request_rate": %[1]d, "mean_e2e_latency_ms": 9, `+
+		`"mean_ttft_ms": 20, "request_throughput": 2}`)
+	for name, c := range map[string]struct {
+		a, b  *Configuration
+		loads int
+	}{"own and another's": {&short, &sglang, 2}, "another's and own": {&sglang, &short, 2}, "own": {&short, &short, 2},
+		"two workloads": {&short, &long, 0}} {
+		proofs := Prove(c.a, c.b)
+		if len(proofs) != c.loads {
+			t.Errorf("%s: %d loads, want %d", name, len(proofs), c.loads)
+		}
+		for i := range proofs {
+			foreign := c.a == &sglang || c.b == &sglang
+			named := func(d Difference) bool { return d.What == "benchmark" }
+			if foreign != slices.ContainsFunc(proofs[i].Differences, named) {
+				t.Errorf("%s: %v", name, proofs[i].Differences)
+			}
+		}
+	}
+}
+
+// Chance adds up over loads that were tested, and only over those.
+func TestMultiplicity(t *testing.T) {
+	tested := Proof{Result: evidence.Result{Rows: []evidence.Row{{Change: .1}}}}
+	short := Proof{Result: evidence.Result{Rows: []evidence.Row{{Change: math.NaN()}}}}
+	for want, proofs := range map[string][]Proof{"": {tested, short},
+		"all 3: of servers that are alike, up to 15 %": {tested, short, tested, tested}} {
+		if got := Multiplicity(proofs); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

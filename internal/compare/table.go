@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -241,7 +240,7 @@ func JSON(tables []Table, note string) string {
 		for _, cells := range t.Rows {
 			row := map[string]any{}
 			for k, c := range cells {
-				row[cmp.Or(t.Columns[k].Name, "what")] = value(c.Text)
+				row[t.Columns[k].Name] = value(c.Text)
 			}
 			e.Rows = append(e.Rows, row)
 		}
@@ -265,7 +264,7 @@ func value(s string) any {
 // HTML is the comparison with its pictures as one page that needs no network.
 func HTML(tables []Table, note string) string {
 	var b strings.Builder
-	_ = page.Comparison(&b, note, metrics.Each(tables, func(t Table) page.Part {
+	_ = page.Tables(&b, "Comparison", note, metrics.Each(tables, func(t Table) page.Part {
 		return page.Part{Group: t.Group, Table: &t.Table, Picture: t.figure}
 	})) // a builder takes everything
 	return b.String()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"time"
+	"unsafe"
 
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -24,14 +25,73 @@ const (
 )
 
 // Of computes the report of a run. It is pure: the same events give the same report, in any order of the requests. It
-// ranges over the events several times and holds a few numbers of each request, unless the plan asks for detail. An
-// error of the events comes with the report of the events before it; before the plan there is no report.
+// ranges over the events once where they fit into mostKept, and otherwise several times, holding a few numbers of each
+// request, unless the plan asks for detail. An error of the events comes with the report of the events before it;
+// before the plan there is no report.
 func Of(events event.Events) (metrics.Report, error) {
-	run, requests, err := Gather(events)
+	run, requests, err := Gather(kept(events, mostKept))
 	if err != nil {
 		return metrics.Report{}, err
 	}
 	return Summarize(requests, run)
+}
+
+// mostKept is the most memory of the events of a run, in bytes, that are kept instead of read again: 100,000 requests
+// of a hundred chunks.
+const mostKept = 256 << 20
+
+// kept are events that are kept in memory where they end well and take at most so many bytes.
+func kept(events event.Events, most int) event.Events {
+	k := &keeper{events: events, most: most}
+	return func(yield func(event.Event, error) bool) {
+		if k.whole {
+			k.replay(yield)
+		} else {
+			k.read(yield)
+		}
+	}
+}
+
+// keeper keeps events; they are whole after they were read to their end.
+type keeper struct {
+	events event.Events
+	most   int
+	all    []event.Event
+	whole  bool
+}
+
+func (k *keeper) read(yield func(event.Event, error) bool) {
+	left := k.most
+	k.all = nil
+	for e, err := range k.events {
+		if left -= bytesOf(&e); err != nil {
+			left = -1
+		}
+		if k.all = append(k.all, e); left < 0 {
+			k.all = nil
+		}
+		if !yield(e, err) {
+			return
+		}
+	}
+	k.whole = left >= 0
+}
+
+func (k *keeper) replay(yield func(event.Event, error) bool) {
+	for _, e := range k.all {
+		if !yield(e, nil) {
+			return
+		}
+	}
+}
+
+// bytesOf is about the memory of an event.
+func bytesOf(e *event.Event) int {
+	n := int(unsafe.Sizeof(*e))
+	if q := e.Request; q != nil {
+		n += int(unsafe.Sizeof(*q)) + cap(q.Chunks)*int(unsafe.Sizeof(e.Chunk))
+	}
+	return n
 }
 
 // Gather returns the facts of a run, and its requests in the order of their ends, with later counts of their tokens. It

@@ -249,3 +249,41 @@ func TestReadingOfVLLM(t *testing.T) {
 		t.Errorf("pooling: %+v", r.Statistics[metrics.TTFT])
 	}
 }
+
+// Events that fit are read once, and again each time where they do not; the events are the same.
+func TestEventsAreKept(t *testing.T) {
+	reads, source := 0, func(yield func(event.Event, error) bool) {}
+	events := func(yield func(event.Event, error) bool) {
+		reads++
+		source(yield)
+	}
+	all := []event.Event{{Kind: event.Fact, Value: metrics.Plan{}},
+		{Kind: event.Done, Request: &metrics.Request{Chunks: make([]metrics.Chunk, 1000)}}}
+	for name, c := range map[string]struct {
+		most, reads int
+		last        error
+	}{"fit": {1 << 20, 1, nil}, "too large": {1000, 3, nil}, "damaged": {1 << 20, 3, errors.New("disk")}} {
+		reads, source = 0, list(all, c.last)
+		of := kept(events, c.most)
+		for e := range of {
+			if e.Kind == event.Fact {
+				break // a range that ends early keeps nothing
+			}
+		}
+		reads = 0
+		for range 3 {
+			var got []event.Event
+			for e, err := range of {
+				if err == nil {
+					got = append(got, e)
+				}
+			}
+			if len(got) != len(all) || got[1].Request != all[1].Request {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+		if reads != c.reads {
+			t.Errorf("%s: read %d times, want %d", name, reads, c.reads)
+		}
+	}
+}

@@ -3,7 +3,9 @@ package evidence
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"benchtop/internal/ci"
 	"benchtop/metrics"
@@ -97,5 +99,21 @@ func TestAnswers(t *testing.T) {
 		if row := rowOf(t, &got, "slo"); row.Verdict != c.want || got.Why != "the load changes during a run" {
 			t.Errorf("%+v, %q; want %s", row, got.Why, c.want)
 		}
+	}
+}
+
+// Failures that a benchmark did not count are no figure.
+func TestUncountedFailures(t *testing.T) {
+	runs := make([]metrics.Report, FewestRuns)
+	for i := range runs {
+		runs[i] = metrics.Report{Ended: time.Second, Counts: metrics.Counts{Completed: 5}, RequestThroughput: 5}
+	}
+	has := func(b []metrics.Report) bool {
+		return slices.ContainsFunc(Compare(runs, b).Rows, func(r Row) bool { return r.Key == "error_rate" })
+	}
+	uncounted := slices.Clone(runs)
+	uncounted[0].Uncounted = true
+	if !has(runs) || has(uncounted) {
+		t.Errorf("failures: %v where counted, %v where not", has(runs), has(uncounted))
 	}
 }

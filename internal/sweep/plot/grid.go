@@ -1,0 +1,39 @@
+package plot
+
+import (
+	"math"
+	"path/filepath"
+
+	"benchtop/internal/table"
+)
+
+// gridKeys are the figures of a grid, with their titles.
+var gridKeys = [][2]string{{"request_throughput", "req/s"}, {"output_throughput", "tok/s"},
+	{"median_ttft_ms", "TTFT p50 ms"}, {"p99_ttft_ms", "p99"}, {"median_tpot_ms", "TPOT p50 ms"},
+	{"p99_tpot_ms", "p99"}, {"failed", "failed"}}
+
+// Grid has a row for each combination of a sweep, by the name of its directory, with the means of its runs.
+func Grid(records []Record) *table.Table {
+	t := table.New("Combinations, means of their runs", "combination", "runs")
+	for _, k := range gridKeys {
+		t.Columns = append(t.Columns, table.Column{Name: k[1]})
+	}
+	for from, to := 0, 0; from < len(records); from = to {
+		dir := filepath.Dir(records[from].Path)
+		for to < len(records) && filepath.Dir(records[to].Path) == dir {
+			to++
+		}
+		row := []any{filepath.Base(dir), to - from}
+		for _, k := range gridKeys {
+			sum, n := 0.0, 0
+			for i := from; i < to; i++ {
+				if v, _ := records[i].field(k[0]); !math.IsNaN(v) {
+					sum, n = sum+v, n+1
+				}
+			}
+			row = append(row, sum/float64(n)) // NaN for none
+		}
+		t.Add(row...)
+	}
+	return t
+}

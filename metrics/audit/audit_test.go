@@ -21,6 +21,7 @@ type made struct {
 	server   queuetest.Server
 	shape    queuetest.Shape
 	late     float64 // mean lateness of the client, in seconds
+	users    int     // of a closed loop, in place of the rate of the shape; 0 for none
 	run      metrics.Run
 	requests []metrics.Request
 }
@@ -44,7 +45,14 @@ func (m *made) play(seed uint64) {
 			a.End = max(a.End, a.First+.03)
 		}
 	}
+	if m.users > 0 {
+		plan.Rate, plan.MaxConcurrency, plan.Requests = metrics.Rate(math.Inf(1)), m.users, 0
+		arrivals, answers = m.loop(plan.Duration.Seconds(), r)
+	}
 	m.requests = m.server.Requests(arrivals, answers, m.late, r)
+	if m.users > 0 {
+		m.each(func(_ int, q *metrics.Request) { q.Scheduled, q.Due = 0, 0 })
+	}
 	m.run = metrics.Run{Plan: plan, End: metrics.End{Ended: plan.Duration}}
 	m.run.ServerKind = "vLLM"
 	for i := range m.requests {
@@ -54,6 +62,22 @@ func (m *made) play(seed uint64) {
 		m.run.Ended = max(m.run.Ended, q.Done)
 	}
 	m.watch()
+}
+
+// loop has users without a pause, each of whom takes a time of its own.
+func (m *made) loop(length float64, r *rand.Rand) (arrivals []float64, answers []queuetest.Times) {
+	free := make([]float64, m.users)
+	for {
+		user := slices.Index(free, slices.Min(free))
+		if free[user] >= length {
+			return arrivals, answers
+		}
+		slower := 1 + m.server.Drift*free[user]/length
+		took := m.server.First + .03 + slower*m.server.Service*r.ExpFloat64()
+		arrivals = append(arrivals, free[user])
+		answers = append(answers, queuetest.Times{First: m.server.First, End: took})
+		free[user] += took
+	}
 }
 
 // watch makes the samples of client and server, as the requests are.
@@ -170,6 +194,9 @@ func TestWaysToFool(t *testing.T) {
 		{"no record of the client", "client", nil, func(m *made) { m.run.Client = nil }},
 		{"a queue that grows to the end", "steady", func(m *made) { m.shape = constant(23, 130) }, nil},
 		{"a server that becomes slower", "steady", func(m *made) { m.server.Drift, m.server.DriftFor = 1.5, 130 }, nil},
+		{"a closed loop on a server that becomes slower", "steady", func(m *made) {
+			m.users, m.server.Drift = 16, 2
+		}, nil},
 		{"a server that starts cold", "steady", func(m *made) { m.server.Slow, m.server.SlowFor = 3, 40 }, nil},
 		{"a server that is throttled from the middle on", "steady", nil, func(m *made) {
 			slow := &made{server: m.server, shape: m.shape}
@@ -363,6 +390,9 @@ func TestCleanRuns(t *testing.T) {
 		m := &made{server: servers[i%len(servers)]}
 		load, length := .3+.5*r.Float64(), 65*math.Pow(4, r.Float64())
 		m.shape = constant(load*m.server.Capacity(), length)
+		if i%(len(servers)+1) == len(servers) {
+			m.users = 5 + r.IntN(20)
+		}
 		m.play(uint64(100 + i))
 		_, a := m.audit(t)
 		if a.Outcome == audit.Valid {
@@ -372,8 +402,8 @@ func TestCleanRuns(t *testing.T) {
 		for _, c := range a.Checks {
 			if c.Outcome != audit.Valid {
 				reasons[c.Name]++
-				t.Logf("server %d, load %.2f of capacity, %.0f s: %s %s, %s", i%len(servers), load, length, c.Name,
-					c.Outcome, c.Figure)
+				t.Logf("server %d, %d users, load %.2f of capacity, %.0f s: %s %s, %s", i%len(servers), m.users, load,
+					length, c.Name, c.Outcome, c.Figure)
 			}
 		}
 	}
@@ -400,9 +430,9 @@ func TestChangesSeen(t *testing.T) {
 		t.Skip("only with -audit")
 	}
 	for name, change := range map[string]func(*queuetest.Server, float64){
-		"slow for the first 30 s": func(s *queuetest.Server, by float64) { s.Slow, s.SlowFor = by, 30 },
-		"slower to the end":       func(s *queuetest.Server, by float64) { s.Drift, s.DriftFor = by-1, 130 },
-		"slower in 1 s":           func(s *queuetest.Server, by float64) { s.Slow, s.SlowFor = 1/by, 65 },
+		"slow for the first 30 s":   func(s *queuetest.Server, by float64) { s.Slow, s.SlowFor = by, 30 },
+		"slower to the end":         func(s *queuetest.Server, by float64) { s.Drift, s.DriftFor = by-1, 130 },
+		"slower from the middle on": func(s *queuetest.Server, by float64) { s.Slow, s.SlowFor = 1/by, 65 },
 	} {
 		for _, by := range []float64{1.25, 1.5, 2, 2.5, 3} {
 			seen, runs := 0, *auditRuns/10

@@ -113,6 +113,8 @@ func (o *sweepOptions) parse(env *session.Environment, args []string) error {
 	p := usage.Problems{err, noArguments("sweep "+o.kind, o.arguments(rest)), o.screen.Check()}
 	p.BadIf(o.html != "" && !isPage(o.html), "--html %s: name a file that ends in .html", usage.Quote(o.html))
 	if o.suite != "" {
+		p.BadIf(o.html != "", "--html with --suite: its tests are no grid; write a page of its folder with "+
+			"'benchtop compare --output PAGE.html FOLDER'")
 		return errors.Join(p...)
 	}
 	split := func(flag, line string) []string {

@@ -216,6 +216,8 @@ func TestSweepServeUsage(t *testing.T) {
 	benchtop("sweep", "serve", "--dry-run", "--bench-cmd", "vllm bench serve", "--bench-params",
 		s.put("p.json", `[{"header": "a=b"}]`), "-o", s.dir).expect(t, session.ExitFine,
 		"Benchmark overrides: {'header': 'a=***'}")
+	benchtop("sweep", "serve", "--suite", "suite.json", "--html", "page.html").expect(t, session.ExitUsage,
+		"--html with --suite")
 	benchtop("sweep", "serve", "--suite", s.put("suite.json", `[{"test_name": "x"}]`), "--bench-cmd",
 		"vllm bench serve").expect(t, session.ExitUsage, "--bench-cmd: the file of --suite",
 		"test 1 x: expected a test_name")

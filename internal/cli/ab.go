@@ -183,6 +183,8 @@ func (o *abOptions) check() error {
 			"--%s: a search sends each side another load; leave --find, --find-users and --confirm out",
 			strings.ToLower(s.name))
 	}
+	p.BadIf(a.spec.Report.Prometheus != "" && o.paired == asDuet,
+		"--prometheus: it shows one run at a time; use --paired blocks")
 	p.BadIf(a.command != nil && a.address == b.address && o.paired == asDuet,
 		"--paired duet: both commands listen at %s; give one another --port, or use --paired blocks", a.address)
 	p.BadIf(a.spec.Load.Seed != b.spec.Load.Seed || a.spec.Prompts.Prompts != b.spec.Prompts.Prompts,

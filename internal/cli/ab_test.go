@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,21 +51,6 @@ func TestAB(t *testing.T) {
 	if sides[0] != sides[1] || sides[0].Input == 0 {
 		t.Errorf("input tokens: %v", sides)
 	}
-}
-
-// Servers of commands for one port run in turn, and none of them is left.
-func TestABCommands(t *testing.T) {
-	t.Setenv(asProgram, "1")
-	port := unused(t)
-	command := program(t) + " simulate --port " + port
-	got := benchtop("ab", "--a", command, "--b", command+" --speed 2", "--blocks", "8", "--num-prompts", "16",
-		"--max-concurrency", "2", "--random-input-len", "16", "--random-output-len", "2", "--no-tui", "--no-save")
-	got.expect(t, session.ExitFine, "16 pairs, too few", "too short")
-	l, err := net.Listen("tcp", "127.0.0.1:"+port)
-	if err != nil {
-		t.Fatalf("a server is left: %v", err)
-	}
-	_ = l.Close()
 }
 
 func TestABUsage(t *testing.T) {

@@ -49,6 +49,9 @@ func auditObject(r *metrics.Report) object {
 	check := func(c *audit.Check) object {
 		return object{{"name", c.Name}, {"outcome", string(c.Outcome)}, {"figure", c.Figure}, {"rule", c.Rule}}
 	}
+	beside := func(c *audit.Check) object {
+		return object{{"name", c.Name}, {"kept", c.Outcome == audit.Valid}, {"figure", c.Figure}, {"rule", c.Rule}}
+	}
 	a := audit.Of(r)
-	return object{{"outcome", string(a.Outcome)}, {"checks", each(a.Checks, check)}, {"beside", each(a.Beside, check)}}
+	return object{{"outcome", string(a.Outcome)}, {"checks", each(a.Checks, check)}, {"beside", each(a.Beside, beside)}}
 }

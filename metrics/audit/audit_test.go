@@ -207,6 +207,12 @@ func TestWaysToFool(t *testing.T) {
 			m.watch()
 		}},
 		{"a few seconds", "duration", func(m *made) { m.shape = constant(8, 20) }, nil},
+		{"seconds of load and one slow answer", "duration", func(m *made) { m.shape = constant(8, 22) }, func(m *made) {
+			m.requests[50].Done, m.run.Ended = 71*s, 71*s
+		}},
+		{"a slow answer long after the load", "duration", nil, func(m *made) {
+			m.requests[50].Done, m.run.Ended = 200*s, 200*s
+		}},
 		{"a warm-up longer than the run", "duration", nil, func(m *made) { m.run.Plan.Warmup = 68 * s }},
 		{"40 requests for a p99", "percentiles", func(m *made) { m.shape = constant(.3, 130) }, nil},
 		{"a thousand requests for a p99.99", "percentiles", nil, func(m *made) {
@@ -235,6 +241,10 @@ func TestWaysToFool(t *testing.T) {
 					q.IdealTokens, q.FirstChunk = 96, q.FirstChunk-20*ms
 				}
 			})
+		}},
+		{"a file with fewer prompts than requests", "cache", nil, func(m *made) {
+			m.run.Plan.Dataset = "custom: 30 prompts of 30 in p.jsonl, repeated to make 330"
+			m.each(func(_ int, q *metrics.Request) { q.CachedTokens = 90 })
 		}},
 		{"a cache that nobody tells of", "cache", nil, func(m *made) {
 			m.each(func(_ int, q *metrics.Request) { q.CachedKnown = false })

@@ -28,11 +28,16 @@ const (
 	// samples that show them.
 	otherMost    = 0.05
 	otherSamples = 3
+	// tailMost is the share of a run that may be after its load, when throughputs fall.
+	tailMost = 0.1
 	// fewestRepeats are compared.
 	fewestRepeats = 20
 	// longestReason is the room for the reason of an early end, in columns.
 	longestReason = 60
 )
+
+// repeated stands in the description of a data set whose prompts are sent again and again.
+const repeated = ", repeated to make "
 
 var checks = []check{
 	{"plan", "ends by its plan, 95 % of the requests sent", plan},
@@ -43,9 +48,9 @@ var checks = []check{
 	{"steering", "nothing changed by hand", steering},
 	{"pacing", "95 % of the rate sent, no wait for a slot", pacing},
 	{"steady", "90 % of each load without a change", steady},
-	{"duration", "1m or more, longer than its warm-up", duration},
+	{"duration", "1m of load or more, longer than its warm-up", duration},
 	{"percentiles", "1/(1-p) observations of each", percentiles},
-	{"lengths", "95 % of the answers as long as asked for", lengths},
+	{"lengths", "95 % of the answers as long as asked for; without --ignore-eos they may end before", lengths},
 	{"prompts", "95 % of the prompts read in full", prompts},
 	{"tokens", "counted by the server or a tokenizer", tokens},
 	{"stream", "answers come as they are made", stream},
@@ -188,9 +193,19 @@ func steady(r *metrics.Report) finding {
 
 func duration(r *metrics.Report) finding {
 	lasted := time.Duration(r.Duration * float64(time.Second)).Round(100 * time.Millisecond)
-	switch {
-	case lasted < judge.ShortestProof:
-		return invalid("%s", metrics.Duration(lasted))
+	loaded := time.Duration(0)
+	for i := range r.Levels {
+		loaded += r.Levels[i].To - r.Levels[i].From
+	}
+	if len(r.Levels) == 0 {
+		loaded = lasted
+	}
+	loaded = loaded.Round(100 * time.Millisecond)
+	switch tail := lasted - loaded; {
+	case loaded < judge.ShortestProof:
+		return invalid("%s of load", metrics.Duration(loaded))
+	case tail > time.Duration(tailMost*float64(lasted)):
+		return invalid("%s of %s after the load, which lower throughputs", metrics.Duration(tail), metrics.Duration(lasted))
 	case r.Plan.Warmup > lasted:
 		return invalid("%s after a warm-up of %s", metrics.Duration(lasted), metrics.Duration(r.Plan.Warmup))
 	}
@@ -212,6 +227,8 @@ func lengths(r *metrics.Report) finding {
 	switch words := l.Describe(&r.Plan); {
 	case !r.Plan.Generates():
 		return valid("no answers of tokens")
+	case !r.Plan.IgnoreEOS && l.Longer.Count == 0 && 2*l.Shorter.Stopped > l.Shorter.Count:
+		return valid("%d of %d ended before their limit, as they may", l.Shorter.Count, l.Judged)
 	case len(words) > 0:
 		return invalid("%d shorter, %d longer of %d", l.Shorter.Count, l.Longer.Count, l.Judged)
 	case l.Judged == 0 && r.OutputSources[metrics.TokensFromUsage] == r.Completed:
@@ -284,6 +301,8 @@ func cache(r *metrics.Report) finding {
 		return invalid("more than prompts share")
 	case source == metrics.CacheUnknown:
 		return unknown("the server does not say", "its /metrics, or cached tokens in its usage")
+	case more && strings.Contains(r.Plan.Dataset, repeated):
+		return invalid("%.0f %% of the prompt tokens, of prompts that are sent again", 100*share)
 	case more:
 		return unknown(fmt.Sprintf("%.0f %% of the prompt tokens", 100*share),
 			"a data set whose shared prefixes are known")

@@ -260,6 +260,8 @@ const (
 	AbortedByUser  = "aborted by the user"
 	EndedBySIGTERM = "SIGTERM"
 	TerminalLost   = "the terminal was lost"
+	// Sufficed: a comparison had enough.
+	Sufficed = "the comparison had enough"
 	// RefusedByServer is the beginning of a reason, which goes on with the server's words.
 	RefusedByServer = "the server refused the first 20 requests alike"
 )

@@ -18,6 +18,7 @@ import (
 	"benchtop/internal/compare/evidence"
 	"benchtop/internal/launch"
 	"benchtop/internal/run"
+	"benchtop/internal/secret"
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
 	"benchtop/internal/sweep"
@@ -67,6 +68,7 @@ type abOptions struct {
 	look    int
 	proof   compare.Proof // of the last look
 	narrow  bool          // its intervals are
+	failed  error         // of the first run that did
 }
 
 // abSide is one of the two.
@@ -145,7 +147,7 @@ func (o *abOptions) parse(env *session.Environment, args []string) (err error) {
 
 // parse reads a side, and the flags of its runs.
 func (s *abSide) parse(text string, flags []string) (err error) {
-	s.label = text
+	s.label = secret.Hide(text)
 	args := append([]string{"--cache", "cold", "--label", strings.ToLower(s.name)}, flags...)
 	file, _, _ := strings.Cut(text, "#")
 	switch words, err := argv.Split(text); {
@@ -153,7 +155,7 @@ func (s *abSide) parse(text string, flags []string) (err error) {
 		return err
 	case len(words) == 0:
 		return errors.New("missing; give the URL of a server, a profile as FILE.yaml#NAME, or a command in quotes")
-	case strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml"):
+	case len(words) == 1 && (strings.HasSuffix(file, ".yaml") || strings.HasSuffix(file, ".yml")):
 		args = append(args, "--config", text)
 	case len(words) == 1:
 		args = append(args, "--base-url", text)
@@ -218,7 +220,7 @@ func runAB(env *session.Environment, args []string) int {
 	}
 	outcome, err := env.Series(&o.sides[0].spec.Screen, false, o.series)
 	if err == nil && outcome.Failed > 0 {
-		err = fmt.Errorf("%d of %d runs failed", outcome.Failed, outcome.Done+outcome.Failed)
+		err = fmt.Errorf("%d of %d runs failed, the first: %w", outcome.Failed, outcome.Done+outcome.Failed, o.failed)
 	}
 	code := o.print()
 	if err != nil {
@@ -307,6 +309,9 @@ func (o *abOptions) measure(ctx context.Context, s *sweep.Sweep, b session.Runne
 	} else if began {
 		o.mu.Lock()
 		o.reports[side] = append(o.reports[side], out.Report)
+		if o.failed == nil {
+			o.failed = out.err
+		}
 		o.mu.Unlock()
 	}
 	if out.Path != "" {
@@ -384,6 +389,11 @@ func (o *abOptions) watch(s *sweep.Sweep, over <-chan struct{}) {
 // lookAfter looks at the pairs after so many of all blocks, and says whether they are enough.
 func (o *abOptions) lookAfter(s *sweep.Sweep, done, all int) bool {
 	defer o.show(s)
+	o.mu.Lock()
+	for _, p := range o.pairs {
+		p.Close()
+	}
+	o.mu.Unlock()
 	if o.paired == asDuet && o.narrow {
 		return true // the look that ended the runs is the last
 	}
@@ -400,7 +410,7 @@ func (o *abOptions) lookAt(s *sweep.Sweep, look int) bool {
 	o.look, o.proof = look, o.prove(look)
 	o.narrow = o.precision > 0 && !slices.ContainsFunc(o.figures, func(key string) bool {
 		i := slices.IndexFunc(o.proof.Rows, func(r evidence.Row) bool { return r.Key == key })
-		return i < 0 || !((o.proof.Rows[i].High-o.proof.Rows[i].Low)/2 <= o.precision/100)
+		return i < 0 || !o.proof.Rows[i].Decidable || !((o.proof.Rows[i].High-o.proof.Rows[i].Low)/2 <= o.precision/100)
 	})
 	return o.narrow
 }
@@ -446,13 +456,9 @@ func (o *abOptions) show(s *sweep.Sweep) {
 
 // print prints the evidence and why there are no more pairs, and returns the exit code by the conditions.
 func (o *abOptions) print() int {
-	switch {
-	case o.look == 0:
-		o.env.Say("no evidence: the comparison ended before a quarter of its budget was spent")
-		return session.ExitFine
-	case o.proof.Why != "":
-		o.env.Say("no evidence: " + o.proof.Why)
-		return session.ExitFailed
+	code := session.ExitFine
+	if o.look == 0 {
+		o.proof.Why = "the comparison ended before a quarter of its budget was spent"
 	}
 	note := "The blocks of both sides went out in random order."
 	if o.paired == asDuet {
@@ -468,7 +474,10 @@ func (o *abOptions) print() int {
 	for _, g := range o.gates {
 		checked = append(checked, g.Check(&o.proof))
 	}
-	return o.conclude(o.env, o.proof.Tables(), note, checked)
+	if o.proof.Why != "" {
+		code, note = session.ExitFailed, "no evidence: "+o.proof.Why
+	}
+	return max(code, o.conclude(o.env, o.proof.Tables(), note, checked))
 }
 
 // serve starts the server of a side, where it is a command that does not run yet; another at its address is stopped.

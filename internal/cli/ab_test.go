@@ -25,6 +25,9 @@ func TestAB(t *testing.T) {
 	flags := []string{"ab", "--a", fast, "--b", profile + "#b", "--max-concurrency", "2", "--random-input-len", "16",
 		"--random-output-len", "4", "--no-tui", "--fail-on", "mean_e2el_ms>+50%", "--result-dir", dir}
 	duet := benchtop(append(flags, "--paired", "duet", "--num-prompts", "64", "--save-result")...)
+	if duet.code == session.ExitFailed {
+		t.Errorf("a duet failed: %s", duet.stderr)
+	}
 	duet.expect(t, duet.code, "Evidence, 64 pairs", "A: "+fast, "B: "+profile+"#b", "Both sides had their load at once")
 	blocks := benchtop(append(flags, "--num-prompts", "96", "--no-save")...)
 	blocks.expect(t, session.ExitMissed, "Evidence, 96 pairs in 16 blocks", "99 % interval",

@@ -197,8 +197,10 @@ func (o *compareOptions) prove(env *session.Environment, c *compare.Comparison, 
 		return nil, strings.TrimSpace(c.Apart() + " " + note), nil
 	}
 	proofs := compare.Prove(&all[0], &all[1])
-	if len(o.gates) > 0 && len(proofs) == 0 {
-		env.Say("--fail-on: not tested, since the two have no workload and load in common")
+	for _, g := range o.gates {
+		if len(proofs) == 0 {
+			checked = append(checked, g.Untested("the two have no workload and load in common"))
+		}
 	}
 	var notes []string
 	for i := range proofs {
@@ -248,7 +250,11 @@ func paths(argument string) []string {
 	if _, err := os.Stat(argument); err == nil || !strings.Contains(argument, ",") {
 		return []string{argument}
 	}
-	return slices.DeleteFunc(strings.Split(argument, ","), func(p string) bool { return p == "" })
+	all := slices.DeleteFunc(strings.Split(argument, ","), func(p string) bool { return p == "" })
+	if len(all) == 0 {
+		return []string{argument}
+	}
+	return all
 }
 
 // labels are the shortest ends of paths that tell them apart, of several the first with their number. A table is named

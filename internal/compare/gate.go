@@ -52,6 +52,11 @@ func (c Checked) String() string {
 	return fmt.Sprintf("--fail-on %s: %s: %s", c.Gate, c.Load, cmp.Or(c.Missed, c.Untested, "holds"))
 }
 
+// Untested is the outcome of a gate without runs to test.
+func (g Gate) Untested(why string) Checked {
+	return Checked{Gate: g.words, Load: "no load", Untested: "not tested: " + why}
+}
+
 // Check says whether there is evidence of the change, all of whose interval is beyond the limit.
 func (g Gate) Check(p *Proof) Checked {
 	out := Checked{Gate: g.words, Load: p.Load}

@@ -94,6 +94,15 @@ func (r *Run) refuse(reason string) {
 	})
 }
 
+// Suffice ends the sending, since what was measured is enough for a reason; requests in flight go on.
+func (r *Run) Suffice(reason string) {
+	r.call(func() {
+		if r.step(drain) {
+			r.reason = reason
+		}
+	})
+}
+
 func (r *Run) do(on command) { r.call(func() { r.step(on) }) }
 
 // step takes the step of the table that a command has in this phase; false if there is none.

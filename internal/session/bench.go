@@ -135,7 +135,7 @@ func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error)
 	go func() {
 		select {
 		case <-b.Enough:
-			r.Command(metrics.Command{Do: metrics.Drain})
+			r.Suffice(metrics.Sufficed)
 		case <-over:
 		}
 	}()
@@ -153,7 +153,8 @@ func (b *Runner) failureOf(o *run.Outcome) error {
 		return o.Err
 	case !o.Saved:
 		return fmt.Errorf("the result could not be saved in its place; it is in %s", o.Path)
-	case r.Interrupted != nil && metrics.ConclusionOf(r.Interrupted.Reason) != metrics.RunFailed:
+	case r.Interrupted != nil && r.Interrupted.Reason != "" && r.Interrupted.Reason != metrics.Sufficed &&
+		metrics.ConclusionOf(r.Interrupted.Reason) != metrics.RunFailed:
 		return fmt.Errorf("%w: %s", ErrCut, r.Interrupted.Reason)
 	case b.Failures && !r.ServerGone():
 		return nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"benchtop/internal/text"
 )
@@ -292,9 +293,15 @@ func (t *Table) CSV(before ...[2]string) string {
 	return b.String()
 }
 
-// inert is the text of a cell of CSV. One that a spreadsheet would run as a formula gets a quotation mark in front;
+// inert is the text of a cell of CSV, without what commands a terminal. One that a spreadsheet would run as a formula gets a quotation mark in front;
 // numbers and single characters stay.
 func inert(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r) {
+			return -1
+		}
+		return r
+	}, s)
 	if _, err := strconv.ParseFloat(s, 64); err != nil && len(s) > 1 && strings.ContainsAny(s[:1], "=+-@\t\r\n") {
 		return "'" + s
 	}

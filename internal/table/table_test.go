@@ -67,6 +67,9 @@ name     ratio
 
 // No cell of CSV is a formula; numbers stay numbers.
 func TestInert(t *testing.T) {
+	if got := inert("a\x1b[31mb\u009b2J"); got != "a[31mb2J" {
+		t.Errorf("%q commands a terminal", got)
+	}
 	for _, s := range []string{"", "a", "-", "-1.5", "+2e3", "-inf", "a=1", "'=1", "1-2"} {
 		if got := inert(s); got != s {
 			t.Errorf("inert(%q) = %q", s, got)

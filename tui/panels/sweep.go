@@ -214,7 +214,8 @@ func (v *SweepView) best(g *sweepFigure) (best *sweepCell, value float64) {
 	value = math.NaN()
 	for i := range v.cells {
 		c := &v.cells[i]
-		if c.measured && g.better(g.of(&c.figures), value) {
+		if v.Table == nil && c.measured && // sides of a comparison are better by its evidence alone
+			g.better(g.of(&c.figures), value) {
 			best, value = c, g.of(&c.figures)
 		}
 	}

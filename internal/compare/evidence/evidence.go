@@ -53,6 +53,8 @@ type Row struct {
 	// Longer: with runs so many times as long, there would be a test, or a change of Notable would be seen; 0 where
 	// that is so, and beside a verdict; infinite where the figure does not settle, so that it cannot be said.
 	Longer float64
+	// Decidable: there are so many pairs of units that they could be evidence; of pairs alone.
+	Decidable bool
 	// A Share is a part of 1. HigherBetter figures are rates and shares of what is good.
 	Share, HigherBetter bool
 }
@@ -152,8 +154,8 @@ func (out *Result) compare(a, b []metrics.Report, units func(*figure) (va, vb []
 		if va, vb, need := units(&f); va == nil {
 			row.Verdict, row.Longer = Short, need
 		} else {
-			if row.test(va, vb); row.strays() {
-				row.Verdict = None
+			if row.test(va, vb); row.strays() { // its interval is none, either
+				row.Change, row.Low, row.High, row.Verdict = math.NaN(), math.NaN(), math.NaN(), None
 				out.Rows = append(out.Rows, row)
 				continue
 			}

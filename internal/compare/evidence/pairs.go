@@ -38,6 +38,7 @@ type Pairs struct {
 	mu    sync.Mutex
 	plan  *metrics.Plan
 	open  map[place]*[2]*metrics.Request // from when a side has it until both have ended
+	left  map[place]bool                 // out, since a side was in its warm-up
 	size  int                            // conversations of a cell
 	cells []cell
 	ended [2][]end
@@ -62,7 +63,15 @@ const mostCells = 128
 
 // NewPairs returns the pairs of two runs that have this plan in common.
 func NewPairs(plan *metrics.Plan) *Pairs {
-	return &Pairs{plan: plan, open: map[place]*[2]*metrics.Request{}, size: 1}
+	return &Pairs{plan: plan, open: map[place]*[2]*metrics.Request{}, left: map[place]bool{}, size: 1}
+}
+
+// Close is called when both runs are over: what has ended on one side alone has no pair, as the later turns of a
+// conversation that failed on the other.
+func (p *Pairs) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.open)
 }
 
 // Side takes the events of the first run, or of the second.
@@ -81,12 +90,16 @@ func (s side) Take(e *event.Event) {
 }
 
 func (p *Pairs) take(of int, q *metrics.Request, done bool) {
-	if p.plan.Warming(q) {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := place{q.Conversation, q.Turn}
+	if p.plan.Warming(q) { // on this side
+		p.left[at] = true
+		delete(p.open, at)
+	}
+	if p.left[at] {
+		return
+	}
 	pair := p.open[at]
 	if pair == nil {
 		pair = new([2]*metrics.Request)
@@ -201,12 +214,12 @@ func (p *Pairs) sides() (of [2][]slice) {
 	for at := range p.open {
 		whole = min(whole, at.conversation/p.size)
 	}
-	known := func(c cell) bool { return c.sent[0] != metrics.Never && c.sent[1] != metrics.Never }
-	if i := slices.IndexFunc(p.cells[:whole], func(c cell) bool { return !known(c) }); i >= 0 {
-		whole = i // as without a connection
+	first := 0 // with a pair: the warm-up has none
+	for first < whole && (p.cells[first].sent[0] == metrics.Never || p.cells[first].sent[1] == metrics.Never) {
+		first++
 	}
 	for i := range of {
-		of[i] = p.timed(i, whole)
+		of[i] = p.timed(i, whole)[first:]
 	}
 	return of
 }
@@ -252,6 +265,7 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 	}
 	wholeA, wholeB := joined(a), joined(b)
 	var tested []int
+	var units []int
 	var chances []float64
 	least, longest := math.MaxInt, 0
 	for _, f := range figures() {
@@ -263,11 +277,15 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 		if n := len(changes); n > 0 && lowestChance(n) <= level {
 			least, longest = min(least, n), max(longest, n)
 			row.paired(changes)
-			tested, chances = append(tested, len(out.Rows)), append(chances, pairedChance(changes))
+			tested, units = append(tested, len(out.Rows)), append(units, n)
+			chances = append(chances, pairedChance(changes))
 		} else {
 			row.Longer = cmp.Or(need, fewestPaired(level)/max(1, float64(n)))
 		}
 		out.Rows = append(out.Rows, row)
+	}
+	for k, i := range tested {
+		out.Rows[i].Decidable = lowestChance(units[k])*float64(len(tested)) <= level
 	}
 	if out.decide(tested, chances, level); look == 0 {
 		for _, i := range tested {
@@ -330,7 +348,10 @@ func (f *figure) changes(a, b []slice, cells bool) (all []float64, need float64)
 		}
 		fine, _ := basis.changesOf(a, b, 1)
 		coarse, _ := basis.changesOf(a, b, coarser)
-		memory := max(memoryOf(fine), coarser*variance(coarse)/variance(fine)*memoryOf(coarse))
+		memory := memoryOf(fine)
+		if v := variance(fine); v > 0 {
+			memory = max(memory, coarser*variance(coarse)/v*memoryOf(coarse))
+		}
 		if math.IsInf(memory, 1) {
 			return nil, memory
 		}

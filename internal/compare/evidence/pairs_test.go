@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
+	"benchtop/metrics/judge/queuetest"
 )
 
 // drift is the size of a jitter that lasts.
@@ -53,6 +55,43 @@ func (s *server) drawPairs(rate float64, n, blocks int, slower float64, r *rand.
 		all = append(all, p)
 	}
 	return all
+}
+
+// TestPairsLeftOut: a warm-up, turns that one side never came to, and a figure that is the same in all pairs leave the
+// others as they are.
+func TestPairsLeftOut(t *testing.T) {
+	s, r := &servers[0], rand.New(rand.NewPCG(1, 2))
+	plan := &metrics.Plan{Metrics: compared, Warmup: 5 * time.Second}
+	p := NewPairs(plan)
+	arrivals := queuetest.Constant(10, 60, r)
+	for side := range 2 {
+		all := s.Requests(arrivals, s.Serve(arrivals, rand.New(rand.NewPCG(3, 4))), 0, r)
+		for i := range all {
+			q := &all[i]
+			q.Conversation, q.Turn = i/2, i%2
+			if i == 101 && side == 1 {
+				continue // the turn after one that failed
+			}
+			p.Side(side).Take(&event.Event{Kind: event.Due, Request: q})
+			p.Side(side).Take(&event.Event{Kind: event.Done, Request: q})
+		}
+	}
+	p.Close()
+	got := ComparePairs([]*Pairs{p}, Looks)
+	warm := 0
+	for _, at := range arrivals {
+		if at < 5 {
+			warm++
+		}
+	}
+	if want := fmt.Sprintf("%d pairs", len(arrivals)-warm-1); !strings.HasPrefix(got.Units, want) {
+		t.Errorf("%s, want %s", got.Units, want)
+	}
+	for _, row := range got.Rows {
+		if row.Key == "error_rate" && (row.Verdict != None || !row.Decidable) {
+			t.Errorf("%s: %s, decidable %t", row.Name, row.Verdict, row.Decidable)
+		}
+	}
 }
 
 // pairCounts are of comparisons of pairs.

@@ -314,15 +314,15 @@ func (o *sweepOptions) perform(env *session.Environment, m *sweep.Manifest,
 	if o.html == "" || o.dryRun || code == session.ExitUsage {
 		return code
 	}
-	if err := o.page(); err != nil {
+	if err := o.page(code == session.ExitFine); err != nil {
 		return env.Fail(max(code, session.ExitFailed), err)
 	}
 	fmt.Fprintf(env.Stdout, "page written to %s\n", session.Harmless(o.html))
 	return code
 }
 
-// page writes the page of what was measured so far.
-func (o *sweepOptions) page() error {
+// page writes the page of what was measured so far, of a sweep that is whole or not.
+func (o *sweepOptions) page(whole bool) error {
 	records, err := plot.Read(o.dir(), hideField)
 	if err != nil {
 		return fmt.Errorf("--html: %w", err)
@@ -333,6 +333,9 @@ func (o *sweepOptions) page() error {
 		note = "No Pareto front: " + err.Error()
 	case len(p.Chart.Panels) > 0:
 		parts[0].Picture = &p.Chart
+	}
+	if !whole {
+		note = strings.TrimSpace("Runs failed or are missing; the files *.failure.json of the experiment say why. " + note)
 	}
 	return files.Write(o.html, func(w io.Writer) error { return page.Tables(w, "Sweep "+o.name, note, parts) })
 }

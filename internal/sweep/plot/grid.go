@@ -9,8 +9,8 @@ import (
 
 // gridKeys are the figures of a grid, with their titles.
 var gridKeys = [][2]string{{"request_throughput", "req/s"}, {"output_throughput", "tok/s"},
-	{"median_ttft_ms", "TTFT p50 ms"}, {"p99_ttft_ms", "p99"}, {"median_tpot_ms", "TPOT p50 ms"},
-	{"p99_tpot_ms", "p99"}, {"failed", "failed"}}
+	{"median_ttft_ms", "TTFT p50 ms"}, {"p99_ttft_ms", "TTFT p99 ms"}, {"median_tpot_ms", "TPOT p50 ms"},
+	{"p99_tpot_ms", "TPOT p99 ms"}, {"failed", "failed"}}
 
 // Grid has a row for each combination of a sweep, by the name of its directory, with the means of its runs.
 func Grid(records []Record) *table.Table {

@@ -214,6 +214,31 @@ func TestSlowReader(t *testing.T) {
 	answer.Body.Close()
 }
 
+// Readers that keep their connections, or say nothing on them, keep others out for a second at most.
+func TestIdleReaders(t *testing.T) {
+	p, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	ask := http.Client{Timeout: 3 * time.Second}
+	for _, words := range []string{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", ""} {
+		for range readers {
+			conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.URL, "http://"), "/metrics"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			fmt.Fprint(conn, words)
+		}
+		answer, err := ask.Get(p.URL)
+		if err != nil {
+			t.Fatalf("behind readers that said %q: %v", words, err)
+		}
+		answer.Body.Close()
+	}
+}
+
 // The dashboard asks for figures that there are, and for all of them.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile("../../docs/grafana.json")

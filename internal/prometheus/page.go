@@ -52,8 +52,9 @@ func Listen(address string) (*Page, error) {
 			f.set.WritePrometheus(w)
 		}
 	})
-	p.server = http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10}
+	p.server = http.Server{Handler: mux, ReadHeaderTimeout: time.Second, ReadTimeout: 5 * time.Second,
+		WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	p.server.SetKeepAlivesEnabled(false) // so that idle readers keep no others out
 	go func() { _ = p.server.Serve(netutil.LimitListener(l, readers)) }()
 	return p, nil
 }

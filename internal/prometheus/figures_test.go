@@ -25,7 +25,7 @@ import (
 
 func page(f *Figures) string {
 	var b strings.Builder
-	f.set.WritePrometheus(&b)
+	f.write(&b)
 	return b.String()
 }
 
@@ -128,7 +128,7 @@ func FuzzLabels(f *testing.F) {
 			t.Errorf("no UTF-8: %q", text)
 		}
 		for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-			if !strings.HasPrefix(line, "# ") && !sample.MatchString(line) {
+			if !strings.HasPrefix(line, "# TYPE ") && !sample.MatchString(line) {
 				t.Errorf("%q", line)
 			}
 		}
@@ -249,8 +249,8 @@ func TestDashboard(t *testing.T) {
 	eventtest.Tell(f, metrics.Steering{LoadSetting: metrics.LoadSetting{Load: metrics.Users.Of(16)}})
 	there, asked := map[string]bool{}, map[string]bool{}
 	for line := range strings.SplitSeq(page(f), "\n") {
-		if name, ok := strings.CutPrefix(line, "# HELP "); ok {
-			there[name] = true
+		if words, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			there[strings.Fields(words)[0]] = true
 		}
 	}
 	for _, name := range regexp.MustCompile(`benchtop_[a-z_0-9]+`).FindAllString(string(text), -1) {
@@ -283,6 +283,6 @@ func BenchmarkTake(b *testing.B) {
 func BenchmarkPage(b *testing.B) {
 	f := New("r", &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 900}}})
 	for b.Loop() {
-		f.set.WritePrometheus(io.Discard)
+		f.write(io.Discard)
 	}
 }

@@ -49,7 +49,7 @@ func Listen(address string) (*Page, error) {
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		if f := p.figures.Load(); f != nil {
-			f.set.WritePrometheus(w)
+			f.write(w)
 		}
 	})
 	p.server = http.Server{Handler: mux, ReadHeaderTimeout: time.Second, ReadTimeout: 5 * time.Second,

@@ -129,7 +129,7 @@ func TestIndex(t *testing.T) {
 	whole, _ := os.ReadFile(index)
 	for _, damaged := range []string{"", "x", string(whole[:len(whole)-9]),
 		strings.Replace(string(whole), "1.0", "1.", 1),
-		strings.Replace(string(whole), `"benchtop_history":1`, `"benchtop_history":9`, 1), "\n\n{}\n[]\nnull\n"} {
+		strings.Replace(string(whole), `"benchtop_history":2`, `"benchtop_history":9`, 1), "\n\n{}\n[]\nnull\n"} {
 		write(t, filepath.Dir(index), "index", damaged)
 		expect("damaged", figures(false), "33.0", "1.0")
 	}

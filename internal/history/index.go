@@ -23,7 +23,7 @@ import (
 )
 
 // version is that of the index. Another one is built anew.
-const version = 1
+const version = 2
 
 // file is what the index knows of a file, a line of it.
 type file struct {

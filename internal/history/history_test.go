@@ -219,6 +219,34 @@ func TestTrends(t *testing.T) {
 	}
 }
 
+// A latency that no request had is no figure, though a result has 0 for it.
+func TestUnobserved(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 10 {
+		write(t, dir, fmt.Sprintf("%d.json", i), result(i, `, "p99_ttft_ms": 100, "mean_tpot_ms": 0.0, "p99_tpot_ms": 0, `+
+			`"std_ttft_ms": 0, "mean_client_queue_time_ms": 0, "date_ms": 0`))
+	}
+	for i := 10; i < 14; i++ {
+		write(t, dir, fmt.Sprintf("%d.json", i), strings.ReplaceAll(result(i, `, "p99_ttft_ms": 0.0, "x_ms": 5`),
+			`"completed": 10`, `"completed": 0`))
+	}
+	f, err := Read(dir, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Trends(f.Runs, "p99_ttft_ms")
+	if err != nil || len(all) != 1 || len(all[0].Points) != 10 || len(all[0].Changes) > 0 ||
+		all[0].Note != "4 runs left out, without this figure; no change found" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for key, want := range map[string][2]string{"p99_ttft_ms": {"100", ""}, "p99_tpot_ms": {}, "std_ttft_ms": {"0", ""},
+		"mean_client_queue_time_ms": {"0", ""}, "date_ms": {"0", ""}, "x_ms": {"", "5"}} {
+		if got := [2]string{f.Runs[0].Text(key), f.Runs[13].Text(key)}; got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
+
 // A thousand files of anything: nothing panics, no text has a control character, and each is told.
 func TestThousand(t *testing.T) {
 	dir := t.TempDir()

@@ -19,7 +19,7 @@ type Trend struct {
 	Workload string   `json:"workload"`
 	Points   []Point  `json:"runs"`
 	Changes  []Change `json:"changes"`
-	// Note says why there are no changes, or where they were not looked for; "" for neither.
+	// Note says which runs are left out, why there are no changes, or where they were not looked for; "" for none.
 	Note string `json:"note,omitempty"`
 }
 
@@ -49,10 +49,11 @@ func Trends(runs []Run, key string) (all []Trend, err error) {
 	if err := check(runs, key); err != nil {
 		return nil, fmt.Errorf("--figure %s: %w", key, err)
 	}
-	place := map[string]int{}
+	place, left := map[string]int{}, map[string]int{}
 	for _, r := range runs {
 		v, ok := Number(r.Text(key))
 		if !ok {
+			left[r.Workload]++
 			continue
 		}
 		i, known := place[r.Workload]
@@ -63,14 +64,14 @@ func Trends(runs []Run, key string) (all []Trend, err error) {
 		all[i].Points = append(all[i].Points, Point{r.Started, r.Name, v})
 	}
 	parallel.Do(runtime.GOMAXPROCS(0), len(all), func(i int) bool {
-		all[i].change()
+		all[i].change(left[all[i].Workload])
 		return true
 	})
 	return all, nil
 }
 
-// change finds the changes.
-func (t *Trend) change() {
+// change finds the changes; so many runs have not the figure.
+func (t *Trend) change(without int) {
 	values, changes := t.values(), []Change{}
 	left := max(0, len(values)-mostSeries)
 	edges := []int{left}
@@ -84,14 +85,20 @@ func (t *Trend) change() {
 			Change{t.Points[at].Started, t.Points[at].Name, before, after, t.verdict(after - before)})
 	}
 	t.Changes = changes
+	var notes []string
+	if without > 0 {
+		notes = append(notes, text.Count(without, "run")+" left out, without this figure")
+	}
+	if left > 0 {
+		notes = append(notes, fmt.Sprintf("changes are looked for in the newest %d runs", mostSeries))
+	}
 	switch {
 	case len(values) < fewestRuns:
-		t.Note = fmt.Sprintf("too few runs to tell a change: it takes %d or more", fewestRuns)
-	case left > 0:
-		t.Note = fmt.Sprintf("changes are looked for in the newest %d runs", mostSeries)
+		notes = append(notes, fmt.Sprintf("too few runs to tell a change: it takes %d or more", fewestRuns))
 	case len(t.Changes) == 0:
-		t.Note = "no change found"
+		notes = append(notes, "no change found")
 	}
+	t.Note = strings.Join(notes, "; ")
 }
 
 func (t *Trend) values() []float64 {

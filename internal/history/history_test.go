@@ -219,6 +219,16 @@ func TestTrends(t *testing.T) {
 	}
 }
 
+// What was looked at is said beside what was found.
+func TestManyRuns(t *testing.T) {
+	runs := slices.Repeat([]Run{{Workload: "w", Values: []byte(`{"failed":0,"date":"x"}`)}}, mostSeries+1)
+	all, err := Trends(runs, "failed")
+	const want = "changes are looked for in the newest 1000 runs; no change found"
+	if err != nil || all[0].Note != want {
+		t.Errorf("%v, note %q, want %q", err, all[0].Note, want)
+	}
+}
+
 // A latency that no request had is no figure, though a result has 0 for it.
 func TestUnobserved(t *testing.T) {
 	dir := t.TempDir()

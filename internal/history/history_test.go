@@ -227,6 +227,12 @@ func TestManyRuns(t *testing.T) {
 	if err != nil || all[0].Note != want {
 		t.Errorf("%v, note %q, want %q", err, all[0].Note, want)
 	}
+	if _, err := Trends(runs, "date"); err == nil || err.Error() != "--figure date: no run has a number for it" {
+		t.Error(err)
+	}
+	if all, err := Trends(nil, "date"); len(all) > 0 || err != nil {
+		t.Error(all, err)
+	}
 }
 
 // A latency that no request had is no figure, though a result has 0 for it.

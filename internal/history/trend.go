@@ -41,7 +41,7 @@ type Change struct {
 }
 
 // Trends are those of a figure, by workload in the order of its first run. Runs without the figure are left out. A key
-// that no run has is an error.
+// for which no run has a number is an error.
 func Trends(runs []Run, key string) (all []Trend, err error) {
 	if l, known := metrics.LatencyOf(key[strings.IndexByte(key, '_')+1:]); known && l.Key() != "" {
 		key += "_ms"
@@ -62,6 +62,9 @@ func Trends(runs []Run, key string) (all []Trend, err error) {
 			place[r.Workload], all = i, append(all, Trend{Key: key, Workload: r.Workload})
 		}
 		all[i].Points = append(all[i].Points, Point{r.Started, r.Name, v})
+	}
+	if len(all) == 0 && len(runs) > 0 {
+		return nil, fmt.Errorf("--figure %s: no run has a number for it", key)
 	}
 	parallel.Do(runtime.GOMAXPROCS(0), len(all), func(i int) bool {
 		all[i].change(left[all[i].Workload])

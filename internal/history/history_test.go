@@ -148,6 +148,25 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// What could not be read is told, and not kept: it may be readable the next time.
+func TestIndexWithoutFailures(t *testing.T) {
+	dir, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	if err := os.Symlink("gone", filepath.Join(dir, "a.json")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "b.json", "{}")
+	for range 2 {
+		f, err := Read(dir, index, false)
+		if err != nil || len(f.Others) != 2 || !strings.Contains(f.Others[0], "no such file") {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		known, _ := readIndex(index, dir)
+		if _, kept := known["a.json"]; kept || known["b.json"].line == nil {
+			t.Error("the index has", len(known))
+		}
+	}
+}
+
 func TestKeep(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.json", result(0,

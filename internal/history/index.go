@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -36,6 +37,8 @@ type file struct {
 	// Why it has no runs, "" if it has.
 	Why  string `json:"why,omitempty"`
 	line []byte
+	// unread: the file could not be read, which may be another time, so that no line is kept.
+	unread bool
 }
 
 // headOf is the first line of the index of a folder.
@@ -75,10 +78,11 @@ func writeIndex(path, dir string, all []file, whole bool) error {
 		lines = [][]byte{headOf(dir)}
 	}
 	for i := range all {
-		if fresh := all[i].line == nil; fresh {
-			all[i].line, _ = json.Marshal(&all[i])
-		} else if !whole {
+		switch fresh := all[i].line == nil; {
+		case all[i].unread, !fresh && !whole:
 			continue
+		case fresh:
+			all[i].line, _ = json.Marshal(&all[i])
 		}
 		lines = append(lines, all[i].line)
 	}
@@ -131,6 +135,7 @@ const largeBytes = 64 << 20
 // read reads the runs of a file.
 func (f *file) read(path string) {
 	all, err := files.ReadObjects(path)
+	f.unread = errors.As(err, new(*fs.PathError))
 	for i, raw := range all {
 		r, problem := export.ReadResult(raw)
 		if problem != nil {

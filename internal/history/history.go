@@ -115,7 +115,8 @@ func Read(dir, indexPath string, anew bool) (*Folder, error) {
 	for _, path := range found {
 		switch name := filepath.Base(path); {
 		case strings.HasSuffix(name, files.SoFar+".json"):
-			out.Interim = append(out.Interim, path)
+			below, _ := filepath.Rel(dir, path)
+			out.Interim = append(out.Interim, below)
 		case name == dashboard.Table:
 		case filepath.Ext(name) == ".json", filepath.Ext(name) == files.JournalSuffix && !files.IsJournal(path):
 			results = append(results, path)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,7 +62,7 @@ func TestRead(t *testing.T) {
 	write(t, dir, "sub/a.json", result(2, ""))
 	write(t, dir, "sub/many.json", result(1, "")+"\n"+result(3, "")+"\n")
 	write(t, dir, "summary.json", "["+result(0, "")+","+result(2, "")+"]")
-	write(t, dir, "z-so-far.json", result(0, ""))
+	write(t, dir, "sub/z-so-far.json", result(0, ""))
 	write(t, dir, "benchmark_results.json", "[]")
 	write(t, dir, "cut.json", result(5, "")[:60])
 	write(t, dir, "other.json", `{"hello": "world"}`)
@@ -79,7 +80,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("runs %q", got)
 		}
 		slices.Sort(f.Alone)
-		if !slices.Equal(f.Alone, []string{"empty.jsonl", "lost.jsonl"}) || len(f.Interim) != 1 {
+		if !slices.Equal(f.Alone, []string{"empty.jsonl", "lost.jsonl"}) ||
+			!slices.Equal(f.Interim, []string{filepath.Join("sub", "z-so-far.json")}) {
 			t.Errorf("alone %q, interim %q", f.Alone, f.Interim)
 		}
 		if len(f.Others) != 2 || !strings.HasPrefix(f.Others[0], "cut.json: line 1: ") ||
@@ -235,6 +237,19 @@ func TestTrends(t *testing.T) {
 	few, _ := Trends(f.Runs[:6], "p99_ttft_ms")
 	if !strings.HasPrefix(few[0].Note, "too few runs") || few[0].Line(80, false) == "" {
 		t.Errorf("%+v", few)
+	}
+}
+
+// Digits are bounded; the middle of large values is one of them.
+func TestDigits(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 1.2345: "1.23", 999.6: "1000", 123456.7: "123457",
+		-999999999: "-999999999", 1e9: "1e+09", -1e308: "-1e+308"} {
+		if got := Digits(v); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
+	}
+	if got := median([]float64{1.2e308, 1.6e308}); math.Abs(got/1.4e308-1) > 1e-9 {
+		t.Error(got)
 	}
 }
 

@@ -111,7 +111,7 @@ func (t *Trend) values() []float64 {
 func median(values []float64) float64 {
 	values = slices.Sorted(slices.Values(values))
 	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
+	return values[(n-1)/2]/2 + values[n/2]/2 // their sum may be too large
 }
 
 // verdict says which way a change of the figure goes.
@@ -133,9 +133,9 @@ func (c Change) String() string {
 	return strings.TrimSuffix(words+", "+c.Verdict, ", ")
 }
 
-// Digits writes a number with three digits that count, and all before the decimal point.
+// Digits writes a number with three digits that count, and below a thousand millions all before the decimal point.
 func Digits(v float64) string {
-	if math.Abs(v) >= 1000 {
+	if size := math.Abs(v); size >= 999.5 && size < 1e9 {
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprintf("%.3g", v)

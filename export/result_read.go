@@ -84,6 +84,10 @@ func (x *resultReader) scalar(key, value string) {
 	switch key {
 	case "date":
 		x.r.Plan.Started, _ = time.ParseInLocation(dateLayout, value, time.Local)
+	case "burstiness":
+		if math.IsInf(v, 1) { // constant gaps
+			x.r.Plan.Burstiness = v
+		}
 	case "duration":
 		x.lasted = known
 	case "completed":

@@ -142,8 +142,12 @@ func (o *exportSuiteOptions) results(env *session.Environment) (all []dashboard.
 	for _, path := range o.files {
 		found, skipped := []string{path}, 0
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			if found, err = dashboard.Results(path); err != nil {
+			var left string
+			if found, left, err = dashboard.Results(path); err != nil {
 				return nil, err
+			}
+			if left != "" {
+				env.Say(left)
 			}
 			found = slices.DeleteFunc(found, func(name string) bool {
 				at, err := filepath.Abs(name)

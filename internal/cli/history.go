@@ -126,6 +126,9 @@ func (o *historyOptions) read(env *session.Environment) ([]history.Run, error) {
 	say(found.Others, "other JSON file", "left out, without a result of serving")
 	say(found.Interim, "interim result", "left out")
 	say(found.Alone, "run", "left out, killed or still on, without a result ('benchtop report FILE' shows it)")
+	if found.Left != "" {
+		env.Say(found.Left)
+	}
 	if found.Unsaved != nil {
 		env.Warn([]string{fmt.Sprintf("the index is not saved, so the next call reads all results again: %s",
 			found.Unsaved)})

@@ -169,7 +169,11 @@ func whole(runs []run, fewest int) (all []metrics.Report) {
 func loadOf(p *metrics.Plan) string {
 	var parts []string
 	if !p.Rate.Unlimited() {
-		parts = append(parts, metrics.RequestsPerSecond.Text(float64(p.Rate)))
+		rate := metrics.RequestsPerSecond.Text(float64(p.Rate))
+		if p.Burstiness != 1 && p.Burstiness > 0 { // 0 is not told
+			rate += fmt.Sprintf(" (burstiness %s)", metrics.Rate(p.Burstiness))
+		}
+		parts = append(parts, rate)
 	}
 	if p.MaxConcurrency > 0 {
 		parts = append(parts, fmt.Sprintf("at most %d in flight", p.MaxConcurrency))

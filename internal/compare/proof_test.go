@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/export"
 	"benchtop/internal/compare/evidence"
 )
 
@@ -84,6 +85,25 @@ func TestLoadsMeet(t *testing.T) {
 			if foreign != slices.ContainsFunc(proofs[i].Differences, named) {
 				t.Errorf("%s: %v", name, proofs[i].Differences)
 			}
+		}
+	}
+}
+
+// Arrivals of another pattern are another load. Without a rate there is none, nor do old results tell it.
+func TestArrivalPatterns(t *testing.T) {
+	for values, want := range map[string]string{
+		`"request_rate": 2`:                                          "2 req/s",
+		`"request_rate": 2, "burstiness": 1.0`:                       "2 req/s",
+		`"request_rate": 2, "burstiness": 0.5, "max_concurrency": 3`: "2 req/s (burstiness 0.5), at most 3 in flight",
+		`"request_rate": 2, "burstiness": "inf"`:                     "2 req/s (burstiness inf)",
+		`"request_rate": "inf", "burstiness": 0.5`:                   "all at once",
+	} {
+		r, err := export.ReadResult([]byte(`{"completed": 10, "duration": 5, ` + values + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := loadOf(&r.Plan); got != want {
+			t.Errorf("%s: %q, want %q", values, got, want)
 		}
 	}
 }

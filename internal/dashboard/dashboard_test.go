@@ -3,6 +3,7 @@ package dashboard
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,10 +69,35 @@ func TestParallelSizesOfACommand(t *testing.T) {
 		}
 		values := map[string]any{}
 		if err := commandValues(values, r.Commands); err != nil || r.Commands.Server != c.want ||
-			text(values["tp_size"]) != c.tp {
+			valueText(values["tp_size"]) != c.tp {
 			t.Errorf("%s, %s: %s, tp %v, %v, want %s", c.command, c.result, r.Commands.Server, values["tp_size"], err,
 				c.want)
 		}
+	}
+}
+
+// A folder that cannot be read is named, and does not keep the others out.
+func TestUnreadableFolder(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b", "c/d"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.json", "c/d/e.json"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, left, err := Files(dir, func(string, fs.DirEntry) bool {
+		_ = os.Remove(filepath.Join(dir, "b")) // gone behind the look at its folder: no rights stop root
+		return true
+	})
+	if err != nil || len(found) != 2 || left != "1 folder left out: b" {
+		t.Errorf("%q, %q, %v", found, left, err)
+	}
+	if _, _, err := Files(filepath.Join(dir, "b"), nil); err == nil {
+		t.Error("a folder that is missing is read")
 	}
 }
 

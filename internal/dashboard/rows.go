@@ -15,6 +15,7 @@ import (
 	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/jsonscan"
+	"benchtop/internal/text"
 )
 
 // Table is the name of the file that has the rows of a folder.
@@ -99,7 +100,10 @@ func Each(path string, take func(*File)) (notes []string, err error) {
 		}
 		return f.notes(), err
 	}
-	found, err := Results(path)
+	found, left, err := Results(path)
+	if left != "" {
+		notes = append(notes, left)
+	}
 	any := false
 	for _, name := range found {
 		f, err := readFile(name)
@@ -122,18 +126,26 @@ func (f *File) notes() []string {
 	return []string{f.Note}
 }
 
-// Results are the paths of the JSON files below a folder, and of those of lines that are no journals.
-func Results(dir string) (found []string, err error) {
+// Results are the paths of the JSON files below a folder, and of those of lines that are no journals; left is that of
+// [Files].
+func Results(dir string) (found []string, left string, err error) {
 	return Files(dir, func(name string, entry fs.DirEntry) bool {
 		return filepath.Ext(name) == ".json" ||
 			filepath.Ext(name) == ".jsonl" && entry.Type().IsRegular() && !files.IsJournal(name)
 	})
 }
 
-// Files are the paths of the files below a folder that are wanted.
-func Files(dir string, wanted func(name string, entry fs.DirEntry) bool) (found []string, err error) {
+// Files are the paths of the files below a folder that are wanted; left names the folders below it that cannot be read,
+// "" for none.
+func Files(dir string, wanted func(name string, entry fs.DirEntry) bool) (found []string, left string, err error) {
+	var unread []string
 	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !wanted(name, entry) {
+		switch {
+		case err != nil && name != dir:
+			below, _ := filepath.Rel(dir, name)
+			unread = append(unread, text.Clean(below))
+			return nil
+		case err != nil || entry.IsDir() || !wanted(name, entry):
 			return err
 		}
 		if found = append(found, name); len(found) > mostFiles {
@@ -141,7 +153,10 @@ func Files(dir string, wanted func(name string, entry fs.DirEntry) bool) (found 
 		}
 		return nil
 	})
-	return found, err
+	if len(unread) > 0 {
+		left = fmt.Sprintf("%s left out: %s", text.Count(len(unread), "folder"), text.List(unread, 3))
+	}
+	return found, left, err
 }
 
 func exists(path string) bool {

@@ -69,7 +69,7 @@ func Own(name string, raw []byte, a About) (Result, error) {
 		if users == nil {
 			users = scalar(result["num_prompts"])
 		}
-		r.Name = fmt.Sprintf("%s_qps_%s_concurrency_%s", name, text(rate), text(users))
+		r.Name = fmt.Sprintf("%s_qps_%s_concurrency_%s", name, valueText(rate), valueText(users))
 	case Throughput:
 		r.Commands.Throughput, r.Name = client, name
 	case Latency:
@@ -82,7 +82,7 @@ func Own(name string, raw []byte, a About) (Result, error) {
 	return r, nil
 }
 
-func text(v any) string {
+func valueText(v any) string {
 	if v == nil {
 		return "none"
 	}
@@ -116,7 +116,7 @@ func clientLine(kind Kind, command []string, result map[string]json.RawMessage) 
 		{"--request-rate", "qps"},
 	} {
 		if v := values[f.key]; v != nil && given[f.flag] == nil {
-			words = append(words, f.flag, text(v))
+			words = append(words, f.flag, valueText(v))
 		}
 	}
 	return shell(words)
@@ -125,7 +125,7 @@ func clientLine(kind Kind, command []string, result map[string]json.RawMessage) 
 // serverLine is the command of the server. Parallel sizes are those that the result's own metadata tell, where they do.
 func serverLine(command string, result map[string]json.RawMessage) string {
 	if words, err := argv.Split(command); err != nil || len(words) < 2 {
-		command = strings.TrimSpace(Unknown + " " + text(scalar(result["model_id"])))
+		command = strings.TrimSpace(Unknown + " " + valueText(scalar(result["model_id"])))
 		if scalar(result["model_id"]) == nil {
 			command = Unknown
 		}
@@ -161,7 +161,7 @@ func (f *parallelSize) set(words []string, size any) (out []string) {
 		own = value
 	}
 	if size != nil {
-		own = text(size)
+		own = valueText(size)
 	}
 	if own != "" {
 		out = append(out, f.flag, own)

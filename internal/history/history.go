@@ -83,6 +83,8 @@ type Folder struct {
 	Others []string
 	// Interim are results so far of runs, Alone journals of runs without a whole result: killed ones, or still on.
 	Interim, Alone []string
+	// Left names the folders that cannot be read, "" for none.
+	Left string
 	// Unsaved says why the index is not written, nil if it is.
 	Unsaved error
 }
@@ -100,7 +102,7 @@ func IndexPath(dir string) (string, error) {
 // Read lists the runs of a folder and those below it, or of a file. Results that the index at a path knows are not read
 // again, unless it is to be built anew; "" is no index.
 func Read(dir, indexPath string, anew bool) (*Folder, error) {
-	found, err := dashboard.Files(dir, func(name string, _ fs.DirEntry) bool {
+	found, left, err := dashboard.Files(dir, func(name string, _ fs.DirEntry) bool {
 		name = strings.TrimSuffix(name, ".gz")
 		return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, files.JournalSuffix)
 	})
@@ -110,12 +112,13 @@ func Read(dir, indexPath string, anew bool) (*Folder, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		dir = filepath.Dir(dir)
 	}
-	out := &Folder{}
+	out := &Folder{Left: left}
 	var results, journals []string
 	for _, path := range found {
 		switch name := filepath.Base(path); {
 		case strings.HasSuffix(name, files.SoFar+".json"):
-			out.Interim = append(out.Interim, path)
+			below, _ := filepath.Rel(dir, path)
+			out.Interim = append(out.Interim, below)
 		case name == dashboard.Table:
 		case filepath.Ext(name) == ".json", filepath.Ext(name) == files.JournalSuffix && !files.IsJournal(path):
 			results = append(results, path)

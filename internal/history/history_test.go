@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,7 +62,7 @@ func TestRead(t *testing.T) {
 	write(t, dir, "sub/a.json", result(2, ""))
 	write(t, dir, "sub/many.json", result(1, "")+"\n"+result(3, "")+"\n")
 	write(t, dir, "summary.json", "["+result(0, "")+","+result(2, "")+"]")
-	write(t, dir, "z-so-far.json", result(0, ""))
+	write(t, dir, "sub/z-so-far.json", result(0, ""))
 	write(t, dir, "benchmark_results.json", "[]")
 	write(t, dir, "cut.json", result(5, "")[:60])
 	write(t, dir, "other.json", `{"hello": "world"}`)
@@ -79,7 +80,8 @@ func TestRead(t *testing.T) {
 			t.Errorf("runs %q", got)
 		}
 		slices.Sort(f.Alone)
-		if !slices.Equal(f.Alone, []string{"empty.jsonl", "lost.jsonl"}) || len(f.Interim) != 1 {
+		if !slices.Equal(f.Alone, []string{"empty.jsonl", "lost.jsonl"}) ||
+			!slices.Equal(f.Interim, []string{filepath.Join("sub", "z-so-far.json")}) {
 			t.Errorf("alone %q, interim %q", f.Alone, f.Interim)
 		}
 		if len(f.Others) != 2 || !strings.HasPrefix(f.Others[0], "cut.json: line 1: ") ||
@@ -129,7 +131,7 @@ func TestIndex(t *testing.T) {
 	whole, _ := os.ReadFile(index)
 	for _, damaged := range []string{"", "x", string(whole[:len(whole)-9]),
 		strings.Replace(string(whole), "1.0", "1.", 1),
-		strings.Replace(string(whole), `"benchtop_history":1`, `"benchtop_history":9`, 1), "\n\n{}\n[]\nnull\n"} {
+		strings.Replace(string(whole), `"benchtop_history":2`, `"benchtop_history":9`, 1), "\n\n{}\n[]\nnull\n"} {
 		write(t, filepath.Dir(index), "index", damaged)
 		expect("damaged", figures(false), "33.0", "1.0")
 	}
@@ -145,6 +147,25 @@ func TestIndex(t *testing.T) {
 	f, err := Read(dir, filepath.Join(path, "no folder"), false)
 	if err != nil || f.Unsaved == nil || len(f.Runs) != 1 {
 		t.Error("an index that cannot be written:", f, err)
+	}
+}
+
+// What could not be read is told, and not kept: it may be readable the next time.
+func TestIndexWithoutFailures(t *testing.T) {
+	dir, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
+	if err := os.Symlink("gone", filepath.Join(dir, "a.json")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "b.json", "{}")
+	for range 2 {
+		f, err := Read(dir, index, false)
+		if err != nil || len(f.Others) != 2 || !strings.Contains(f.Others[0], "no such file") {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		known, _ := readIndex(index, dir)
+		if _, kept := known["a.json"]; kept || known["b.json"].line == nil {
+			t.Error("the index has", len(known))
+		}
 	}
 }
 
@@ -216,6 +237,63 @@ func TestTrends(t *testing.T) {
 	few, _ := Trends(f.Runs[:6], "p99_ttft_ms")
 	if !strings.HasPrefix(few[0].Note, "too few runs") || few[0].Line(80, false) == "" {
 		t.Errorf("%+v", few)
+	}
+}
+
+// Digits are bounded; the middle of large values is one of them.
+func TestDigits(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 1.2345: "1.23", 999.6: "1000", 123456.7: "123457",
+		-999999999: "-999999999", 1e9: "1e+09", -1e308: "-1e+308"} {
+		if got := Digits(v); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
+	}
+	if got := median([]float64{1.2e308, 1.6e308}); math.Abs(got/1.4e308-1) > 1e-9 {
+		t.Error(got)
+	}
+}
+
+// What was looked at is said beside what was found.
+func TestManyRuns(t *testing.T) {
+	runs := slices.Repeat([]Run{{Workload: "w", Values: []byte(`{"failed":0,"date":"x"}`)}}, mostSeries+1)
+	all, err := Trends(runs, "failed")
+	const want = "changes are looked for in the newest 1000 runs; no change found"
+	if err != nil || all[0].Note != want {
+		t.Errorf("%v, note %q, want %q", err, all[0].Note, want)
+	}
+	if _, err := Trends(runs, "date"); err == nil || err.Error() != "--figure date: no run has a number for it" {
+		t.Error(err)
+	}
+	if all, err := Trends(nil, "date"); len(all) > 0 || err != nil {
+		t.Error(all, err)
+	}
+}
+
+// A latency that no request had is no figure, though a result has 0 for it.
+func TestUnobserved(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 10 {
+		write(t, dir, fmt.Sprintf("%d.json", i), result(i, `, "p99_ttft_ms": 100, "mean_tpot_ms": 0.0, "p99_tpot_ms": 0, `+
+			`"std_ttft_ms": 0, "mean_client_queue_time_ms": 0, "date_ms": 0`))
+	}
+	for i := 10; i < 14; i++ {
+		write(t, dir, fmt.Sprintf("%d.json", i), strings.ReplaceAll(result(i, `, "p99_ttft_ms": 0.0, "x_ms": 5`),
+			`"completed": 10`, `"completed": 0`))
+	}
+	f, err := Read(dir, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Trends(f.Runs, "p99_ttft_ms")
+	if err != nil || len(all) != 1 || len(all[0].Points) != 10 || len(all[0].Changes) > 0 ||
+		all[0].Note != "4 runs left out, without this figure; no change found" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for key, want := range map[string][2]string{"p99_ttft_ms": {"100", ""}, "p99_tpot_ms": {}, "std_ttft_ms": {"0", ""},
+		"mean_client_queue_time_ms": {"0", ""}, "date_ms": {"0", ""}, "x_ms": {"", "5"}} {
+		if got := [2]string{f.Runs[0].Text(key), f.Runs[13].Text(key)}; got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,10 +21,11 @@ import (
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/parallel"
 	"benchtop/internal/text"
+	"benchtop/metrics"
 )
 
 // version is that of the index. Another one is built anew.
-const version = 1
+const version = 2
 
 // file is what the index knows of a file, a line of it.
 type file struct {
@@ -35,6 +37,8 @@ type file struct {
 	// Why it has no runs, "" if it has.
 	Why  string `json:"why,omitempty"`
 	line []byte
+	// unread: the file could not be read, which may be another time, so that no line is kept.
+	unread bool
 }
 
 // headOf is the first line of the index of a folder.
@@ -74,10 +78,11 @@ func writeIndex(path, dir string, all []file, whole bool) error {
 		lines = [][]byte{headOf(dir)}
 	}
 	for i := range all {
-		if fresh := all[i].line == nil; fresh {
-			all[i].line, _ = json.Marshal(&all[i])
-		} else if !whole {
+		switch fresh := all[i].line == nil; {
+		case all[i].unread, !fresh && !whole:
 			continue
+		case fresh:
+			all[i].line, _ = json.Marshal(&all[i])
 		}
 		lines = append(lines, all[i].line)
 	}
@@ -130,6 +135,7 @@ const largeBytes = 64 << 20
 // read reads the runs of a file.
 func (f *file) read(path string) {
 	all, err := files.ReadObjects(path)
+	f.unread = errors.As(err, new(*fs.PathError))
 	for i, raw := range all {
 		r, problem := export.ReadResult(raw)
 		if problem != nil {
@@ -144,7 +150,7 @@ func (f *file) read(path string) {
 		if run.Started.IsZero() {
 			run.Started = time.Unix(0, f.Changed)
 		}
-		run.Values = append(flatten([]byte{'{'}, "", raw), '}')
+		run.Values = append(flatten([]byte{'{'}, "", &r, raw), '}')
 		workload, load := compare.Workload(path, raw, &r.Plan)
 		run.Workload, run.Load = text.Clean(r.Plan.ModelID+", "+workload), load
 		if own := run.Text("benchtop.load"); own != "" {
@@ -169,16 +175,16 @@ const (
 )
 
 // flatten appends the values of an object that are texts, numbers or truths, by name; those within the objects
-// "benchtop", "spec" and "server" have the names of these in front.
-func flatten(dst []byte, prefix string, object []byte) []byte {
+// "benchtop", "spec" and "server" have the names of these in front. Latencies that no request had are left out.
+func flatten(dst []byte, prefix string, of *metrics.Report, object []byte) []byte {
 	for quoted, value := range jsonscan.Members(object) {
 		name := text.Clean(jsonscan.Text(quoted))
 		switch {
 		case value[0] == '{' && (prefix == "" && name == "benchtop" ||
 			prefix == "benchtop." && (name == "spec" || name == "server")):
-			dst = flatten(dst, prefix+name+".", value)
+			dst = flatten(dst, prefix+name+".", of, value)
 		case value[0] == '{', value[0] == '[', value[0] == 'n', len(quoted)+len(value) > mostText,
-			len(dst) > mostValues:
+			len(dst) > mostValues, unobserved(of, name, string(value)):
 		default:
 			if len(dst) > 1 {
 				dst = append(dst, ',')
@@ -190,4 +196,14 @@ func flatten(dst []byte, prefix string, object []byte) []byte {
 		}
 	}
 	return dst
+}
+
+// unobserved reports whether a value is the 0 of a latency that no request of the run had. A wait for a slot may be 0.
+func unobserved(of *metrics.Report, key, value string) bool {
+	key, inMS := strings.CutSuffix(key, "_ms")
+	if v, ok := Number(value); !ok || v != 0 || !inMS {
+		return false
+	}
+	l, known := metrics.LatencyOf(key[strings.IndexByte(key, '_')+1:])
+	return of.Completed == 0 || known && l != metrics.SlotWait && of.Statistics[l].Mean == 0
 }

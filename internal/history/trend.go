@@ -19,7 +19,7 @@ type Trend struct {
 	Workload string   `json:"workload"`
 	Points   []Point  `json:"runs"`
 	Changes  []Change `json:"changes"`
-	// Note says why there are no changes, or where they were not looked for; "" for neither.
+	// Note says which runs are left out, why there are no changes, or where they were not looked for; "" for none.
 	Note string `json:"note,omitempty"`
 }
 
@@ -41,7 +41,7 @@ type Change struct {
 }
 
 // Trends are those of a figure, by workload in the order of its first run. Runs without the figure are left out. A key
-// that no run has is an error.
+// for which no run has a number is an error.
 func Trends(runs []Run, key string) (all []Trend, err error) {
 	if l, known := metrics.LatencyOf(key[strings.IndexByte(key, '_')+1:]); known && l.Key() != "" {
 		key += "_ms"
@@ -49,10 +49,11 @@ func Trends(runs []Run, key string) (all []Trend, err error) {
 	if err := check(runs, key); err != nil {
 		return nil, fmt.Errorf("--figure %s: %w", key, err)
 	}
-	place := map[string]int{}
+	place, left := map[string]int{}, map[string]int{}
 	for _, r := range runs {
 		v, ok := Number(r.Text(key))
 		if !ok {
+			left[r.Workload]++
 			continue
 		}
 		i, known := place[r.Workload]
@@ -62,15 +63,18 @@ func Trends(runs []Run, key string) (all []Trend, err error) {
 		}
 		all[i].Points = append(all[i].Points, Point{r.Started, r.Name, v})
 	}
+	if len(all) == 0 && len(runs) > 0 {
+		return nil, fmt.Errorf("--figure %s: no run has a number for it", key)
+	}
 	parallel.Do(runtime.GOMAXPROCS(0), len(all), func(i int) bool {
-		all[i].change()
+		all[i].change(left[all[i].Workload])
 		return true
 	})
 	return all, nil
 }
 
-// change finds the changes.
-func (t *Trend) change() {
+// change finds the changes; so many runs have not the figure.
+func (t *Trend) change(without int) {
 	values, changes := t.values(), []Change{}
 	left := max(0, len(values)-mostSeries)
 	edges := []int{left}
@@ -84,14 +88,20 @@ func (t *Trend) change() {
 			Change{t.Points[at].Started, t.Points[at].Name, before, after, t.verdict(after - before)})
 	}
 	t.Changes = changes
+	var notes []string
+	if without > 0 {
+		notes = append(notes, text.Count(without, "run")+" left out, without this figure")
+	}
+	if left > 0 {
+		notes = append(notes, fmt.Sprintf("changes are looked for in the newest %d runs", mostSeries))
+	}
 	switch {
 	case len(values) < fewestRuns:
-		t.Note = fmt.Sprintf("too few runs to tell a change: it takes %d or more", fewestRuns)
-	case left > 0:
-		t.Note = fmt.Sprintf("changes are looked for in the newest %d runs", mostSeries)
+		notes = append(notes, fmt.Sprintf("too few runs to tell a change: it takes %d or more", fewestRuns))
 	case len(t.Changes) == 0:
-		t.Note = "no change found"
+		notes = append(notes, "no change found")
 	}
+	t.Note = strings.Join(notes, "; ")
 }
 
 func (t *Trend) values() []float64 {
@@ -101,7 +111,7 @@ func (t *Trend) values() []float64 {
 func median(values []float64) float64 {
 	values = slices.Sorted(slices.Values(values))
 	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
+	return values[(n-1)/2]/2 + values[n/2]/2 // their sum may be too large
 }
 
 // verdict says which way a change of the figure goes.
@@ -123,9 +133,9 @@ func (c Change) String() string {
 	return strings.TrimSuffix(words+", "+c.Verdict, ", ")
 }
 
-// Digits writes a number with three digits that count, and all before the decimal point.
+// Digits writes a number with three digits that count, and below a thousand millions all before the decimal point.
 func Digits(v float64) string {
-	if math.Abs(v) >= 1000 {
+	if size := math.Abs(v); size >= 999.5 && size < 1e9 {
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprintf("%.3g", v)

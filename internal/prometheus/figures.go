@@ -1,6 +1,9 @@
 package prometheus
 
 import (
+	"bytes"
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -68,6 +71,15 @@ func New(run string, plan *metrics.Plan) *Figures {
 		func() float64 { return 1 })
 	return f
 }
+
+// write writes the page. The library has no texts for its lines of help, which are left out.
+func (f *Figures) write(w io.Writer) {
+	var b bytes.Buffer
+	f.set.WritePrometheus(&b)
+	_, _ = w.Write(emptyHelp.ReplaceAll(b.Bytes(), nil)) // a reader that left
+}
+
+var emptyHelp = regexp.MustCompile(`(?m)^# HELP \S*\n`)
 
 // name is that of a figure with its labels.
 func (f *Figures) name(figure string, labels ...string) string {

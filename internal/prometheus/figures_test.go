@@ -25,7 +25,7 @@ import (
 
 func page(f *Figures) string {
 	var b strings.Builder
-	f.set.WritePrometheus(&b)
+	f.write(&b)
 	return b.String()
 }
 
@@ -128,7 +128,7 @@ func FuzzLabels(f *testing.F) {
 			t.Errorf("no UTF-8: %q", text)
 		}
 		for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-			if !strings.HasPrefix(line, "# ") && !sample.MatchString(line) {
+			if !strings.HasPrefix(line, "# TYPE ") && !sample.MatchString(line) {
 				t.Errorf("%q", line)
 			}
 		}
@@ -214,6 +214,31 @@ func TestSlowReader(t *testing.T) {
 	answer.Body.Close()
 }
 
+// Readers that keep their connections, or say nothing on them, keep others out for a second at most.
+func TestIdleReaders(t *testing.T) {
+	p, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	ask := http.Client{Timeout: 3 * time.Second}
+	for _, words := range []string{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", ""} {
+		for range readers {
+			conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.URL, "http://"), "/metrics"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			fmt.Fprint(conn, words)
+		}
+		answer, err := ask.Get(p.URL)
+		if err != nil {
+			t.Fatalf("behind readers that said %q: %v", words, err)
+		}
+		answer.Body.Close()
+	}
+}
+
 // The dashboard asks for figures that there are, and for all of them.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile("../../docs/grafana.json")
@@ -224,8 +249,8 @@ func TestDashboard(t *testing.T) {
 	eventtest.Tell(f, metrics.Steering{LoadSetting: metrics.LoadSetting{Load: metrics.Users.Of(16)}})
 	there, asked := map[string]bool{}, map[string]bool{}
 	for line := range strings.SplitSeq(page(f), "\n") {
-		if name, ok := strings.CutPrefix(line, "# HELP "); ok {
-			there[name] = true
+		if words, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			there[strings.Fields(words)[0]] = true
 		}
 	}
 	for _, name := range regexp.MustCompile(`benchtop_[a-z_0-9]+`).FindAllString(string(text), -1) {
@@ -258,6 +283,6 @@ func BenchmarkTake(b *testing.B) {
 func BenchmarkPage(b *testing.B) {
 	f := New("r", &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 900}}})
 	for b.Loop() {
-		f.set.WritePrometheus(io.Discard)
+		f.write(io.Discard)
 	}
 }

@@ -49,11 +49,12 @@ func Listen(address string) (*Page, error) {
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		if f := p.figures.Load(); f != nil {
-			f.set.WritePrometheus(w)
+			f.write(w)
 		}
 	})
-	p.server = http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10}
+	p.server = http.Server{Handler: mux, ReadHeaderTimeout: time.Second, ReadTimeout: 5 * time.Second,
+		WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	p.server.SetKeepAlivesEnabled(false) // so that idle readers keep no others out
 	go func() { _ = p.server.Serve(netutil.LimitListener(l, readers)) }()
 	return p, nil
 }

@@ -335,7 +335,8 @@ func (o *sweepOptions) page(whole bool) error {
 		parts[0].Picture = &p.Chart
 	}
 	if !whole {
-		note = strings.TrimSpace("Runs failed or are missing; the files *.failure.json of the experiment say why. " + note)
+		note = strings.TrimSpace("Runs failed or are missing; the files *.failure.json of the experiment say why. " +
+			note)
 	}
 	return files.Write(o.html, func(w io.Writer) error { return page.Tables(w, "Sweep "+o.name, note, parts) })
 }

@@ -293,8 +293,8 @@ func (t *Table) CSV(before ...[2]string) string {
 	return b.String()
 }
 
-// inert is the text of a cell of CSV, without what commands a terminal. One that a spreadsheet would run as a formula gets a quotation mark in front;
-// numbers and single characters stay.
+// inert is the text of a cell of CSV, without what commands a terminal. One that a spreadsheet would run as a formula
+// gets a quotation mark in front; numbers and single characters stay.
 func inert(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !strings.ContainsRune("\t\r\n", r) {

@@ -205,7 +205,8 @@ func duration(r *metrics.Report) finding {
 	case loaded < judge.ShortestProof:
 		return invalid("%s of load", metrics.Duration(loaded))
 	case tail > time.Duration(tailMost*float64(lasted)):
-		return invalid("%s of %s after the load, which lower throughputs", metrics.Duration(tail), metrics.Duration(lasted))
+		return invalid("%s of %s after the load, which lower throughputs", metrics.Duration(tail),
+			metrics.Duration(lasted))
 	case r.Plan.Warmup > lasted:
 		return invalid("%s after a warm-up of %s", metrics.Duration(lasted), metrics.Duration(r.Plan.Warmup))
 	}

@@ -133,6 +133,19 @@ func (o *exportSuiteOptions) table(env *session.Environment, added int) error {
 	return nil
 }
 
+// within are a file, or the files of a folder that may be results, but for those of the folder of the export; left says
+// which folders cannot be read.
+func within(path, own string) (found []string, left string, err error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return []string{path}, "", nil
+	}
+	found, left, err = dashboard.Results(path)
+	return slices.DeleteFunc(found, func(name string) bool {
+		at, err := filepath.Abs(name)
+		return err == nil && strings.HasPrefix(at, own+string(filepath.Separator))
+	}), left, err
+}
+
 // results reads what is exported, in order. Files of folders that are no results are left out.
 func (o *exportSuiteOptions) results(env *session.Environment) (all []dashboard.Result, err error) {
 	own, err := filepath.Abs(o.dir)
@@ -140,20 +153,14 @@ func (o *exportSuiteOptions) results(env *session.Environment) (all []dashboard.
 		return nil, err
 	}
 	for _, path := range o.files {
-		found, skipped := []string{path}, 0
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			var left string
-			if found, left, err = dashboard.Results(path); err != nil {
-				return nil, err
-			}
-			if left != "" {
-				env.Say(left)
-			}
-			found = slices.DeleteFunc(found, func(name string) bool {
-				at, err := filepath.Abs(name)
-				return err == nil && strings.HasPrefix(at, own+string(filepath.Separator))
-			})
+		found, left, err := within(path, own)
+		if err != nil {
+			return nil, err
 		}
+		if left != "" {
+			env.Say(left)
+		}
+		skipped := 0
 		for _, name := range found {
 			of, note, err := o.read(name)
 			switch {

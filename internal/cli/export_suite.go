@@ -133,6 +133,18 @@ func (o *exportSuiteOptions) table(env *session.Environment, added int) error {
 	return nil
 }
 
+// foreign are the results below a folder but for those in the own one.
+func foreign(env *session.Environment, dir, own string) ([]string, error) {
+	found, left, err := dashboard.Results(dir)
+	if left != "" {
+		env.Say(left)
+	}
+	return slices.DeleteFunc(found, func(name string) bool {
+		at, err := filepath.Abs(name)
+		return err == nil && strings.HasPrefix(at, own+string(filepath.Separator))
+	}), err
+}
+
 // results reads what is exported, in order. Files of folders that are no results are left out.
 func (o *exportSuiteOptions) results(env *session.Environment) (all []dashboard.Result, err error) {
 	own, err := filepath.Abs(o.dir)
@@ -142,17 +154,9 @@ func (o *exportSuiteOptions) results(env *session.Environment) (all []dashboard.
 	for _, path := range o.files {
 		found, skipped := []string{path}, 0
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			var left string
-			if found, left, err = dashboard.Results(path); err != nil {
+			if found, err = foreign(env, path, own); err != nil {
 				return nil, err
 			}
-			if left != "" {
-				env.Say(left)
-			}
-			found = slices.DeleteFunc(found, func(name string) bool {
-				at, err := filepath.Abs(name)
-				return err == nil && strings.HasPrefix(at, own+string(filepath.Separator))
-			})
 		}
 		for _, name := range found {
 			of, note, err := o.read(name)

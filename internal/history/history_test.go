@@ -273,8 +273,8 @@ func TestManyRuns(t *testing.T) {
 func TestUnobserved(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 10 {
-		write(t, dir, fmt.Sprintf("%d.json", i), result(i, `, "p99_ttft_ms": 100, "mean_tpot_ms": 0.0, "p99_tpot_ms": 0, `+
-			`"std_ttft_ms": 0, "mean_client_queue_time_ms": 0, "date_ms": 0`))
+		write(t, dir, fmt.Sprintf("%d.json", i), result(i, `, "p99_ttft_ms": 100, "mean_tpot_ms": 0.0, `+
+			`"p99_tpot_ms": 0, "std_ttft_ms": 0, "mean_client_queue_time_ms": 0, "date_ms": 0`))
 	}
 	for i := 10; i < 14; i++ {
 		write(t, dir, fmt.Sprintf("%d.json", i), strings.ReplaceAll(result(i, `, "p99_ttft_ms": 0.0, "x_ms": 5`),

@@ -434,18 +434,20 @@ func TestForeignText(t *testing.T) {
 	}
 }
 
-// TestChangesSeen counts how often a change is seen, by its size.
+// TestChangesSeen counts how often a change is seen, with -audit by its size; a large one nearly always is.
 func TestChangesSeen(t *testing.T) {
-	if *auditRuns == 0 {
-		t.Skip("only with -audit")
+	const large = 2.5
+	sizes, runs := []float64{large}, 3
+	if *auditRuns > 0 {
+		sizes, runs = []float64{1.25, 1.5, 2, large, 3}, *auditRuns/10
 	}
 	for name, change := range map[string]func(*queuetest.Server, float64){
 		"slow for the first 30 s":   func(s *queuetest.Server, by float64) { s.Slow, s.SlowFor = by, 30 },
 		"slower to the end":         func(s *queuetest.Server, by float64) { s.Drift, s.DriftFor = by-1, 130 },
 		"slower from the middle on": func(s *queuetest.Server, by float64) { s.Slow, s.SlowFor = 1/by, 65 },
 	} {
-		for _, by := range []float64{1.25, 1.5, 2, 2.5, 3} {
-			seen, runs := 0, *auditRuns/10
+		for _, by := range sizes {
+			seen := 0
 			for i := range runs {
 				m := clean()
 				change(&m.server, by)
@@ -455,6 +457,9 @@ func TestChangesSeen(t *testing.T) {
 				}
 			}
 			t.Logf("%s, %g times: seen in %d of %d", name, by, seen, runs)
+			if by == large && 3*seen < 2*runs {
+				t.Errorf("%s, %g times: seen in %d of %d", name, by, seen, runs)
+			}
 		}
 	}
 }

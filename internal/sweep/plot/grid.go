@@ -1,8 +1,12 @@
 package plot
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
 	"benchtop/internal/table"
 )
@@ -12,7 +16,7 @@ var gridKeys = [][2]string{{"request_throughput", "req/s"}, {"output_throughput"
 	{"median_ttft_ms", "TTFT p50 ms"}, {"p99_ttft_ms", "TTFT p99 ms"}, {"median_tpot_ms", "TPOT p50 ms"},
 	{"p99_tpot_ms", "TPOT p99 ms"}, {"failed", "failed"}}
 
-// Grid has a row for each combination of a sweep, by the name of its directory, with the means of its runs.
+// Grid has a row for each combination of a sweep, by the name of its directory and the numbers in it, with the means of its runs.
 func Grid(records []Record) *table.Table {
 	t := table.New("Combinations, means of their runs", "combination", "runs")
 	for _, k := range gridKeys {
@@ -35,5 +39,15 @@ func Grid(records []Record) *table.Table {
 		}
 		t.Add(row...)
 	}
+	slices.SortStableFunc(t.Rows, func(a, b []table.Cell) int {
+		return strings.Compare(padded(a[0].Text), padded(b[0].Text))
+	})
 	return t
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// padded is a name whose numbers are so long that they are in order of their values.
+func padded(name string) string {
+	return digits.ReplaceAllStringFunc(name, func(n string) string { return fmt.Sprintf("%12s", n) })
 }

@@ -11,8 +11,8 @@ import (
 func TestGrid(t *testing.T) {
 	dir := t.TempDir()
 	for name, runs := range map[string]string{
-		"BENCH--a=1": `[{"request_throughput": 2, "p99_ttft_ms": 10}, {"request_throughput": 4}]`,
-		"BENCH--a=2": `[{"request_throughput": 5, "failed": 1}]`} {
+		"BENCH--a=10": `[{"request_throughput": 2, "p99_ttft_ms": 10}, {"request_throughput": 4}]`,
+		"BENCH--a=2":  `[{"request_throughput": 5, "failed": 1}]`} {
 		path := filepath.Join(dir, name, "summary.json")
 		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -26,7 +26,7 @@ func TestGrid(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := Grid(records).CSV()
-	if want := "BENCH--a=1,2,3.00,-,-,10.00,-,-,-\nBENCH--a=2,1,5.00,-,-,-,-,-,1.00\n"; !strings.HasSuffix(got, want) {
+	if want := "BENCH--a=2,1,5.00,-,-,-,-,-,1.00\nBENCH--a=10,2,3.00,-,-,10.00,-,-,-\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -16,7 +16,8 @@ var gridKeys = [][2]string{{"request_throughput", "req/s"}, {"output_throughput"
 	{"median_ttft_ms", "TTFT p50 ms"}, {"p99_ttft_ms", "TTFT p99 ms"}, {"median_tpot_ms", "TPOT p50 ms"},
 	{"p99_tpot_ms", "TPOT p99 ms"}, {"failed", "failed"}}
 
-// Grid has a row for each combination of a sweep, by the name of its directory and the numbers in it, with the means of its runs.
+// Grid has a row for each combination of a sweep, by the name of its directory and the numbers in it, with the means of
+// its runs.
 func Grid(records []Record) *table.Table {
 	t := table.New("Combinations, means of their runs", "combination", "runs")
 	for _, k := range gridKeys {

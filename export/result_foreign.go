@@ -104,6 +104,7 @@ func sglangResult(object []byte) translated {
 			t[key] = json.RawMessage(raw)
 		}
 	}
+	t.number("tensor_parallel_size", 1, object, "server_info", "tp_size")
 	delete(t, "model_id")
 	t.text("model_id", within(object, "model_id"), within(object, "server_info", "served_model_name"),
 		within(object, "server_info", "model_path"))

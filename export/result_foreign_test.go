@@ -62,6 +62,9 @@ func TestForeignResults(t *testing.T) {
 		if r.RequestThroughput != 4 || r.OutputThroughput != 128 || r.TotalThroughput != 1152 {
 			t.Errorf("%s: %g req/s, %g and %g tok/s", name, r.RequestThroughput, r.OutputThroughput, r.TotalThroughput)
 		}
+		if name == "SGLang" && !strings.Contains(string(all[0]), `"tensor_parallel_size":2`) {
+			t.Errorf("%s: the size of its server is lost: %s", name, all[0])
+		}
 		if name == "AIPerf" && r.Plan.Started != time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local) {
 			t.Errorf("%s: started %v", name, r.Plan.Started)
 		}

@@ -34,7 +34,7 @@ difference may be chance, at a level of 1 %. A side is the URL of a server, a pr
 FILE.yaml#NAME, or the command of a server in quotes. All other flags are those of 'benchtop serve'; --num-prompts or
 --duration is the budget of each side. With --figure and --precision it stops early.
 
-  benchtop ab --a http://old:8000 --b http://new:8000 --num-prompts 1000 --max-concurrency 16
+  benchtop ab http://old:8000 http://new:8000 --num-prompts 1000 --max-concurrency 16
   benchtop ab --a 'vllm serve M' --b 'vllm serve M --max-num-seqs 64' --request-rate 4 --fail-on 'mean_tpot_ms>+5%'
 
 --paired blocks sends the draw in parts, each to one side and then to the other, in random order, so that servers may
@@ -88,10 +88,11 @@ type abRun struct {
 
 func newAB() *abOptions {
 	o := &abOptions{comparison: comparison{name: "ab"}, enough: make(chan struct{}),
-		flags: argv.Flags{Synopsis: "ab --a SIDE --b SIDE [flags of serve]", Text: abText}}
+		flags: argv.Flags{Synopsis: "ab A B [flags of serve]", Text: abText}}
 	f := o.flags.Group("Comparison")
-	f.StringVar(&o.texts[0], "a", "", "the first side: URL, FILE.yaml#PROFILE, or the command of a server in quotes")
-	f.StringVar(&o.texts[1], "b", "", "the second side")
+	f.StringVar(&o.texts[0], "a", "",
+		"the first side, as the first argument: URL, FILE.yaml#PROFILE, or the command of a server in quotes")
+	f.StringVar(&o.texts[1], "b", "", "the second side, as the second argument")
 	f.StringVar(&o.paired, "paired", inBlocks,
 		"how requests meet: blocks (in parts, in random order) or duet (at once)")
 	argv.OneOf(f, "paired", inBlocks, asDuet)
@@ -115,6 +116,11 @@ func (o *abOptions) parse(env *session.Environment, args []string) (err error) {
 	rest, err := env.Parse(&o.flags, own)
 	if errors.As(err, new(argv.Help)) {
 		return err
+	}
+	for i := range o.texts {
+		if o.texts[i] == "" && len(others) > 0 && !strings.HasPrefix(others[0], "-") {
+			o.texts[i], others = others[0], others[1:]
+		}
 	}
 	p := usage.Problems{err, noArguments("ab", rest)}
 	p.OneOf("paired", o.paired, inBlocks, asDuet)

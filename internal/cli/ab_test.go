@@ -22,7 +22,7 @@ func TestAB(t *testing.T) {
 	if err := os.WriteFile(profile, []byte("profiles:\n  b:\n    base-url: "+slow+"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	flags := []string{"ab", "--a", fast, "--b", profile + "#b", "--max-concurrency", "2", "--random-input-len", "16",
+	flags := []string{"ab", fast, profile + "#b", "--max-concurrency", "2", "--random-input-len", "16",
 		"--random-output-len", "4", "--no-tui", "--fail-on", "mean_e2el_ms>+50%", "--result-dir", dir}
 	duet := benchtop(append(flags, "--paired", "duet", "--num-prompts", "64", "--save-result")...)
 	if duet.code == session.ExitFailed {

@@ -266,6 +266,16 @@ func TestForeignText(t *testing.T) {
 	}
 }
 
+// A configuration with the name of another column hides nothing in JSON.
+func TestNamesInJSON(t *testing.T) {
+	c := table.New("t", "qps", "qps")
+	c.Add(4, 128)
+	got := JSON([]Table{{Table: *c}}, "")
+	if !strings.Contains(got, `"qps": 4`) || !strings.Contains(got, `"qps (2)": 128`) {
+		t.Error(got)
+	}
+}
+
 // A value above the limit but within the slack has a mark of its own; the table of the highest loads is named by the
 // axis.
 func TestMarks(t *testing.T) {

@@ -225,8 +225,8 @@ func CSV(tables []Table, _ string) string {
 	return out
 }
 
-// JSON is an object of the note and the tables, whose rows are objects by the names of the columns. A cell that is a
-// number is one; "" is null.
+// JSON is an object of the note and the tables, whose rows are objects by the names of the columns; the name of a
+// configuration that is that of another column has its number. A cell that is a number is one; "" is null.
 func JSON(tables []Table, note string) string {
 	type entry struct {
 		Group string           `json:"group"`
@@ -240,7 +240,11 @@ func JSON(tables []Table, note string) string {
 		for _, cells := range t.Rows {
 			row := map[string]any{}
 			for k, c := range cells {
-				row[t.Columns[k].Name] = value(c.Text)
+				name := t.Columns[k].Name
+				if _, taken := row[name]; taken {
+					name = fmt.Sprintf("%s (%d)", name, k+1)
+				}
+				row[name] = value(c.Text)
 			}
 			e.Rows = append(e.Rows, row)
 		}

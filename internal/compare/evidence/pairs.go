@@ -53,9 +53,8 @@ type cell struct {
 
 // end of a request.
 type end struct {
-	at     time.Duration
-	tokens int
-	ok     bool
+	at                time.Duration
+	tokens, completed int
 }
 
 // mostCells bounds them; neighbours are joined where there are more.
@@ -138,7 +137,7 @@ func (p *Pairs) add(pair *[2]*metrics.Request) {
 		if q.Sent != metrics.Never {
 			c.sent[i] = earlier(c.sent[i], q.Sent)
 		}
-		p.ended[i] = append(p.ended[i], end{q.Done, counts.OutputTokens, q.OK()})
+		p.ended[i] = append(p.ended[i], end{q.Done, counts.OutputTokens, counts.Completed})
 		for _, l := range compared {
 			if both {
 				addLatency(&c.sides[i].histograms[l], l, q)
@@ -149,13 +148,19 @@ func (p *Pairs) add(pair *[2]*metrics.Request) {
 
 // addLatency adds the values of a latency of a request.
 func addLatency(h *metrics.Histogram, l metrics.Latency, q *metrics.Request) {
-	if l == metrics.ITL {
-		for i := 1; i < len(q.Chunks); i++ {
-			h.Add(q.Gap(i))
+	v := metrics.Never
+	switch l {
+	case metrics.TTFT:
+		v = q.TTFT()
+	case metrics.TPOT:
+		v = q.TPOT()
+	case metrics.E2EL:
+		v = q.E2EL()
+	case metrics.ITL:
+		for gap := range l.Plain(q) {
+			h.Add(gap)
 		}
-		return
 	}
-	v := map[metrics.Latency]func() time.Duration{metrics.TTFT: q.TTFT, metrics.TPOT: q.TPOT, metrics.E2EL: q.E2EL}[l]()
 	if v != metrics.Never {
 		h.Add(v)
 	}
@@ -246,7 +251,7 @@ func (p *Pairs) timed(side, whole int) []slice {
 		}
 		if k >= 0 && k < whole {
 			of[k].tokens += e.tokens
-			of[k].completed += map[bool]int{true: 1}[e.ok]
+			of[k].completed += e.completed
 		}
 	}
 	return of

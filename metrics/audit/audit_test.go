@@ -423,6 +423,23 @@ func TestCleanRuns(t *testing.T) {
 	}
 }
 
+// Users whose time is over have not come to all prompts, which is no reason; requests of a rate were due.
+func TestPromptsLeft(t *testing.T) {
+	for users, want := range map[int]audit.Outcome{8: audit.Valid, 0: audit.Invalid} {
+		r := metrics.Report{NotSent: 4000, Plan: metrics.Plan{MaxConcurrency: users, Duration: time.Minute,
+			Rate: metrics.Rate(math.Inf(1))}}
+		if users == 0 {
+			r.Plan.Rate = 10
+		}
+		r.Completed = 600
+		for _, c := range audit.Of(&r).Checks {
+			if c.Name == "plan" && c.Outcome != want {
+				t.Errorf("%d users: %+v", users, c)
+			}
+		}
+	}
+}
+
 // What comes from a journal is cleaned.
 func TestForeignText(t *testing.T) {
 	m := clean()

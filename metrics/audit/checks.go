@@ -70,6 +70,7 @@ func invalid(format string, args ...any) finding {
 func unknown(figure, tell string) finding { return finding{Unknown, figure, tell} }
 
 func plan(r *metrics.Report) finding {
+	leftover := r.Plan.ClosedLoop() && r.Plan.Duration > 0 // what users did not come to in their time was never due
 	switch i := r.Interrupted; {
 	case r.Completed == 0:
 		return invalid("no request succeeded")
@@ -77,7 +78,7 @@ func plan(r *metrics.Report) finding {
 		return invalid("%s", text.Fit(text.Clean(i.Reason), longestReason))
 	case i != nil:
 		return invalid("ended early, %s cut, %d not sent", text.Count(i.Cancelled, "request"), i.Unsent)
-	case float64(r.NotSent) > notSentMost*float64(r.NotSent+r.Counts.Ended()): // others were due as time ran out
+	case !leftover && float64(r.NotSent) > notSentMost*float64(r.NotSent+r.Counts.Ended()): // others were due as time ran out
 		return invalid("%s due and not sent", text.Count(r.NotSent, "request"))
 	case r.Sessions != nil && r.Sessions.NotSent > 0:
 		return invalid("%s of conversations not sent", text.Count(r.Sessions.NotSent, "turn"))

@@ -111,7 +111,11 @@ func (l *Levels) rateSaturation(a *metrics.Answer, order []*level) {
 		}
 		return
 	}
-	a.Saturates, a.Capacity, a.SaturatedAt = true, o.capacity, l.list[o.first].From
+	passed := o.first // work is left undone before the load is that of the capacity
+	for passed < o.last && l.list[passed].Offered < o.capacity.Low {
+		passed++
+	}
+	a.Saturates, a.Capacity, a.SaturatedAt = true, o.capacity, l.list[passed].From
 	a.Confirmed = !l.Live || o.errors >= 2*overloadErrors
 	for _, v := range order {
 		if v.Offered <= o.capacity.Low {

@@ -3,6 +3,7 @@ package judge_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,24 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 		}
 		if wrong > 1 {
 			t.Errorf("%s: %d of %d are off by more than a tenth", name, wrong, len(ramps)*seeds)
+		}
+	}
+}
+
+// Saturation begins where the load is that of the capacity, also after a stall that left work undone before.
+func TestSaturationBeginsAtItsLoad(t *testing.T) {
+	for at, length := range map[time.Duration]time.Duration{25 * second: 6 * second, 35 * second: 2 * second} {
+		s := many.with(func(s *server) { s.stallAt, s.stall = at, length })
+		ramp := linear(4, 44, minute)
+		for seed := range uint64(3) {
+			r := rand.New(rand.NewPCG(seed, 7))
+			report := reported(t, rampPlan(ramp), s.serve(poisson(ramp, r), r))
+			a := report.Answer
+			passed := slices.IndexFunc(report.Levels, func(l metrics.LoadLevel) bool { return l.From == a.SaturatedAt })
+			if !a.Saturates || passed < 0 || report.Levels[passed].Offered < a.Capacity.Low {
+				t.Errorf("stall at %v, seed %d: saturates from %v on, the capacity is %.1f or more", at, seed,
+					a.SaturatedAt, a.Capacity.Low)
+			}
 		}
 	}
 }

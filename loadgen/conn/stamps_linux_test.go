@@ -43,8 +43,8 @@ func TestPacketWithoutStamp(t *testing.T) {
 	defer stamps.close()
 	conn, server := stampedPair(t, stamps)
 	option := func(flags int) {
-		err := conn.kernel.raw.Control(func(fd uintptr) {
-			if err := unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING, flags); err != nil {
+		err := control(conn.Conn, func(fd int) {
+			if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, flags); err != nil {
 				t.Error(err)
 			}
 		})

@@ -6,15 +6,29 @@ import (
 	"errors"
 	"io"
 	"net"
+	"time"
 )
 
 func openStampedSocket() (io.Closer, error) { return nil, errors.ErrUnsupported }
 
 func warmStampedSocket() (io.Closer, error) { return nil, errors.ErrUnsupported }
 
-// kernelReader exists on Linux only.
-type kernelReader struct{ steps int }
+// socket and poller exist on Linux only.
+type (
+	socket struct {
+		net.Conn
+		steps  int
+		poller *poller
+	}
+	poller struct{}
+)
 
-func newKernelReader(net.Conn, *wallClock) *kernelReader { return nil }
+func newPoller() (*poller, error) { return nil, errors.ErrUnsupported }
 
-func (*kernelReader) read([]byte) (int, int64, error) { return 0, noStamp, errors.ErrUnsupported }
+func (*poller) close() {}
+
+func (*poller) arrived(_, _ time.Duration) {}
+
+func newSocket(net.Conn, *poller, *wallClock) *socket { return nil }
+
+func (*socket) read([]byte) (int, int64, error) { return 0, noStamp, errors.ErrUnsupported }

@@ -15,8 +15,8 @@ import (
 type timedConn struct {
 	net.Conn
 	clock  Clock
-	stamps *stampState   // of all connections
-	kernel *kernelReader // nil: a read is stamped when it returns
+	stamps *stampState // of all connections
+	kernel *socket     // Conn, with stamps of the kernel; nil: a read is stamped when it returns
 
 	sent     time.Duration // when the first write of a request began; metrics.Never before it
 	read     time.Duration // arrival of the data of the last read
@@ -34,7 +34,9 @@ const noStamp = 0
 func newTimedConn(conn net.Conn, stamps *stampState) *timedConn {
 	c := &timedConn{Conn: conn, stamps: stamps, delay: metrics.Never}
 	if stamps != nil {
-		c.kernel = newKernelReader(conn, stamps.wall)
+		if c.kernel = newSocket(conn, stamps.poller, stamps.wall); c.kernel != nil {
+			c.Conn = c.kernel
+		}
 	}
 	return c
 }
@@ -104,8 +106,10 @@ func (c *timedConn) stamp(stamp int64) {
 		c.read, c.delay = user, metrics.Never
 		return
 	}
-	c.read = min(user, max(c.read, c.clock.At(c.stamps.anchor.Add(time.Duration(at)))))
+	before := c.read
+	c.read = min(user, max(before, c.clock.At(c.stamps.anchor.Add(time.Duration(at)))))
 	c.delay = user - c.read
+	c.stamps.poller.arrived(c.read-before, c.read-c.sent)
 }
 
 // expire makes reads fail some time between at and at+slack. The slack spares most moves of the deadline. On a
@@ -122,6 +126,7 @@ func (c *timedConn) expire(at time.Time, slack time.Duration) {
 type stampState struct {
 	anchor time.Time // zero of the monotonic clock of wall
 	wall   *wallClock
+	poller *poller
 	// warm is a socket that requests stamps all the time. The kernel begins to stamp packets some time after the first
 	// socket requests it, and stops after the last one is closed.
 	warm io.Closer
@@ -136,14 +141,20 @@ func newStamping(timestamps string) *stampState {
 	if err != nil {
 		return nil
 	}
+	poller, err := newPoller()
+	if err != nil {
+		_ = warm.Close()
+		return nil
+	}
 	anchor := time.Now()
-	return &stampState{anchor: anchor, wall: newWallClock(systemClock(anchor)), warm: warm}
+	return &stampState{anchor: anchor, wall: newWallClock(systemClock(anchor)), poller: poller, warm: warm}
 }
 
 // close may be called more than once, and for nil.
 func (s *stampState) close() {
 	if s != nil {
 		_ = s.warm.Close()
+		s.poller.close()
 	}
 }
 

@@ -164,7 +164,7 @@ func (x *exchange) event(name, data []byte) error {
 		return nil
 	}
 	defer x.reader.Release()
-	m, err := x.engine.options.Protocol.Event(&x.reader, data)
+	m, err := x.reader.Event(x.engine.options.Protocol, data)
 	if m.Failure == "" && !m.End && failed {
 		m.Failure, err = cmp.Or(protocol.Clip(string(data)), "an event named "+string(name)+", without words"), nil
 	}

@@ -163,7 +163,8 @@ func (p *poller) decide(n int) bool {
 	p.seen += n
 	if past := time.Since(p.since); past >= restWindow {
 		seen := int64(p.seen)
-		p.rests = float64(seen) >= restFrom*past.Seconds() && p.quick.Load() <= seen/quickShare && p.young.Load() <= seen/2
+		p.rests = float64(seen) >= restFrom*past.Seconds() &&
+			p.quick.Load() <= seen/quickShare && p.young.Load() <= seen/2
 		p.since, p.seen = p.since.Add(past), 0
 		p.quick.Store(0)
 		p.young.Store(0)

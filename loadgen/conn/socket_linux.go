@@ -16,8 +16,9 @@ import (
 	"benchtop/internal/race"
 )
 
-// socket is a TCP connection with a poller of its own in place of the runtime's, and the kernel's stamps of its data. It
-// behaves as a connection of package net. A read allocates nothing and costs one system call, also where it has to wait.
+// socket is a TCP connection with a poller of its own in place of the runtime's, and the kernel's stamps of its data.
+// It behaves as a connection of package net. A read allocates nothing and costs one system call, also where it has to
+// wait.
 //
 // One goroutine at a time reads, one writes; the other methods may be called from any.
 type socket struct {
@@ -51,8 +52,8 @@ type socket struct {
 // controlWords hold a control message with three times, and half of another.
 const controlWords = 12
 
-// newSocket takes over a connection, and returns nil unless that is a plain TCP connection: a wrapped one has to be read
-// through its wrapper, and packets of a unix socket have no stamps.
+// newSocket takes over a connection, and returns nil unless that is a plain TCP connection: a wrapped one has to be
+// read through its wrapper, and packets of a unix socket have no stamps.
 func newSocket(conn net.Conn, p *poller, wall *wallClock) *socket {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
@@ -210,7 +211,8 @@ func (s *socket) receive(p []byte) (n int, err error) {
 		s.msg.SetControllen(len(s.controlBytes())) // the kernel left the length of the last message there
 		// A raw system call is enough, since it never waits; it saves a twentieth of a read.
 		var got uintptr
-		got, _, errno = unix.RawSyscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.msg)), unix.MSG_DONTWAIT)
+		got, _, errno = unix.RawSyscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.msg)),
+			unix.MSG_DONTWAIT)
 		n = int(got)
 	}
 	s.part.Base = nil

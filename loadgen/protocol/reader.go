@@ -66,13 +66,18 @@ type Reader struct {
 	parsers *Parsers
 	parser  *fastjson.Parser // lent for an event, nil between two
 	large   bool
+	// template is empty until an event is one.
+	template template
 	// Whether the event contains the word. Looking up a member that most events lack costs more than searching for the
 	// word.
 	mentionsError, mentionsUsage bool
 }
 
 // Begin readies the reader for an answer.
-func (r *Reader) Begin(lender *Parsers) { *r = Reader{Clocks: UnknownClocks(), parsers: lender} }
+func (r *Reader) Begin(lender *Parsers) {
+	t := template{head: r.template.head[:0], tail: r.template.tail[:0]}
+	*r = Reader{Clocks: UnknownClocks(), parsers: lender, template: t}
+}
 
 // parse reads a JSON object, whose tokens are unknown so far, and its error into m. It returns nil for an error object.
 func (r *Reader) parse(m *Message, data []byte) (*fastjson.Value, error) {

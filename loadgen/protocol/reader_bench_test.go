@@ -19,7 +19,7 @@ func BenchmarkDecode(b *testing.B) {
 			data := []byte(c.data)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := p.Event(r, data); err != nil {
+				if _, err := r.Event(p, data); err != nil {
 					b.Fatal(err)
 				}
 				r.Release()

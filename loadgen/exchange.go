@@ -69,7 +69,7 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 	*x = exchange{
 		engine: e, server: e.servers.all[q.Server], emit: x.emit, sse: x.sse, reader: x.reader, text: x.text[:0],
 		whole: x.whole[:0], opening: x.opening[:0],
-		q:       q, sink: sink, chunkEvent: event.Event{Kind: event.Chunk, Request: q}, delay: metrics.Never,
+		q: q, sink: sink, chunkEvent: event.Event{Kind: event.Chunk, Request: q}, delay: metrics.Never,
 	}
 	x.reader.Begin(&e.parsers)
 	return x

@@ -118,7 +118,8 @@ func TestWriteWaits(t *testing.T) {
 	}
 	_ = conn.SetWriteDeadline(time.Time{})
 	time.AfterFunc(30*time.Millisecond, func() { _ = conn.Close() })
-	closed := &net.OpError{Op: "write", Net: "tcp", Source: conn.LocalAddr(), Addr: conn.RemoteAddr(), Err: net.ErrClosed}
+	closed := &net.OpError{Op: "write", Net: "tcp", Source: conn.LocalAddr(), Addr: conn.RemoteAddr(),
+		Err: net.ErrClosed}
 	if n, err := conn.Write(large); told(0, err) != told(0, closed) {
 		t.Errorf("closed meanwhile: %d bytes, %v", n, err)
 	}

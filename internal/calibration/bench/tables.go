@@ -20,7 +20,8 @@ import (
 
 // tables are all tables, in the order of the page. Quick ones have one round of smaller loads.
 func tables(quick bool) []table {
-	all := append([]table{streams(quick), stamps(quick), burst(quick), pacers(quick), startup()}, dashboards(quick)...)
+	all := []table{streams(quick), stamps(quick), burst(quick), pacers(quick), startup(), peers(quick)}
+	all = append(all, dashboards(quick)...)
 	if quick {
 		for i := range all {
 			all[i].rounds = 1

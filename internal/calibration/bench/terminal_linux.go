@@ -42,3 +42,12 @@ func openTerminal(s size) (master, slave *os.File, resize func(size) error, err 
 
 // ownTerminal makes the standard input of a command its controlling terminal.
 func ownTerminal(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} }
+
+// mostResident is the most memory that a program had, in bytes; 0 where the system does not say.
+func mostResident(state *os.ProcessState) int64 {
+	usage, ok := state.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	return usage.Maxrss * 1024
+}

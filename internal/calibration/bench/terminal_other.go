@@ -16,3 +16,5 @@ func openTerminal(size) (master, slave *os.File, resize func(size) error, err er
 }
 
 func ownTerminal(*exec.Cmd) {}
+
+func mostResident(*os.ProcessState) int64 { return 0 }

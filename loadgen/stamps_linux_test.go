@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -34,7 +35,7 @@ func ask(conn any, about func(fd int)) bool {
 }
 
 // seen are the pending events of a connection.
-func seen(conn net.Conn) (events int16) {
+func seen(conn *os.File) (events int16) {
 	ask(conn, func(fd int) {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}}
 		_, _ = unix.Poll(fds, 0)
@@ -43,17 +44,19 @@ func seen(conn net.Conn) (events int16) {
 	return events
 }
 
-func init() { closedByServer = func(conn net.Conn) bool { return seen(conn)&unix.POLLRDHUP != 0 } }
+func init() {
+	closedByServer = func(socket *os.File) bool { return seen(socket)&unix.POLLRDHUP != 0 }
+}
 
 // writeLog has the times at which a server began to write its pieces. On loopback the kernel stamps a packet during the
 // write, so that nothing here depends on the load of the machine.
 type writeLog struct {
 	mu     sync.Mutex
 	before []time.Time
-	client *net.TCPConn // nil until it has dialled
+	client *os.File // the socket of the client; nil until it has dialled
 }
 
-// dial opens and keeps the client's end.
+// dial opens the client's end, and keeps a descriptor of it, since the client may take the connection over.
 func (l *writeLog) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
@@ -61,13 +64,14 @@ func (l *writeLog) dial(ctx context.Context, network, address string) (net.Conn,
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.client = c.(*net.TCPConn)
-	return c, nil
+	l.client, err = c.(*net.TCPConn).File()
+	return c, err
 }
 
 // target is the server at base, dialled by dial.
 func (l *writeLog) target(t *testing.T, base string) *target.Target {
 	t.Helper()
+	t.Cleanup(func() { _ = l.client.Close() })
 	return targetOf(t, target.Options{BaseURL: base, Insecure: true, Dial: l.dial})
 }
 
@@ -98,6 +102,9 @@ func (l *writeLog) taken(conn net.Conn) {
 	l.mu.Lock()
 	client := l.client
 	l.mu.Unlock()
+	if client == nil {
+		return
+	}
 	for seen(client)&unix.POLLIN != 0 {
 		time.Sleep(time.Millisecond)
 	}

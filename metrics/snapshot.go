@@ -113,7 +113,7 @@ type Snapshot struct {
 	// OutputExact: no request in flight is counted by its chunks.
 	OutputExact bool
 	// Windows from the start of the run; the last one is still open.
-	Windows []Window
+	Windows []*Window
 	// Minutes are joined from the windows and the samples of the run; none where nobody joined them.
 	Minutes Minutes
 	// Histograms of the run without its warm-up. A latency counts from its moment on, and no longer if its request
@@ -278,6 +278,16 @@ type Window struct {
 	Reported  ServerTimes
 	// Ends are of the requests that ended in this second, the warm-up included; nil for none.
 	Ends *Ends
+}
+
+// Clone is a window of its own, which may be changed.
+func (w *Window) Clone() *Window {
+	c := *w
+	c.Ends = (*Ends)(nil).Merge(w.Ends)
+	for l := range c.Histograms {
+		c.Histograms[l].shared = true
+	}
+	return &c
 }
 
 // Length is the time of the window.

@@ -18,13 +18,13 @@ func hours(n int) metrics.Snapshot {
 	s := tuitest.Full()
 	const minute = 60
 	seconds := n * 3600
-	ws := make([]metrics.Window, seconds)
+	ws := make([]*metrics.Window, seconds)
 	server := make([]metrics.ServerSecond, seconds)
 	gpus := make([]metrics.GPUSecond, seconds)
 	client := make([]metrics.ClientSecond, seconds)
 	for i := range seconds {
 		at := time.Duration(i) * time.Second
-		ws[i], server[i] = s.Windows[i%minute], s.Server[i%minute%len(s.Server)]
+		ws[i], server[i] = s.Windows[i%minute].Clone(), s.Server[i%minute%len(s.Server)]
 		gpus[i], client[i] = s.GPUs[i%minute%len(s.GPUs)], s.Client[i%minute%len(s.Client)]
 		ws[i].Start = at
 		server[i].At, gpus[i].At, client[i].At = at+time.Second, at+time.Second, at+time.Second

@@ -35,7 +35,7 @@ func (v *View) at(now time.Duration) metrics.Snapshot {
 }
 
 // capture takes the snapshot without the windows that did not change since the last one.
-func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed []metrics.Window,
+func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed []*metrics.Window,
 	viewed requestSelection) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

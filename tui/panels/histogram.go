@@ -229,17 +229,17 @@ func drawHeat(c screen.Canvas, v *View) {
 }
 
 // latencyBins are the samples of a latency in some windows by the bins of an axis.
-func latencyBins(l metrics.Latency, ax chart.LatencyAxis) func([]metrics.Window) []float64 {
+func latencyBins(l metrics.Latency, ax chart.LatencyAxis) func([]*metrics.Window) []float64 {
 	merged := merger{}
-	return func(ws []metrics.Window) []float64 {
+	return func(ws []*metrics.Window) []float64 {
 		merged.ws = ws
 		return ratesOf(bins(ax, merged.histogram(l)), ws)
 	}
 }
 
 // ratesOf turns numbers of some windows into rates.
-func ratesOf(numbers []float64, ws []metrics.Window) []float64 {
-	last := &ws[len(ws)-1]
+func ratesOf(numbers []float64, ws []*metrics.Window) []float64 {
+	last := ws[len(ws)-1]
 	for i := range numbers {
 		numbers[i] /= (last.Start + last.Length() - ws[0].Start).Seconds()
 	}
@@ -248,11 +248,11 @@ func ratesOf(numbers []float64, ws []metrics.Window) []float64 {
 
 // heatCells are the cells of each place of an axis, for each of w columns, given those of some windows; nil where there
 // are none.
-func (v *View) heatCells(w int, t chart.TimeAxis, ws []metrics.Window, end time.Duration,
-	of func([]metrics.Window) []float64) [][]float64 {
+func (v *View) heatCells(w int, t chart.TimeAxis, ws []*metrics.Window, end time.Duration,
+	of func([]*metrics.Window) []float64) [][]float64 {
 	cells := make([][]float64, w)
 	for some := range v.sharing(ws, t.Group(w)) {
-		column, last := of(some), &some[len(some)-1]
+		column, last := of(some), some[len(some)-1]
 		from, to := some[0].Start, last.Start+last.Length()
 		// A column belongs to the seconds in which its middle lies.
 		part := func(at time.Duration) int { return int(math.Ceil(t.Part(at)*float64(w) - 0.5)) }

@@ -18,7 +18,7 @@ import (
 func aged(r *rand.Rand, seconds int) metrics.Snapshot {
 	s := metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Running, At: time.Duration(seconds) * time.Second}
 	for i := range seconds {
-		w := metrics.Window{Start: time.Duration(i) * time.Second}
+		w := &metrics.Window{Start: time.Duration(i) * time.Second}
 		for range r.IntN(4) {
 			w.Histograms[metrics.TTFT].Add(time.Duration(r.IntN(5_000_000)) * time.Microsecond)
 		}
@@ -32,7 +32,7 @@ func aged(r *rand.Rand, seconds int) metrics.Snapshot {
 func TestPercentileOfSharedColumn(t *testing.T) {
 	s := metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Finished, At: 100 * time.Second}
 	for i := range 100 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second}
+		w := &metrics.Window{Start: time.Duration(i) * time.Second}
 		n, took := 99, 10*time.Millisecond
 		if i%2 == 1 {
 			n, took = 1, time.Second
@@ -71,7 +71,7 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 	s := aged(r, 9000)
 	s.State = metrics.Finished
 	for i := range s.Windows {
-		w := &s.Windows[i]
+		w := s.Windows[i]
 		w.TokensOut, w.Sent, w.Running, w.Waiting = r.IntN(1000), r.IntN(30), r.IntN(64), r.IntN(9)
 		at := w.Start + time.Second + 3*time.Millisecond
 		s.Server = append(s.Server, metrics.ServerSecond{At: at, Took: time.Second, Running: float64(r.IntN(64)),

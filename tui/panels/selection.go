@@ -9,12 +9,12 @@ import (
 
 // selection is the part of a run within the span.
 type selection struct {
-	closed []metrics.Window // whole seconds only: their counts are rates
+	closed []*metrics.Window // whole seconds only: their counts are rates
 	// Of the whole run or not: see View.serverSpan and View.engines.
 	server  map[bool][]metrics.ServerSecond
 	engines map[bool][]metrics.Engine
 
-	windows    []metrics.Window // of the figures
+	windows    []*metrics.Window // of the figures
 	histograms metrics.WindowHistograms
 	merged     [metrics.NumInWindow]bool // latencies whose histogram is merged
 
@@ -58,7 +58,7 @@ func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 }
 
 // within cuts windows, which are in order of time, to those that begin in [from, to).
-func within(ws []metrics.Window, from, to time.Duration) []metrics.Window {
+func within(ws []*metrics.Window, from, to time.Duration) []*metrics.Window {
 	ws = ws[sort.Search(len(ws), func(i int) bool { return ws[i].Start >= from }):]
 	return ws[:sort.Search(len(ws), func(i int) bool { return ws[i].Start >= to })]
 }
@@ -100,7 +100,7 @@ func scrolled(s *metrics.Snapshot, span, back time.Duration) time.Duration {
 
 // closedWindows leaves out the second that is still open: its counts are not rates yet. Once the run is over its last
 // part of a second counts as well.
-func closedWindows(s *metrics.Snapshot) []metrics.Window {
+func closedWindows(s *metrics.Snapshot) []*metrics.Window {
 	ws := s.Windows
 	for len(ws) > 0 {
 		age := s.At - ws[len(ws)-1].Start
@@ -119,7 +119,7 @@ func (v *View) cursorSecond() *metrics.Window {
 		return nil
 	}
 	if ws := v.selected().closed; len(ws) > 0 {
-		return &ws[len(ws)-1]
+		return ws[len(ws)-1]
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (v *View) levelOver(of func(*metrics.Window) int) (mean, most float64) {
 	for _, w := range v.Windows {
 		if w.Start >= v.plan().Warmup {
 			took := min(w.Length(), max(v.At-w.Start, 0)).Seconds()
-			sum, time, most = sum+float64(of(&w))*took, time+took, max(most, float64(of(&w)))
+			sum, time, most = sum+float64(of(w))*took, time+took, max(most, float64(of(w)))
 		}
 	}
 	return sum / max(time, 1e-9), most

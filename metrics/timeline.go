@@ -32,6 +32,7 @@ type Timeline struct {
 	Client                 ClientHealth
 	templates              struct{ n, tokens int } // see TemplateTokens
 	dirty                  int                     // windows from here on changed since they were last shared
+	packed                 int                     // windows before here were packed
 	Guessed                int                     // requests in flight whose output tokens are counted by chunk
 }
 
@@ -342,6 +343,23 @@ func (t *Timeline) change(w *Window, r *Request, l Latency, v time.Duration, war
 	t.Histograms[l].change(v, by)
 	if e := t.Groups.Of(r)[ByEndpoint]; l < NumObjectives && e != nil {
 		e.Histograms[l].change(v, by)
+	}
+}
+
+// packLag is the number of seconds after which few windows change any more.
+const packLag = 2 * perMinute
+
+// Pack makes the windows of minutes past small. Those that change later grow again.
+func (t *Timeline) Pack() {
+	for t.packed+perMinute+packLag <= len(t.windows) {
+		t.dirty = min(t.dirty, t.packed)
+		for range perMinute {
+			w := t.own(t.packed)
+			for l := range w.Histograms {
+				w.Histograms[l].pack()
+			}
+			t.packed++
+		}
 	}
 }
 

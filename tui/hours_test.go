@@ -63,3 +63,28 @@ func BenchmarkFullRedrawHours(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkNextFrameDay is the cost of a frame of a run of a day after the first: everything is merged anew, but the
+// screen and the charts' canvas are there.
+func BenchmarkNextFrameDay(b *testing.B) {
+	s := hours(24)
+	for i, p := range panels.Pages {
+		for _, span := range []time.Duration{0, 15 * time.Minute} {
+			for _, zoomed := range []bool{false, true} {
+				b.Run(fmt.Sprintf("%s/%s/zoomed=%v", p.Name, panels.SpanName(span), zoomed), func(b *testing.B) {
+					m := open(s, 200, 50, termenv.TrueColor)
+					m.turn(i)
+					m.span = slices.Index(spans, span)
+					m.focus, m.zoomed = m.layout().Panels[0].Name, zoomed
+					m.View()
+					b.ReportAllocs()
+					for b.Loop() {
+						m.selections = panels.Selections{}
+						m.show()
+						m.View()
+					}
+				})
+			}
+		}
+	}
+}

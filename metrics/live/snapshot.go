@@ -44,6 +44,7 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	}
 	v.outages.Pass(now)
 	l := &v.line
+	l.Pack()
 	same, changed = l.Share(now, v.shared)
 	s = v.shown
 	s.At, s.Totals, s.Objectives = now, l.Totals, l.SLO

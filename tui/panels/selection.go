@@ -14,7 +14,7 @@ type selection struct {
 	server  map[bool][]metrics.ServerSecond
 	engines map[bool][]metrics.Engine
 
-	windows    []*metrics.Window // of the figures
+	windows    [3][]*metrics.Window // of the figures, with whole minutes joined
 	histograms metrics.WindowHistograms
 	merged     [metrics.NumInWindow]bool // latencies whose histogram is merged
 
@@ -27,8 +27,10 @@ func (p *selection) histogram(l metrics.Latency) *metrics.Histogram {
 	h := &p.histograms[l]
 	if !p.merged[l] {
 		p.merged[l] = true
-		for i := range p.windows {
-			h.Merge(&p.windows[i].Histograms[l])
+		for _, part := range p.windows {
+			for _, w := range part {
+				h.Merge(&w.Histograms[l])
+			}
 		}
 	}
 	return h
@@ -48,7 +50,7 @@ func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 		engines: map[bool][]metrics.Engine{}, older: map[olderKey]*olderSum{}}
 	from, to, all := figureSpan(s, span, back)
 	if !all {
-		out.windows = within(s.Windows, from, to)
+		out.windows = s.Minutes.In(within(s.Windows, from, to))
 		return out
 	}
 	for l := range out.histograms {

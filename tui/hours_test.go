@@ -64,8 +64,7 @@ func BenchmarkFullRedrawHours(b *testing.B) {
 	}
 }
 
-// BenchmarkNextFrameDay is the cost of a frame of a run of a day after the first: everything is merged anew, but the
-// screen and the charts' canvas are there.
+// BenchmarkNextFrameDay is the cost of a frame of a run of a day after the first: the snapshot is a new one.
 func BenchmarkNextFrameDay(b *testing.B) {
 	s := hours(24)
 	for i, p := range panels.Pages {
@@ -79,7 +78,7 @@ func BenchmarkNextFrameDay(b *testing.B) {
 					m.View()
 					b.ReportAllocs()
 					for b.Loop() {
-						m.selections = panels.Selections{}
+						m.Update(snapshotMsg{s})
 						m.show()
 						m.View()
 					}

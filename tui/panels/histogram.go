@@ -222,15 +222,15 @@ func drawHeat(c screen.Canvas, v *View) {
 	if w := chart.Columns(c); w > 0 && h.Count() > 0 {
 		t, ws, end := v.overTime()
 		out.Time, out.Axis = t, v.latencyAxis(chart.HeatRows(c), h, &v.Histograms[l])
-		out.Cells = v.heatCells(w, t, ws, end, latencyBins(l, out.Axis))
+		out.Cells = v.heatCells(w, t, ws, end, latencyBins(l, out.Axis, v.selected().merges))
 		out.Limits, out.Annotations, out.Wordless = v.limits(l.Key()), v.annotations(), v.joined
 	}
 	out.Draw(c, v.Raster)
 }
 
 // latencyBins are the samples of a latency in some windows by the bins of an axis.
-func latencyBins(l metrics.Latency, ax chart.LatencyAxis) func([]*metrics.Window) []float64 {
-	merged := merger{}
+func latencyBins(l metrics.Latency, ax chart.LatencyAxis, kept merges) func([]*metrics.Window) []float64 {
+	merged := merger{kept: kept}
 	return func(ws []*metrics.Window) []float64 {
 		merged.ws = ws
 		return ratesOf(bins(ax, merged.histogram(l)), ws)

@@ -51,7 +51,7 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 		unshared bool
 	}{{5, 10, 11 * time.Millisecond, false}, {50, 100, time.Second + 20*time.Millisecond, true}} {
 		at, ws, end := v.overTime()
-		lines := chartLines(p.series, v.sharing(ws, at.Group(2*c.w)), end, at)
+		lines := chartLines(p.series, v.sharing(ws, at.Group(2*c.w)), end, at, merges{})
 		if len(lines) != 3 || len(lines[2].Points) != c.n {
 			t.Fatalf("%d cells: %d points, want %d", c.w, len(lines[2].Points), c.n)
 		}
@@ -107,7 +107,7 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 			if group%60 != 0 {
 				t.Fatalf("groups of %ds", group)
 			}
-			return chartLines(build(v).series, v.sharing(ws, group), end, at)
+			return chartLines(build(v).series, v.sharing(ws, group), end, at, merges{})
 		}
 		slow, fast := points(&s), points(&joined)
 		for i := range slow {
@@ -129,9 +129,35 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 	}
 	slow, fast := &View{Snapshot: &s}, &View{Snapshot: &joined}
 	axis := slow.latencyAxis(10, &ttft)
-	if a, b := slow.heatCells(60, at, ws, end, latencyBins(metrics.TTFT, axis)),
-		fast.heatCells(60, at, ws, end, latencyBins(metrics.TTFT, axis)); !cmp.Equal(a, b,
+	if a, b := slow.heatCells(60, at, ws, end, latencyBins(metrics.TTFT, axis, merges{})),
+		fast.heatCells(60, at, ws, end, latencyBins(metrics.TTFT, axis, merges{})); !cmp.Equal(a, b,
 		cmpopts.EquateApprox(1e-9, 0)) {
 		t.Errorf("heat map %s", cmp.Diff(a, b))
+	}
+}
+
+// A column is merged anew when one of its windows is another.
+func TestMergesFollowWindows(t *testing.T) {
+	window := func(at time.Duration, samples int) *metrics.Window {
+		w := &metrics.Window{Start: at}
+		for range samples {
+			w.Histograms[metrics.TTFT].Add(time.Millisecond)
+		}
+		return w
+	}
+	kept := merges{}
+	ws := []*metrics.Window{window(0, 1), window(time.Second, 2), window(2*time.Second, 3)}
+	count := func() uint64 { return (&merger{ws, kept}).histogram(metrics.TTFT).Count() }
+	if n := count(); n != 6 {
+		t.Errorf("%d samples, want 6", n)
+	}
+	first := kept[mergeKey{metrics.TTFT, ws[0], 3}]
+	ws = slices.Clone(ws)
+	if n := count(); n != 6 || kept[mergeKey{metrics.TTFT, ws[0], 3}] != first {
+		t.Errorf("%d samples, want 6, not merged again", n)
+	}
+	ws[1] = window(time.Second, 5)
+	if n := count(); n != 9 {
+		t.Errorf("%d samples after a change, want 9", n)
 	}
 }

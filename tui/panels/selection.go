@@ -19,6 +19,7 @@ type selection struct {
 	merged     [metrics.NumInWindow]bool // latencies whose histogram is merged
 
 	splits [2]*metrics.TTFTSplit  // the parts of TTFT, in the span and in the whole run; nil before the first use
+	merges merges                 // of columns, shared likewise
 	older  map[olderKey]*olderSum // of the run to compare with, shared by the selections of a dashboard
 }
 
@@ -47,7 +48,8 @@ func (v *View) selected() *selection {
 func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 	from, to, _ := spanOf(s, span, back)
 	out := &selection{closed: within(closedWindows(s), from, to), server: map[bool][]metrics.ServerSecond{},
-		engines: map[bool][]metrics.Engine{}, older: map[olderKey]*olderSum{}}
+		engines: map[bool][]metrics.Engine{}, older: map[olderKey]*olderSum{},
+		merges: merges{}}
 	from, to, all := figureSpan(s, span, back)
 	if !all {
 		out.windows = s.Minutes.In(within(s.Windows, from, to))
@@ -227,7 +229,7 @@ func (k *Selections) Fill(v *View) {
 		before := k.kept
 		k.key, k.kept = key, v.selected()
 		if before != nil {
-			k.kept.older = before.older
+			k.kept.older, k.kept.merges = before.older, before.merges
 		}
 	}
 	v.picked = k.kept

@@ -98,9 +98,10 @@ func (p plot) draw(c screen.Canvas) {
 		t, ws, end := p.v.overTime()
 		group := t.Group(2 * n) // as many whole seconds as share a column of dots
 		out.Time = t
-		out.Lines = chartLines(p.series, p.v.sharing(ws, group), end, t)
+		merged := p.v.selected().merges
+		out.Lines = chartLines(p.series, p.v.sharing(ws, group), end, t, merged)
 		if o := p.v.older(); o != nil {
-			for i, l := range chartLines(p.older, o.sharing(o.olderWindows(t), group), endless, t) {
+			for i, l := range chartLines(p.older, o.sharing(o.olderWindows(t), group), endless, t, merged) {
 				out.Lines[i].Older = l.Points
 			}
 		}
@@ -110,7 +111,8 @@ func (p plot) draw(c screen.Canvas) {
 }
 
 // chartLines reduces the windows of columns to their mean, or to the percentile of all their samples.
-func chartLines(of []series, columns iter.Seq[[]*metrics.Window], end time.Duration, t chart.TimeAxis) []chart.Line {
+func chartLines(of []series, columns iter.Seq[[]*metrics.Window], end time.Duration, t chart.TimeAxis,
+	kept merges) []chart.Line {
 	out := make([]chart.Line, len(of))
 	for i, s := range of {
 		out[i] = chart.Line{Name: s.name, Color: s.color, Filled: s.filled, Sign: s.sign, Sparse: s.sparse}
@@ -118,7 +120,7 @@ func chartLines(of []series, columns iter.Seq[[]*metrics.Window], end time.Durat
 	if len(of) == 0 {
 		return out
 	}
-	merged := merger{}
+	merged := merger{kept: kept}
 	for ws := range columns {
 		last := ws[len(ws)-1]
 		at := min(last.Start+last.Length(), end)
@@ -133,27 +135,47 @@ func chartLines(of []series, columns iter.Seq[[]*metrics.Window], end time.Durat
 	return out
 }
 
-// merger merges a latency of the windows of a column, once for all lines that show it.
+// merger merges a latency of the windows of a column, once for all lines that show it and for all frames.
 type merger struct {
-	ws    []*metrics.Window
-	sum   metrics.Histogram
-	of    metrics.Latency
-	start *metrics.Window // of the windows that are merged
+	ws   []*metrics.Window
+	kept merges
 }
 
-// histogram is the latency in all the windows, until the next call.
+// merges are histograms of columns: a window never changes, so that most columns of a frame are those of the last one.
+type merges map[mergeKey]*merge
+
+type mergeKey struct {
+	latency metrics.Latency
+	first   *metrics.Window
+	n       int
+}
+
+type merge struct {
+	ws  []*metrics.Window
+	sum metrics.Histogram
+}
+
+// mostMerges bounds merges: ten charts of all latencies have fewer columns.
+const mostMerges = 8192
+
+// histogram is the latency in all the windows. It must not be changed.
 func (m *merger) histogram(l metrics.Latency) *metrics.Histogram {
-	switch {
-	case len(m.ws) == 1:
+	if len(m.ws) == 1 {
 		return &m.ws[0].Histograms[l]
-	case m.start != m.ws[0] || m.of != l:
-		m.start, m.of = m.ws[0], l
-		m.sum.Reset()
-		for i := range m.ws {
-			m.sum.Merge(&m.ws[i].Histograms[l])
-		}
 	}
-	return &m.sum
+	key := mergeKey{l, m.ws[0], len(m.ws)}
+	k := m.kept[key]
+	if k == nil || !slices.Equal(k.ws, m.ws) {
+		if len(m.kept) >= mostMerges {
+			clear(m.kept)
+		}
+		k = &merge{ws: slices.Clone(m.ws)}
+		for _, w := range m.ws {
+			k.sum.Merge(&w.Histograms[l])
+		}
+		m.kept[key] = k
+	}
+	return &k.sum
 }
 
 // of is the value of a line for the windows of a column, NaN for none.

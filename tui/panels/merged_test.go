@@ -3,6 +3,7 @@ package panels
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 

@@ -114,7 +114,8 @@ func TestHistogramPacked(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 3))
 		var plain Histogram
 		for range 1 + rnd.IntN(300) {
-			plain.change(time.Duration(rnd.ExpFloat64()*math.Pow(10, float64(4+rnd.IntN(6)))), 1+rnd.IntN(300)*rnd.IntN(2))
+			v := time.Duration(rnd.ExpFloat64() * math.Pow(10, float64(4+rnd.IntN(6))))
+			plain.change(v, 1+rnd.IntN(300)*rnd.IntN(2))
 		}
 		packed := plain.Share()
 		packed.pack()
@@ -123,7 +124,8 @@ func TestHistogramPacked(t *testing.T) {
 		}
 		same := func(what string, a, b *Histogram) {
 			if !slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets())) || a.Mean() != b.Mean() ||
-				a.Count() != b.Count() || a.Quantile(.9) != b.Quantile(.9) || what == "as it is" && !a.same(b) && a.packed {
+				a.Count() != b.Count() || a.Quantile(.9) != b.Quantile(.9) ||
+				what == "as it is" && !a.same(b) && a.packed {
 				t.Fatalf("seed %d, %s: not the same", seed, what)
 			}
 		}

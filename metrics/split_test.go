@@ -119,7 +119,8 @@ func TestSplitOfBatches(t *testing.T) {
 	}
 	page := ServerLatency{N: 40, Mean: 20 * ms}
 	look := ServerSecond{At: second, Took: second, First: first, TTFT: page, Queue: page, Prefill: page}
-	s := Snapshot{At: second, Telemetry: Telemetry{Server: []ServerSecond{look}}, Windows: []*Window{{TTFTParts: first}}}
+	s := Snapshot{At: second, Telemetry: Telemetry{Server: []ServerSecond{look}},
+		Windows: []*Window{{TTFTParts: first}}}
 	if got := s.SplitOver(0, second); got.N != 10 || got.Seen != 40 || got.OfOthers() || got.Rest != 60*ms {
 		t.Errorf("got %+v", got)
 	}

@@ -192,7 +192,7 @@ func TestSoak(t *testing.T) { // alone in its process, therefore not parallel
 				t.Fail()
 			}
 		}
-		fmt.Printf("%-28s%10.2f%10.2f%12.3f ±%8.3f%8.2f  %s\n", row.name, f.first, f.last, 3600*f.slope, 3600*f.half, f.r,
-			verdict)
+		fmt.Printf("%-28s%10.2f%10.2f%12.3f ±%8.3f%8.2f  %s\n", row.name, f.first, f.last, 3600*f.slope, 3600*f.half,
+			f.r, verdict)
 	}
 }

@@ -126,7 +126,7 @@ func (f trend) verdict(over time.Duration) string {
 // A run of many streams keeps its goroutines and descriptors, and its live heap grows by nothing but what the live view
 // keeps of each second and request. After it all goroutines and descriptors are gone.
 func TestSoak(t *testing.T) { // alone in its process, therefore not parallel
-	length, tokens := *soak, 100 // 50 requests/s of 10 s are 500 streams
+	length, tokens := *soak, 100
 	if length == 0 {
 		length, tokens = 2*time.Second, 5
 	}
@@ -138,9 +138,10 @@ func TestSoak(t *testing.T) { // alone in its process, therefore not parallel
 	ended := make(chan result, 1)
 	go func() {
 		ended <- benchtop("serve", "--model", "m", "--base-url",
-			metronome.Pace(server, 100*time.Millisecond, 100*time.Millisecond), "--request-rate", "50",
+			metronome.Pace(server, 100*time.Millisecond, 100*time.Millisecond), "--max-concurrency", "500",
 			"--duration", length.String(),
 			"--vocab-size", "300", "--random-input-len", "16", "--random-output-len", fmt.Sprint(tokens),
+			"--random-range-ratio", "0.5",
 			"--save-result", "--result-dir", dir, "--result-filename", "o.json")
 	}()
 	var all []soaked

@@ -144,8 +144,8 @@ func TestFaultsAreCounted(t *testing.T) {
 	f.listen(t)
 	dir := t.TempDir()
 	r := benchtop(append(strings.Fields("serve --model m --request-rate 80 --burstiness inf --max-concurrency 5 "+
-		"--stall-timeout 500ms --save-result --result-filename o.json "+shortPrompts), "--base-url", "http://"+f.address,
-		"--num-prompts", fmt.Sprint(requests), "--result-dir", dir)...)
+		"--stall-timeout 500ms --save-result --result-filename o.json "+shortPrompts), "--base-url",
+		"http://"+f.address, "--num-prompts", fmt.Sprint(requests), "--result-dir", dir)...)
 	want := map[string]int{}
 	f.mu.Lock()
 	_ = f.server.Close()

@@ -65,7 +65,7 @@ func long() metrics.Snapshot {
 	s := tuitest.Full()
 	var ws []*metrics.Window
 	for i := range 900 {
-		w := s.Windows[i%60]
+		w := s.Windows[i%60].Clone()
 		w.Start = time.Duration(i) * time.Second
 		ws = append(ws, w)
 	}

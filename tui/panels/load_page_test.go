@@ -525,6 +525,7 @@ func TestOtherServers(t *testing.T) {
 func TestLayoutOfOneLength(t *testing.T) {
 	lines := func(lengths int) int {
 		s := tuitest.Mid()
+		s.Windows = metrics.Each(s.Windows, (*metrics.Window).Clone)
 		for i := range s.Windows {
 			ends := &metrics.Ends{}
 			ends[metrics.ByPromptLength][10+i%lengths] = 1
@@ -539,6 +540,7 @@ func TestLayoutOfOneLength(t *testing.T) {
 		return 0
 	}
 	s := tuitest.Mid()
+	s.Windows = metrics.Each(s.Windows, (*metrics.Window).Clone)
 	for i := range s.Windows {
 		s.Windows[i].Ends = &metrics.Ends{metrics.ByPromptLength: {10: 1}}
 	}

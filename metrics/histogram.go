@@ -105,7 +105,9 @@ func (h *Histogram) Add(v time.Duration) {
 
 // change counts a duration so many times as Add does, or takes that back where by is negative.
 func (h *Histogram) change(v time.Duration, by int) {
-	h.unpack()
+	if h.packed {
+		h.unpack()
+	}
 	i := bucketOf(v)
 	k := i - int(h.base)
 	if by < 0 && (k < 0 || k >= len(h.counts) || int64(h.counts[k]) < int64(-by)) {
@@ -117,17 +119,19 @@ func (h *Histogram) change(v time.Duration, by int) {
 	h.sum += time.Duration(by) * clamp(v)
 }
 
+// unpack gives the buckets of a packed histogram places of their own again. Callers look whether it is packed, which saves
+// chunks the call.
 func (h *Histogram) unpack() {
-	if h.packed {
-		packed := *h
-		*h = Histogram{}
-		h.Merge(&packed)
-	}
+	packed := *h
+	*h = Histogram{}
+	h.Merge(&packed)
 }
 
 // own makes the counts private again after they were shared.
 func (h *Histogram) own() {
-	h.unpack()
+	if h.packed {
+		h.unpack()
+	}
 	if h.shared {
 		h.counts = append(make([]uint32, 0, len(h.counts)+16), h.counts...)
 		h.shared = false
@@ -137,7 +141,9 @@ func (h *Histogram) own() {
 // cover makes the counts private and wide enough for buckets lo to hi, with room to spare on both sides so that a
 // histogram settles after a few growths.
 func (h *Histogram) cover(lo, hi int) {
-	h.unpack()
+	if h.packed {
+		h.unpack()
+	}
 	if len(h.counts) == 0 {
 		from := max(0, lo-8)
 		h.base, h.counts, h.shared = int32(from), make([]uint32, hi-from+16), false

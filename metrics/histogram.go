@@ -119,8 +119,8 @@ func (h *Histogram) change(v time.Duration, by int) {
 	h.sum += time.Duration(by) * clamp(v)
 }
 
-// unpack gives the buckets of a packed histogram places of their own again. Callers look whether it is packed, which saves
-// chunks the call.
+// unpack gives the buckets of a packed histogram places of their own again. Callers look whether it is packed, which
+// saves chunks the call.
 func (h *Histogram) unpack() {
 	packed := *h
 	*h = Histogram{}

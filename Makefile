@@ -5,7 +5,7 @@ GOPACKAGES  = golang.org/x/tools/go/packages/gopackages@v0.44.0
 GOCOGNIT    = github.com/uudashr/gocognit/cmd/gocognit@v1.3.0
 FUZZTIME    = 10s
 
-.PHONY: release check test fmt vet staticcheck race cross fuzz bench microbench screens golden lines complexity
+.PHONY: release check test fmt vet staticcheck race cross fuzz bench microbench soak kills screens golden lines complexity
 
 # Tests wait now and then; other checks take the processor meanwhile, and are nice, since tests have a clock.
 check: fmt lines complexity vet
@@ -64,6 +64,16 @@ bench:
 
 microbench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+# A run of 500 streams for half an hour: goroutines, descriptors and live heap must be flat. SOAK=3m is quick, and mostly too short
+# to tell.
+SOAK = 30m
+soak:
+	go test -count 1 -timeout 0 ./internal/cli -run '^TestSoak$$' -v -args -soak $(SOAK)
+
+# serve, throughput and latency are killed a hundred times each, at random moments.
+kills:
+	go test -count 1 -timeout 0 ./internal/cli -run '^TestKilledAtAnyMoment$$' -v -args -kills 100
 
 # Rewrites the expected screens, reports and views of runs in testdata; read the difference before you commit it. Journals of runs
 # stay as they are.

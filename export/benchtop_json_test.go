@@ -80,7 +80,7 @@ func TestBenchtopObject(t *testing.T) {
 			{Gate: metrics.Gate{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, Missed: true},
 		},
 		Probes: &metrics.Probes{Completed: 1, Failed: 2, Latencies: []time.Duration{70 * ms}},
-		Timeline: []metrics.Window{
+		Timeline: []*metrics.Window{
 			{Start: 0, Counts: metrics.Counts{Completed: 3, MetCount: metrics.MetCount{Good: 2}}}},
 		Events: []metrics.LogEntry{{At: 30 * time.Second, Level: metrics.Info, Text: "16 users now", Mark: "16 users"},
 			{At: metrics.Never},
@@ -105,7 +105,7 @@ func TestBenchtopObjectOfMissingData(t *testing.T) {
 		SteadyState: &metrics.SteadyState{Warning: "never full"},
 		Answer:      metrics.Answer{Saturates: true, From: 5, To: 5, Before: 0, After: 1, Shown: 1}, // missing levels
 		Probes:      &metrics.Probes{Failed: 2},
-		Timeline:    []metrics.Window{{Counts: metrics.Counts{Completed: 1, MetCount: metrics.MetCount{Good: 1}}}},
+		Timeline:    []*metrics.Window{{Counts: metrics.Counts{Completed: 1, MetCount: metrics.MetCount{Good: 1}}}},
 		Client: metrics.Client{Source: metrics.UserStamps, Stamps: metrics.Stamps{
 			DelayP50: metrics.Never, DelayP99: metrics.Never, DelayP999: metrics.Never, DelayMax: metrics.Never,
 		}},

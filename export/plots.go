@@ -43,7 +43,7 @@ func Plots(r metrics.Report, o PlotOptions) string {
 	title := strings.ToUpper(kind[:1]) + kind[1:] + " tokens per second"
 	var tokens, inFlight []float64
 	for i := range r.Timeline {
-		win := &r.Timeline[i]
+		win := r.Timeline[i]
 		tokens, inFlight = append(tokens, plotted(tokensOf(win))), append(inFlight, plotted(win.Waiting+win.Running))
 	}
 	var out strings.Builder

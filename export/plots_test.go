@@ -16,7 +16,7 @@ import (
 func tenSeconds() metrics.Report {
 	r := metrics.Report{Counts: metrics.Counts{Completed: 1}, Duration: 10}
 	for i := range 10 {
-		r.Timeline = append(r.Timeline, metrics.Window{
+		r.Timeline = append(r.Timeline, &metrics.Window{
 			Start: time.Duration(i) * time.Second, TokensOut: 100 * i, Waiting: i, Running: i,
 		})
 	}
@@ -36,7 +36,7 @@ func TestPlotsStayInTheirColumns(t *testing.T) {
 	ci.SkipUnderRace(t)
 	r := tenSeconds()
 	for i := range 1000 {
-		r.Timeline = append(r.Timeline, metrics.Window{TokensOut: i * 12_345, Waiting: i % 7})
+		r.Timeline = append(r.Timeline, &metrics.Window{TokensOut: i * 12_345, Waiting: i % 7})
 	}
 	for i := range 40 {
 		r.Events = append(r.Events,
@@ -82,8 +82,8 @@ func TestNothingToPlot(t *testing.T) {
 
 // A run without tokens, or with negative windows after corrections, is a line at 0.
 func TestPlotsOfNothing(t *testing.T) {
-	r := metrics.Report{Counts: metrics.Counts{Completed: 1}, Duration: 3, Timeline: make([]metrics.Window, 3)}
-	r.Timeline[1] = metrics.Window{TokensOut: -50, Waiting: -3, Running: 1}
+	r := metrics.Report{Counts: metrics.Counts{Completed: 1}, Duration: 3, Timeline: []*metrics.Window{{},
+		{TokensOut: -50, Waiting: -3, Running: 1}, {}}}
 	got := Plots(r, PlotOptions{Width: 30, ASCII: true})
 	const want = `
 Output tokens per second
@@ -110,7 +110,7 @@ Output tokens per second
 func TestPlotsOfLongRuns(t *testing.T) {
 	r := metrics.Report{Counts: metrics.Counts{Completed: 1}, Duration: 135}
 	for i := range 135 { // 1000 tokens and 8 requests in every fifth second only
-		r.Timeline = append(r.Timeline, metrics.Window{TokensOut: 5000 * (i % 5 / 4), Running: 8 * (i % 5 / 4)})
+		r.Timeline = append(r.Timeline, &metrics.Window{TokensOut: 5000 * (i % 5 / 4), Running: 8 * (i % 5 / 4)})
 	}
 	got := Plots(r, PlotOptions{Width: 31, ASCII: true})
 	for _, want := range []string{

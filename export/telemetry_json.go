@@ -159,7 +159,8 @@ func delay(d time.Duration) any { return when(d != metrics.Never, milliseconds(d
 // timeline has an object for every second of the run.
 func timeline(r *metrics.Report) list {
 	servers, gpus := telemetryBySecond(r)
-	return each(r.Timeline, func(w *metrics.Window) object {
+	return each(r.Timeline, func(of **metrics.Window) object {
+		w := *of
 		n := int(w.Start / time.Second)
 		return append(window(r, w), Arg{"server", ifPresent(servers[n], serverGauges)},
 			Arg{"gpus", ifPresent(gpus[n], gpuGauges)})

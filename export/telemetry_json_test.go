@@ -39,7 +39,7 @@ func serverReport() metrics.Report {
 		},
 		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 970, Mean: 412.34}},
 		Counts:     metrics.Counts{Completed: 970},
-		Timeline:   []metrics.Window{{}, {Start: time.Second}, {Start: 2 * time.Second}},
+		Timeline:   []*metrics.Window{{}, {Start: time.Second}, {Start: 2 * time.Second}},
 	}
 }
 

@@ -17,6 +17,7 @@ type job struct {
 	turn    int
 	parent  string           // id of the request that it waited for last, "" for none
 	request *metrics.Request // nil until it is due
+	atOnce  bool             // it had a slot when it was due
 }
 
 // begin makes the request and reports it due.
@@ -46,7 +47,9 @@ func (j *job) run() {
 		j.begin(e.clock.Now())
 	}
 	q := j.request
-	q.Admitted = e.clock.Now()
+	if q.Admitted = e.clock.Now(); j.atOnce {
+		q.Admitted = q.Due // what has passed is a delay of the client
+	}
 	if j.turn == 0 {
 		if q.Admitted > q.Due {
 			j.start = q.Admitted // it had to wait

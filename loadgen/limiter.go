@@ -47,6 +47,7 @@ func (l *limiter) submit(j *job) (started, ok bool) {
 		return false, false
 	case l.free() && len(l.resuming) == 0 && len(l.queue) == 0 && l.admits():
 		l.active++
+		j.atOnce = true
 		l.start(j)
 		return true, true
 	}
@@ -62,6 +63,7 @@ func (l *limiter) resume(j *job) (ok bool) {
 	case l.closed:
 		return false
 	case l.free() && len(l.resuming) == 0:
+		j.atOnce = true
 		l.start(j)
 	default:
 		l.resuming = append(l.resuming, j)

@@ -141,7 +141,7 @@ const peakSeconds = 5
 
 // PeakOutput is the highest mean of the output tokens per second over five seconds between two moments of the run, over
 // all of them in a shorter run. Seconds count as a whole.
-func PeakOutput(windows []Window, from, to time.Duration) (perSecond float64) {
+func PeakOutput(windows []*Window, from, to time.Duration) (perSecond float64) {
 	first := int(max(0, from+time.Second-1) / time.Second)
 	last := min(len(windows), int(to/time.Second))
 	n := min(peakSeconds, last-first)
@@ -160,7 +160,7 @@ func PeakOutput(windows []Window, from, to time.Duration) (perSecond float64) {
 
 // PeakSecond is the most output tokens in one second of the run between two moments, by the seconds of the time line:
 // those that a chunk holds, not the chunks. The second in which the run ends counts as far as it goes.
-func PeakSecond(windows []Window, from, to time.Duration) (tokens int) {
+func PeakSecond(windows []*Window, from, to time.Duration) (tokens int) {
 	first := int(max(0, from+time.Second-1) / time.Second)
 	for i := first; i < len(windows) && time.Duration(i)*time.Second < to; i++ {
 		tokens = max(tokens, windows[i].TokensOut)

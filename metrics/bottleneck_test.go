@@ -53,7 +53,7 @@ func TestBottleneck(t *testing.T) {
 func TestBottleneckOfAnswer(t *testing.T) {
 	s := Snapshot{Plan: &Plan{Rate: 5}, At: 40 * second}
 	for i := range 40 {
-		w := Window{Start: time.Duration(i) * second, TTFTParts: TTFTParts{N: 1, TTFT: second}}
+		w := &Window{Start: time.Duration(i) * second, TTFTParts: TTFTParts{N: 1, TTFT: second}}
 		queue := 100 * ms
 		if i >= 10 && i < 30 {
 			queue = 800 * ms
@@ -82,9 +82,9 @@ func TestBottleneckOfAnswer(t *testing.T) {
 }
 
 func TestPeakOutput(t *testing.T) {
-	var windows []Window
+	var windows []*Window
 	for _, n := range []int{900, 10, 20, 30, 40, 50, 60, 0, 0, 700} {
-		windows = append(windows, Window{TokensOut: n})
+		windows = append(windows, &Window{TokensOut: n})
 	}
 	for _, c := range []struct {
 		from, to time.Duration
@@ -102,9 +102,9 @@ func TestPeakOutput(t *testing.T) {
 
 // The peak of a second is of tokens, after the warm-up, and the last second counts as far as it goes.
 func TestPeakSecond(t *testing.T) {
-	var windows []Window
+	var windows []*Window
 	for _, n := range []int{900, 10, 20, 60, 0, 700} {
-		windows = append(windows, Window{TokensOut: n})
+		windows = append(windows, &Window{TokensOut: n})
 	}
 	for _, c := range []struct {
 		from, to time.Duration

@@ -390,8 +390,7 @@ func (s *Snapshot) CheckGates() []GateResult {
 // successes, and its seconds begin with the first of them.
 func (s *Snapshot) touched() int {
 	most, before := 0, 0
-	for i := range s.Windows {
-		w := &s.Windows[i]
+	for _, w := range s.Windows {
 		if w.Start+time.Second > s.Plan.Warmup {
 			most = max(most, before+w.Sent)
 		}

@@ -24,6 +24,50 @@ type Histogram struct {
 	sum    time.Duration
 	base   int32 // bucket of counts[0]
 	shared bool  // counts are visible in a snapshot: clone before the next write
+	packed bool  // counts have the form of pack, and never change
+}
+
+// packedMost is the greatest count, and the greatest distance of buckets, of a packed histogram.
+const packedMost = math.MaxUint8
+
+// pack makes a histogram small that is complete: of the occupied buckets alone it keeps the distance from the one
+// before and the count, two buckets in each of counts. One with greater numbers is only trimmed. A change unpacks it.
+func (h *Histogram) pack() {
+	if h.packed || h.n == 0 {
+		return
+	}
+	h.trim()
+	var words []uint32
+	n, before := 0, int(h.base)
+	for bucket, count := range h.occupied {
+		if count > packedMost || bucket-before > packedMost {
+			return
+		}
+		if n%2 == 0 {
+			words = append(words, 0)
+		}
+		words[n/2] |= (uint32(bucket-before)<<8 | count) << (n % 2 * 16)
+		n, before = n+1, bucket
+	}
+	h.counts, h.packed, h.shared = slices.Clone(words), true, false
+}
+
+// occupied ranges over the occupied buckets in rising order.
+func (h *Histogram) occupied(yield func(bucket int, count uint32) bool) {
+	bucket := int(h.base)
+	for i, c := range h.counts {
+		if !h.packed {
+			if c > 0 && !yield(bucket+i, c) {
+				return
+			}
+			continue
+		}
+		for ; c > 0; c >>= 16 {
+			if bucket += int(c >> 8 & packedMost); !yield(bucket, c&packedMost) {
+				return
+			}
+		}
+	}
 }
 
 // longest is the longest duration in a bucket of its own, so that arithmetic on buckets cannot overflow.
@@ -61,6 +105,9 @@ func (h *Histogram) Add(v time.Duration) {
 
 // change counts a duration so many times as Add does, or takes that back where by is negative.
 func (h *Histogram) change(v time.Duration, by int) {
+	if h.packed {
+		h.unpack()
+	}
 	i := bucketOf(v)
 	k := i - int(h.base)
 	if by < 0 && (k < 0 || k >= len(h.counts) || int64(h.counts[k]) < int64(-by)) {
@@ -72,8 +119,19 @@ func (h *Histogram) change(v time.Duration, by int) {
 	h.sum += time.Duration(by) * clamp(v)
 }
 
+// unpack gives the buckets of a packed histogram places of their own again. Callers look whether it is packed, which
+// saves chunks the call.
+func (h *Histogram) unpack() {
+	packed := *h
+	*h = Histogram{}
+	h.Merge(&packed)
+}
+
 // own makes the counts private again after they were shared.
 func (h *Histogram) own() {
+	if h.packed {
+		h.unpack()
+	}
 	if h.shared {
 		h.counts = append(make([]uint32, 0, len(h.counts)+16), h.counts...)
 		h.shared = false
@@ -83,6 +141,9 @@ func (h *Histogram) own() {
 // cover makes the counts private and wide enough for buckets lo to hi, with room to spare on both sides so that a
 // histogram settles after a few growths.
 func (h *Histogram) cover(lo, hi int) {
+	if h.packed {
+		h.unpack()
+	}
 	if len(h.counts) == 0 {
 		from := max(0, lo-8)
 		h.base, h.counts, h.shared = int32(from), make([]uint32, hi-from+16), false
@@ -111,10 +172,17 @@ func (h *Histogram) Merge(o *Histogram) {
 	if o.n == 0 {
 		return
 	}
-	h.cover(int(o.base), int(o.base)+len(o.counts)-1)
-	into := h.counts[o.base-h.base:][:len(o.counts)]
-	for i, c := range o.counts {
-		into[i] += c
+	if o.packed {
+		for bucket, count := range o.occupied {
+			h.cover(bucket, bucket)
+			h.counts[bucket-int(h.base)] += count
+		}
+	} else {
+		h.cover(int(o.base), int(o.base)+len(o.counts)-1)
+		into := h.counts[o.base-h.base:][:len(o.counts)]
+		for i, c := range o.counts {
+			into[i] += c
+		}
 	}
 	h.n += o.n
 	h.sum += o.sum
@@ -168,11 +236,8 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	part := pos - float64(lower)
 	seen := uint64(0)
 	below := time.Duration(-1) // the value at lower, once it is known
-	for i, c := range h.counts {
-		if c == 0 {
-			continue
-		}
-		lo, hi := bucketBounds(int(h.base) + i)
+	for bucket, c := range h.occupied {
+		lo, hi := bucketBounds(bucket)
 		at := func(k uint64) time.Duration {
 			return lo + time.Duration((float64(k-seen)+0.5)/float64(c)*float64(hi-lo))
 		}
@@ -213,11 +278,8 @@ type Bucket struct {
 // Buckets ranges over the occupied buckets in rising order.
 func (h *Histogram) Buckets() iter.Seq[Bucket] {
 	return func(yield func(Bucket) bool) {
-		for i, c := range h.counts {
-			if c == 0 {
-				continue
-			}
-			lo, hi := bucketBounds(int(h.base) + i)
+		for bucket, c := range h.occupied {
+			lo, hi := bucketBounds(bucket)
 			if !yield(Bucket{lo, hi, uint64(c)}) {
 				return
 			}
@@ -235,12 +297,10 @@ var errNoHistogram = errors.New("metrics: not a histogram in binary")
 func (h Histogram) MarshalBinary() ([]byte, error) {
 	b := binary.AppendUvarint([]byte{histogramForm}, uint64(h.sum))
 	before := 0
-	for i, c := range h.counts {
-		if c > 0 {
-			b = binary.AppendUvarint(b, uint64(int(h.base)+i-before))
-			b = binary.AppendUvarint(b, uint64(c))
-			before = int(h.base) + i
-		}
+	for bucket, count := range h.occupied {
+		b = binary.AppendUvarint(b, uint64(bucket-before))
+		b = binary.AppendUvarint(b, uint64(count))
+		before = bucket
 	}
 	return b, nil
 }

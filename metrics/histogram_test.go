@@ -107,3 +107,46 @@ func TestQuantileBetweenBuckets(t *testing.T) {
 		}
 	}
 }
+
+// A packed histogram is the same one, also as a part of others and after a change; one that cannot be packed stays.
+func TestHistogramPacked(t *testing.T) {
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		var plain Histogram
+		for range 1 + rnd.IntN(300) {
+			v := time.Duration(rnd.ExpFloat64() * math.Pow(10, float64(4+rnd.IntN(6))))
+			plain.change(v, 1+rnd.IntN(300)*rnd.IntN(2))
+		}
+		packed := plain.Share()
+		packed.pack()
+		if len(packed.counts) > len(plain.counts) {
+			t.Fatalf("seed %d: %d words instead of %d", seed, len(packed.counts), len(plain.counts))
+		}
+		same := func(what string, a, b *Histogram) {
+			if !slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets())) || a.Mean() != b.Mean() ||
+				a.Count() != b.Count() || a.Quantile(.9) != b.Quantile(.9) ||
+				what == "as it is" && !a.same(b) && a.packed {
+				t.Fatalf("seed %d, %s: not the same", seed, what)
+			}
+		}
+		same("as it is", &packed, &plain)
+		bytes, _ := packed.MarshalBinary()
+		if want, _ := plain.MarshalBinary(); !slices.Equal(bytes, want) {
+			t.Fatalf("seed %d: not the same in binary", seed)
+		}
+		var a, b Histogram
+		a.Add(time.Millisecond)
+		b.Add(time.Millisecond)
+		a.Merge(&packed)
+		b.Merge(&plain)
+		same("merged", &a, &b)
+		first := slices.Collect(plain.Buckets())[0].From
+		packed.change(first, -1)
+		plain.change(first, -1)
+		same("less", &packed, &plain)
+		packed.pack()
+		packed.Add(time.Hour)
+		plain.Add(time.Hour)
+		same("more", &packed, &plain)
+	}
+}

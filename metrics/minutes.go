@@ -11,7 +11,7 @@ import (
 // 86,400 seconds. Minute k begins at k minutes.
 type Minutes struct {
 	// Windows: counts add up, Held, Waiting and Running are means, rounded.
-	Windows []Window
+	Windows []*Window
 	// Samples, with At at 0 where a minute has none: changes add up, gauges are means over time, and so are the
 	// latencies of the client. Of the accelerators only use and power are means, the other figures are those of the
 	// last sample.
@@ -50,8 +50,8 @@ func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 
 // In cuts windows of the run into seconds before the first whole minute among them, whole minutes, and seconds after
 // the last one.
-func (m Minutes) In(ws []Window) [3][]Window {
-	return joinedIn(ws, m.Windows, func(w *Window) int { return int(w.Start / time.Second) })
+func (m Minutes) In(ws []*Window) [3][]*Window {
+	return joinedIn(ws, m.Windows, func(w **Window) int { return int((*w).Start / time.Second) })
 }
 
 // ClientIn cuts samples of the client, which are sorted by time, likewise.
@@ -113,10 +113,9 @@ func minuteOf[T any](all []T, k int, second func(*T) int, join func([]T) T) (out
 }
 
 // JoinWindows joins at least one window: counts are added, levels are means.
-func JoinWindows(ws []Window) Window {
-	out := Window{Start: ws[0].Start, Seconds: len(ws)}
-	for i := range ws {
-		w := &ws[i]
+func JoinWindows(ws []*Window) *Window {
+	out := &Window{Start: ws[0].Start, Seconds: len(ws)}
+	for _, w := range ws {
 		out.Counts.Merge(&w.Counts)
 		out.TokensIn, out.TokensOut = out.TokensIn+w.TokensIn, out.TokensOut+w.TokensOut
 		out.Held, out.Waiting, out.Running = out.Held+w.Held, out.Waiting+w.Waiting, out.Running+w.Running

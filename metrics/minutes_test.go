@@ -20,10 +20,10 @@ func TestMinutesFollow(t *testing.T) {
 			s.Windows = slices.Clone(s.Windows[:same+(len(s.Windows)-same)*rnd.IntN(2)]) // a replay may go back
 			same = min(same, len(s.Windows))
 			for n := len(s.Windows) + rnd.IntN(150); len(s.Windows) < n; {
-				s.Windows = append(s.Windows, Window{Start: time.Duration(len(s.Windows)) * time.Second})
+				s.Windows = append(s.Windows, &Window{Start: time.Duration(len(s.Windows)) * time.Second})
 			}
 			for i := same; i < len(s.Windows); i++ {
-				w := &s.Windows[i]
+				w := s.Windows[i]
 				w.Completed, w.Running = rnd.IntN(9), rnd.IntN(100)
 				w.Histograms[ITL] = Histogram{}
 				w.Histograms[ITL].Add(time.Duration(rnd.IntN(1e8)))
@@ -43,7 +43,7 @@ func TestMinutesJoin(t *testing.T) {
 	var s Snapshot
 	for i := range 2*perMinute + minuteLag {
 		at := time.Duration(i) * time.Second
-		w := Window{Start: at, Counts: Counts{Sent: 3, Completed: i}, TokensOut: 2 * i, Held: 1, Waiting: i,
+		w := &Window{Start: at, Counts: Counts{Sent: 3, Completed: i}, TokensOut: 2 * i, Held: 1, Waiting: i,
 			Running: 10}
 		w.Met[TTFT], w.TTFTParts.N, w.Reported.Queued = 1, 2, 1
 		w.Histograms[TTFT].Add(time.Duration(i+1) * time.Millisecond)
@@ -63,7 +63,7 @@ func TestMinutesJoin(t *testing.T) {
 		t.Fatalf("%d minutes", len(m.Windows))
 	}
 	const sum, mean = 60*119 - 60*59/2, 89.5 // of 60 to 119
-	w := &m.Windows[1]
+	w := m.Windows[1]
 	if w.Start != time.Minute || w.Seconds != 60 || w.Sent != 180 || w.Completed != sum || w.TokensOut != 2*sum ||
 		w.Held != 1 || w.Waiting != 90 ||
 		w.Running != 10 || w.Met[TTFT] != 60 || w.TTFTParts.N != 120 || w.Reported.Queued != 60 ||

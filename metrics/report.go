@@ -92,7 +92,7 @@ type Report struct {
 	// those it has, where these have to be consecutive.
 	Damaged, Missing int
 
-	Timeline   []Window
+	Timeline   []*Window
 	Failures   []FailureCount
 	Events     []LogEntry
 	Histograms Histograms

@@ -113,7 +113,7 @@ type Snapshot struct {
 	// OutputExact: no request in flight is counted by its chunks.
 	OutputExact bool
 	// Windows from the start of the run; the last one is still open.
-	Windows []Window
+	Windows []*Window
 	// Minutes are joined from the windows and the samples of the run; none where nobody joined them.
 	Minutes Minutes
 	// Histograms of the run without its warm-up. A latency counts from its moment on, and no longer if its request
@@ -280,6 +280,16 @@ type Window struct {
 	Ends *Ends
 }
 
+// Clone is a window of its own, which may be changed.
+func (w *Window) Clone() *Window {
+	c := *w
+	c.Ends = (*Ends)(nil).Merge(w.Ends)
+	for l := range c.Histograms {
+		c.Histograms[l].shared = true
+	}
+	return &c
+}
+
 // Length is the time of the window.
 func (w *Window) Length() time.Duration { return time.Duration(max(1, w.Seconds)) * time.Second }
 
@@ -302,6 +312,9 @@ func (w *Window) Same(o *Window) bool {
 
 // same: both show the same counts, by their place in memory.
 func (h *Histogram) same(o *Histogram) bool {
+	if h.packed || o.packed {
+		return h.n == o.n && h.sum == o.sum // to the nanosecond
+	}
 	if h.n != o.n || h.sum != o.sum || h.base != o.base || len(h.counts) != len(o.counts) {
 		return false
 	}

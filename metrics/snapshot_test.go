@@ -45,8 +45,8 @@ func TestWindowSame(t *testing.T) {
 	ask(1, 1500*ms, FailedReset)
 	ask(2, 1600*ms, Cancelled)
 	second := rec.SnapshotAt(2 * second)
-	if !second.Windows[0].Same(&first.Windows[0]) || second.Windows[1].Same(&first.Windows[1]) ||
-		second.Windows[1].Same(&second.Windows[0]) {
+	if !second.Windows[0].Same(first.Windows[0]) || second.Windows[1].Same(first.Windows[1]) ||
+		second.Windows[1].Same(second.Windows[0]) {
 		t.Error("a window changed without an event, or did not change with one")
 	}
 	on := []RequestState{StateHeld, StateWaiting, StateRunning}

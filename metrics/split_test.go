@@ -81,7 +81,7 @@ func TestSplit(t *testing.T) {
 		{"more than TTFT", ServerTimes{TTFTParts: ten, Queued: 10, Queue: 3000 * ms}, nil,
 			TTFTSplit{Queue: 300 * ms, Prefill: Never, Rest: 0, Source: SplitByRequests}},
 	} {
-		s := Snapshot{At: minute, Telemetry: Telemetry{Server: c.server}, Windows: []Window{
+		s := Snapshot{At: minute, Telemetry: Telemetry{Server: c.server}, Windows: []*Window{
 			{Start: 0, TTFTParts: TTFTParts{N: 1, TTFT: time.Hour}},
 			{Start: second, TTFTParts: TTFTParts{}},
 			{Start: 2 * second, TTFTParts: ten, Reported: c.told},
@@ -96,7 +96,7 @@ func TestSplit(t *testing.T) {
 	}
 	// The beginning of a run is shorter than the span, and the last sample may come after its end.
 	begun := Snapshot{At: 3 * second, Telemetry: Telemetry{Server: looks[1:]},
-		Windows: []Window{{Start: 2 * second, TTFTParts: ten}}}
+		Windows: []*Window{{Start: 2 * second, TTFTParts: ten}}}
 	begun.Server[2].At = begun.At + 1
 	begun.Server[0].Took = 2 * second
 	if got := begun.SplitOver(-minute, time.Hour); got.Source != SplitByMetrics {
@@ -119,7 +119,8 @@ func TestSplitOfBatches(t *testing.T) {
 	}
 	page := ServerLatency{N: 40, Mean: 20 * ms}
 	look := ServerSecond{At: second, Took: second, First: first, TTFT: page, Queue: page, Prefill: page}
-	s := Snapshot{At: second, Telemetry: Telemetry{Server: []ServerSecond{look}}, Windows: []Window{{TTFTParts: first}}}
+	s := Snapshot{At: second, Telemetry: Telemetry{Server: []ServerSecond{look}},
+		Windows: []*Window{{TTFTParts: first}}}
 	if got := s.SplitOver(0, second); got.N != 10 || got.Seen != 40 || got.OfOthers() || got.Rest != 60*ms {
 		t.Errorf("got %+v", got)
 	}

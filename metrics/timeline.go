@@ -1,9 +1,6 @@
 package metrics
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // stage is the stage of a request in flight.
 type stage uint8
@@ -16,8 +13,7 @@ const (
 )
 
 // Timeline turns the four moments of each request into windows and whole-run histograms. The live view and the report
-// share it, so that they agree. While it is filled, the levels of a window hold the change within that second; Share
-// sums them up.
+// share it, so that they agree. Share sums up the levels.
 //
 //	due ──> held ──sent──> waiting ──first token──> running ──done──>
 //
@@ -27,7 +23,7 @@ type Timeline struct {
 	SLO                    SLO // in force, but for workloads with objectives of their own
 	Totals                 Counts
 	Groups                 Groups
-	windows                []Window
+	windows                []*second
 	Histograms             Histograms
 	TTFTParts              TTFTParts
 	Reported               ServerTimes
@@ -36,19 +32,37 @@ type Timeline struct {
 	Client                 ClientHealth
 	templates              struct{ n, tokens int } // see TemplateTokens
 	dirty                  int                     // windows from here on changed since they were last shared
+	packed                 int                     // windows before here were packed
 	Guessed                int                     // requests in flight whose output tokens are counted by chunk
 }
 
 // SecondOf is the number of the window in which a moment lies.
 func SecondOf(at time.Duration) int { return int(min(max(0, at)/time.Second, MaxWindows-1)) }
 
-func (t *Timeline) at(at time.Duration) *Window {
+// second is a window with what snapshots do not show.
+type second struct {
+	Window
+	held, waiting, running int  // changes of the levels within it
+	shown                  bool // in a snapshot: it is copied before the next change
+}
+
+// own is a second that may be changed.
+func (t *Timeline) own(k int) *second {
+	if s := t.windows[k]; s.shown {
+		t.windows[k] = &second{*s.Clone(), s.held, s.waiting, s.running, false}
+	}
+	return t.windows[k]
+}
+
+func (t *Timeline) at(at time.Duration) *Window { return &t.second(at).Window }
+
+func (t *Timeline) second(at time.Duration) *second {
 	k := SecondOf(at)
 	t.dirty = min(t.dirty, k)
 	for len(t.windows) <= k {
-		t.windows = append(t.windows, Window{Start: time.Duration(len(t.windows)) * time.Second})
+		t.windows = append(t.windows, &second{Window: Window{Start: time.Duration(len(t.windows)) * time.Second}})
 	}
-	return &t.windows[k]
+	return t.own(k)
 }
 
 func (t *Timeline) move(r *Request, to stage, at time.Duration) {
@@ -58,13 +72,13 @@ func (t *Timeline) move(r *Request, to stage, at time.Duration) {
 }
 
 func (t *Timeline) level(s stage, at time.Duration, by int) {
-	switch w := t.at(at); s {
+	switch w := t.second(at); s {
 	case stageHeld:
-		w.Held, t.Held = w.Held+by, t.Held+by
+		w.held, t.Held = w.held+by, t.Held+by
 	case stageWaiting:
-		w.Waiting, t.Waiting = w.Waiting+by, t.Waiting+by
+		w.waiting, t.Waiting = w.waiting+by, t.Waiting+by
 	case stageRunning:
-		w.Running, t.Running = w.Running+by, t.Running+by
+		w.running, t.Running = w.running+by, t.Running+by
 	}
 }
 
@@ -269,9 +283,12 @@ func (t *Timeline) correct(r *Request) {
 func (t *Timeline) SetObjectives(slo SLO, seconds []MetCount, total MetCount) {
 	t.SLO, t.dirty, t.Totals.MetCount = slo, 0, total
 	for i := range t.windows {
-		t.windows[i].MetCount = MetCount{}
+		now := MetCount{}
 		if i < len(seconds) {
-			t.windows[i].MetCount = seconds[i]
+			now = seconds[i]
+		}
+		if t.windows[i].MetCount != now {
+			t.own(i).MetCount = now
 		}
 	}
 }
@@ -329,26 +346,42 @@ func (t *Timeline) change(w *Window, r *Request, l Latency, v time.Duration, war
 	}
 }
 
+// packLag is the number of seconds after which few windows change any more.
+const packLag = 2 * perMinute
+
+// Pack makes the windows of minutes past small. Those that change later grow again.
+func (t *Timeline) Pack() {
+	for t.packed+perMinute+packLag <= len(t.windows) {
+		t.dirty = min(t.dirty, t.packed)
+		for range perMinute {
+			w := t.own(t.packed)
+			for l := range w.Histograms {
+				w.Histograms[l].pack()
+			}
+			t.packed++
+		}
+	}
+}
+
 // Share returns the windows up to now that changed since the last call, with levels summed up, and the number of
 // unchanged windows before them. before holds all windows of the last call. It visits changed windows only, because
 // chunks wait for it and most windows of a long run never change again. The reader may keep the result.
-func (t *Timeline) Share(now time.Duration, before []Window) (same int, changed []Window) {
+func (t *Timeline) Share(now time.Duration, before []*Window) (same int, changed []*Window) {
 	t.at(now)
 	same = min(t.dirty, len(before))
 	var held, waiting, runs int
 	if same > 0 {
 		held, waiting, runs = before[same-1].Held, before[same-1].Waiting, before[same-1].Running
 	}
-	changed = slices.Clone(t.windows[same:])
-	for i := range changed {
-		w := &t.windows[same+i]
-		held, waiting, runs = held+w.Held, waiting+w.Waiting, runs+w.Running
-		c := &changed[i]
-		c.Held, c.Waiting, c.Running = held, waiting, runs
-		c.Ends = (*Ends)(nil).Merge(w.Ends) // w may still change
-		for l := range c.Histograms {
-			c.Histograms[l] = w.Histograms[l].Share()
+	for i := same; i < len(t.windows); i++ {
+		s := t.windows[i]
+		held, waiting, runs = held+s.held, waiting+s.waiting, runs+s.running
+		if s.Held != held || s.Waiting != waiting || s.Running != runs {
+			s = t.own(i)
+			s.Held, s.Waiting, s.Running = held, waiting, runs
 		}
+		s.shown = true
+		changed = append(changed, &s.Window)
 	}
 	t.dirty = len(t.windows)
 	return same, changed

@@ -20,7 +20,7 @@ func TestBaselineWithoutRequests(t *testing.T) {
 		report *metrics.Report
 		empty  bool
 	}{
-		{&metrics.Report{Timeline: make([]metrics.Window, 5), Ended: 5 * time.Second}, true},
+		{&metrics.Report{Timeline: []*metrics.Window{{}, {}, {}, {}, {}}, Ended: 5 * time.Second}, true},
 		{&metrics.Report{}, true},
 		{&metrics.Report{Counts: metrics.Counts{Completed: 3}}, false},
 		{&metrics.Report{Timeline: s.Windows, Ended: s.At}, false},

@@ -18,13 +18,13 @@ func hours(n int) metrics.Snapshot {
 	s := tuitest.Full()
 	const minute = 60
 	seconds := n * 3600
-	ws := make([]metrics.Window, seconds)
+	ws := make([]*metrics.Window, seconds)
 	server := make([]metrics.ServerSecond, seconds)
 	gpus := make([]metrics.GPUSecond, seconds)
 	client := make([]metrics.ClientSecond, seconds)
 	for i := range seconds {
 		at := time.Duration(i) * time.Second
-		ws[i], server[i] = s.Windows[i%minute], s.Server[i%minute%len(s.Server)]
+		ws[i], server[i] = s.Windows[i%minute].Clone(), s.Server[i%minute%len(s.Server)]
 		gpus[i], client[i] = s.GPUs[i%minute%len(s.GPUs)], s.Client[i%minute%len(s.Client)]
 		ws[i].Start = at
 		server[i].At, gpus[i].At, client[i].At = at+time.Second, at+time.Second, at+time.Second
@@ -59,6 +59,30 @@ func BenchmarkFullRedrawHours(b *testing.B) {
 							drawCold(b, m)
 						})
 				}
+			}
+		}
+	}
+}
+
+// BenchmarkNextFrameDay is the cost of a frame of a run of a day after the first: the snapshot is a new one.
+func BenchmarkNextFrameDay(b *testing.B) {
+	s := hours(24)
+	for i, p := range panels.Pages {
+		for _, span := range []time.Duration{0, 15 * time.Minute} {
+			for _, zoomed := range []bool{false, true} {
+				b.Run(fmt.Sprintf("%s/%s/zoomed=%v", p.Name, panels.SpanName(span), zoomed), func(b *testing.B) {
+					m := open(s, 200, 50, termenv.TrueColor)
+					m.turn(i)
+					m.span = slices.Index(spans, span)
+					m.focus, m.zoomed = m.layout().Panels[0].Name, zoomed
+					m.View()
+					b.ReportAllocs()
+					for b.Loop() {
+						m.Update(snapshotMsg{s})
+						m.show()
+						m.View()
+					}
+				})
 			}
 		}
 	}

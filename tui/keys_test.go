@@ -338,7 +338,7 @@ func TestScrollBack(t *testing.T) {
 	later := tuitest.Mid()
 	later.At += 5 * time.Second
 	for i := range 5 {
-		w := later.Windows[len(later.Windows)-1]
+		w := later.Windows[len(later.Windows)-1].Clone()
 		w.Start += time.Duration(i+1) * time.Second
 		later.Windows = append(slices.Clip(later.Windows), w)
 	}

@@ -219,7 +219,8 @@ func TestKeysInOneRead(t *testing.T) {
 // Gaps of nothing, from chunks that came in one read, still make a histogram.
 func TestHistogramOfZeros(t *testing.T) {
 	s := tuitest.Mid()
-	s.Histograms[metrics.ITL], s.Windows = metrics.Histogram{}, s.Windows[:1]
+	s.Histograms[metrics.ITL] = metrics.Histogram{}
+	s.Windows = []*metrics.Window{s.Windows[0].Clone()}
 	for range 26 {
 		s.Histograms[metrics.ITL].Add(0)
 	}

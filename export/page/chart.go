@@ -38,7 +38,7 @@ type line struct {
 
 // timeline is the time axis of all charts of a run.
 type timeline struct {
-	windows []metrics.Window
+	windows []*metrics.Window
 	seconds int // of a window
 	warmup  time.Duration
 	marks   []mark
@@ -93,7 +93,7 @@ func (t *timeline) part(at time.Duration) float64 {
 func (t *timeline) each(name string, of func(*metrics.Window) float64) line {
 	l := line{name: name}
 	for i := range t.windows {
-		v := of(&t.windows[i])
+		v := of(t.windows[i])
 		if !math.IsNaN(v) {
 			v = min(max(v, 0), metrics.LargestCount)
 		}
@@ -195,7 +195,7 @@ func (p *writer) overlay(runs []Run) {
 		longest = max(longest, len(r.Report.Timeline))
 	}
 	axis := &timeline{seconds: step(longest)}
-	axis.windows = make([]metrics.Window, (longest+axis.seconds-1)/axis.seconds)
+	axis.windows = make([]*metrics.Window, (longest+axis.seconds-1)/axis.seconds)
 	first := &shown[0].Report.Plan
 	wait := first.FirstWait()
 	figures := []figure{{"output tokens/s", outputs}, {"requests running", running},

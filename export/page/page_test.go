@@ -117,7 +117,7 @@ func TestChartsAreOfTheTimeline(t *testing.T) {
 		}
 	}
 	for i := range r.Timeline {
-		w := &r.Timeline[i]
+		w := r.Timeline[i]
 		got := []any{tokens[0][i+1], tokens[1][i+1], requests[0][i+1], requests[1][i+1], requests[2][i+1]}
 		want := []any{float64(w.TokensOut), float64(w.TokensIn), float64(w.Running), float64(w.Waiting),
 			float64(w.Held)}
@@ -173,7 +173,7 @@ func TestPagesOfLongRunsAreSmall(t *testing.T) {
 	r := sample(t)
 	r.Timeline = nil
 	for i := range 3 * 3600 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, TokensOut: 12345 + 7*i, TokensIn: 54321 - i,
+		w := &metrics.Window{Start: time.Duration(i) * time.Second, TokensOut: 12345 + 7*i, TokensIn: 54321 - i,
 			Running: i, Waiting: 2 * i, Held: i / 3}
 		for k := range 10 {
 			for _, l := range []metrics.Latency{metrics.TTFT, metrics.ITL, metrics.E2EL} {
@@ -218,7 +218,7 @@ func TestSeveralRunsStandBesideEachOther(t *testing.T) {
 // nothing.
 func TestRunsOverEachOther(t *testing.T) {
 	a, b := sample(t), sample(t)
-	a.Timeline = append(a.Timeline, metrics.Window{Start: time.Duration(len(a.Timeline)) * time.Second})
+	a.Timeline = append(a.Timeline, &metrics.Window{Start: time.Duration(len(a.Timeline)) * time.Second})
 	b.Timeline[0].TokensOut = 4712
 	page := written(t, Run{Name: evil, Report: &a}, Run{Name: "b' onload='x", Report: &b})
 	_, over, found := strings.Cut(page, "<h2>The runs over each other</h2>")

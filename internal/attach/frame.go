@@ -71,9 +71,9 @@ func (d *sender) next(s metrics.Snapshot) frame {
 }
 
 // sameWindows is how many windows at the start are the same in both.
-func sameWindows(a, b []metrics.Window) int {
+func sameWindows(a, b []*metrics.Window) int {
 	n := 0
-	for n < len(a) && n < len(b) && a[n].Same(&b[n]) {
+	for n < len(a) && n < len(b) && a[n].Same(b[n]) {
 		n++
 	}
 	return n

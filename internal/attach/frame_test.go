@@ -137,7 +137,7 @@ func TestMinutesAreNotSent(t *testing.T) {
 	s.Plan = &metrics.Plan{}
 	for i := range 70 {
 		s.Windows = append(s.Windows,
-			metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Completed: i}})
+			&metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Completed: i}})
 	}
 	s.Minutes = s.Minutes.Follow(&s, 0)
 	var from sender

@@ -66,7 +66,7 @@ func TestEmbeddings(t *testing.T) {
 }
 
 func TestProgressOfEmbeddings(t *testing.T) {
-	s := metrics.Snapshot{Plan: &metrics.Plan{Pooling: true}, Windows: make([]metrics.Window, 2), OutputExact: true}
+	s := metrics.Snapshot{Plan: &metrics.Plan{Pooling: true}, Windows: []*metrics.Window{{}, {}}, OutputExact: true}
 	s.Windows[0].TokensIn = 300
 	s.Windows[0].Histograms[metrics.E2EL].Add(20e6)
 	if got := session.ProgressLine(&s); !strings.Contains(got, "300 tok/s  p99 E2EL 20.1 ms") ||

@@ -155,7 +155,7 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 	v.histograms("", ofRun, s.Histograms[:])
 	if n := len(s.Windows); n > 0 {
 		v.add("windows", n)
-		v.window("second.", &s.Windows[n-1])
+		v.window("second.", s.Windows[n-1])
 	}
 	v.add("failures", strings.Join(each(s.Failures, failureText), "\n"))
 	for _, e := range inOrder(s.Log) {
@@ -192,7 +192,7 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 func lastView(s *metrics.Snapshot) view {
 	v := viewOf(s, metrics.Never)
 	for i := range s.Windows {
-		v.window(fmt.Sprintf("window%d.", i), &s.Windows[i])
+		v.window(fmt.Sprintf("window%d.", i), s.Windows[i])
 	}
 	for i := range s.Requests {
 		q := &s.Requests[i]

@@ -28,7 +28,7 @@ func ProgressLine(s *metrics.Snapshot) string {
 		for k, l := range shown {
 			waits[k].Merge(&window[i].Histograms[l])
 		}
-		tokens += tokensOf(&window[i])
+		tokens += tokensOf(window[i])
 	}
 	line := fmt.Sprintf("%6s  sent %d  done %d  failed %d  in flight %d  queued %d", s.At.Round(time.Second),
 		s.Totals.Sent, s.Totals.Completed, s.Totals.Failed, s.Waiting+s.Running, s.Held)

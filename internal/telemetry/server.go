@@ -24,6 +24,7 @@ type ServerWatch struct {
 	before *reading // nil: no poll has succeeded yet
 	at     time.Duration
 	resets []counterReset
+	inTurn bool // counters of before a reset came back
 
 	rest   time.Duration
 	failed int // polls in a row
@@ -66,10 +67,10 @@ func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.Serve
 	}
 	s.Took = since
 	if now.restarted(before) {
-		w.resets = append(w.resets[max(0, len(w.resets)-mostResets+1):], counterReset{before, at})
+		w.resets = append(w.resets[max(0, len(w.resets)-mostResets+1):], counterReset{before, now, at})
 		return s, ErrRestarted
 	}
-	if w.fromBeforeReset(now, at) {
+	if w.fromBeforeReset(now, before, at, since) {
 		return s, ErrReturned
 	}
 	now.movements(&before.values, &s)
@@ -78,10 +79,18 @@ func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.Serve
 	return s, nil
 }
 
-// counterReset has the counters before a reset, and the moment of the reset.
+// counterReset has the counters before a reset and those after it, and the moment of the latter.
 type counterReset struct {
-	counters *reading
-	at       time.Duration
+	counters, after *reading
+	at              time.Duration
+}
+
+// caughtUp reports whether a reading is behind a restarted server's one before it by no more than the server has moved
+// on since its restart. A jump is another process.
+func (r *counterReset) caughtUp(now, before *reading, at, since time.Duration) bool {
+	grew := before.values.total() - r.after.values.total()
+	rise := now.values.total() - before.values.total()
+	return rise*float64(at-since-r.at) < mostRise*grew*float64(since)
 }
 
 const (
@@ -90,15 +99,23 @@ const (
 	// resetMemory is the time for which counters back at their values before a reset are taken for another process's,
 	// rather than for those of a restarted one that has caught up.
 	resetMemory = time.Minute
+	// mostRise limits the rise of counters within a poll, in those of the polls since a restart.
+	mostRise = 2
 )
 
 // fromBeforeReset reports whether a reading continues counters from before a reset: then several processes answer in
 // turn, each with its own counters, and the rise means nothing.
-func (w *ServerWatch) fromBeforeReset(now *reading, at time.Duration) bool {
-	n := len(w.resets)
-	w.resets = slices.DeleteFunc(w.resets,
-		func(r counterReset) bool { return at-r.at < resetMemory && !now.restarted(r.counters) })
-	return len(w.resets) < n
+func (w *ServerWatch) fromBeforeReset(now, before *reading, at, since time.Duration) bool {
+	returned := false
+	w.resets = slices.DeleteFunc(w.resets, func(r counterReset) bool {
+		over := !now.restarted(r.counters)
+		if over && at-r.at < resetMemory && (w.inTurn || !r.caughtUp(now, before, at, since)) {
+			returned = true
+		}
+		return over
+	})
+	w.inTurn = w.inTurn || returned
+	return returned
 }
 
 // Kind of the server, such as "vLLM"; "" until a poll recognizes it.
@@ -360,6 +377,16 @@ func (r *values) moved(before *values, f figure) float64 {
 		return metrics.Unsaid()
 	}
 	return max(0, r[f].sum-before[f].sum)
+}
+
+// total is the sum of all counters.
+func (r *values) total() (sum float64) {
+	for f := range figures {
+		if f.counted() && !r[f].rises {
+			sum += r[f].sum
+		}
+	}
+	return sum
 }
 
 // restarted reports whether a counter fell since the reading before, or another kind of server answers.

@@ -26,6 +26,7 @@ func TestServerPollTroubled(t *testing.T) {
 		"vllm:num_requests_running 3\nvllm:generation_tokens_total 1\n",
 		"sglang:num_running_reqs 4\nsglang:generation_tokens_total 9\n"
 	no := math.NaN()
+	page := func(tokens int) string { return strings.Replace(one, "total 1", fmt.Sprint("total ", tokens), 1) }
 	for _, c := range []struct {
 		name            string
 		pages           []string
@@ -34,6 +35,10 @@ func TestServerPollTroubled(t *testing.T) {
 	}{
 		{"restarted once", []string{five, one, three}, []string{"", "restarted", ""}, []float64{2, 3, 1},
 			[]float64{no, no, 2}},
+		{"caught up", []string{five, page(1), three, five, page(7)}, []string{"", "restarted", "", "", ""},
+			[]float64{2, 3, 1, 2, 3}, []float64{no, no, 2, 2, 2}},
+		{"two in turn, one seen twice", []string{page(50), page(1), page(2), page(52)},
+			[]string{"", "restarted", "", "came back"}, []float64{3, 3, 3, 3}, []float64{no, no, 1, no}},
 		{"a counter went away", []string{five, "vllm:num_requests_running 7\n", five, five},
 			[]string{"", "restarted", "came back", ""},
 			[]float64{2, 7, 2, 2}, []float64{no, no, no, 0}},
@@ -70,10 +75,12 @@ func TestServerPollTroubled(t *testing.T) {
 
 // A server that was restarted a while ago may have caught up with its counters of before.
 func TestServerPollCaughtUp(t *testing.T) {
-	w := &ServerWatch{resets: []counterReset{{&reading{kind: &kind{}}, time.Second}}}
-	if now := (&reading{kind: &kind{}}); w.fromBeforeReset(now, resetMemory+time.Second) ||
-		!w.fromBeforeReset(now, resetMemory) {
-		t.Error("not another process within a minute, or one after it")
+	for _, at := range []time.Duration{resetMemory, resetMemory + time.Second} {
+		now := &reading{kind: &kind{}}
+		w := &ServerWatch{resets: []counterReset{{now, now, time.Second}}}
+		if w.fromBeforeReset(now, now, at, at-time.Second) != (at == resetMemory) {
+			t.Errorf("at %s: not another process within a minute, or one after it", at)
+		}
 	}
 }
 

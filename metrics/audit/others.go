@@ -64,7 +64,7 @@ func others(r *metrics.Report) finding {
 func inFlight(r *metrics.Report, at time.Duration) float64 {
 	most := 0
 	for k := max(0, metrics.SecondOf(at)-2); k <= metrics.SecondOf(at) && k < len(r.Timeline); k++ {
-		w := &r.Timeline[k]
+		w := r.Timeline[k]
 		n := w.Sent
 		if k > 0 {
 			n += r.Timeline[k-1].Waiting + r.Timeline[k-1].Running

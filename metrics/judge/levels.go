@@ -282,7 +282,7 @@ func (v *level) succeed(f *Summary) {
 }
 
 // Gaps takes the gaps between chunks from windows, where they are not known for single requests.
-func (l *Levels) Gaps(windows []metrics.Window) {
+func (l *Levels) Gaps(windows []*metrics.Window) {
 	for i := range l.list {
 		v := &l.list[i]
 		for k := metrics.SecondOf(v.From); k < len(windows) && windows[k].Start < v.To; k++ {

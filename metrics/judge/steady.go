@@ -62,7 +62,8 @@ func (f *Flight) Means() []float64 {
 // SteadyPart finds the steady part of a level by the seconds of its run: requests in flight and throughput show no
 // change in it. At the strongest change the longer side goes on, as long as it is SteadyLeast of the level. from = to
 // where there is none; known is false for a level that is too short to tell.
-func SteadyPart(flight []float64, seconds []metrics.Window, l *metrics.LoadLevel) (from, to time.Duration, known bool) {
+func SteadyPart(flight []float64, seconds []*metrics.Window,
+	l *metrics.LoadLevel) (from, to time.Duration, known bool) {
 	first := int((l.From + time.Second - 1) / time.Second)
 	last := min(int(l.To/time.Second), len(seconds), len(flight))
 	if l.To-l.From < SteadyShortest || last-first < 2 {
@@ -72,7 +73,7 @@ func SteadyPart(flight []float64, seconds []metrics.Window, l *metrics.LoadLevel
 	n := (last - first) / group
 	there, made := make([]float64, n), make([]float64, n)
 	for i := range n * group {
-		w := &seconds[first+i]
+		w := seconds[first+i]
 		there[i/group] += flight[first+i]
 		made[i/group] += float64(cmp.Or(w.TokensOut, w.Completed)) // tokens or, of pooling, ends
 	}

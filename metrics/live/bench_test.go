@@ -1,6 +1,9 @@
 package live
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -130,4 +133,57 @@ func BenchmarkRecorderChunk(b *testing.B) {
 			rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
 		}
 	})
+}
+
+// BenchmarkDay is a run of a day with all that is sampled each second. The metrics are the memory that its live view
+// keeps, with a snapshot, and of it that of single requests.
+func BenchmarkDay(b *testing.B) {
+	for _, rate := range []int{1, 50} {
+		b.Run(fmt.Sprintf("%d a second", rate), func(b *testing.B) {
+			for b.Loop() {
+				before := liveHeap()
+				rec, s := day(rate)
+				b.ReportMetric(liveHeap()-before, "MB")
+				const ofRequest = 72
+				b.ReportMetric(float64(rec.index.kept*ofRequest)/1e6, "MB-requests")
+				runtime.KeepAlive(s)
+			}
+		})
+	}
+}
+
+func liveHeap() (mb float64) {
+	runtime.GC()
+	runtime.GC() // what finalizers let go
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) / 1e6
+}
+
+// day is a run of a day, and its last snapshot.
+func day(rate int) (*View, metrics.Snapshot) {
+	rec := NewView(time.Now(), &metrics.Plan{Rate: metrics.Rate(rate), Goodput: ttft(500)})
+	r := rand.New(rand.NewPCG(1, 2))
+	var s metrics.Snapshot
+	for i := range 24 * 3600 {
+		now := time.Duration(i) * second
+		for k := range rate {
+			x := begun(rec, i*rate+k, now)
+			x.sent(now)
+			at := now + time.Duration(float64(100*ms)*(1+r.ExpFloat64()))
+			for range 10 {
+				x.chunk(at, "")
+				at += time.Duration(float64(20*ms) * (1 + 0.1*r.NormFloat64()))
+			}
+			x.done(at, "")
+		}
+		now += second
+		rec.fact(now, metrics.ClientSecond{At: now, Took: second, Cores: 2})
+		rec.fact(now, metrics.ServerSecond{At: now, Took: second})
+		rec.fact(now, metrics.GPUSecond{At: now, Took: second, GPUs: []metrics.GPU{{}}})
+		if i%60 == 59 {
+			s = rec.SnapshotAt(now)
+		}
+	}
+	return rec, s
 }

@@ -21,7 +21,7 @@ const (
 // outside the lock that chunks wait for and takes as long as a report does for its levels. A call too soon after a long
 // one does nothing. The answer covers the first mostJudged requests. The answer of a report is final.
 func (v *View) Judge() {
-	v.judge(time.Since(v.start), func(time.Duration) []metrics.Window { return v.within(gapsAge).Windows })
+	v.judge(time.Since(v.start), func(time.Duration) []*metrics.Window { return v.within(gapsAge).Windows })
 }
 
 // gapsAge is the maximum age of the windows from which levels take the gaps between chunks, so that judging does not
@@ -31,7 +31,7 @@ const gapsAge = time.Second
 // JudgeAt is Judge at a moment of a past run.
 func (v *View) JudgeAt(now time.Duration) { v.judge(now, v.windows) }
 
-func (v *View) judge(now time.Duration, windows func(time.Duration) []metrics.Window) {
+func (v *View) judge(now time.Duration, windows func(time.Duration) []*metrics.Window) {
 	v.judging.Lock()
 	defer v.judging.Unlock()
 	began := time.Now()
@@ -62,14 +62,14 @@ func (v *View) judge(now time.Duration, windows func(time.Duration) []metrics.Wi
 }
 
 // windows are those of a snapshot.
-func (v *View) windows(now time.Duration) []metrics.Window {
+func (v *View) windows(now time.Duration) []*metrics.Window {
 	v.sharing.Lock()
 	defer v.sharing.Unlock()
 	return v.at(now).Windows
 }
 
 // levels sorts the requests so far into levels of load.
-func (v *View) levels(now time.Duration, windows []metrics.Window) judge.Levels {
+func (v *View) levels(now time.Duration, windows []*metrics.Window) judge.Levels {
 	v.mu.Lock()
 	plan, slo, index := v.line.Plan, v.line.SLO, v.index.share()
 	sets, client := slices.Clip(v.sets), slices.Clip(v.line.Client.Seconds)

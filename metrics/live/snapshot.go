@@ -35,7 +35,7 @@ func (v *View) at(now time.Duration) metrics.Snapshot {
 }
 
 // capture takes the snapshot without the windows that did not change since the last one.
-func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed []metrics.Window,
+func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed []*metrics.Window,
 	viewed requestSelection) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -44,6 +44,7 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	}
 	v.outages.Pass(now)
 	l := &v.line
+	l.Pack()
 	same, changed = l.Share(now, v.shared)
 	s = v.shown
 	s.At, s.Totals, s.Objectives = now, l.Totals, l.SLO
@@ -60,8 +61,8 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	return s, same, changed, v.tracks.view(l.Plan, l.SLO)
 }
 
-// How often snapshots are made. After a day a snapshot holds 50 MB of windows, so viewers share it, and the next one
-// waits in proportion to the time that it took.
+// How often snapshots are made. Viewers share one, and the next one waits in proportion to the time that it took, which
+// is that of copying places of 86,400 windows after a day.
 const (
 	recentFor  = 100 * time.Millisecond // snapshots up to this age are shared
 	oldest     = 400 * time.Millisecond // no snapshot of this age is shared

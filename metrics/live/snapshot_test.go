@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -71,5 +72,51 @@ func TestSnapshotsHaveMinutes(t *testing.T) {
 	}
 	if n := len(rec.SnapshotAt(5 * minute).Minutes.Windows); n < 3 {
 		t.Errorf("%d minutes", n)
+	}
+}
+
+// What ends long after its first second changes that second, also one that was packed, and no snapshot before.
+func TestLateEnds(t *testing.T) {
+	views := []*View{NewView(time.Now(), &metrics.Plan{}), NewView(time.Now(), &metrics.Plan{})}
+	var late [][]*exchange
+	var before metrics.Snapshot
+	counts := func() (all []uint64) {
+		for _, w := range before.Windows {
+			all = append(all, w.Histograms[metrics.TTFT].Count(), w.Histograms[metrics.ITL].Count())
+		}
+		return all
+	}
+	var counted []uint64
+	const length = 900
+	for s := range length {
+		at := time.Duration(s) * second
+		late = append(late, metrics.Each(views, func(v *View) *exchange { return begun(v, s, at) }))
+		for i, x := range late[s] {
+			x.sent(at)
+			x.chunk(at+time.Duration(s%9)*ms, "a")
+			x.chunk(at+30*ms, "b")
+			if s < 400 {
+				continue
+			}
+			late[s-400][i].done(at, []metrics.Failure{metrics.FailedReset, ""}[s%2])
+		}
+		if snapshot := views[0].SnapshotAt(at); s == 399 {
+			before = snapshot
+			counted = counts()
+		}
+	}
+	often, once := views[0].SnapshotAt(length*second), views[1].SnapshotAt(length*second)
+	same := cmp.Comparer(eventtest.SameHistogram)
+	if diff := cmp.Diff(once.Windows, often.Windows, same); diff != "" {
+		t.Errorf("windows (-once +often):\n%s", diff)
+	}
+	if diff := cmp.Diff(once.Minutes, often.Minutes, same); diff != "" {
+		t.Errorf("minutes (-once +often):\n%s", diff)
+	}
+	if n := often.Windows[0].Histograms[metrics.TTFT].Count(); n != 0 {
+		t.Errorf("%d samples of a request that failed", n)
+	}
+	if !slices.Equal(counts(), counted) {
+		t.Error("an old snapshot has changed")
 	}
 }

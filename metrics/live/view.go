@@ -19,10 +19,10 @@ import (
 type View struct {
 	start time.Time
 
-	sharing sync.Mutex       // held while a snapshot is made; taken before mu
-	shared  []metrics.Window // windows of the last snapshot, guarded by sharing
-	minutes metrics.Minutes  // likewise
-	last    recent           // likewise
+	sharing sync.Mutex        // held while a snapshot is made; taken before mu
+	shared  []*metrics.Window // windows of the last snapshot, guarded by sharing
+	minutes metrics.Minutes   // likewise
+	last    recent            // likewise
 
 	news atomic.Bool   // the last snapshot lacks a fact
 	wake chan struct{} // requests a snapshot before its time

@@ -14,7 +14,7 @@ import (
 func flat(marks ...metrics.LogEntry) metrics.Snapshot {
 	s := metrics.Snapshot{At: time.Minute, Plan: &metrics.Plan{}, State: metrics.Running, Marks: marks}
 	for i := range 60 {
-		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, Running: 11})
+		s.Windows = append(s.Windows, &metrics.Window{Start: time.Duration(i) * time.Second, Running: 11})
 	}
 	return s
 }

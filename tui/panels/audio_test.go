@@ -14,7 +14,7 @@ func TestRTFx(t *testing.T) {
 	s := metrics.Snapshot{At: 100 * time.Second, State: metrics.Running, OutputExact: true, Plan: &metrics.Plan{},
 		Totals: metrics.Counts{Completed: 1, Audio: time.Second}}
 	for i := range 100 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second,
+		w := &metrics.Window{Start: time.Duration(i) * time.Second,
 			Counts: metrics.Counts{Completed: 1, Audio: 1500 * time.Millisecond}}
 		if i >= 70 {
 			w.Audio = 42 * time.Second

@@ -59,7 +59,7 @@ func preemptions(v *View, columns int) []time.Duration {
 	of := serverValue(v, preempted)
 	for ws := range v.sharing(ws, t.Group(2*columns)) {
 		for i := range ws {
-			if of(&ws[i]) > 0 {
+			if of(ws[i]) > 0 {
 				out = append(out, min(ws[i].Start+ws[i].Length(), end))
 			}
 		}

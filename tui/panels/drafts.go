@@ -35,10 +35,10 @@ func drawDrafts(c screen.Canvas, v *View) {
 		t, ws, end := v.overTime()
 		sample := serverSample(v)
 		out.Time, out.Annotations, out.Wordless = t, v.annotations(), v.joined
-		out.Cells = v.heatCells(chart.Columns(c), t, ws, end, func(ws []metrics.Window) []float64 {
+		out.Cells = v.heatCells(chart.Columns(c), t, ws, end, func(ws []*metrics.Window) []float64 {
 			var all metrics.SpecDecode
 			for i := range ws {
-				if s := sample(&ws[i]); s != nil {
+				if s := sample(ws[i]); s != nil {
 					all.Add(s.SpecDecode)
 				}
 			}

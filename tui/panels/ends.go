@@ -48,7 +48,7 @@ func endsNames(by metrics.EndsBy) (names []string) {
 var shortReasons = [len(metrics.FinishReasons)]string{"none", "fail", "stop", "len.", "tools", "other"}
 
 // endsOf are the requests that ended in some windows, by place.
-func (v *View) endsOf(by metrics.EndsBy, ws []metrics.Window) []float64 {
+func (v *View) endsOf(by metrics.EndsBy, ws []*metrics.Window) []float64 {
 	out := make([]float64, metrics.EndsPlaces)
 	for _, part := range v.Minutes.In(ws) {
 		for i := range part {
@@ -101,7 +101,7 @@ func (v *View) drawEnds(c screen.Canvas, by metrics.EndsBy) {
 			out.Names = append(out.Names, names[min(k+each-1, last)])
 		}
 		out.Time, out.Annotations, out.Wordless = t, v.annotations(), v.joined
-		out.Cells = v.heatCells(chart.Columns(c), t, ws, end, func(ws []metrics.Window) []float64 {
+		out.Cells = v.heatCells(chart.Columns(c), t, ws, end, func(ws []*metrics.Window) []float64 {
 			column := make([]float64, len(out.Names))
 			for k, n := range v.endsOf(by, ws)[first : last+1] {
 				column[k/each] += n

@@ -150,7 +150,7 @@ func (h Header) drawTinyTokens(c screen.Canvas) {
 	x := c.Print(0, c.H-1, "tok/s ", screen.Label)
 	values := make([]float64, 0, c.W)
 	for i := max(0, len(ws)-c.W); i < len(ws); i++ {
-		values = append(values, perSecond(h.View.Snapshot, &ws[i], tokens(&ws[i])))
+		values = append(values, perSecond(h.View.Snapshot, ws[i], tokens(ws[i])))
 	}
 	chart.Sparkline(c.Sub(x, 0, c.W-x, c.H), h.View.Raster, values, screen.Style{Fg: screen.Output})
 }

@@ -222,24 +222,24 @@ func drawHeat(c screen.Canvas, v *View) {
 	if w := chart.Columns(c); w > 0 && h.Count() > 0 {
 		t, ws, end := v.overTime()
 		out.Time, out.Axis = t, v.latencyAxis(chart.HeatRows(c), h, &v.Histograms[l])
-		out.Cells = v.heatCells(w, t, ws, end, latencyBins(l, out.Axis))
+		out.Cells = v.heatCells(w, t, ws, end, latencyBins(l, out.Axis, v.selected().merges))
 		out.Limits, out.Annotations, out.Wordless = v.limits(l.Key()), v.annotations(), v.joined
 	}
 	out.Draw(c, v.Raster)
 }
 
 // latencyBins are the samples of a latency in some windows by the bins of an axis.
-func latencyBins(l metrics.Latency, ax chart.LatencyAxis) func([]metrics.Window) []float64 {
-	merged := merger{}
-	return func(ws []metrics.Window) []float64 {
+func latencyBins(l metrics.Latency, ax chart.LatencyAxis, kept merges) func([]*metrics.Window) []float64 {
+	merged := merger{kept: kept}
+	return func(ws []*metrics.Window) []float64 {
 		merged.ws = ws
 		return ratesOf(bins(ax, merged.histogram(l)), ws)
 	}
 }
 
 // ratesOf turns numbers of some windows into rates.
-func ratesOf(numbers []float64, ws []metrics.Window) []float64 {
-	last := &ws[len(ws)-1]
+func ratesOf(numbers []float64, ws []*metrics.Window) []float64 {
+	last := ws[len(ws)-1]
 	for i := range numbers {
 		numbers[i] /= (last.Start + last.Length() - ws[0].Start).Seconds()
 	}
@@ -248,11 +248,11 @@ func ratesOf(numbers []float64, ws []metrics.Window) []float64 {
 
 // heatCells are the cells of each place of an axis, for each of w columns, given those of some windows; nil where there
 // are none.
-func (v *View) heatCells(w int, t chart.TimeAxis, ws []metrics.Window, end time.Duration,
-	of func([]metrics.Window) []float64) [][]float64 {
+func (v *View) heatCells(w int, t chart.TimeAxis, ws []*metrics.Window, end time.Duration,
+	of func([]*metrics.Window) []float64) [][]float64 {
 	cells := make([][]float64, w)
 	for some := range v.sharing(ws, t.Group(w)) {
-		column, last := of(some), &some[len(some)-1]
+		column, last := of(some), some[len(some)-1]
 		from, to := some[0].Start, last.Start+last.Length()
 		// A column belongs to the seconds in which its middle lies.
 		part := func(at time.Duration) int { return int(math.Ceil(t.Part(at)*float64(w) - 0.5)) }

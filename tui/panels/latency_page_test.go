@@ -63,9 +63,9 @@ func BenchmarkPages(b *testing.B) {
 // long is a run of a quarter of an hour, the most that a chart of a span shows.
 func long() metrics.Snapshot {
 	s := tuitest.Full()
-	var ws []metrics.Window
+	var ws []*metrics.Window
 	for i := range 900 {
-		w := s.Windows[i%60]
+		w := s.Windows[i%60].Clone()
 		w.Start = time.Duration(i) * time.Second
 		ws = append(ws, w)
 	}

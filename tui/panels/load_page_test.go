@@ -132,7 +132,7 @@ func stagedPlan() *metrics.Plan {
 func TestStageRows(t *testing.T) {
 	s := metrics.Snapshot{At: 25500 * time.Millisecond, Plan: stagedPlan(), State: metrics.Running}
 	for i := range 26 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Sent: 8 << (i / 10),
+		w := &metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Sent: 8 << (i / 10),
 			Completed: 8, Failed: 2, MetCount: metrics.MetCount{Good: 9 - i/10}}}
 		w.Histograms[metrics.TTFT].Add(time.Duration(100+100*(i/10)) * time.Millisecond)
 		s.Windows = append(s.Windows, w)
@@ -342,7 +342,7 @@ func TestPercentilesBesideASlowBaseline(t *testing.T) {
 	fast.Add(77 * time.Millisecond)
 	slow.Add(77 * time.Second)
 	s := metrics.Snapshot{At: time.Second, Plan: &metrics.Plan{}, Histograms: metrics.Histograms{metrics.TTFT: fast},
-		Windows: []metrics.Window{{Histograms: metrics.WindowHistograms{metrics.TTFT: fast}}}}
+		Windows: []*metrics.Window{{Histograms: metrics.WindowHistograms{metrics.TTFT: fast}}}}
 	b := &Baseline{Report: &metrics.Report{Histograms: metrics.Histograms{metrics.TTFT: slow},
 		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 1, Mean: 77_000}}}}
 	for _, c := range []struct {
@@ -525,6 +525,7 @@ func TestOtherServers(t *testing.T) {
 func TestLayoutOfOneLength(t *testing.T) {
 	lines := func(lengths int) int {
 		s := tuitest.Mid()
+		s.Windows = metrics.Each(s.Windows, (*metrics.Window).Clone)
 		for i := range s.Windows {
 			ends := &metrics.Ends{}
 			ends[metrics.ByPromptLength][10+i%lengths] = 1
@@ -539,6 +540,7 @@ func TestLayoutOfOneLength(t *testing.T) {
 		return 0
 	}
 	s := tuitest.Mid()
+	s.Windows = metrics.Each(s.Windows, (*metrics.Window).Clone)
 	for i := range s.Windows {
 		s.Windows[i].Ends = &metrics.Ends{metrics.ByPromptLength: {10: 1}}
 	}

@@ -3,6 +3,7 @@ package panels
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 func aged(r *rand.Rand, seconds int) metrics.Snapshot {
 	s := metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Running, At: time.Duration(seconds) * time.Second}
 	for i := range seconds {
-		w := metrics.Window{Start: time.Duration(i) * time.Second}
+		w := &metrics.Window{Start: time.Duration(i) * time.Second}
 		for range r.IntN(4) {
 			w.Histograms[metrics.TTFT].Add(time.Duration(r.IntN(5_000_000)) * time.Microsecond)
 		}
@@ -32,7 +33,7 @@ func aged(r *rand.Rand, seconds int) metrics.Snapshot {
 func TestPercentileOfSharedColumn(t *testing.T) {
 	s := metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Finished, At: 100 * time.Second}
 	for i := range 100 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second}
+		w := &metrics.Window{Start: time.Duration(i) * time.Second}
 		n, took := 99, 10*time.Millisecond
 		if i%2 == 1 {
 			n, took = 1, time.Second
@@ -51,7 +52,7 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 		unshared bool
 	}{{5, 10, 11 * time.Millisecond, false}, {50, 100, time.Second + 20*time.Millisecond, true}} {
 		at, ws, end := v.overTime()
-		lines := chartLines(p.series, v.sharing(ws, at.Group(2*c.w)), end, at)
+		lines := chartLines(p.series, v.sharing(ws, at.Group(2*c.w)), end, at, merges{})
 		if len(lines) != 3 || len(lines[2].Points) != c.n {
 			t.Fatalf("%d cells: %d points, want %d", c.w, len(lines[2].Points), c.n)
 		}
@@ -71,7 +72,7 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 	s := aged(r, 9000)
 	s.State = metrics.Finished
 	for i := range s.Windows {
-		w := &s.Windows[i]
+		w := s.Windows[i]
 		w.TokensOut, w.Sent, w.Running, w.Waiting = r.IntN(1000), r.IntN(30), r.IntN(64), r.IntN(9)
 		at := w.Start + time.Second + 3*time.Millisecond
 		s.Server = append(s.Server, metrics.ServerSecond{At: at, Took: time.Second, Running: float64(r.IntN(64)),
@@ -107,7 +108,7 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 			if group%60 != 0 {
 				t.Fatalf("groups of %ds", group)
 			}
-			return chartLines(build(v).series, v.sharing(ws, group), end, at)
+			return chartLines(build(v).series, v.sharing(ws, group), end, at, merges{})
 		}
 		slow, fast := points(&s), points(&joined)
 		for i := range slow {
@@ -129,9 +130,35 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 	}
 	slow, fast := &View{Snapshot: &s}, &View{Snapshot: &joined}
 	axis := slow.latencyAxis(10, &ttft)
-	if a, b := slow.heatCells(60, at, ws, end, latencyBins(metrics.TTFT, axis)),
-		fast.heatCells(60, at, ws, end, latencyBins(metrics.TTFT, axis)); !cmp.Equal(a, b,
+	if a, b := slow.heatCells(60, at, ws, end, latencyBins(metrics.TTFT, axis, merges{})),
+		fast.heatCells(60, at, ws, end, latencyBins(metrics.TTFT, axis, merges{})); !cmp.Equal(a, b,
 		cmpopts.EquateApprox(1e-9, 0)) {
 		t.Errorf("heat map %s", cmp.Diff(a, b))
+	}
+}
+
+// A column is merged anew when one of its windows is another.
+func TestMergesFollowWindows(t *testing.T) {
+	window := func(at time.Duration, samples int) *metrics.Window {
+		w := &metrics.Window{Start: at}
+		for range samples {
+			w.Histograms[metrics.TTFT].Add(time.Millisecond)
+		}
+		return w
+	}
+	kept := merges{}
+	ws := []*metrics.Window{window(0, 1), window(time.Second, 2), window(2*time.Second, 3)}
+	count := func() uint64 { return (&merger{ws, kept}).histogram(metrics.TTFT).Count() }
+	if n := count(); n != 6 {
+		t.Errorf("%d samples, want 6", n)
+	}
+	first := kept[mergeKey{metrics.TTFT, ws[0], 3}]
+	ws = slices.Clone(ws)
+	if n := count(); n != 6 || kept[mergeKey{metrics.TTFT, ws[0], 3}] != first {
+		t.Errorf("%d samples, want 6, not merged again", n)
+	}
+	ws[1] = window(time.Second, 5)
+	if n := count(); n != 9 {
+		t.Errorf("%d samples after a change, want 9", n)
 	}
 }

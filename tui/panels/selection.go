@@ -9,16 +9,17 @@ import (
 
 // selection is the part of a run within the span.
 type selection struct {
-	closed []metrics.Window // whole seconds only: their counts are rates
+	closed []*metrics.Window // whole seconds only: their counts are rates
 	// Of the whole run or not: see View.serverSpan and View.engines.
 	server  map[bool][]metrics.ServerSecond
 	engines map[bool][]metrics.Engine
 
-	windows    []metrics.Window // of the figures
+	windows    [3][]*metrics.Window // of the figures, with whole minutes joined
 	histograms metrics.WindowHistograms
 	merged     [metrics.NumInWindow]bool // latencies whose histogram is merged
 
 	splits [2]*metrics.TTFTSplit  // the parts of TTFT, in the span and in the whole run; nil before the first use
+	merges merges                 // of columns, shared likewise
 	older  map[olderKey]*olderSum // of the run to compare with, shared by the selections of a dashboard
 }
 
@@ -27,8 +28,10 @@ func (p *selection) histogram(l metrics.Latency) *metrics.Histogram {
 	h := &p.histograms[l]
 	if !p.merged[l] {
 		p.merged[l] = true
-		for i := range p.windows {
-			h.Merge(&p.windows[i].Histograms[l])
+		for _, part := range p.windows {
+			for _, w := range part {
+				h.Merge(&w.Histograms[l])
+			}
 		}
 	}
 	return h
@@ -45,10 +48,11 @@ func (v *View) selected() *selection {
 func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 	from, to, _ := spanOf(s, span, back)
 	out := &selection{closed: within(closedWindows(s), from, to), server: map[bool][]metrics.ServerSecond{},
-		engines: map[bool][]metrics.Engine{}, older: map[olderKey]*olderSum{}}
+		engines: map[bool][]metrics.Engine{}, older: map[olderKey]*olderSum{},
+		merges: merges{}}
 	from, to, all := figureSpan(s, span, back)
 	if !all {
-		out.windows = within(s.Windows, from, to)
+		out.windows = s.Minutes.In(within(s.Windows, from, to))
 		return out
 	}
 	for l := range out.histograms {
@@ -58,7 +62,7 @@ func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 }
 
 // within cuts windows, which are in order of time, to those that begin in [from, to).
-func within(ws []metrics.Window, from, to time.Duration) []metrics.Window {
+func within(ws []*metrics.Window, from, to time.Duration) []*metrics.Window {
 	ws = ws[sort.Search(len(ws), func(i int) bool { return ws[i].Start >= from }):]
 	return ws[:sort.Search(len(ws), func(i int) bool { return ws[i].Start >= to })]
 }
@@ -100,7 +104,7 @@ func scrolled(s *metrics.Snapshot, span, back time.Duration) time.Duration {
 
 // closedWindows leaves out the second that is still open: its counts are not rates yet. Once the run is over its last
 // part of a second counts as well.
-func closedWindows(s *metrics.Snapshot) []metrics.Window {
+func closedWindows(s *metrics.Snapshot) []*metrics.Window {
 	ws := s.Windows
 	for len(ws) > 0 {
 		age := s.At - ws[len(ws)-1].Start
@@ -119,7 +123,7 @@ func (v *View) cursorSecond() *metrics.Window {
 		return nil
 	}
 	if ws := v.selected().closed; len(ws) > 0 {
-		return &ws[len(ws)-1]
+		return ws[len(ws)-1]
 	}
 	return nil
 }
@@ -164,7 +168,7 @@ func (v *View) levelOver(of func(*metrics.Window) int) (mean, most float64) {
 	for _, w := range v.Windows {
 		if w.Start >= v.plan().Warmup {
 			took := min(w.Length(), max(v.At-w.Start, 0)).Seconds()
-			sum, time, most = sum+float64(of(&w))*took, time+took, max(most, float64(of(&w)))
+			sum, time, most = sum+float64(of(w))*took, time+took, max(most, float64(of(w)))
 		}
 	}
 	return sum / max(time, 1e-9), most
@@ -225,7 +229,7 @@ func (k *Selections) Fill(v *View) {
 		before := k.kept
 		k.key, k.kept = key, v.selected()
 		if before != nil {
-			k.kept.older = before.older
+			k.kept.older, k.kept.merges = before.older, before.merges
 		}
 	}
 	v.picked = k.kept

@@ -47,7 +47,7 @@ func TestScrolledBack(t *testing.T) {
 	s := metrics.Snapshot{At: 100*time.Second + 300*time.Millisecond, State: metrics.Running,
 		Plan: &metrics.Plan{Warmup: time.Second}}
 	for i := range 101 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second}
+		w := &metrics.Window{Start: time.Duration(i) * time.Second}
 		w.Histograms[metrics.TTFT].Add(time.Millisecond)
 		s.Windows = append(s.Windows, w)
 		if i >= 1 {
@@ -87,7 +87,7 @@ func TestTitlesScrolledBack(t *testing.T) {
 			running = 900
 		}
 		at := time.Duration(i) * time.Second
-		s.Windows = append(s.Windows, metrics.Window{Start: at})
+		s.Windows = append(s.Windows, &metrics.Window{Start: at})
 		s.Server = append(s.Server, metrics.ServerSecond{At: at + time.Second, Took: time.Second, Running: running})
 	}
 	for back, want := range map[time.Duration]string{0: "340, max 900", 30 * time.Second: "100"} {

@@ -98,9 +98,10 @@ func (p plot) draw(c screen.Canvas) {
 		t, ws, end := p.v.overTime()
 		group := t.Group(2 * n) // as many whole seconds as share a column of dots
 		out.Time = t
-		out.Lines = chartLines(p.series, p.v.sharing(ws, group), end, t)
+		merged := p.v.selected().merges
+		out.Lines = chartLines(p.series, p.v.sharing(ws, group), end, t, merged)
 		if o := p.v.older(); o != nil {
-			for i, l := range chartLines(p.older, o.sharing(o.olderWindows(t), group), endless, t) {
+			for i, l := range chartLines(p.older, o.sharing(o.olderWindows(t), group), endless, t, merged) {
 				out.Lines[i].Older = l.Points
 			}
 		}
@@ -110,7 +111,8 @@ func (p plot) draw(c screen.Canvas) {
 }
 
 // chartLines reduces the windows of columns to their mean, or to the percentile of all their samples.
-func chartLines(of []series, columns iter.Seq[[]metrics.Window], end time.Duration, t chart.TimeAxis) []chart.Line {
+func chartLines(of []series, columns iter.Seq[[]*metrics.Window], end time.Duration, t chart.TimeAxis,
+	kept merges) []chart.Line {
 	out := make([]chart.Line, len(of))
 	for i, s := range of {
 		out[i] = chart.Line{Name: s.name, Color: s.color, Filled: s.filled, Sign: s.sign, Sparse: s.sparse}
@@ -118,9 +120,9 @@ func chartLines(of []series, columns iter.Seq[[]metrics.Window], end time.Durati
 	if len(of) == 0 {
 		return out
 	}
-	merged := merger{}
+	merged := merger{kept: kept}
 	for ws := range columns {
-		last := &ws[len(ws)-1]
+		last := ws[len(ws)-1]
 		at := min(last.Start+last.Length(), end)
 		if at < t.From {
 			continue
@@ -133,27 +135,47 @@ func chartLines(of []series, columns iter.Seq[[]metrics.Window], end time.Durati
 	return out
 }
 
-// merger merges a latency of the windows of a column, once for all lines that show it.
+// merger merges a latency of the windows of a column, once for all lines that show it and for all frames.
 type merger struct {
-	ws    []metrics.Window
-	sum   metrics.Histogram
-	of    metrics.Latency
-	start *metrics.Window // of the windows that are merged
+	ws   []*metrics.Window
+	kept merges
 }
 
-// histogram is the latency in all the windows, until the next call.
+// merges are histograms of columns: a window never changes, so that most columns of a frame are those of the last one.
+type merges map[mergeKey]*merge
+
+type mergeKey struct {
+	latency metrics.Latency
+	first   *metrics.Window
+	n       int
+}
+
+type merge struct {
+	ws  []*metrics.Window
+	sum metrics.Histogram
+}
+
+// mostMerges bounds merges: ten charts of all latencies have fewer columns.
+const mostMerges = 8192
+
+// histogram is the latency in all the windows. It must not be changed.
 func (m *merger) histogram(l metrics.Latency) *metrics.Histogram {
-	switch {
-	case len(m.ws) == 1:
+	if len(m.ws) == 1 {
 		return &m.ws[0].Histograms[l]
-	case m.start != &m.ws[0] || m.of != l:
-		m.start, m.of = &m.ws[0], l
-		m.sum.Reset()
-		for i := range m.ws {
-			m.sum.Merge(&m.ws[i].Histograms[l])
-		}
 	}
-	return &m.sum
+	key := mergeKey{l, m.ws[0], len(m.ws)}
+	k := m.kept[key]
+	if k == nil || !slices.Equal(k.ws, m.ws) {
+		if len(m.kept) >= mostMerges {
+			clear(m.kept)
+		}
+		k = &merge{ws: slices.Clone(m.ws)}
+		for _, w := range m.ws {
+			k.sum.Merge(&w.Histograms[l])
+		}
+		m.kept[key] = k
+	}
+	return &k.sum
 }
 
 // of is the value of a line for the windows of a column, NaN for none.
@@ -163,7 +185,7 @@ func (s *series) of(column *merger) float64 {
 	}
 	sum, n := 0.0, 0
 	for i := range column.ws {
-		w := &column.ws[i]
+		w := column.ws[i]
 		if v := s.value(w); !math.IsNaN(v) {
 			seconds := max(1, w.Seconds)
 			sum, n = sum+number.Sane(v)*float64(seconds), n+seconds
@@ -177,25 +199,25 @@ func (s *series) of(column *merger) float64 {
 
 // sharing cuts windows of the run into those that share a group of so many seconds, where groups are of minutes with
 // whole minutes joined.
-func (v *View) sharing(ws []metrics.Window, group int) iter.Seq[[]metrics.Window] {
-	parts := [3][]metrics.Window{ws}
+func (v *View) sharing(ws []*metrics.Window, group int) iter.Seq[[]*metrics.Window] {
+	parts := [3][]*metrics.Window{ws}
 	if group%60 == 0 {
 		parts = v.Minutes.In(ws)
 	}
 	number := func(w *metrics.Window) int { return int(w.Start/time.Second) / group }
-	return func(yield func([]metrics.Window) bool) {
-		var before []metrics.Window // the last ones of a part may share their group with the first ones of the next
+	return func(yield func([]*metrics.Window) bool) {
+		var before []*metrics.Window // the last ones of a part may share their group with the first ones of the next
 		for _, rest := range parts {
 			for len(rest) > 0 {
 				n := 1
 				// a damaged result may have a second twice
-				for of := number(&rest[0]); n < len(rest) && number(&rest[n]) <= of; {
+				for of := number(rest[0]); n < len(rest) && number(rest[n]) <= of; {
 					n++
 				}
 				some := rest[:n]
 				switch {
 				case len(before) == 0:
-				case number(&before[0]) == number(&some[0]):
+				case number(before[0]) == number(some[0]):
 					some = slices.Concat(before, some)
 				case !yield(before):
 					return
@@ -211,12 +233,12 @@ func (v *View) sharing(ws []metrics.Window, group int) iter.Seq[[]metrics.Window
 
 // overTime is the axis of charts over time, and the closed windows it shows, which end at a moment. Without any there
 // is nothing to show.
-func (v *View) overTime() (t chart.TimeAxis, ws []metrics.Window, end time.Duration) {
+func (v *View) overTime() (t chart.TimeAxis, ws []*metrics.Window, end time.Duration) {
 	ws = v.selected().closed
 	if len(ws) == 0 {
 		return chart.TimeAxis{}, nil, 0
 	}
-	last := &ws[len(ws)-1]
+	last := ws[len(ws)-1]
 	end = min(last.Start+time.Second, max(v.At, last.Start+time.Millisecond))
 	t.Shown = v.timeShown(end)
 	t.From = max(0, end-t.Shown)
@@ -270,7 +292,7 @@ func (b *Baseline) Empty() bool {
 	if b == nil || b.Report == nil || b.Report.Completed > 0 || b.Report.Failed > 0 {
 		return false
 	}
-	sent := func(w metrics.Window) bool { return w.Sent > 0 }
+	sent := func(w *metrics.Window) bool { return w.Sent > 0 }
 	return b.Report.Statistics[metrics.TTFT].Mean == 0 && b.Report.Statistics[metrics.E2EL].Mean == 0 &&
 		!slices.ContainsFunc(b.Report.Timeline, sent)
 }
@@ -291,7 +313,7 @@ func (v *View) older() *View {
 
 // olderWindows are those of the baseline, whose view this is, at the moments of a chart, counted from the start of
 // either run.
-func (v *View) olderWindows(t chart.TimeAxis) []metrics.Window {
+func (v *View) olderWindows(t chart.TimeAxis) []*metrics.Window {
 	return within(closedWindows(v.Snapshot), max(0, t.From-time.Second), t.From+t.Shown)
 }
 

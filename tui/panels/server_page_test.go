@@ -79,7 +79,7 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 func TestEnergy(t *testing.T) {
 	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}
 	for i := range 10 {
-		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, TokensOut: 100})
+		s.Windows = append(s.Windows, &metrics.Window{Start: time.Duration(i) * time.Second, TokensOut: 100})
 	}
 	for i := 3; i <= 6; i++ { // two of 500 W, from second 2 to 6
 		gpus := []metrics.GPU{{Power: 500}, {Index: 1, Power: 500}}

@@ -21,7 +21,7 @@ func kinds() []metrics.Snapshot {
 	replayed := tuitest.FullDone()
 	replayed.Replay = &metrics.Replay{Speed: 2, Length: 100 * time.Second}
 	one := metrics.Snapshot{At: 1500 * time.Millisecond, State: metrics.Running,
-		Windows: []metrics.Window{{}, {Start: time.Second}}}
+		Windows: []*metrics.Window{{}, {Start: time.Second}}}
 	one.Windows[0].Histograms[metrics.TTFT].Add(time.Millisecond)
 	one.Histograms[metrics.TTFT] = one.Windows[0].Histograms[metrics.TTFT]
 	return []metrics.Snapshot{

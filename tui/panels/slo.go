@@ -73,7 +73,7 @@ func (v *View) totals() metrics.Counts {
 }
 
 // sum adds up seconds. The output tokens are those that arrived in them.
-func sum(ws []metrics.Window) (t metrics.Counts) {
+func sum(ws []*metrics.Window) (t metrics.Counts) {
 	output := 0
 	for i := range ws {
 		t.Merge(&ws[i].Counts)

@@ -19,7 +19,7 @@ import (
 func finishedSeconds(plan *metrics.Plan) metrics.Snapshot {
 	s := metrics.Snapshot{At: 100 * time.Second, Plan: plan, State: metrics.Running, DrainBy: metrics.Never}
 	for i := range 100 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second,
+		w := &metrics.Window{Start: time.Duration(i) * time.Second,
 			Counts: metrics.Counts{Completed: 2, MetCount: metrics.MetCount{Good: 1,
 				Met: metrics.MetObjectives{metrics.TTFT: 1, metrics.TPOT: 2, metrics.E2EL: 2}}}}
 		s.Totals.Completed, s.Totals.Good, s.Totals.Met[metrics.TTFT] = s.Totals.Completed+2, s.Totals.Good+1,

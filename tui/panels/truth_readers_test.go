@@ -482,7 +482,7 @@ func (f *truth) ends(name func(*metrics.Request) string) {
 		return
 	}
 	want := map[string]int{}
-	last := &ws[len(ws)-1]
+	last := ws[len(ws)-1]
 	for i := range f.run.requests {
 		q := &f.run.requests[i]
 		if n := name(q); n != "" && q.Done >= ws[0].Start && q.Done < last.Start+last.Length() {

@@ -383,7 +383,7 @@ func (f *truth) mean(of func(*metrics.Window) int) float64 {
 	sum, n := 0.0, 0
 	at, _ := f.cursor()
 	for i := range slices.Backward(f.s.Windows) {
-		w := &f.s.Windows[i]
+		w := f.s.Windows[i]
 		if age := at - w.Start; age >= time.Second && n < 5 {
 			sum, n = sum+float64(of(w)), n+1
 		}

@@ -68,14 +68,14 @@ func recent(s *metrics.Snapshot, of func(*metrics.Window) int) float64 {
 }
 
 // lately is the mean rate over the last of some closed seconds, at most five of them.
-func lately(s *metrics.Snapshot, ws []metrics.Window, of func(*metrics.Window) int) float64 {
+func lately(s *metrics.Snapshot, ws []*metrics.Window, of func(*metrics.Window) int) float64 {
 	ws = ws[max(0, len(ws)-int(latelySpan/time.Second)):]
 	if len(ws) == 0 {
 		return 0
 	}
 	sum := 0.0
 	for i := range ws {
-		sum += perSecond(s, &ws[i], of(&ws[i]))
+		sum += perSecond(s, ws[i], of(ws[i]))
 	}
 	return sum / float64(len(ws))
 }

@@ -59,7 +59,7 @@ func TestStageWithoutAVerdict(t *testing.T) {
 		Plan: &metrics.Plan{Goodput: aGoal,
 			Stages: []metrics.Stage{{Length: 10 * time.Second, Load: metrics.Load{Value: 8}}}}}
 	for i := range 5 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Sent: 8, Completed: 8}}
+		w := &metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Sent: 8, Completed: 8}}
 		w.Good = 8
 		s.Windows = append(s.Windows, w)
 	}

@@ -36,9 +36,9 @@ func Monstrous() metrics.Snapshot {
 		{At: 30 * time.Second, Mark: "\x1b[2J\n"}, {At: 50 * time.Second, Mark: "e\u0301\u0301\u0301"},
 	}
 	s.At = 70 * time.Second
-	s.Windows = append([]metrics.Window(nil), s.Windows...)
+	s.Windows = metrics.Each(s.Windows, (*metrics.Window).Clone)
 	for i := range s.Windows {
-		w := &s.Windows[i]
+		w := s.Windows[i]
 		switch i % 4 {
 		case 0:
 			w.TokensOut, w.TokensIn, w.Held = math.MaxInt, math.MinInt, math.MaxInt

@@ -53,10 +53,10 @@ var (
 var everything = sync.OnceValue(func() metrics.Snapshot {
 	const at = 62400 * time.Millisecond
 	s := Judge(Bad())
-	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...),
+	out := metrics.Snapshot{Windows: metrics.Each(s.Windows, (*metrics.Window).Clone),
 		Telemetry: metrics.Telemetry{ServerKind: "vLLM"}}
 	for i := range out.Windows {
-		w := &out.Windows[i]
+		w := out.Windows[i]
 		for _, l := range pageLatencies {
 			w.Histograms[l] = metrics.Histogram{}
 		}
@@ -64,7 +64,7 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 	}
 	all := RampRequests(at, true)
 	window := func(at time.Duration) *metrics.Window {
-		return &out.Windows[min(int(at/time.Second), len(out.Windows)-1)]
+		return out.Windows[min(int(at/time.Second), len(out.Windows)-1)]
 	}
 	var ends metrics.Group
 	for _, q := range all {
@@ -84,7 +84,7 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 	out.Requests = requestRows(all, at)
 	out.Opened = openedRequest(all, at)
 	for i := range out.Windows {
-		w := &out.Windows[i]
+		w := out.Windows[i]
 		out.Server = append(out.Server, serverSecond(w, i, s.At))
 		out.GPUs = append(out.GPUs, gpuSecond(w, i))
 	}

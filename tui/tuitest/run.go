@@ -180,11 +180,11 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 		}
 	}
 	s.Plan = &plan
-	s.Windows = append([]metrics.Window(nil), s.Windows...)
+	s.Windows = metrics.Each(s.Windows, (*metrics.Window).Clone)
 	t := &s.Totals
 	t.Good, t.Met[metrics.TTFT], t.Met[metrics.TPOT], t.Met[metrics.E2EL] = 0, 0, 0, 0
 	for i := range s.Windows {
-		w := &s.Windows[i]
+		w := s.Windows[i]
 		w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL] = w.Completed, w.Completed*49/50, w.Completed
 		if i > 45 {
 			w.Met[metrics.TTFT] = w.Completed / 2

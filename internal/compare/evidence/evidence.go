@@ -125,7 +125,7 @@ const mostLate = 0.1
 func late(r *metrics.Report) float64 {
 	after, all := 0, 0
 	for i := range r.Timeline {
-		w := &r.Timeline[i]
+		w := r.Timeline[i]
 		if after += w.Ended(); w.Sent > 0 {
 			after = 0
 		}

@@ -83,7 +83,7 @@ func TestUnits(t *testing.T) {
 // Ranges of answers that do not meet are evidence; those that meet are none.
 func TestAnswers(t *testing.T) {
 	found := func(low, high float64) []metrics.Report {
-		r := metrics.Report{Timeline: []metrics.Window{{}}}
+		r := metrics.Report{Timeline: []*metrics.Window{{}}}
 		r.Plan.Ramp = &metrics.Ramp{}
 		r.Answer.Estimate = metrics.Range{Load: (low + high) / 2, Low: low, High: high}
 		return []metrics.Report{r}

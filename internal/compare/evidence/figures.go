@@ -27,10 +27,10 @@ func (s *slice) add(o *slice) {
 }
 
 // stretch are the seconds of a run with load, without its warm-up and its end.
-func stretch(r *metrics.Report) []metrics.Window {
+func stretch(r *metrics.Report) []*metrics.Window {
 	from, to := 0, 0
 	for i := range r.Timeline {
-		w := &r.Timeline[i]
+		w := r.Timeline[i]
 		if w.Start < r.Plan.Warmup {
 			from = i + 1
 		}

@@ -186,7 +186,7 @@ func (o *preparation) run() (*Run, error) {
 	beyond := CalibrationWarnings(planned(demand, o.Prompts.Needs().OutputLen))
 	env.Warn(beyond)
 	p := &Run{Save: o.Save, Screen: o.Screen, Plots: o.Report.Pictures, fetching: o.fetching}
-	p.Plots.Arguments = o.Arguments()
+	p.Plots.Arguments = o.Arguments
 	p.Prompts, p.Load, p.Count, p.KeepGoing = drawn.Flow, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
 	p.Notes = slices.Concat(o.Warnings, o.Notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())

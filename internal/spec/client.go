@@ -48,7 +48,7 @@ func (o *Client) Check() error {
 	if o.timestamps != "" {
 		p.OneOf("timestamps", o.timestamps, metrics.KernelStamps, metrics.UserStamps)
 	}
-	p.BadIf(o.timestamps == metrics.KernelStamps && !conn.KernelStamps(),
+	p.BadIf(!conn.KernelStamps() && o.timestamps == metrics.KernelStamps, // asked always: it begins to stamp
 		"--timestamps kernel: this system's kernel does not stamp packets; use user")
 	p.BadIf(o.timestamps == metrics.KernelStamps && o.unstamped,
 		"--timestamps kernel: the kernel does not stamp the packets of a unix socket; use user")

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
 	"benchtop/internal/assert"
 )
@@ -180,10 +181,14 @@ const tunedChild = "BENCHTOP_TEST_TUNED"
 
 func tuned(t *testing.T) {
 	was := debug.SetMemoryLimit(-1)
+	TuneMemory()
 	SaveMemory()
+	time.Sleep(2 * thriftyAfter)
 	thrifty := debug.SetGCPercent(100)
 	debug.SetGCPercent(thrifty)
+	SaveMemory()
 	TuneMemory()
+	time.Sleep(2 * thriftyAfter)
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	if os.Getenv("GOGC") != "" {
 		if percent != 77 || thrifty != 77 || limit != was {
@@ -192,7 +197,7 @@ func tuned(t *testing.T) {
 		}
 		return
 	}
-	want := int64(least(float64(machineMemory()), mountedCgroups().memoryLimit()) / 2)
+	want := int64(ownMemory() / 2)
 	if want == 0 {
 		want = was
 	}

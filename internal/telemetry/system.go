@@ -11,6 +11,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -253,8 +254,10 @@ const gcPercent = 400
 // TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the
 // heap within half of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
 func TuneMemory() {
-	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"),
-		least(float64(machineMemory()), mountedCgroups().memoryLimit()))
+	saving.Lock()
+	defer saving.Unlock()
+	saving.on = false
+	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"), ownMemory())
 	if percent != 0 {
 		debug.SetGCPercent(percent)
 	}
@@ -263,15 +266,37 @@ func TuneMemory() {
 	}
 }
 
-// thriftyPercent keeps the heap close to what is in use.
-const thriftyPercent = 25
+// ownMemory is the memory that this process may take in bytes, 0 if unknown.
+var ownMemory = sync.OnceValue(func() float64 {
+	return least(float64(machineMemory()), mountedCgroups().memoryLimit())
+})
 
-// SaveMemory sets the garbage collector up for work on large files that may be slow: it collects more often. A setting
-// of the user by GOGC stays.
+const (
+	// thriftyPercent keeps the heap close to what is in use.
+	thriftyPercent = 25
+	// thriftyAfter is how long work takes that can fill a heap: a small one would be collected again and again.
+	thriftyAfter = 50 * time.Millisecond
+)
+
+// saving says that memory is to be saved.
+var saving struct {
+	sync.Mutex
+	on bool
+}
+
+// SaveMemory sets the garbage collector up for work on large files that may be slow: soon it collects more often, until
+// TuneMemory. A setting of the user by GOGC stays.
 func SaveMemory() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(thriftyPercent)
-	}
+	saving.Lock()
+	defer saving.Unlock()
+	saving.on = os.Getenv("GOGC") == ""
+	time.AfterFunc(thriftyAfter, func() {
+		saving.Lock()
+		defer saving.Unlock()
+		if saving.on {
+			debug.SetGCPercent(thriftyPercent)
+		}
+	})
 }
 
 // chooseMemory chooses settings by those of the user and the bytes of memory there are, 0 if unknown. A result of 0

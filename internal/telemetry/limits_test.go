@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -183,15 +184,22 @@ func tuned(t *testing.T) {
 	was := debug.SetMemoryLimit(-1)
 	TuneMemory()
 	SaveMemory()
-	time.Sleep(2 * thriftyAfter)
-	thrifty := debug.SetGCPercent(100)
-	debug.SetGCPercent(thrifty)
+	percentSoon := func() int {
+		time.Sleep(3 * heapEvery)
+		percent := debug.SetGCPercent(100)
+		debug.SetGCPercent(percent)
+		return percent
+	}
+	small := percentSoon()
+	large := make([]byte, 2*thriftyFrom)
+	thrifty := percentSoon()
+	runtime.KeepAlive(large)
 	SaveMemory()
 	TuneMemory()
-	time.Sleep(2 * thriftyAfter)
+	percentSoon()
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	if os.Getenv("GOGC") != "" {
-		if percent != 77 || thrifty != 77 || limit != was {
+		if percent != 77 || small != 77 || thrifty != 77 || limit != was {
 			t.Errorf("GC percent %d and %d, limit %d; want them as the user set them, 77 and %d", percent, thrifty,
 				limit, was)
 		}
@@ -201,8 +209,8 @@ func tuned(t *testing.T) {
 	if want == 0 {
 		want = was
 	}
-	if percent != 400 || thrifty != 25 || limit != want {
-		t.Errorf("GC percent %d and %d, limit %d; want 400, 25 and %d", percent, thrifty, limit, want)
+	if percent != 400 || small != 400 || thrifty != 25 || limit != want {
+		t.Errorf("GC percent %d, %d and %d, limit %d; want 400, 400, 25 and %d", percent, small, thrifty, limit, want)
 	}
 }
 

@@ -274,8 +274,10 @@ var ownMemory = sync.OnceValue(func() float64 {
 const (
 	// thriftyPercent keeps the heap close to what is in use.
 	thriftyPercent = 25
-	// thriftyAfter is how long work takes that can fill a heap: a small one would be collected again and again.
-	thriftyAfter = 50 * time.Millisecond
+	// thriftyFrom is the size of a heap that is worth it in bytes: a small one would be collected again and again.
+	thriftyFrom = 64 << 20
+	// heapEvery is the interval between looks at its size.
+	heapEvery = 50 * time.Millisecond
 )
 
 // saving says that memory is to be saved.
@@ -284,19 +286,31 @@ var saving struct {
 	on bool
 }
 
-// SaveMemory sets the garbage collector up for work on large files that may be slow: soon it collects more often, until
-// TuneMemory. A setting of the user by GOGC stays.
+// SaveMemory sets the garbage collector up for work on large files that may be slow: it collects more often once the
+// heap is large, until TuneMemory. A setting of the user by GOGC stays.
 func SaveMemory() {
 	saving.Lock()
 	defer saving.Unlock()
-	saving.on = os.Getenv("GOGC") == ""
-	time.AfterFunc(thriftyAfter, func() {
-		saving.Lock()
-		defer saving.Unlock()
-		if saving.on {
-			debug.SetGCPercent(thriftyPercent)
-		}
-	})
+	if saving.on || os.Getenv("GOGC") != "" {
+		return
+	}
+	saving.on = true
+	time.AfterFunc(heapEvery, saveIfLarge)
+}
+
+// saveIfLarge looks at the heap until it is large.
+func saveIfLarge() {
+	saving.Lock()
+	defer saving.Unlock()
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	switch {
+	case !saving.on:
+	case heap[0].Value.Uint64() >= thriftyFrom:
+		debug.SetGCPercent(thriftyPercent)
+	default:
+		time.AfterFunc(heapEvery, saveIfLarge)
+	}
 }
 
 // chooseMemory chooses settings by those of the user and the bytes of memory there are, 0 if unknown. A result of 0

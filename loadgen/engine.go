@@ -225,8 +225,8 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 // ends it starts no more, lets requests in flight finish for Options.Drain, then cuts them. The error is that of the
 // prompts.
 //
-// Only one goroutine takes from prompts, some before they are due. More of them are opened at their end if the plan was left and no number of
-// requests ends the sending: a higher rate needs more requests than were planned.
+// Only one goroutine takes from prompts, some before they are due. More of them are opened at their end if the plan was
+// left and no number of requests ends the sending: a higher rate needs more requests than were planned.
 func (e *Engine) Run(ctx context.Context, prompts datasets.Flow) error {
 	unwatch := context.AfterFunc(ctx, func() { e.Drain(e.options.Drain) })
 	defer unwatch()

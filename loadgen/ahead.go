@@ -18,11 +18,10 @@ const (
 	aheadMost = 64
 	// aheadBytes is how much memory bodies may take that are made and not sent. Then none is made ahead.
 	aheadBytes = 16 << 20
-	// burstTime is the time in which arrivals come about together, so that they need a connection each. burstSoon is
-	// how long before these may be opened: servers close those that wait for long.
+	// burstTime is the time in which arrivals come about together, so that they need a connection each.
 	burstTime = 20 * time.Millisecond
-	burstSoon = 10 * time.Second
-	// aheadTime is how long before its time the body of a later turn is made.
+	// aheadTime is how long before its time the body of a later turn is made, and how long before connections may be
+	// opened for a burst: those in use may be free later.
 	aheadTime = time.Second
 )
 
@@ -113,7 +112,7 @@ func (d *dispatcher) feed(ctx context.Context, a *arrivals, schedule shape.Sched
 			together, since = 0, at
 		}
 		together++
-		if lead := at - d.clock.Now(); d.planned && 0 < lead && lead < burstSoon && together > 1 {
+		if lead := at - d.clock.Now(); d.planned && 0 < lead && lead < aheadTime && together > 1 {
 			a.burst(min(together, aheadMost))
 		}
 		select {

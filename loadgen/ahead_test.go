@@ -97,14 +97,14 @@ func TestOrderAfterThePlan(t *testing.T) {
 
 // Arrivals that come together find connections open; a closed loop and one arrival after the other open none ahead.
 func TestConnectionsForBursts(t *testing.T) {
+	half := 500 * time.Millisecond
 	for _, c := range []struct {
 		name     string
 		schedule shape.Schedule
 		connects bool // by a request
 		open     int
 	}{
-		{"a burst", shape.At([]time.Duration{0, 5 * time.Second, 5 * time.Second, 5*time.Second + time.Millisecond}),
-			false, 4},
+		{"a burst", shape.At([]time.Duration{0, half, half, half + time.Millisecond}), false, 4},
 		{"one by one", every(10*time.Second, 4), true, 4},
 	} {
 		bubble(t, c.name, func(t *testing.T) {

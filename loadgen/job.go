@@ -77,9 +77,9 @@ func (j *job) cancel() {
 	j.ended(j, nil)
 }
 
-// send performs one exchange, whose events go to a sink, of what was made ahead, nil for nothing. The text of the answer
-// goes to answer unless that is nil. A prompt that cannot be made fails the request, and so does a panic, with a stack
-// trace, so that the rest of the run is kept.
+// send performs one exchange, whose events go to a sink, of what was made ahead, nil for nothing. The text of the
+// answer goes to answer unless that is nil. A prompt that cannot be made fails the request, and so does a panic, with a
+// stack trace, so that the rest of the run is kept.
 func (e *Engine) send(q *metrics.Request, make func() (*datasets.Turn, error), made *ahead, sink event.Sink,
 	answer *string) {
 	fail := func(text string) {

@@ -193,7 +193,7 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 		kind = metrics.FailedNoSocket
 		remedy := "raise its limit of open files (ulimit -n)"
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
-			remedy = "widen its range of ports (net.ipv4.ip_local_port_range)"
+			remedy = "use more of its addresses with --bind, widen its range of ports (net.ipv4.ip_local_port_range)"
 		}
 		err = fmt.Errorf("%w; it is this client's system that has no more: %s, or lower the load", err, remedy)
 	case conn.IsTimeout(err) && kind != metrics.FailedConnect:

@@ -180,7 +180,7 @@ func (o *preparation) run() (*Run, error) {
 	requests := drawn.Requests(conversations)
 	demand := o.Load.Shape().Peak(conversations)
 	o.ahead = o.Client.Ahead(demand)
-	if err := spec.CheckLimits(max(o.ahead, demand.Streams)); err != nil {
+	if err := spec.CheckLimits(max(o.ahead, demand.Streams), o.Server.Target.Sources()); err != nil {
 		return nil, usage.Wrap(err)
 	}
 	beyond := CalibrationWarnings(planned(demand, o.Prompts.Needs().OutputLen))

@@ -94,10 +94,10 @@ func (o *Client) Ahead(d shape.Demand) int {
 	return d.Ahead
 }
 
-// CheckLimits reports the limits of the system that a load exceeds.
-func CheckLimits(connections int) error {
+// CheckLimits reports the limits of the system that a load exceeds, whose connections come from so many addresses.
+func CheckLimits(connections, sources int) error {
 	if connections == 0 {
 		return nil
 	}
-	return errors.Join(telemetry.CheckSockets(connections), telemetry.CheckPorts(connections))
+	return errors.Join(telemetry.CheckSockets(connections), telemetry.CheckPorts(connections, sources))
 }

@@ -67,19 +67,22 @@ func TestPortsFit(t *testing.T) {
 		{64_312, wide, "linux", ""},
 		{28_033, usual, "linux",
 			"28033 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032; " +
-				`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535"`},
+				`use more addresses of this machine with --bind, or widen the range: sudo sysctl -w ` +
+				`net.ipv4.ip_local_port_range="1024 65535"`},
 		{28_033, usual, "darwin",
 			"28033 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032; " +
-				"widen the range: sudo sysctl -w net.inet.ip.portrange.first=1024 net.inet.ip.portrange.last=65535"},
+				"use more addresses of this machine with --bind, or widen the range: sudo sysctl -w " +
+				"net.inet.ip.portrange.first=1024 net.inet.ip.portrange.last=65535"},
 		{64_313, usual, "linux",
 			"64313 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032, " +
-				"and no setting more than 64312; use fewer connections, or several clients"},
+				"and no setting more than 64312; use fewer connections, or more addresses of this machine with --bind"},
 		{10_000, taken, "linux",
 			"10000 connections to one server address need as many local ports, but 1024 to 65535 leaves 4312 " +
 				"as 60000 are reserved; see net.ipv4.ip_local_reserved_ports"},
 		{1, ports{first: 5000, last: 5010}, "linux",
 			"1 connections to one server address need as many local ports, but 5000 to 5010 leaves 0; " +
-				`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535"`},
+				`use more addresses of this machine with --bind, or widen the range: sudo sysctl -w ` +
+				`net.ipv4.ip_local_port_range="1024 65535"`},
 	} {
 		if got := said(portsFit(c.n, c.p, c.goos)); got != c.want {
 			t.Errorf("%d of %+v on %s:\n got %s\nwant %s", c.n, c.p, c.goos, got, c.want)
@@ -123,7 +126,7 @@ func TestChecks(t *testing.T) {
 	if err := CheckSockets(1); err != nil {
 		t.Error(err)
 	}
-	if err := CheckPorts(1); err != nil {
+	if err := CheckPorts(1, 1); err != nil {
 		t.Error(err)
 	}
 	if _, _, known := fileLimits(); known {
@@ -134,7 +137,7 @@ func TestChecks(t *testing.T) {
 		}
 	}
 	if _, known := localPorts(); known {
-		assert.Fails(t, "a billion ports", CheckPorts(1e9), "no setting")
+		assert.Fails(t, "a billion ports", CheckPorts(1e9, 2), "from each of 2 addresses: 500000000 connections to one")
 	}
 }
 

@@ -178,14 +178,20 @@ func socketsFit(n int, soft, hard uint64, goos string) error {
 		n, need, hard, now, lasting)
 }
 
-// CheckPorts reports whether the system has local ports for n connections to one address of a server. The error has
-// their number and the command that adds some. It is nil where the ports are unknown. Unix sockets need no ports.
-func CheckPorts(n int) error {
+// CheckPorts reports whether the system has local ports for n connections from so many addresses to one address of a
+// server. The error has their number and the command that adds some. It is nil where the ports are unknown. Unix
+// sockets need no ports.
+func CheckPorts(n, sources int) error {
 	p, known := localPorts()
 	if !known {
 		return nil
 	}
-	return portsFit(n, p, runtime.GOOS)
+	sources = max(1, sources)
+	err := portsFit((n+sources-1)/sources, p, runtime.GOOS)
+	if err != nil && sources > 1 {
+		err = fmt.Errorf("from each of %d addresses: %w", sources, err)
+	}
+	return err
 }
 
 // ports are the local ports for outgoing connections.
@@ -197,6 +203,8 @@ type ports struct {
 // free is the number of connections that they suffice for.
 func (p ports) free() int { return max(0, p.last-p.first+1-p.reserved-portReserve) }
 
+const moreAddresses = "more addresses of this machine with --bind"
+
 func portsFit(n int, p ports, goos string) error {
 	if n <= p.free() {
 		return nil
@@ -206,8 +214,8 @@ func portsFit(n int, p ports, goos string) error {
 	widest := ports{first: firstPort, last: lastPort}
 	switch {
 	case n > widest.free():
-		return fmt.Errorf("%s, and no setting more than %d; use fewer connections, or several clients", text,
-			widest.free())
+		return fmt.Errorf("%s, and no setting more than %d; use fewer connections, or %s", text, widest.free(),
+			moreAddresses)
 	case p.first <= firstPort && p.last >= lastPort:
 		return fmt.Errorf("%s as %d are reserved; see net.ipv4.ip_local_reserved_ports", text, p.reserved)
 	}
@@ -215,7 +223,7 @@ func portsFit(n int, p ports, goos string) error {
 	if goos == "darwin" {
 		widen = "sudo sysctl -w net.inet.ip.portrange.first=%d net.inet.ip.portrange.last=%d"
 	}
-	return fmt.Errorf("%s; widen the range: "+widen, text, firstPort, lastPort)
+	return fmt.Errorf("%s; use %s, or widen the range: "+widen, text, moreAddresses, firstPort, lastPort)
 }
 
 // parsePortRange reads ip_local_port_range, "first last".

@@ -306,13 +306,13 @@ func (p *Pool) Spare(ctx context.Context, n int) error {
 	return nil
 }
 
-// ready counts the connections that will not expire soon.
+// ready counts the connections that will not expire within a second.
 func (p *Pool) ready() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.ahead)
 	for _, c := range p.idle {
-		if time.Since(c.since) < idleLimit/2 {
+		if time.Since(c.since) < idleLimit-time.Second {
 			n++
 		}
 	}

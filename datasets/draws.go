@@ -149,6 +149,9 @@ func (v Vocabulary) IDs() []int {
 
 // except leaves special ids out of others.
 func except(ids, special []int) []int {
+	if len(special) == 0 {
+		return ids
+	}
 	left := make(map[int]bool, len(special))
 	for _, id := range special {
 		left[id] = true

@@ -88,18 +88,22 @@ func (c *conversation) newRequest(turn int) *metrics.Request {
 	return &q
 }
 
-// composed is a turn with its prompt. Making it counts as encoding.
-func (c *conversation) composed(turn int, q *metrics.Request) (*datasets.Turn, error) {
-	t := &c.Turns[turn]
+// composed is the turn of a job with its prompt. Making it counts as encoding.
+func (j *job) composed() (*datasets.Turn, error) {
+	c, q, t := j.conversation, j.request, &j.Turns[j.turn]
 	if t.Prompt.Compose == nil {
 		return t, nil
 	}
 	from, own := c.engine.clock.Now(), *t
-	c.mu.Lock()
-	answers := slices.Clone(c.answers[:min(turn, len(c.answers))])
-	c.mu.Unlock()
-	if err := t.Prompt.Compose(&own, answers); err != nil {
-		return nil, fmt.Errorf("the prompt of turn %d of conversation %s: %w", turn, c.ID, err)
+	if j.ahead != nil {
+		own = j.ahead.turn
+	} else {
+		c.mu.Lock()
+		answers := slices.Clone(c.answers[:min(j.turn, len(c.answers))])
+		c.mu.Unlock()
+		if err := t.Prompt.Compose(&own, answers); err != nil {
+			return nil, fmt.Errorf("the prompt of turn %d of conversation %s: %w", j.turn, c.ID, err)
+		}
 	}
 	if s := c.engine.options.Sharing; s != nil {
 		s.Take(&own)
@@ -142,15 +146,27 @@ func (c *conversation) release(turns []int, from time.Duration, parent string) {
 	}
 }
 
-// wait resumes at the time of a job, or ends it with the sending.
+// wait prepares a job, and resumes at its time, or ends it with the sending.
 func (j *job) wait(at time.Duration) {
-	timer := time.NewTimer(time.Until(j.engine.clock.Start.Add(at)))
+	if j.sleep(at - aheadTime) {
+		j.prepare()
+	}
+	if j.sleep(at) {
+		j.resume(at)
+	} else {
+		j.cancel()
+	}
+}
+
+// sleep waits until a time; false when the sending ends first.
+func (j *job) sleep(until time.Duration) bool {
+	timer := time.NewTimer(time.Until(j.engine.clock.Start.Add(until)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		j.resume(at)
+		return true
 	case <-j.engine.stopping.Done():
-		j.cancel()
+		return false
 	}
 }
 

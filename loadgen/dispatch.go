@@ -19,16 +19,17 @@ const backlogMost = 10_000
 // wait, since its thread is slow to wake.
 const closeBehind = time.Millisecond
 
-// dispatcher hands conversations over as they become due. It has a goroutine of its own.
+// dispatcher hands conversations over as they become due. It has a goroutine of its own, and one that prepares them.
 type dispatcher struct {
 	*Engine
-	prompts datasets.Flow
-	planned bool // arrivals follow the plan
-	// ready is the next conversation, drawn before it is due; nil if it is not drawn yet.
-	ready         *datasets.Conversation
-	index, number int
-	before        *conversation // the last one, if it was started and not queued
-	last          time.Duration
+	planned bool          // arrivals follow the plan
+	before  *conversation // the last one, if it was started and not queued
+	last    time.Duration
+
+	// Of the goroutine that prepares, while there is one.
+	prompts       datasets.Flow
+	left          []*job // prepared for a schedule that was left
+	index, number int    // of the next conversation
 }
 
 // dispatch follows the plan's schedule, and after the plan is left, arrivals at the rate in force.
@@ -59,47 +60,38 @@ func (e *Engine) dispatch(prompts datasets.Flow) error {
 
 // follow hands over a conversation at each time of a schedule, until there are no more.
 func (d *dispatcher) follow(schedule shape.Schedule) error {
-	for offset := range schedule {
-		if ok, err := d.arrive(offset); !ok {
-			return err
+	coming := d.arrivals(schedule)
+	defer coming.stop()
+	for d.awaitBacklog() {
+		a, ok := coming.next(d.stopping)
+		if !ok && d.stopping.Err() == nil && coming.err != nil && coming.err != io.EOF {
+			return fmt.Errorf("after %d requests: %w", d.index, coming.err)
+		}
+		if !ok {
+			return nil
+		}
+		due, ok := d.pacer.Wait(d.stopping, a.at, d.planned)
+		if !ok {
+			d.leave(coming, a.job)
+			return nil
+		}
+		if !d.handOver(a.job, due) {
+			return nil
 		}
 	}
 	return nil
 }
 
-// arrive waits for a schedule time and hands the next conversation over. It returns false when the schedule has no more
-// arrivals.
-func (d *dispatcher) arrive(schedule time.Duration) (ok bool, err error) {
-	if !d.awaitBacklog() {
-		return false, nil
+// leave keeps a job and those behind it for another schedule, unless the sending has ended.
+func (d *dispatcher) leave(coming *arrivals, first *job) {
+	if coming.stop(); d.stopping.Err() != nil {
+		return
 	}
-	if d.ready == nil {
-		if err := d.take(); err == io.EOF {
-			return false, nil
-		} else if err != nil {
-			return false, fmt.Errorf("after %d requests: %w", d.index, err)
-		}
+	left := []*job{first}
+	for a := range coming.ready {
+		left = append(left, a.job)
 	}
-	due, ok := d.pacer.Wait(d.stopping, schedule, d.planned)
-	if !ok {
-		return false, nil
-	}
-	return d.handOver(due), nil
-}
-
-// take gets the next conversation ready.
-func (d *dispatcher) take() error {
-	c, err := d.prompts.Next()
-	if err == io.EOF && d.mayGoOn() {
-		if d.prompts, err = d.prompts.More(); err != nil {
-			return err
-		}
-		c, err = d.prompts.Next()
-	}
-	if err == nil {
-		d.ready = &c
-	}
-	return err
+	d.left = append(left, d.left...)
 }
 
 // mayGoOn reports whether something else than the prompts ends the run.
@@ -108,15 +100,13 @@ func (d *dispatcher) mayGoOn() bool {
 	return otherwise && d.prompts.More != nil && !d.planned
 }
 
-// handOver starts or queues the conversation that is ready; false after the end of the sending.
-func (d *dispatcher) handOver(due time.Duration) bool {
-	e, c := d.Engine, d.newConversation(*d.ready, d.number, d.index)
-	if d.ready = nil; d.before != nil && due-d.last < closeBehind {
+// handOver starts or queues a conversation; false after the end of the sending.
+func (d *dispatcher) handOver(j *job, due time.Duration) bool {
+	e, c := d.Engine, j.conversation
+	if d.before != nil && due-d.last < closeBehind {
 		c.behind = d.before
 	}
-	d.index, d.number = d.index+len(c.Turns), d.number+1
-	e.dispatched.Store(int64(d.index))
-	j := &job{conversation: c}
+	e.dispatched.Store(int64(c.index + len(c.Turns)))
 	if !e.options.ClosedLoop {
 		j.begin(due)
 	}

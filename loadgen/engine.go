@@ -38,7 +38,7 @@ type Options struct {
 	// Model is the name sent in each request.
 	Model string
 	// ModelFor names the model of a conversation by its number instead; nil, or "" as the name, for Model. It is called
-	// once for each conversation, in the order of the numbers, by the dispatcher alone.
+	// once for each conversation, in the order of the numbers, by one goroutine.
 	ModelFor func(conversation int) string
 	// Observer hears of the requests of Try, whose numbers begin with First; nil for nobody. A run has the sink of New.
 	Observer event.Sink
@@ -167,6 +167,7 @@ type Engine struct {
 	buffers   sync.Pool // of *[]byte, for requests
 	parsers   protocol.Parsers
 	buffered  atomic.Int64 // bytes that streams hold beyond their own memory
+	ahead     atomic.Int64 // bytes of bodies that are made and not sent
 	// unstreamed: the requests ask for an answer in one piece.
 	unstreamed bool
 	pacer      *pace.Pacer
@@ -181,6 +182,8 @@ type Engine struct {
 	planSent   atomic.Bool
 	halting    chan struct{} // holds a token unless dropped jobs are being reported; a mutex would stop virtual time
 	drain      sync.Once
+
+	preparing sync.WaitGroup // of arrivals
 
 	probing sync.WaitGroup
 	probes  metrics.Probes
@@ -222,8 +225,8 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 // ends it starts no more, lets requests in flight finish for Options.Drain, then cuts them. The error is that of the
 // prompts.
 //
-// Only the dispatcher takes from prompts. More of them are opened at their end if the plan was left and no number of
-// requests ends the sending: a higher rate needs more requests than were planned.
+// Only one goroutine takes from prompts, some before they are due. More of them are opened at their end if the plan was
+// left and no number of requests ends the sending: a higher rate needs more requests than were planned.
 func (e *Engine) Run(ctx context.Context, prompts datasets.Flow) error {
 	unwatch := context.AfterFunc(ctx, func() { e.Drain(e.options.Drain) })
 	defer unwatch()
@@ -262,6 +265,7 @@ func (e *Engine) finish() {
 	e.drain.Do(func() {})
 	e.cut()
 	e.pools.Close()
+	e.preparing.Wait()
 	e.probing.Wait()
 }
 

@@ -75,15 +75,20 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 	return x
 }
 
-// perform sends a turn and reads the answer to its end. The outcome is in q.
-func (x *exchange) perform(turn *datasets.Turn) {
+// perform sends a turn, of which some was made ahead or nothing, and reads the answer to its end. The outcome is in q.
+func (x *exchange) perform(turn *datasets.Turn, made *ahead) {
 	e, q := x.engine, x.q
-	from := e.clock.Now()
-	x.request, x.headers, x.judge = e.buffer(), turn.Headers, turn.Judge
-	q.Prompt = turn.Excerpt(metrics.MostPrompt)
+	x.headers, x.judge = turn.Headers, turn.Judge
 	var err error
-	*x.request, err = e.encoder.body(*x.request, q.Model, q.ID, turn)
-	q.Encode += e.clock.Now() - from
+	if made != nil {
+		x.request, q.Prompt = made.body, made.prompt
+		e.ahead.Add(-int64(len(*made.body)))
+	} else {
+		from := e.clock.Now()
+		x.request, q.Prompt = e.buffer(), turn.Excerpt(metrics.MostPrompt)
+		*x.request, err = e.encoder.body(*x.request, q.Model, q.ID, turn)
+		q.Encode += e.clock.Now() - from
+	}
 	if err != nil {
 		x.fail(metrics.FailedMalformed, err.Error())
 	} else {
@@ -188,7 +193,7 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 		kind = metrics.FailedNoSocket
 		remedy := "raise its limit of open files (ulimit -n)"
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
-			remedy = "widen its range of ports (net.ipv4.ip_local_port_range)"
+			remedy = "use more of its addresses with --bind, widen its range of ports (net.ipv4.ip_local_port_range)"
 		}
 		err = fmt.Errorf("%w; it is this client's system that has no more: %s, or lower the load", err, remedy)
 	case conn.IsTimeout(err) && kind != metrics.FailedConnect:

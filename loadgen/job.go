@@ -18,6 +18,7 @@ type job struct {
 	parent  string           // id of the request that it waited for last, "" for none
 	request *metrics.Request // nil until it is due
 	atOnce  bool             // it had a slot when it was due
+	ahead   *ahead           // nil where it is made when it is sent
 }
 
 // begin makes the request and reports it due.
@@ -65,7 +66,7 @@ func (j *job) run() {
 	if j.Replies {
 		answer = new(string)
 	}
-	e.send(q, func() (*datasets.Turn, error) { return j.composed(j.turn, q) }, e.sink, answer)
+	e.send(q, j.composed, j.ahead, e.sink, answer)
 	e.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 	j.ended(j, answer)
 }
@@ -79,10 +80,11 @@ func (j *job) cancel() {
 	j.ended(j, nil)
 }
 
-// send performs one exchange, whose events go to a sink. The text of the answer goes to answer unless that is nil. A
-// prompt that cannot be made fails the request, and so does a panic, with a stack trace, so that the rest of the run is
-// kept.
-func (e *Engine) send(q *metrics.Request, make func() (*datasets.Turn, error), sink event.Sink, answer *string) {
+// send performs one exchange, whose events go to a sink, of what was made ahead, nil for nothing. The text of the
+// answer goes to answer unless that is nil. A prompt that cannot be made fails the request, and so does a panic, with a
+// stack trace, so that the rest of the run is kept.
+func (e *Engine) send(q *metrics.Request, make func() (*datasets.Turn, error), made *ahead, sink event.Sink,
+	answer *string) {
 	fail := func(text string) {
 		q.Failure, q.Error, q.Done = metrics.FailedInternal, protocol.Clip(text), e.clock.Now()
 	}
@@ -98,7 +100,7 @@ func (e *Engine) send(q *metrics.Request, make func() (*datasets.Turn, error), s
 	}
 	x := e.exchange(q, sink)
 	x.answer = answer
-	x.perform(turn)
+	x.perform(turn, made)
 	if learn := turn.Prompt.Learn; learn != nil && q.OK() && q.InputSource == metrics.TokensFromUsage {
 		learn(turn, q.InputTokens)
 	}

@@ -255,7 +255,7 @@ func (c *campaign) lateArrivals(ctx context.Context) {
 
 // limits reports the limits of the system that a load exceeds. The metronome needs as many sockets in its own process.
 func limits(connections int) error {
-	return errors.Join(telemetry.CheckSockets(connections), telemetry.CheckPorts(connections))
+	return errors.Join(telemetry.CheckSockets(connections), telemetry.CheckPorts(connections, 1))
 }
 
 // pacerLateness is the lateness of arrivals from the default pacer without any work.

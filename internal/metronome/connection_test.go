@@ -87,7 +87,7 @@ func TestOtherEndpoints(t *testing.T) {
 		{"GET /health HTTP/1.1\r\n\r\n", 200, "{}"},
 		{"GET /ttft=1ms/v1/models?x=y HTTP/1.1\n\n", 200, `"id":"metronome"`},
 		{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 404, "unknown endpoint"},
-		{"GET /v1/completions HTTP/1.1\r\n\r\n", 404, "unknown endpoint"},
+		{"GET /v1/completions HTTP/1.1\r\n\r\n", 405, "use POST"},
 		{post("/tokenize", "", strings.Repeat("x", 10_000)), 404, "unknown endpoint"},
 		{"POST /tokenize HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 404, "unknown endpoint"},
 		{"\r\nGET /log HTTP/1.1\r\n\r\n", 200, logMagic},

@@ -20,14 +20,21 @@ type endpoint struct {
 	answer   func(*connection) error
 }
 
-func endpoints() [5]endpoint {
+func endpoints() [7]endpoint {
 	return [...]endpoint{
 		{http.MethodPost, "/v1/completions", func(s *Server) *template { return s.completion }, nil},
 		{http.MethodPost, "/v1/chat/completions", func(s *Server) *template { return s.chat }, nil},
+		{http.MethodGet, "/v1/completions", nil, postOnly},
+		{http.MethodGet, "/v1/chat/completions", nil, postOnly},
 		{http.MethodGet, "/v1/models", nil, func(k *connection) error { return k.reply(http.StatusOK, modelList) }},
 		{http.MethodGet, "/health", nil, func(k *connection) error { return k.reply(http.StatusOK, "{}") }},
 		{http.MethodGet, "/log", nil, (*connection).sendLog},
 	}
+}
+
+// postOnly tells a client that asks beforehand, as of a real server, that the path exists.
+func postOnly(k *connection) error {
+	return k.reply(http.StatusMethodNotAllowed, failure("use POST"), "Allow: POST\r\n")
 }
 
 // request has the relevant parts of a request.

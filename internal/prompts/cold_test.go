@@ -76,7 +76,7 @@ func TestColdCacheLooksAtAllThatIsDrawn(t *testing.T) {
 	d := &Supply{First: text,
 		ahead: all.Begin(datasets.ListOf([]datasets.Conversation{text, picture, text, text}, "fixed"),
 			weight(&text)+weight(&picture))}
-	fine(t, d.ahead.Fill(t.Context(), 0, time.Second, silent))
+	fine(t, d.ahead.Fill(t.Context(), nil, time.Second, silent))
 	if d.ahead.all() != nil {
 		t.Fatal("everything is drawn")
 	}

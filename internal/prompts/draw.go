@@ -58,6 +58,7 @@ type Drawing struct {
 	hub        *hub.Hub
 	common     datasets.Common // completed while drawing
 	words      *lengthModel    // of prompts that are made of words; nil for others
+	byServer   *serverMaker    // makes the text of prompts; nil if this machine does
 	// ctx is for a server that makes the text of prompts. It outlives the preparation, since some are drawn during the
 	// run, and ends before Close waits for the drawing.
 	ctx context.Context
@@ -126,8 +127,44 @@ func (d *Drawing) flow(ctx context.Context) (datasets.Flow, error) {
 	return r.Of(flow, d.common.Prompts, d.common.IDPrefix)
 }
 
-// drawPatience limits the wait of an endless run for its first prompts.
-const drawPatience = 2 * time.Second
+const (
+	// drawPatience limits the wait of an endless run for its first prompts.
+	drawPatience = 2 * time.Second
+	// serverPatience limits the wait for prompts that the server makes. The others are made beside the load where the
+	// server makes serverOutpaces times as many as the load needs, so that they take little of its time.
+	serverPatience = 10 * time.Second
+	serverOutpaces = 20
+)
+
+// after is enough for a load without end.
+func after(patience time.Duration) func(int, time.Duration) bool {
+	return func(_ int, in time.Duration) bool { return in >= patience }
+}
+
+// lightLoad is enough for a load of so many prompts a second, 0 for any number, if the server makes them and that takes
+// little of its time. Otherwise all are made before, which it says.
+func (d *Drawing) lightLoad(perSecond float64) func(int, time.Duration) bool {
+	before, decided := 0, false
+	return func(drawn int, in time.Duration) bool {
+		grown := drawn > before // many are done together, and then the server works on none
+		if before = drawn; decided || !grown || in < serverPatience {
+			return false
+		}
+		made := float64(drawn) / in.Seconds()
+		if perSecond > 0 && made >= serverOutpaces*perSecond {
+			d.byServer.beside.Store(true)
+			return true
+		}
+		need := "may need any number of them"
+		if perSecond > 0 {
+			need = fmt.Sprintf("needs %.3g", perSecond)
+		}
+		d.To.Tell(fmt.Sprintf("the server's tokenizer makes %.3g prompts a second, and the load %s; all are made "+
+			"before it, which they would slow down; --tokenizer DIRECTORY makes them on this machine", made, need))
+		decided = true
+		return false
+	}
+}
 
 // Draw prepares the prompts of a load: it finds a tokenizer, draws, and aligns the lengths with the server's tokenizer.
 // A bounded load never exceeds the user's number of prompts; searching is for a search of the highest load.
@@ -155,7 +192,14 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape,
 	if x.Turns == x.Len {
 		x.Turns = 0
 	}
-	if err := d.fill(ctx, x, limit); err != nil {
+	enough := after(drawPatience)
+	switch {
+	case x.Len > 0 && d.byServer != nil && !searching && !d.GoesOn:
+		enough = d.lightLoad(load.Peak(0).RequestsPerSecond)
+	case x.Len > 0:
+		enough = nil
+	}
+	if err := d.fill(ctx, x, limit, enough); err != nil {
 		return nil, err
 	}
 	x.Notes = m.Notes
@@ -179,13 +223,9 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape,
 	return x, nil
 }
 
-// fill draws ahead, all of the prompts if they end and fit into memory, and looks at the first.
-func (d *Drawing) fill(ctx context.Context, x *Supply, l *limit) error {
-	patience := drawPatience
-	if x.Len > 0 {
-		patience = 0
-	}
-	err := x.ahead.Fill(ctx, patience, d.To.CountEvery(), func(n int) { d.To.Count(n, x.Len, "prompts drawn") })
+// fill draws ahead, all of the prompts if they end and fit into memory, or enough, and looks at the first.
+func (d *Drawing) fill(ctx context.Context, x *Supply, l *limit, enough func(int, time.Duration) bool) error {
+	err := x.ahead.Fill(ctx, enough, d.To.CountEvery(), func(n int) { d.To.Count(n, x.Len, "prompts drawn") })
 	if err != nil && ctx.Err() == nil {
 		err = DrawError(err)
 	}
@@ -199,8 +239,12 @@ func (d *Drawing) fill(ctx context.Context, x *Supply, l *limit) error {
 	if x.First, err = composed(ahead[0]); err != nil {
 		return err
 	}
-	if x.ahead.all() != nil { // all is drawn
+	switch {
+	case x.ahead.all() != nil: // all is drawn
 		x.Tokenizing.note(OffLength(x.Flow))
+	case d.byServer != nil:
+		x.Tokenizing.note(fmt.Sprintf("the server's tokenizer makes prompts beside the load, of which %d of %d were "+
+			"made before; --tokenizer DIRECTORY makes them on this machine", len(ahead), x.Len))
 	}
 	return x.shorten(l, d.Options.SelfTiming())
 }

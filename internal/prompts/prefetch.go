@@ -86,10 +86,11 @@ func turnsWeight(turns []datasets.Turn) (n int) {
 	return n
 }
 
-// Fill waits until all is drawn, the memory is full, or the patience ends; 0 is endless patience. The prefetcher then
+// Fill waits until all is drawn, the memory is full, or enough are drawn in a time; nil is never. The prefetcher then
 // keeps as many prompts ahead as it has now. It returns an error if drawing fails. progress is called now and then with
 // the number of prompts.
-func (s *Prefetcher) Fill(ctx context.Context, patience, every time.Duration, progress func(drawn int)) error {
+func (s *Prefetcher) Fill(ctx context.Context, enough func(drawn int, in time.Duration) bool, every time.Duration,
+	progress func(drawn int)) error {
 	defer context.AfterFunc(ctx, s.wake)()
 	began, told := time.Now(), time.Now()
 	tick := time.AfterFunc(every, s.wake)
@@ -97,7 +98,7 @@ func (s *Prefetcher) Fill(ctx context.Context, patience, every time.Duration, pr
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.ended == nil && s.bytes < s.most && ctx.Err() == nil {
-		if patience > 0 && time.Since(began) >= patience && len(s.queue) > 0 {
+		if n := len(s.queue); n > 0 && enough != nil && enough(n, time.Since(began)) {
 			s.most = max(s.bytes, moreBytes)
 			return nil
 		}

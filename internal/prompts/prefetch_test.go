@@ -50,7 +50,7 @@ func TestPrefetcherFillsWhole(t *testing.T) {
 		all := prefetchers(t)
 		s := all.Begin((&slowPrompts{each: 10 * time.Millisecond, n: 500}).flow(), prefetchBytes)
 		var told []int
-		fine(t, s.Fill(t.Context(), 0, time.Second, func(n int) { told = append(told, n) }))
+		fine(t, s.Fill(t.Context(), nil, time.Second, func(n int) { told = append(told, n) }))
 		if len(told) != 5 || told[0] < 99 || told[0] > 100 {
 			t.Errorf("%v were told of while 500 were drawn in 5 s", told)
 		}
@@ -77,7 +77,7 @@ func TestPrefetcherIsBounded(t *testing.T) {
 		source := &slowPrompts{text: strings.Repeat("x", 1000)}
 		s := all.Begin(source.flow(), 10_000)
 		began := time.Now()
-		if err := s.Fill(t.Context(), time.Hour, time.Second, silent); err != nil || time.Since(began) > 0 {
+		if err := s.Fill(t.Context(), after(time.Hour), time.Second, silent); err != nil || time.Since(began) > 0 {
 			t.Fatalf("%v after %s", err, time.Since(began))
 		}
 		synctest.Wait()
@@ -123,7 +123,7 @@ func TestPrefetcherPatience(t *testing.T) {
 			source := &slowPrompts{each: c.each, text: strings.Repeat("x", moreBytes/100)}
 			s := all.Begin(source.flow(), prefetchBytes)
 			began := time.Now()
-			fine(t, s.Fill(t.Context(), 2*time.Second, time.Second, silent))
+			fine(t, s.Fill(t.Context(), after(2*time.Second), time.Second, silent))
 			if took := time.Since(began); took < c.want || took > c.want+time.Second {
 				t.Errorf("the run began after %s, want %s", took, c.want)
 			}
@@ -143,12 +143,12 @@ func TestPrefetcherFails(t *testing.T) {
 	bad := errors.New("line 3: bad")
 	synctest.Test(t, func(t *testing.T) {
 		all := prefetchers(t)
-		if err := all.Begin((&slowPrompts{n: 2, err: bad}).flow(), prefetchBytes).Fill(t.Context(), 0, time.Second,
+		if err := all.Begin((&slowPrompts{n: 2, err: bad}).flow(), prefetchBytes).Fill(t.Context(), nil, time.Second,
 			silent); err != bad {
 			t.Error(err)
 		}
 		s := all.Begin((&slowPrompts{each: time.Minute, n: 2, err: bad}).flow(), prefetchBytes)
-		fine(t, s.Fill(t.Context(), time.Second, time.Second, silent))
+		fine(t, s.Fill(t.Context(), after(time.Second), time.Second, silent))
 		for _, want := range []error{nil, nil, bad, bad} {
 			if _, err := s.Next(); err != want {
 				t.Errorf("%v, want %v", err, want)
@@ -166,7 +166,7 @@ func TestPrefetcherStops(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		if err := s.Fill(ctx, 0, time.Second, silent); !errors.Is(err, context.DeadlineExceeded) ||
+		if err := s.Fill(ctx, nil, time.Second, silent); !errors.Is(err, context.DeadlineExceeded) ||
 			time.Since(began) != 3500*time.Millisecond {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
@@ -245,7 +245,7 @@ func TestShareOfPrompts(t *testing.T) {
 			n := 0
 			for _, x := range c.sources {
 				supply := all.Begin(datasets.ListOf(x, "fixed"), 1<<20)
-				fine(t, supply.Fill(t.Context(), 0, time.Second, func(int) {}))
+				fine(t, supply.Fill(t.Context(), nil, time.Second, func(int) {}))
 				if next == nil {
 					next, n = (&rounds{rest: supply}).next, len(x)
 				}

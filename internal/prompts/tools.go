@@ -3,6 +3,7 @@ package prompts
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"benchtop/datasets"
 	"benchtop/internal/hf/endpoint"
@@ -121,5 +122,23 @@ func (d *Drawing) RoughMaker() (tokenizer.Tokenizer, error) {
 
 // serverMaker is the server as a tokenizer that makes text of ids.
 func (d *Drawing) serverMaker() (tokenizer.Tokenizer, error) {
-	return tokenizer.NewServerTokenizer(d.ctx, d.tokenizing.server, d.common.VocabSize, nil)
+	t, err := tokenizer.NewServerTokenizer(d.ctx, d.tokenizing.server, d.common.VocabSize, nil)
+	if err != nil {
+		return nil, err
+	}
+	d.byServer = &serverMaker{ServerTokenizer: t}
+	return d.byServer, nil
+}
+
+// serverMaker is a server that makes prompts, a few at a time beside the load.
+type serverMaker struct {
+	*tokenizer.ServerTokenizer
+	beside atomic.Bool
+}
+
+func (s *serverMaker) Concurrency() int {
+	if s.beside.Load() {
+		return 4 // enough for serverOutpaces
+	}
+	return s.ServerTokenizer.Concurrency()
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/parallel"
 	"benchtop/internal/secret"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
@@ -91,9 +92,16 @@ func (o *Options) checkEndpoint(ctx context.Context, client *http.Client) error 
 	if inBaseURL(o.Target, o.Path()) {
 		return refusal{usage.Errorf("%s; leave /v1 out of --base-url", what)}
 	}
+	all := pathsOfAll()
+	found := make([]bool, len(all))
+	parallel.Do(len(all), len(all), func(i int) bool {
+		status, err := statusOf(ctx, client, o.Target, all[i].Path)
+		found[i] = err == nil && status == http.StatusMethodNotAllowed
+		return true
+	})
 	var paths, backends []string
-	for _, t := range pathsOfAll() {
-		if status, err := statusOf(ctx, client, o.Target, t.Path); err == nil && status == http.StatusMethodNotAllowed {
+	for i, t := range all {
+		if found[i] {
 			paths, backends = append(paths, t.Path), append(backends, t.Name)
 		}
 	}

@@ -36,7 +36,8 @@ func Reach(ctx context.Context, t *target.Target) error {
 		}
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
 			return fmt.Errorf("cannot reach %s: %w; this machine has no free port or no address for it: wait a minute "+
-				"for ports of earlier connections, or widen net.ipv4.ip_local_port_range", t, err)
+				"for ports of earlier connections, use several of its addresses with --bind, or widen "+
+				"net.ipv4.ip_local_port_range", t, err)
 		}
 		return fmt.Errorf(
 			"cannot reach %s: %w; is the server up, and is the address right (--base-url, --host, --port)?  "+

@@ -41,6 +41,7 @@ type Options struct {
 	headers           argv.Pairs
 	apiKey, auth      string
 	insecure          bool
+	bind              string
 	caFile            string
 	certFile, keyFile string
 	Model, ServedName string
@@ -62,6 +63,8 @@ func (o *Options) Define(f *pflag.FlagSet) {
 		"how several servers share the load: "+strategies())
 	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
 	argv.Words(f, "url-strategy", strategyNames()...)
+	f.StringVar(&o.bind, "bind", "", "addresses of this machine that connections come from, in turn, as ADDR,ADDR: "+
+		"each has some 28,000 ports (default: the system's choice)")
 	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0,
 		"wait up to this many seconds for the server to answer a request; 0 does not wait")
 	f.BoolVar(&o.Reset, "reset-prefix-cache", false,
@@ -123,6 +126,7 @@ func (o *Options) Check() (p usage.Problems) {
 			"script, whose name alone is shown", o.auth)
 	}
 	roots, certificate := o.checkTLS(&p)
+	sources := o.sources(&p)
 	strategy := loadgen.Strategy(strings.ReplaceAll(string(o.Strategy), "_", "-"))
 	o.Servers = loadgen.Servers{Strategy: strategy}
 	for _, url := range o.urls(&p) {
@@ -132,11 +136,12 @@ func (o *Options) Check() (p usage.Problems) {
 		}
 		t, err := target.New(target.Options{
 			BaseURL: url, APIKey: bearer, Token: token, Insecure: o.insecure, Roots: roots, Certificate: certificate,
-			Header: header, Getenv: os.Getenv,
+			Header: header, Getenv: os.Getenv, Bind: sources,
 		})
 		switch {
 		case err == nil:
 			o.Add(t)
+			p.BadIf(len(sources) > 0 && t.Local(), "--bind: %s is a socket of this machine, which has no addresses", t)
 			p.BadIf((o.caFile != "" || o.certFile != "") && !t.Secured(),
 				"--ca-file and --cert-file: %s has no TLS; is it https://?", t)
 		case strings.HasPrefix(err.Error(), "header"):
@@ -258,6 +263,37 @@ func (o *Options) warnOfSecret(flag, name, what, remedy string) {
 	}
 	words := fmt.Sprintf("%s: %s is no place for %s%s; write %s", name, place, what, why, remedy)
 	o.Warnings = append(o.Warnings, words)
+}
+
+// sources are the addresses of --bind, which must be this machine's.
+func (o *Options) sources(p *usage.Problems) (all []netip.Addr) {
+	if o.bind == "" {
+		return nil
+	}
+	for one := range strings.SplitSeq(o.bind, ",") {
+		a, err := netip.ParseAddr(strings.TrimSpace(one))
+		if err != nil {
+			p.Bad("--bind %s: expected addresses such as 10.0.0.5, with commas between them", usage.Quote(one))
+			continue
+		}
+		probe, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
+		if err != nil {
+			p.Bad("--bind %s: it is no address of this machine, which has %s; on Linux, sudo ip address add %[1]s dev "+
+				"NAME gives it to an interface", a, text.List(ownAddresses(), 8))
+			continue
+		}
+		_ = probe.Close()
+		all = append(all, a.Unmap())
+	}
+	p.BadIf(slices.ContainsFunc(all, func(a netip.Addr) bool { return a.Is4() != all[0].Is4() }),
+		"--bind %s: an address of IPv4 and one of IPv6 reach different servers; use one kind", o.bind)
+	return all
+}
+
+// ownAddresses are those of this machine, as far as its interfaces list them.
+func ownAddresses() []string {
+	own, _ := net.InterfaceAddrs()
+	return metrics.Each(own, func(a net.Addr) string { address, _, _ := strings.Cut(a.String(), "/"); return address })
 }
 
 // checkTLS reads the files of certificates.

@@ -265,3 +265,23 @@ func TestSeveralServers(t *testing.T) {
 	assert.Fails(t, "another strategy", errors.Join(o.Check()...),
 		"--url-strategy random: use round-robin or least-in-flight")
 }
+
+// Connections may come from addresses of this machine alone.
+func TestBindIsOfThisMachine(t *testing.T) {
+	for bind, want := range map[string]string{
+		"127.0.0.1":           "",
+		"127.0.0.1, ::1":      "one of IPv6 reach different servers",
+		"localhost":           "--bind localhost: expected addresses such as 10.0.0.5",
+		"192.0.2.1,127.0.0.1": "--bind 192.0.2.1: it is no address of this machine, which has 127.0.0.1",
+		"127.0.0.1,":          `--bind "": expected addresses`,
+	} {
+		o := Options{Backend: "vllm", host: "127.0.0.1", port: 8000, bind: bind}
+		err := errors.Join(o.Check()...)
+		assert.Fails(t, bind, err, want)
+		if err == nil && o.Target.Sources() != 1 {
+			t.Errorf("%d sources", o.Target.Sources())
+		}
+	}
+	o := Options{Backend: "vllm", BaseURLs: []string{"unix:///run/a.sock"}, port: 8000, bind: "127.0.0.1"}
+	assert.Fails(t, "a socket", errors.Join(o.Check()...), "--bind: unix:///run/a.sock is a socket of this machine")
+}

@@ -206,7 +206,8 @@ func Reserve(ctx context.Context, save *files.Options, plan metrics.Plan) (*file
 
 // Open builds the run, whose files are reserved; the sinks hear of its events.
 func (p *Run) Open(around run.Terminal) (*run.Run, error) {
-	p.Terminal, p.Room, p.Drawn, p.Share = around, spec.CheckLimits, p.fetching.Close, p.fetching.Share
+	p.Terminal, p.Drawn, p.Share = around, p.fetching.Close, p.fetching.Share
+	p.Room = func(connections int) error { return spec.CheckLimits(connections, p.Load.Target.Sources()) }
 	p.SurviveHangUp = p.Screen.OnHangup == spec.HangupContinue
 	p.Pictures = p.picturesBeside
 	if p.Server != nil {

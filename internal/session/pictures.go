@@ -67,7 +67,7 @@ func (p *Run) picturesBeside(r metrics.Report, events event.Events, result strin
 			if o.Pytorch != nil {
 				return o.Pytorch(w, r, filepath.Base(result))
 			}
-			return export.PyTorch(w, r, o.Arguments)
+			return export.PyTorch(w, r, o.Arguments())
 		})
 	}
 	return written, warnings

@@ -180,13 +180,13 @@ func (o *preparation) run() (*Run, error) {
 	requests := drawn.Requests(conversations)
 	demand := o.Load.Shape().Peak(conversations)
 	o.ahead = o.Client.Ahead(demand)
-	if err := spec.CheckLimits(max(o.ahead, demand.Streams)); err != nil {
+	if err := spec.CheckLimits(max(o.ahead, demand.Streams), o.Server.Target.Sources()); err != nil {
 		return nil, usage.Wrap(err)
 	}
 	beyond := CalibrationWarnings(planned(demand, o.Prompts.Needs().OutputLen))
 	env.Warn(beyond)
 	p := &Run{Save: o.Save, Screen: o.Screen, Plots: o.Report.Pictures, fetching: o.fetching}
-	p.Plots.Arguments = o.Arguments()
+	p.Plots.Arguments = o.Arguments
 	p.Prompts, p.Load, p.Count, p.KeepGoing = drawn.Flow, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
 	p.Notes = slices.Concat(o.Warnings, o.Notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())

@@ -48,7 +48,7 @@ func (o *Client) Check() error {
 	if o.timestamps != "" {
 		p.OneOf("timestamps", o.timestamps, metrics.KernelStamps, metrics.UserStamps)
 	}
-	p.BadIf(o.timestamps == metrics.KernelStamps && !conn.KernelStamps(),
+	p.BadIf(!conn.KernelStamps() && o.timestamps == metrics.KernelStamps, // asked always: it begins to stamp
 		"--timestamps kernel: this system's kernel does not stamp packets; use user")
 	p.BadIf(o.timestamps == metrics.KernelStamps && o.unstamped,
 		"--timestamps kernel: the kernel does not stamp the packets of a unix socket; use user")
@@ -94,10 +94,10 @@ func (o *Client) Ahead(d shape.Demand) int {
 	return d.Ahead
 }
 
-// CheckLimits reports the limits of the system that a load exceeds.
-func CheckLimits(connections int) error {
+// CheckLimits reports the limits of the system that a load exceeds, whose connections come from so many addresses.
+func CheckLimits(connections, sources int) error {
 	if connections == 0 {
 		return nil
 	}
-	return errors.Join(telemetry.CheckSockets(connections), telemetry.CheckPorts(connections))
+	return errors.Join(telemetry.CheckSockets(connections), telemetry.CheckPorts(connections, sources))
 }

@@ -43,6 +43,7 @@ type Load struct {
 	PromptsGiven bool
 	AllRows      bool   // 0 prompts are as many as the data set has
 	SelfTimed    bool   // a trace says when requests start
+	sources      int    // addresses that connections come from
 	within       string // the objectives of a search for a person, "" for none
 }
 
@@ -264,7 +265,7 @@ func (o *Load) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 	p.BadIf(o.findUsers && o.concurrency > 0,
 		"--find-users and --max-concurrency: the search sets the number of users; limit it with --find-most")
 	if o.findUsers && o.find.Most > 0 && o.find.Most <= shape.HighestRate {
-		p.Flag(fmt.Sprintf("find-most %g", o.find.Most), CheckLimits(int(o.find.Most)))
+		p.Flag(fmt.Sprintf("find-most %g", o.find.Most), CheckLimits(int(o.find.Most), o.sources))
 	}
 }
 

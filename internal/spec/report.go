@@ -250,9 +250,9 @@ type Pictures struct {
 	DatasetStats bool
 	JSON         bool     // the result, on standard output
 	Formats      []string // of export.Write, for files beside the result
-	// arguments are all flags and their values, for the result's file in PyTorch's form.
-	Arguments []export.Arg
-	// pytorch writes that file for a result with a form of its own, whose name it is given; nil for that of serve.
+	// Arguments are all flags and their values, for the result's file in PyTorch's form.
+	Arguments func() []export.Arg
+	// Pytorch writes that file for a result with a form of its own, whose name it is given; nil for that of serve.
 	Pytorch func(w io.Writer, r metrics.Report, file string) error
 }
 

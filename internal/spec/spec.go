@@ -213,6 +213,9 @@ func (o *Spec) check() (problems usage.Problems) {
 	o.Series.name(&o.Save)
 	problems = append(problems, o.Server.Check()...)
 	o.Client.unstamped = o.Server.Target != nil && o.Server.Target.Local() && len(o.Server.Others) == 0
+	if o.Server.Target != nil {
+		o.Load.sources = o.Server.Target.Sources()
+	}
 	o.Load.AllRows = o.Prompts.Needs().AllRows
 	o.Load.SelfTimed = o.Prompts.SelfTiming()
 	problems = append(problems, o.Load.check(all, o.Report.within())...)

@@ -4,9 +4,11 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
 	"benchtop/internal/assert"
 )
@@ -65,19 +67,22 @@ func TestPortsFit(t *testing.T) {
 		{64_312, wide, "linux", ""},
 		{28_033, usual, "linux",
 			"28033 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032; " +
-				`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535"`},
+				`use more addresses of this machine with --bind, or widen the range: sudo sysctl -w ` +
+				`net.ipv4.ip_local_port_range="1024 65535"`},
 		{28_033, usual, "darwin",
 			"28033 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032; " +
-				"widen the range: sudo sysctl -w net.inet.ip.portrange.first=1024 net.inet.ip.portrange.last=65535"},
+				"use more addresses of this machine with --bind, or widen the range: sudo sysctl -w " +
+				"net.inet.ip.portrange.first=1024 net.inet.ip.portrange.last=65535"},
 		{64_313, usual, "linux",
 			"64313 connections to one server address need as many local ports, but 32768 to 60999 leaves 28032, " +
-				"and no setting more than 64312; use fewer connections, or several clients"},
+				"and no setting more than 64312; use fewer connections, or more addresses of this machine with --bind"},
 		{10_000, taken, "linux",
 			"10000 connections to one server address need as many local ports, but 1024 to 65535 leaves 4312 " +
 				"as 60000 are reserved; see net.ipv4.ip_local_reserved_ports"},
 		{1, ports{first: 5000, last: 5010}, "linux",
 			"1 connections to one server address need as many local ports, but 5000 to 5010 leaves 0; " +
-				`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535"`},
+				`use more addresses of this machine with --bind, or widen the range: sudo sysctl -w ` +
+				`net.ipv4.ip_local_port_range="1024 65535"`},
 	} {
 		if got := said(portsFit(c.n, c.p, c.goos)); got != c.want {
 			t.Errorf("%d of %+v on %s:\n got %s\nwant %s", c.n, c.p, c.goos, got, c.want)
@@ -121,7 +126,7 @@ func TestChecks(t *testing.T) {
 	if err := CheckSockets(1); err != nil {
 		t.Error(err)
 	}
-	if err := CheckPorts(1); err != nil {
+	if err := CheckPorts(1, 1); err != nil {
 		t.Error(err)
 	}
 	if _, _, known := fileLimits(); known {
@@ -132,7 +137,7 @@ func TestChecks(t *testing.T) {
 		}
 	}
 	if _, known := localPorts(); known {
-		assert.Fails(t, "a billion ports", CheckPorts(1e9), "no setting")
+		assert.Fails(t, "a billion ports", CheckPorts(1e9, 2), "from each of 2 addresses: 500000000 connections to one")
 	}
 }
 
@@ -180,24 +185,35 @@ const tunedChild = "BENCHTOP_TEST_TUNED"
 
 func tuned(t *testing.T) {
 	was := debug.SetMemoryLimit(-1)
-	SaveMemory()
-	thrifty := debug.SetGCPercent(100)
-	debug.SetGCPercent(thrifty)
 	TuneMemory()
+	SaveMemory()
+	percentSoon := func() int {
+		time.Sleep(3 * heapEvery)
+		percent := debug.SetGCPercent(100)
+		debug.SetGCPercent(percent)
+		return percent
+	}
+	small := percentSoon()
+	large := make([]byte, 2*thriftyFrom)
+	thrifty := percentSoon()
+	runtime.KeepAlive(large)
+	SaveMemory()
+	TuneMemory()
+	percentSoon()
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	if os.Getenv("GOGC") != "" {
-		if percent != 77 || thrifty != 77 || limit != was {
+		if percent != 77 || small != 77 || thrifty != 77 || limit != was {
 			t.Errorf("GC percent %d and %d, limit %d; want them as the user set them, 77 and %d", percent, thrifty,
 				limit, was)
 		}
 		return
 	}
-	want := int64(least(float64(machineMemory()), mountedCgroups().memoryLimit()) / 2)
+	want := int64(ownMemory() / 2)
 	if want == 0 {
 		want = was
 	}
-	if percent != 400 || thrifty != 25 || limit != want {
-		t.Errorf("GC percent %d and %d, limit %d; want 400, 25 and %d", percent, thrifty, limit, want)
+	if percent != 400 || small != 400 || thrifty != 25 || limit != want {
+		t.Errorf("GC percent %d, %d and %d, limit %d; want 400, 400, 25 and %d", percent, small, thrifty, limit, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -177,14 +178,20 @@ func socketsFit(n int, soft, hard uint64, goos string) error {
 		n, need, hard, now, lasting)
 }
 
-// CheckPorts reports whether the system has local ports for n connections to one address of a server. The error has
-// their number and the command that adds some. It is nil where the ports are unknown. Unix sockets need no ports.
-func CheckPorts(n int) error {
+// CheckPorts reports whether the system has local ports for n connections from so many addresses to one address of a
+// server. The error has their number and the command that adds some. It is nil where the ports are unknown. Unix
+// sockets need no ports.
+func CheckPorts(n, sources int) error {
 	p, known := localPorts()
 	if !known {
 		return nil
 	}
-	return portsFit(n, p, runtime.GOOS)
+	sources = max(1, sources)
+	err := portsFit((n+sources-1)/sources, p, runtime.GOOS)
+	if err != nil && sources > 1 {
+		err = fmt.Errorf("from each of %d addresses: %w", sources, err)
+	}
+	return err
 }
 
 // ports are the local ports for outgoing connections.
@@ -196,6 +203,8 @@ type ports struct {
 // free is the number of connections that they suffice for.
 func (p ports) free() int { return max(0, p.last-p.first+1-p.reserved-portReserve) }
 
+const moreAddresses = "more addresses of this machine with --bind"
+
 func portsFit(n int, p ports, goos string) error {
 	if n <= p.free() {
 		return nil
@@ -205,8 +214,8 @@ func portsFit(n int, p ports, goos string) error {
 	widest := ports{first: firstPort, last: lastPort}
 	switch {
 	case n > widest.free():
-		return fmt.Errorf("%s, and no setting more than %d; use fewer connections, or several clients", text,
-			widest.free())
+		return fmt.Errorf("%s, and no setting more than %d; use fewer connections, or %s", text, widest.free(),
+			moreAddresses)
 	case p.first <= firstPort && p.last >= lastPort:
 		return fmt.Errorf("%s as %d are reserved; see net.ipv4.ip_local_reserved_ports", text, p.reserved)
 	}
@@ -214,7 +223,7 @@ func portsFit(n int, p ports, goos string) error {
 	if goos == "darwin" {
 		widen = "sudo sysctl -w net.inet.ip.portrange.first=%d net.inet.ip.portrange.last=%d"
 	}
-	return fmt.Errorf("%s; widen the range: "+widen, text, firstPort, lastPort)
+	return fmt.Errorf("%s; use %s, or widen the range: "+widen, text, moreAddresses, firstPort, lastPort)
 }
 
 // parsePortRange reads ip_local_port_range, "first last".
@@ -253,8 +262,10 @@ const gcPercent = 400
 // TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the
 // heap within half of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
 func TuneMemory() {
-	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"),
-		least(float64(machineMemory()), mountedCgroups().memoryLimit()))
+	saving.Lock()
+	defer saving.Unlock()
+	saving.on = false
+	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"), ownMemory())
 	if percent != 0 {
 		debug.SetGCPercent(percent)
 	}
@@ -263,14 +274,50 @@ func TuneMemory() {
 	}
 }
 
-// thriftyPercent keeps the heap close to what is in use.
-const thriftyPercent = 25
+// ownMemory is the memory that this process may take in bytes, 0 if unknown.
+var ownMemory = sync.OnceValue(func() float64 {
+	return least(float64(machineMemory()), mountedCgroups().memoryLimit())
+})
 
-// SaveMemory sets the garbage collector up for work on large files that may be slow: it collects more often. A setting
-// of the user by GOGC stays.
+const (
+	// thriftyPercent keeps the heap close to what is in use.
+	thriftyPercent = 25
+	// thriftyFrom is the size of a heap that is worth it in bytes: a small one would be collected again and again.
+	thriftyFrom = 64 << 20
+	// heapEvery is the interval between looks at its size.
+	heapEvery = 50 * time.Millisecond
+)
+
+// saving says that memory is to be saved.
+var saving struct {
+	sync.Mutex
+	on bool
+}
+
+// SaveMemory sets the garbage collector up for work on large files that may be slow: it collects more often once the
+// heap is large, until TuneMemory. A setting of the user by GOGC stays.
 func SaveMemory() {
-	if os.Getenv("GOGC") == "" {
+	saving.Lock()
+	defer saving.Unlock()
+	if saving.on || os.Getenv("GOGC") != "" {
+		return
+	}
+	saving.on = true
+	time.AfterFunc(heapEvery, saveIfLarge)
+}
+
+// saveIfLarge looks at the heap until it is large.
+func saveIfLarge() {
+	saving.Lock()
+	defer saving.Unlock()
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	switch {
+	case !saving.on:
+	case heap[0].Value.Uint64() >= thriftyFrom:
 		debug.SetGCPercent(thriftyPercent)
+	default:
+		time.AfterFunc(heapEvery, saveIfLarge)
 	}
 }
 

@@ -1,8 +1,8 @@
 package conn
 
 import (
-	"io"
 	"os"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,7 +20,7 @@ func openStampedSocket() (*os.File, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
 	}
-	file := os.NewFile(uintptr(fd), "stamps") // closed at the latest by the collector
+	file := os.NewFile(uintptr(fd), "stamps")
 	if err := askForStamps(fd); err != nil {
 		_ = file.Close()
 		return nil, err
@@ -28,23 +28,18 @@ func openStampedSocket() (*os.File, error) {
 	return file, nil
 }
 
-// warmStampedSocket opens a stamped socket and waits until the kernel stamps, which may be a hundred packets after the
-// request on a busy machine. Without a loopback it does not wait.
-func warmStampedSocket() (io.Closer, error) {
-	socket, err := openStampedSocket()
-	if err != nil {
-		return nil, err
-	}
-	fd := int(socket.Fd())
-	if err := connectToItself(fd); err != nil {
-		return socket, nil
+// awaitStamps waits until the kernel stamps, which may be a hundred packets after the request on a busy machine.
+// Without a loopback it does not wait.
+var awaitStamps = sync.OnceFunc(func() {
+	socket, err := stampedSocket()
+	if err != nil || connectToItself(int(socket.Fd())) != nil {
+		return
 	}
 	// Go's timers would advance virtual time.
-	for pause := 0; pause < longestWarming && !stampsArrive(fd); pause++ {
+	for pause := 0; pause < longestWarming && !stampsArrive(int(socket.Fd())); pause++ {
 		_, _ = unix.Poll(nil, 1)
 	}
-	return socket, nil
-}
+})
 
 // longestWarming in milliseconds.
 const longestWarming = 100

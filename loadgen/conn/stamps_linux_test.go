@@ -2,7 +2,6 @@ package conn
 
 import (
 	"encoding/binary"
-	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,23 +15,22 @@ import (
 	"benchtop/metrics"
 )
 
-// One socket requests stamps as long as connections may be opened, and not longer.
-func TestWarmSocket(t *testing.T) {
+// A socket requests stamps as long as the process lives, also between two pools.
+func TestStampedSocket(t *testing.T) {
 	conntest.NeedStamps(t, KernelStamps())
 	g, err := target.New(target.Options{BaseURL: "http://model.test"})
 	assert.Succeeds(t, err)
-	pool := NewPool(g, "")
-	raw, err := pool.stamps.warm.(*os.File).SyscallConn()
+	NewPool(g, "").Close()
+	socket, err := stampedSocket()
 	assert.Succeeds(t, err)
-	flags := 0
+	raw, err := socket.SyscallConn()
+	assert.Succeeds(t, err)
+	flags, first := 0, true
 	if err := raw.Control(func(fd uintptr) {
 		flags, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING)
-	}); err != nil || flags != stampFlags {
-		t.Errorf("flags %#x, %v", flags, err)
-	}
-	pool.Close()
-	if err := raw.Control(func(uintptr) {}); err == nil {
-		t.Error("it is open although the connections are closed")
+		first = stampsArrive(int(fd))
+	}); err != nil || flags != stampFlags || !first {
+		t.Errorf("flags %#x, first packet stamped %t, %v", flags, first, err)
 	}
 }
 
@@ -40,7 +38,6 @@ func TestWarmSocket(t *testing.T) {
 func TestPacketWithoutStamp(t *testing.T) {
 	conntest.NeedStamps(t, KernelStamps())
 	stamps := newStamping("")
-	defer stamps.close()
 	conn, server := stampedPair(t, stamps)
 	option := func(flags int) {
 		err := control(conn.Conn, func(fd int) {
@@ -75,7 +72,6 @@ func TestPacketWithoutStamp(t *testing.T) {
 func TestStampsAreClamped(t *testing.T) {
 	conntest.NeedStamps(t, KernelStamps())
 	stamps := newStamping("")
-	defer stamps.close()
 	conn, server := stampedPair(t, stamps)
 	_, _ = server.Write([]byte("too early"))
 	time.Sleep(20 * time.Millisecond)
@@ -106,7 +102,6 @@ func TestStampsAreClamped(t *testing.T) {
 func TestClockStepOnConnection(t *testing.T) {
 	conntest.NeedStamps(t, KernelStamps())
 	stamps := newStamping("")
-	defer stamps.close()
 	// The program's clock is wrong until it is set; the kernel's stamps are right all along.
 	var wrong atomic.Int64
 	wrong.Store(int64(-5 * time.Second))

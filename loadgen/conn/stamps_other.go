@@ -11,7 +11,7 @@ import (
 
 func openStampedSocket() (io.Closer, error) { return nil, errors.ErrUnsupported }
 
-func warmStampedSocket() (io.Closer, error) { return nil, errors.ErrUnsupported }
+func awaitStamps() {}
 
 // socket and poller exist on Linux only.
 type (

@@ -1,8 +1,8 @@
 package conn
 
 import (
-	"io"
 	"net"
+	"sync"
 	"time"
 
 	"benchtop/metrics"
@@ -127,33 +127,25 @@ type stampState struct {
 	anchor time.Time // zero of the monotonic clock of wall
 	wall   *wallClock
 	poller *poller
-	// warm is a socket that requests stamps all the time. The kernel begins to stamp packets some time after the first
-	// socket requests it, and stops after the last one is closed.
-	warm io.Closer
 }
 
 // newStamping returns nil unless stamps of the kernel are wanted and available.
 func newStamping(timestamps string) *stampState {
-	if timestamps == metrics.UserStamps {
-		return nil
-	}
-	warm, err := warmStampedSocket()
-	if err != nil {
+	if timestamps == metrics.UserStamps || !KernelStamps() {
 		return nil
 	}
 	poller, err := newPoller()
 	if err != nil {
-		_ = warm.Close()
 		return nil
 	}
+	awaitStamps()
 	anchor := time.Now()
-	return &stampState{anchor: anchor, wall: newWallClock(systemClock(anchor)), poller: poller, warm: warm}
+	return &stampState{anchor: anchor, wall: newWallClock(systemClock(anchor)), poller: poller}
 }
 
 // close may be called more than once, and for nil.
 func (s *stampState) close() {
 	if s != nil {
-		_ = s.warm.Close()
 		s.poller.close()
 	}
 }
@@ -166,12 +158,13 @@ func (s *stampState) clockSteps() int {
 	return s.wall.steps()
 }
 
-// KernelStamps reports whether this system's kernel stamps packets as they arrive.
+// stampedSocket requests stamps as long as the process lives. The kernel begins to stamp packets some time after the
+// first socket requests it, and stops after the last one is closed.
+var stampedSocket = sync.OnceValues(openStampedSocket)
+
+// KernelStamps reports whether this system's kernel stamps packets as they arrive. It begins to at the first call, so
+// an early one saves the first pool the wait.
 func KernelStamps() bool {
-	socket, err := openStampedSocket()
-	if err != nil {
-		return false
-	}
-	_ = socket.Close()
-	return true
+	_, err := stampedSocket()
+	return err == nil
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ type Target struct {
 	tls     *tls.Config // nil for plain HTTP
 	proxy   *proxy      // nil for none
 	dial    DialFunc
+	sources int    // addresses that it dials from in turn; 0 for the system's choice
 	token   *Token // nil for none
 }
 
@@ -58,6 +60,9 @@ type Options struct {
 	Certificate *tls.Certificate
 	// Getenv reads the environment variables that name a proxy; nil uses none.
 	Getenv func(name string) string
+	// Bind are the addresses of this machine that connections come from, in turn, all of one family; none for the
+	// system's choice. A socket of this machine has none.
+	Bind []netip.Addr
 	// Dial replaces the network; nil means TCP, or a socket of this machine.
 	Dial DialFunc
 }
@@ -107,8 +112,13 @@ func New(o Options) (*Target, error) {
 			t.tls.Certificates = []tls.Certificate{*o.Certificate}
 		}
 	}
-	if t.dial == nil {
-		t.dial = (&net.Dialer{Timeout: dialMost}).DialContext
+	dialer := net.Dialer{Timeout: dialMost}
+	switch {
+	case t.dial != nil:
+	case len(o.Bind) > 0:
+		t.dial, t.sources = bound(dialer, o.Bind), len(o.Bind)
+	default:
+		t.dial = dialer.DialContext
 	}
 	base := *u
 	base.User = nil
@@ -173,6 +183,9 @@ func (t *Target) Host() string { return t.host }
 
 // Hostname is the server's name or address, without a port; localhost for a socket of this machine.
 func (t *Target) Hostname() string { return t.base.Hostname() }
+
+// Sources is the number of addresses that connections come from.
+func (t *Target) Sources() int { return max(1, t.sources) }
 
 // Local reports whether the server is behind a socket of this machine, whose packets the kernel does not stamp.
 func (t *Target) Local() bool { return t.network == "unix" }

@@ -413,3 +413,19 @@ func FuzzServerAnswer(f *testing.F) {
 		s.DecodeContext(t.Context(), []int{1})
 	})
 }
+
+// Ids are what package json reads, or its error.
+func FuzzIDs(f *testing.F) {
+	for _, list := range []string{"[1,2]", "[ 0 ,\n67108863, 67108864,99999999999 ]", "[]", "null", "[[1],2]", "[-1]",
+		"[1e3]", `["1"]`, "[1,null]", "{}", "7"} {
+		f.Add(list)
+	}
+	f.Fuzz(func(t *testing.T, list string) {
+		var got ids
+		var want []int
+		err, wanted := json.Unmarshal([]byte(list), &got), json.Unmarshal([]byte(list), &want)
+		if (err == nil) != (wanted == nil) || err == nil && !cmp.Equal([]int(got), want) {
+			t.Errorf("%q: %v %v, want %v %v", list, got, err, want, wanted)
+		}
+	})
+}

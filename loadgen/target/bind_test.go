@@ -1,0 +1,67 @@
+package target
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"benchtop/internal/assert"
+	"benchtop/metrics"
+)
+
+// Connections come from the addresses in turn, those of the client for questions among them, also to a proxy.
+func TestBind(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has all of 127.0.0.0/8")
+	}
+	from := []netip.Addr{netip.MustParseAddr("127.0.0.2"), netip.MustParseAddr("127.0.0.3")}
+	var mu sync.Mutex
+	var seen []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		host, _, _ := net.SplitHostPort(r.RemoteAddr)
+		seen = append(seen, host)
+	}))
+	defer s.Close()
+	for name, o := range map[string]Options{
+		"direct": {BaseURL: s.URL},
+		"proxy": {BaseURL: "http://model.test", Getenv: func(name string) string {
+			return map[string]string{"HTTP_PROXY": s.URL}[name]
+		}},
+	} {
+		seen, o.Bind = nil, from
+		g := made(t, o)
+		if g.Sources() != 2 {
+			t.Errorf("%d sources", g.Sources())
+		}
+		client := g.Client()
+		for range 3 {
+			r, err := client.Get(g.URL("/"))
+			assert.Succeeds(t, err)
+			_ = r.Body.Close()
+			client.CloseIdleConnections()
+		}
+		if want := []string{"127.0.0.2", "127.0.0.3", "127.0.0.2"}; !slices.Equal(seen, want) {
+			t.Errorf("%s: from %v, want %v", name, seen, want)
+		}
+	}
+	var ports []string
+	g := made(t, Options{BaseURL: s.URL, Bind: from})
+	for range 4 {
+		c, err := g.Dial(t.Context())
+		assert.Succeeds(t, err)
+		defer c.Close()
+		ports = append(ports, c.LocalAddr().String())
+	}
+	if first := metrics.Each(ports, func(a string) string { return strings.Split(a, ":")[0] }); !slices.Equal(first,
+		[]string{"127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.3"}) {
+		t.Errorf("from %v", ports)
+	}
+}

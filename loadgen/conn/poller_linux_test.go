@@ -95,7 +95,7 @@ func TestRestingPoller(t *testing.T) {
 // A write waits for room, until its deadline or the end of the connection.
 func TestWriteWaits(t *testing.T) {
 	stamps := stamping(t)
-	large := bytes.Repeat([]byte("benchtop"), 1<<20)
+	large := bytes.Repeat([]byte("benchtop"), 8<<20)
 	conn, server := stampedPair(t, stamps)
 	var got []byte
 	read := make(chan error, 1)

@@ -262,17 +262,17 @@ func (s *socket) send(p []byte) (int, error) {
 		return 0, err
 	}
 	s.writing.Store(true) // before the socket is full
-	n, err := unix.Write(s.fd, p)
-	if err == nil {
-		s.writing.Store(n < len(p))
-	}
-	switch {
-	case err == unix.EINTR:
+	n, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(s.fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+	switch errno {
+	case 0:
+		s.writing.Store(int(n) < len(p))
+		return int(n), nil
+	case unix.EINTR:
 		return 0, nil
-	case err != nil && err != unix.EAGAIN:
-		err = os.NewSyscallError("write", err)
+	case unix.EAGAIN:
+		return 0, errno
 	}
-	return max(n, 0), err
+	return 0, os.NewSyscallError("write", errno)
 }
 
 // awaitRoom waits until there may be room for a write, or its time is over.

@@ -5,7 +5,9 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -91,11 +93,16 @@ func (s *ppollSleeper) close() {
 }
 
 // timerfdSleeper sleeps on a timerfd(2) in Go's own poller: the kernel's timer is exact, unlike the poller's own, and
-// no thread sleeps in a system call that the requests could use.
+// no thread sleeps in a system call that the requests could use. The poller tells of each end, so nothing is read.
 type timerfdSleeper struct {
 	timer *os.File
+	raw   syscall.RawConn
 	fd    int
-	spent [8]byte
+	step  func(fd uintptr) bool // s.ended, made once
+
+	// Of the sleep that is on.
+	length time.Duration
+	begun  bool
 
 	mu     sync.Mutex // guards the fields below, and the timer against a wake while it is set or after it is closed
 	woken  bool
@@ -107,31 +114,37 @@ func newTimerfdSleeper() (sleeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pacer timerfd: %w; try --pacer timer", os.NewSyscallError("timerfd_create", err))
 	}
-	return &timerfdSleeper{timer: os.NewFile(uintptr(fd), "timer"), fd: fd}, nil
+	s := &timerfdSleeper{timer: os.NewFile(uintptr(fd), "timer"), fd: fd}
+	s.step = s.ended
+	s.raw, err = s.timer.SyscallConn()
+	return s, err
 }
 
 func (s *timerfdSleeper) sleep(d time.Duration) {
-	s.mu.Lock()
-	if s.woken {
-		s.woken = false
-		s.mu.Unlock()
-		return
-	}
 	if d < 0 {
 		d = time.Hour // the caller sleeps again
 	}
-	s.set(d)
-	s.mu.Unlock()
-	_, _ = s.timer.Read(s.spent[:])
-	s.mu.Lock()
-	s.woken = false
-	s.mu.Unlock()
+	s.length, s.begun = d, false
+	_ = s.raw.Read(s.step)
 }
 
-// set makes the timer readable after d.
+// ended begins the sleep when it is first called, after which the poller keeps what it tells, and then ends it.
+func (s *timerfdSleeper) ended(uintptr) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.begun && !s.woken {
+		s.set(s.length)
+		s.begun = true
+		return false
+	}
+	s.woken = false
+	return true
+}
+
+// set has the timer end after d. A raw system call, which does not wait, spares the runtime's monitor a wake.
 func (s *timerfdSleeper) set(d time.Duration) {
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(max(d, 1)))}
-	_ = unix.TimerfdSettime(s.fd, 0, &spec, nil)
+	_, _, _ = unix.RawSyscall6(unix.SYS_TIMERFD_SETTIME, uintptr(s.fd), 0, uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
 }
 
 func (s *timerfdSleeper) wake() {

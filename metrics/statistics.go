@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -43,40 +44,89 @@ func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
 	return 0, false
 }
 
-// Sample is an exact multiset of values in seconds. It grows with the number of different values, not of values: times
-// are whole microseconds, so tens of millions of gaps between chunks fit into a few megabytes. The zero value is empty
-// and ready. Its keys are the bits of the values, which a map finds faster than floats.
-type Sample map[uint64]int
+// Sample is an exact multiset of values in seconds. It grows with the number of values as long as few of them are
+// equal, and with that of different values from then on: times are whole microseconds, so tens of millions of gaps
+// between chunks fit into a few megabytes. The zero value is empty and ready.
+type Sample struct {
+	list  []valueCount   // in any order
+	equal map[uint64]int // by the bits of the values, which a map finds faster than floats; nil before many are equal
+}
+
+type valueCount struct {
+	value float64
+	times int
+}
+
+// longestList is the number of values from which on a list is looked through for equal ones, mostEqual the mean number
+// of equal ones that ends the list.
+const (
+	longestList = 1 << 10
+	mostEqual   = 4
+)
 
 // Add counts a value.
 func (s *Sample) Add(seconds float64) { s.AddTimes(seconds, 1) }
 
 // AddTimes counts a value so many times.
 func (s *Sample) AddTimes(seconds float64, times int) {
-	if *s == nil {
-		*s = Sample{}
+	if s.equal == nil && len(s.list) == cap(s.list) && len(s.list) >= longestList {
+		s.join()
 	}
-	(*s)[math.Float64bits(seconds+0)] += times // -0 is 0
+	if s.equal != nil {
+		s.equal[math.Float64bits(seconds+0)] += times // -0 is 0
+		return
+	}
+	s.list = append(s.list, valueCount{seconds + 0, times})
+}
+
+// join joins equal values of a full list, and ends it or makes it twice as long.
+func (s *Sample) join() {
+	before := len(s.list)
+	if s.list = joined(s.list); mostEqual*len(s.list) > before {
+		s.list = slices.Grow(s.list, before)
+		return
+	}
+	s.equal = make(map[uint64]int, 2*len(s.list))
+	for _, v := range s.list {
+		s.equal[math.Float64bits(v.value)] = v.times
+	}
+	s.list = nil
+}
+
+// joined puts a list in rising order, and makes one entry of equal values.
+func joined(list []valueCount) []valueCount {
+	slices.SortFunc(list, func(a, b valueCount) int { return cmp.Compare(a.value, b.value) })
+	out := list[:0]
+	for _, v := range list {
+		if n := len(out); n > 0 && cmp.Compare(out[n-1].value, v.value) == 0 {
+			out[n-1].times += v.times
+		} else {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // Statistic computes the figures; gated percentiles are computed apart from those asked for.
-func (s Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
+func (s *Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
 	return s.sorted().statistic(inMilliseconds, percentiles, gated...)
 }
 
 // Shares computes the figures of values without a unit.
-func (s Sample) Shares(percentiles []float64) Statistic { return s.sorted().statistic(1, percentiles) }
+func (s *Sample) Shares(percentiles []float64) Statistic {
+	return s.sorted().statistic(1, percentiles)
+}
 
-func (s Sample) sorted() sortedValues {
-	all := sortedValues{values: make([]float64, 0, len(s)), ends: make([]int, len(s))}
-	for bits := range s {
-		all.values = append(all.values, math.Float64frombits(bits))
+func (s *Sample) sorted() sortedValues {
+	for bits, n := range s.equal {
+		s.list = append(s.list, valueCount{math.Float64frombits(bits), n})
 	}
-	slices.Sort(all.values)
+	s.list, s.equal = joined(s.list), nil
+	all := sortedValues{values: make([]float64, len(s.list)), ends: make([]int, len(s.list))}
 	n := 0
-	for i, v := range all.values {
-		n += s[math.Float64bits(v)]
-		all.ends[i] = n
+	for i, v := range s.list {
+		n += v.times
+		all.values[i], all.ends[i] = v.value, n
 	}
 	return all
 }

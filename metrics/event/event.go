@@ -90,6 +90,17 @@ var Discard Sink = NewStream(time.Time{})
 // them.
 type Events = iter.Seq2[Event, error]
 
+// Pick says which requests of a run are wanted, so that the others are not read in full. The zero value wants all.
+type Pick struct {
+	// Only reports whether the request with an index is wanted; nil for all.
+	Only func(index int) bool
+	// Plain: they are wanted without their chunks.
+	Plain bool
+}
+
+// Source gives the events of a run, of which some requests are picked. It may give more.
+type Source func(Pick) Events
+
 // Followed are events and then some facts, unless the events end with an error.
 func Followed(events Events, facts ...any) Events {
 	return func(yield func(Event, error) bool) {

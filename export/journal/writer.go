@@ -1,8 +1,8 @@
 package journal
 
 import (
+	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -198,9 +200,14 @@ func (j *Writer) Close() error {
 }
 
 // Events are the events so far. They are the same for each range over them, even if the run continues.
-func (j *Writer) Events() event.Events {
+func (j *Writer) Events() event.Events { return j.Source()(event.Pick{}) }
+
+// Source is Events for a part of the requests.
+func (j *Writer) Source() event.Source {
 	whole := j.reader()
-	return func(yield func(event.Event, error) bool) { scan(whole(), j.name, yield) }
+	return func(some event.Pick) event.Events {
+		return func(yield func(event.Event, error) bool) { scan(whole(), j.name, some, yield) }
+	}
 }
 
 // WriteTo copies the journal so far, for example to a disk with space.
@@ -295,9 +302,12 @@ func compress(to, from *os.File) error {
 	if err != nil {
 		return err
 	}
-	z := gzip.NewWriter(to)
-	_, err = io.Copy(z, from)
-	return errors.Join(err, z.Close(), to.Chmod(info.Mode().Perm()), to.Sync())
+	blocks := bufio.NewWriterSize(to, 1<<16)
+	z, err := gzip.NewWriterLevel(blocks, gzip.BestSpeed)
+	if err == nil {
+		_, err = io.Copy(z, from)
+	}
+	return errors.Join(err, z.Close(), blocks.Flush(), to.Chmod(info.Mode().Perm()), to.Sync())
 }
 
 // syncDir makes a rename survive a power cut, where the system supports it.

@@ -241,7 +241,7 @@ func replayViews(t *testing.T, file string) (seconds []view) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		player, err := replay.New(events)
+		player, err := replay.New(events(event.Pick{}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,7 +108,7 @@ func (s *summary) begin(run metrics.Run) {
 	seen := s.digests.overview(&run.Plan, judge.Settings(run.Events))
 	plan, r := &s.run.Plan, &s.report
 	s.run = run
-	r.Events, r.Ended = run.Events, run.Ended
+	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
 	r.Probes, r.SpecDecode, r.Diffusion, r.Damaged = run.Probes, run.SpecDecode, run.Diffusion, run.Damaged
 	r.Rows = make([]metrics.Row, 0, seen.requests) // a growing list would take twice the memory
 	s.open.starts, s.open.ends = slices.Grow(s.open.starts, seen.done.N), slices.Grow(s.open.ends, seen.done.N)

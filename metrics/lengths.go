@@ -146,7 +146,7 @@ func (g *gapAccumulator) gap() LengthGap {
 	median := func(s *Sample) float64 { return math.Round(2*s.Statistic(nil).Median/1000) / 2 }
 	gap := g.LengthGap
 	gap.Tokens, gap.Asked = median(&g.tokens), median(&g.asked)
-	if len(g.asked.list) == 1 {
+	if len(g.asked.sorted().values) == 1 {
 		gap.AllAsked = int(gap.Asked)
 	}
 	return gap

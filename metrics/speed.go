@@ -32,10 +32,10 @@ func (r *Request) Pace() time.Duration {
 // Speeds are the figures of the output speeds of users, in tokens/s: the reciprocals of a sample of Pace.
 func (s *Sample) Speeds() Statistic {
 	var speeds Sample
-	s.sorted()
-	for _, v := range s.list {
-		if v.value >= leastTPOT.Seconds() {
-			speeds.AddTimes(1/v.value, v.times)
+	paces := s.sorted()
+	for i, tpot := range paces.values {
+		if tpot >= leastTPOT.Seconds() {
+			speeds.AddTimes(1/tpot, int(paces.times(i)))
 		}
 	}
 	return speeds.sorted().statistic(1, SpeedPercentiles)

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -44,17 +43,12 @@ func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
 	return 0, false
 }
 
-// Sample is an exact multiset of values in seconds. It grows with the number of values as long as few of them are
-// equal, and with that of different values from then on: times are whole microseconds, so tens of millions of gaps
-// between chunks fit into a few megabytes. The zero value is empty and ready.
+// Sample is an exact multiset of values in seconds: a list while few of them are equal, else as many entries as there
+// are different values. Times are whole microseconds, so tens of millions of gaps between chunks fit into a few
+// megabytes. The zero value is empty and ready.
 type Sample struct {
-	list  []valueCount   // in any order
-	equal map[uint64]int // by the bits of the values, which a map finds faster than floats; nil before many are equal
-}
-
-type valueCount struct {
-	value float64
-	times int
+	list  []float64
+	equal map[uint64]int // in place of the list: by bits, which a map finds faster than floats
 }
 
 // longestList is the number of values from which on a list is looked through for equal ones, mostEqual the mean number
@@ -69,42 +63,32 @@ func (s *Sample) Add(seconds float64) { s.AddTimes(seconds, 1) }
 
 // AddTimes counts a value so many times.
 func (s *Sample) AddTimes(seconds float64, times int) {
-	if s.equal == nil && len(s.list) == cap(s.list) && len(s.list) >= longestList {
-		s.join()
+	seconds += 0 // -0 is 0
+	if s.equal == nil && (times != 1 || s.repeats()) {
+		s.equal = map[uint64]int{}
+		for _, v := range s.list {
+			s.equal[math.Float64bits(v)]++
+		}
+		s.list = nil
 	}
 	if s.equal != nil {
-		s.equal[math.Float64bits(seconds+0)] += times // -0 is 0
-		return
+		s.equal[math.Float64bits(seconds)] += times
+	} else {
+		s.list = append(s.list, seconds)
 	}
-	s.list = append(s.list, valueCount{seconds + 0, times})
 }
 
-// join joins equal values of a full list, and ends it or makes it twice as long.
-func (s *Sample) join() {
-	before := len(s.list)
-	if s.list = joined(s.list); mostEqual*len(s.list) > before {
-		s.list = slices.Grow(s.list, before)
-		return
+// repeats reports whether many values of a full list are equal. It makes room in another one.
+func (s *Sample) repeats() bool {
+	n := len(s.list)
+	if n < cap(s.list) || n < longestList {
+		return false
 	}
-	s.equal = make(map[uint64]int, 2*len(s.list))
-	for _, v := range s.list {
-		s.equal[math.Float64bits(v.value)] = v.times
+	if mostEqual*len(s.sorted().values) <= n {
+		return true
 	}
-	s.list = nil
-}
-
-// joined puts a list in rising order, and makes one entry of equal values.
-func joined(list []valueCount) []valueCount {
-	slices.SortFunc(list, func(a, b valueCount) int { return cmp.Compare(a.value, b.value) })
-	out := list[:0]
-	for _, v := range list {
-		if n := len(out); n > 0 && cmp.Compare(out[n-1].value, v.value) == 0 {
-			out[n-1].times += v.times
-		} else {
-			out = append(out, v)
-		}
-	}
-	return out
+	s.list = slices.Grow(s.list, n)
+	return false
 }
 
 // Statistic computes the figures; gated percentiles are computed apart from those asked for.
@@ -113,20 +97,24 @@ func (s *Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
 }
 
 // Shares computes the figures of values without a unit.
-func (s *Sample) Shares(percentiles []float64) Statistic {
-	return s.sorted().statistic(1, percentiles)
-}
+func (s *Sample) Shares(percentiles []float64) Statistic { return s.sorted().statistic(1, percentiles) }
 
-func (s *Sample) sorted() sortedValues {
-	for bits, n := range s.equal {
-		s.list = append(s.list, valueCount{math.Float64frombits(bits), n})
+func (s *Sample) sorted() (all sortedValues) {
+	values := s.list
+	for bits := range s.equal {
+		values = append(values, math.Float64frombits(bits))
 	}
-	s.list, s.equal = joined(s.list), nil
-	all := sortedValues{values: make([]float64, len(s.list)), ends: make([]int, len(s.list))}
+	slices.Sort(values)
 	n := 0
-	for i, v := range s.list {
-		n += v.times
-		all.values[i], all.ends[i] = v.value, n
+	for _, v := range values {
+		if n++; s.equal != nil {
+			n += s.equal[math.Float64bits(v)] - 1
+		}
+		if k := len(all.values) - 1; k >= 0 && all.values[k] == v {
+			all.ends[k] = n
+		} else {
+			all.values, all.ends = append(all.values, v), append(all.ends, n)
+		}
 	}
 	return all
 }

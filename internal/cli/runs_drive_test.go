@@ -77,6 +77,7 @@ func drive(t *testing.T, c *scenario) (r ran) {
 			r.watch(t, c, p, run, over)
 		}()
 		o := run.Do()
+		o.Beside()
 		close(over)
 		<-watched
 		run.Close()

@@ -36,14 +36,14 @@ func (t *accumulator) addSpan(o *metrics.Outcome) {
 	}
 }
 
-// addLatency takes a latency of a request. It has those between chunks only while it has its chunks.
-func (t *accumulator) addLatency(l metrics.Latency, q *metrics.Request) {
+// addLatency adds a latency of a request to a sample. It has those between chunks only while it has its chunks.
+func addLatency(to *metrics.Sample, l metrics.Latency, q *metrics.Request) {
 	o := q.Outcome()
 	if v, times := l.Exact(&o); times > 0 {
-		t.samples[l].AddTimes(v, times)
+		to.AddTimes(v, times)
 	}
 	for v, times := range l.Plain(q) {
-		t.samples[l].AddTimes(v.Seconds(), times)
+		to.AddTimes(v.Seconds(), times)
 	}
 }
 

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"benchtop/metrics"
@@ -189,7 +192,7 @@ func (s *summary) success(q *metrics.Request) {
 	s.accumulator.addChunks(&s.outcome)
 	for l := range metrics.NumLatencies {
 		if l.OfChunks() {
-			s.accumulator.addLatency(l, q)
+			addLatency(&s.accumulator.samples[l], l, q)
 		}
 	}
 	s.cells.add(r.Plan.LoadTime(q), q)
@@ -341,25 +344,41 @@ func (s *summary) totals() {
 	r.ExactPeakConcurrency = s.open.mostWith(&s.broken)
 }
 
+// latencies computes the figures of the latencies: a few of them at once, since a list of each takes memory.
 func (s *summary) latencies() {
-	r, t := &s.report, &s.accumulator
-	for l := range metrics.NumLatencies { // one after the other, since a list of each takes memory
-		if !r.Plan.Measures(l) {
-			t.samples[l] = metrics.Sample{}
-		} else if !l.OfChunks() {
-			for q := range s.digests.all() {
-				if q.OK() && !r.Plan.Warming(&q.Request) {
-					t.addLatency(l, &q.Request)
-				}
+	r := &s.report
+	var all sync.WaitGroup
+	var next atomic.Int32
+	for range min(runtime.GOMAXPROCS(0), mostAtOnce) {
+		all.Go(func() {
+			for l := next.Add(1) - 1; l < int32(metrics.NumLatencies); l = next.Add(1) - 1 {
+				r.Statistics[l] = s.statistic(metrics.Latency(l))
 			}
-		}
-		r.Statistics[l] = t.samples[l].Statistic(r.Plan.Percentiles, metrics.GatedPercentiles(r.Plan.Gates, l)...)
-		t.samples[l] = metrics.Sample{}
+		})
 	}
 	r.Speeds = s.paces.Speeds()
 	if s.vllmLater+s.vllmUnread > 0 {
 		r.VLLM = &metrics.VLLMReading{TTFT: s.vllmTTFT.Statistic(r.Plan.Percentiles), Unread: s.vllmUnread}
 	}
+	all.Wait()
+}
+
+// mostAtOnce bounds the latencies whose figures are computed at once.
+const mostAtOnce = 4
+
+func (s *summary) statistic(l metrics.Latency) metrics.Statistic {
+	p, sample := &s.run.Plan, s.accumulator.samples[l]
+	switch {
+	case !p.Measures(l):
+		sample = metrics.Sample{}
+	case !l.OfChunks():
+		for q := range s.digests.all() {
+			if q.OK() && !p.Warming(&q.Request) {
+				addLatency(&sample, l, &q.Request)
+			}
+		}
+	}
+	return sample.Statistic(p.Percentiles, metrics.GatedPercentiles(p.Gates, l)...)
 }
 
 // repeatShare is the part of a prompt from which on it repeats those before.

@@ -11,6 +11,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -250,13 +251,16 @@ func (p ports) reserve(text string) ports {
 // half a kilobyte allocated for each chunk, chunks were up to 2.8 ms late at the usual 100, and 0.24 ms at 400.
 const gcPercent = 400
 
+// garbageMost bounds the garbage that lies about, since a large heap would let it grow without a gain.
+const garbageMost = 40 << 20
+
 // TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the
-// heap within half of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
+// garbage within garbageMost and the heap within half of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
 func TuneMemory() {
 	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"),
 		least(float64(machineMemory()), mountedCgroups().memoryLimit()))
 	if percent != 0 {
-		debug.SetGCPercent(percent)
+		collector.set(percent)
 	}
 	if limit != 0 {
 		debug.SetMemoryLimit(limit)
@@ -270,7 +274,52 @@ const thriftyPercent = 25
 // of the user by GOGC stays.
 func SaveMemory() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(thriftyPercent)
+		collector.set(thriftyPercent)
+	}
+}
+
+// collector is the garbage collector of the process.
+var collector tunedCollector
+
+// tunedCollector adjusts the collector after each collection.
+type tunedCollector struct {
+	mu            sync.Mutex
+	most, percent int // that are wanted, and in force
+	watching      bool
+}
+
+func (c *tunedCollector) set(most int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.most = most
+	c.adjust()
+	if !c.watching {
+		c.watching = true
+		c.watch()
+	}
+}
+
+// watch adjusts the collector when it has collected an object, and makes the next one.
+func (c *tunedCollector) watch() {
+	runtime.SetFinalizer(&struct{ self *tunedCollector }{c}, func(*struct{ self *tunedCollector }) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.adjust()
+		c.watch()
+	})
+}
+
+// adjust changes the setting where it is off by a quarter, since a change stops all goroutines for a moment.
+func (c *tunedCollector) adjust() {
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(heap)
+	want := c.most
+	if live := heap[0].Value.Uint64(); live > 0 {
+		want = max(min(want, thriftyPercent), int(min(uint64(want), 100*garbageMost/live)))
+	}
+	if 4*want < 3*c.percent || 3*want > 4*c.percent || want == c.most && want != c.percent {
+		c.percent = want
+		debug.SetGCPercent(want)
 	}
 }
 

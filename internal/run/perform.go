@@ -199,7 +199,7 @@ func (r *Run) keep() (o Outcome) {
 func (r *Run) writeBeside(o *Outcome) (b Beside) {
 	b.Paths, b.Warnings = r.config.Pictures(o.Report, r.journal.Events(), o.Path)
 	if f := r.config.Files; f != nil && o.Saved {
-		if err := f.Pack(); err != nil {
+		if err := f.Pack(r.journal); err != nil {
 			b.Warnings = append(b.Warnings, err.Error())
 		}
 	}

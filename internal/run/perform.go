@@ -168,8 +168,9 @@ func (r *Run) keep() (o Outcome) {
 	telemetry.SaveMemory() // no chunk waits any more
 	o.Saved = true
 	var problems []error
+	_ = r.journal.Flush()
 	var closing sync.WaitGroup
-	closing.Go(func() { _ = r.journal.Close() }) // finish saves whatever the file lacks
+	closing.Go(func() { _ = r.journal.Close() }) // finish saves whatever the file lacks; the disk may take its time
 	var err error
 	if o.Report, err = r.fold.Report(r.journal.Source()); err != nil && o.Report.Plan.Started.IsZero() {
 		o.Report.Plan = r.config.Plan // another program cut the journal; the plan is known all the same

@@ -78,7 +78,7 @@ func (f *Fold) sumUpOne() bool {
 	q := f.ended[0]
 	f.ended[0], f.ended = nil, f.ended[1:]
 	f.mu.Unlock()
-	if q.OK() && !f.fixed.Load() {
+	if q.OK() && !f.fixed.Load() && !f.sums.run.Plan.Warming(q) {
 		f.fixed.Store(true)
 		f.sums.accumulator.origin = time.Duration(f.origin.Load()).Seconds()
 	}

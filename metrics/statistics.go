@@ -49,7 +49,11 @@ func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
 type Sample struct {
 	list  []float64
 	equal map[uint64]int // in place of the list: by bits, which a map finds faster than floats
+	whole []int          // likewise, of whole microseconds by their number, for gaps between chunks
 }
+
+// wholeMost is the number of entries of whole microseconds.
+const wholeMost = 1 << 16
 
 // longestList is the number of values from which on a list is looked through for equal ones, mostEqual the mean number
 // of equal ones that ends the list.
@@ -78,6 +82,18 @@ func (s *Sample) AddTimes(seconds float64, times int) {
 	}
 }
 
+// AddDuration counts a time so many times.
+func (s *Sample) AddDuration(v time.Duration, times int) {
+	if us := v / time.Microsecond; s.equal != nil && us >= 0 && us < wholeMost && us*time.Microsecond == v {
+		if s.whole == nil {
+			s.whole = make([]int, wholeMost)
+		}
+		s.whole[us] += times
+		return
+	}
+	s.AddTimes(v.Seconds(), times)
+}
+
 // repeats reports whether many values of a full list are equal. It makes room in another one.
 func (s *Sample) repeats() bool {
 	n := len(s.list)
@@ -100,6 +116,12 @@ func (s *Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
 func (s *Sample) Shares(percentiles []float64) Statistic { return s.sorted().statistic(1, percentiles) }
 
 func (s *Sample) sorted() (all sortedValues) {
+	for us, n := range s.whole {
+		if n > 0 {
+			s.AddTimes((time.Duration(us) * time.Microsecond).Seconds(), n)
+		}
+	}
+	s.whole = nil
 	values := s.list
 	for bits := range s.equal {
 		values = append(values, math.Float64frombits(bits))

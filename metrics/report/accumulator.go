@@ -38,12 +38,13 @@ func (t *accumulator) addSpan(o *metrics.Outcome) {
 
 // addLatency adds a latency of a request to a sample. It has those between chunks only while it has its chunks.
 func addLatency(to *metrics.Sample, l metrics.Latency, q *metrics.Request) {
-	o := q.Outcome()
-	if v, times := l.Exact(&o); times > 0 {
-		to.AddTimes(v, times)
+	if o := q.Outcome(); !l.OfChunks() {
+		if v, times := l.Exact(&o); times > 0 {
+			to.AddTimes(v, times)
+		}
 	}
 	for v, times := range l.Plain(q) {
-		to.AddTimes(v.Seconds(), times)
+		to.AddDuration(v, times)
 	}
 }
 

@@ -91,6 +91,35 @@ func (g *collection) requests(source event.Source) requests {
 	}
 }
 
+// ahead reads requests on a goroutine of its own, some of them before they are needed, and always to their end.
+func ahead(all iter.Seq2[metrics.Request, error]) iter.Seq2[metrics.Request, error] {
+	type read struct {
+		metrics.Request
+		err error
+	}
+	const many, batches = 32, 4
+	return func(yield func(metrics.Request, error) bool) {
+		out := make(chan []read, batches)
+		go func() {
+			defer close(out)
+			var batch []read
+			for q, err := range all {
+				if batch = append(batch, read{q, err}); len(batch) == many {
+					out <- batch
+					batch = make([]read, 0, many)
+				}
+			}
+			out <- batch
+		}()
+		more := true
+		for batch := range out {
+			for i := 0; i < len(batch) && more; i++ {
+				more = yield(batch[i].Request, batch[i].err)
+			}
+		}
+	}
+}
+
 // collection holds the facts of the events so far.
 type collection struct {
 	run      metrics.Run

@@ -36,7 +36,7 @@ func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics
 
 func sumUp(reqs requests, run metrics.Run, origin time.Duration) (r metrics.Report, err error) {
 	s := newSummary(&run.Plan, lastObjectives(&run.Plan, run.Events), origin)
-	for q, e := range reqs(event.Pick{}) {
+	for q, e := range ahead(reqs(event.Pick{})) {
 		if e != nil {
 			err = e
 			break

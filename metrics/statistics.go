@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -43,23 +44,21 @@ func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
 	return 0, false
 }
 
-// Sample is an exact multiset of values in seconds: a list while few of them are equal, else as many entries as there
-// are different values. Times are whole microseconds, so tens of millions of gaps between chunks fit into a few
-// megabytes. The zero value is empty and ready.
+// Sample is an exact multiset of values in seconds. It grows with the number of different values: times are whole
+// microseconds, so tens of millions of gaps between chunks fit into a few megabytes. The zero value is empty and ready.
 type Sample struct {
-	list  []float64
-	equal map[uint64]int // in place of the list: by bits, which a map finds faster than floats
-	whole []int          // likewise, of whole microseconds by their number, for gaps between chunks
+	list  []valueCount // in any order; equal ones are joined when it is full
+	whole []int        // of a long list: how often so many whole microseconds came
 }
 
-// wholeMost is the number of entries of whole microseconds.
-const wholeMost = 1 << 16
+type valueCount struct {
+	value float64
+	times int
+}
 
-// longestList is the number of values from which on a list is looked through for equal ones, mostEqual the mean number
-// of equal ones that ends the list.
 const (
-	longestList = 1 << 10
-	mostEqual   = 4
+	longList  = 1 << 10
+	wholeMost = 1 << 16
 )
 
 // Add counts a value.
@@ -67,44 +66,38 @@ func (s *Sample) Add(seconds float64) { s.AddTimes(seconds, 1) }
 
 // AddTimes counts a value so many times.
 func (s *Sample) AddTimes(seconds float64, times int) {
-	seconds += 0 // -0 is 0
-	if s.equal == nil && (times != 1 || s.repeats()) {
-		s.equal = map[uint64]int{}
-		for _, v := range s.list {
-			s.equal[math.Float64bits(v)]++
-		}
-		s.list = nil
+	if len(s.list) == cap(s.list) && len(s.list) >= longList {
+		s.join()
+		s.list = slices.Grow(s.list, len(s.list))
 	}
-	if s.equal != nil {
-		s.equal[math.Float64bits(seconds)] += times
-	} else {
-		s.list = append(s.list, seconds)
-	}
+	s.list = append(s.list, valueCount{seconds + 0, times}) // -0 is 0
 }
 
 // AddDuration counts a time so many times.
 func (s *Sample) AddDuration(v time.Duration, times int) {
-	if us := v / time.Microsecond; s.equal != nil && us >= 0 && us < wholeMost && us*time.Microsecond == v {
-		if s.whole == nil {
-			s.whole = make([]int, wholeMost)
-		}
-		s.whole[us] += times
+	us := v / time.Microsecond
+	if len(s.list) < longList || us < 0 || us >= wholeMost || us*time.Microsecond != v {
+		s.AddTimes(v.Seconds(), times)
 		return
 	}
-	s.AddTimes(v.Seconds(), times)
+	if s.whole == nil {
+		s.whole = make([]int, wholeMost)
+	}
+	s.whole[us] += times
 }
 
-// repeats reports whether many values of a full list are equal. It makes room in another one.
-func (s *Sample) repeats() bool {
-	n := len(s.list)
-	if n < cap(s.list) || n < longestList {
-		return false
+// join sorts the list and joins equal values.
+func (s *Sample) join() {
+	slices.SortFunc(s.list, func(a, b valueCount) int { return cmp.Compare(a.value, b.value) })
+	out := s.list[:0]
+	for _, v := range s.list {
+		if n := len(out); n > 0 && out[n-1].value == v.value {
+			out[n-1].times += v.times
+		} else {
+			out = append(out, v)
+		}
 	}
-	if mostEqual*len(s.sorted().values) <= n {
-		return true
-	}
-	s.list = slices.Grow(s.list, n)
-	return false
+	s.list = out
 }
 
 // Statistic computes the figures; gated percentiles are computed apart from those asked for.
@@ -122,21 +115,11 @@ func (s *Sample) sorted() (all sortedValues) {
 		}
 	}
 	s.whole = nil
-	values := s.list
-	for bits := range s.equal {
-		values = append(values, math.Float64frombits(bits))
-	}
-	slices.Sort(values)
+	s.join()
 	n := 0
-	for _, v := range values {
-		if n++; s.equal != nil {
-			n += s.equal[math.Float64bits(v)] - 1
-		}
-		if k := len(all.values) - 1; k >= 0 && all.values[k] == v {
-			all.ends[k] = n
-		} else {
-			all.values, all.ends = append(all.values, v), append(all.ends, n)
-		}
+	for _, v := range s.list {
+		n += v.times
+		all.values, all.ends = append(all.values, v.value), append(all.ends, n)
 	}
 	return all
 }

@@ -4,123 +4,81 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
-	"slices"
 	"time"
 
 	"benchtop/metrics"
 	"benchtop/metrics/judge"
 )
 
-// digests keep what a report needs of each request once its chunks are summed up, in about forty bytes: levels,
+// digests keep what a report needs of each request once its chunks are summed up, in about fifty bytes: levels,
 // samples of the server and steady windows are known at the end only, and percentiles are exact.
 type digests struct {
 	pages [][]byte
-	names []string // failures and classes
-	place map[string]int
-	last  metrics.Request // the last one, from which the index and the times of the next differ little
+	last  digest // from which the next one differs little
+	line  []byte // memory
 }
 
-// digest is a request without its chunks and its texts.
+const digestPage = 1 << 16
+
+// digest is a request without its chunks and most of its texts.
 type digest struct {
 	metrics.Request
-	tangled bool // see tangled
+	tangled int // 1 if it is tangled
 }
 
-const (
-	digestPage = 1 << 16
-	digestMost = 256 // bytes
-)
-
-// tangled reports whether the chunks of a request say more than their first and their last: those of other programs'
-// journals may be missing, or in disorder.
-func tangled(q *metrics.Request) bool {
-	if len(q.Chunks) == 0 {
-		return q.FirstChunk != metrics.Never || q.LastChunk != metrics.Never
-	}
-	first, last := q.Chunks[0].At, q.Chunks[0].At
-	for i := range q.Chunks {
-		first, last = min(first, q.Chunks[i].At), max(last, q.Chunks[i].At)
-	}
-	return first != q.FirstChunk || last != q.LastChunk
-}
-
-// moments are the times of a request, each of which may be metrics.Never, in the order in which they mostly come.
-func moments(q *metrics.Request) [9]*time.Duration {
-	return [...]*time.Duration{&q.Scheduled, &q.Due, &q.Admitted, &q.Sent, &q.FirstChunk, &q.FirstToken,
-		&q.FirstAnswer, &q.LastChunk, &q.Done}
-}
-
-// numbers are the other numbers of a digest but for the index.
-func numbers(q *metrics.Request) [5]*int {
-	return [...]*int{&q.InputTokens, &q.OutputTokens, &q.Turn, &q.Inputs, &q.Redials}
-}
-
-// add keeps a request, with its class where the report needs it.
-func (d *digests) add(q *metrics.Request, class bool) {
-	if n := len(d.pages); n == 0 || cap(d.pages[n-1])-len(d.pages[n-1]) < digestMost {
-		d.pages = append(d.pages, make([]byte, 0, digestPage))
-	}
-	b := &d.pages[len(d.pages)-1]
-	there, at := uint64(0), d.last.Done
-	for i, v := range moments(q) {
-		if *v != metrics.Never {
-			there |= 1 << i
+// tangled is 1 for chunks that say more than the first and the last of them: those of other programs' journals may be
+// missing, or in disorder.
+func tangled(q *metrics.Request) int {
+	first, last := metrics.Never, metrics.Never
+	for i, c := range q.Chunks {
+		if first, last = min(first, c.At), max(last, c.At); i == 0 {
+			first, last = c.At, c.At
 		}
 	}
-	if tangled(q) {
-		there |= 1 << len(moments(q))
+	if first != q.FirstChunk || last != q.LastChunk {
+		return 1
 	}
-	*b = binary.AppendUvarint(*b, there)
-	*b = binary.AppendVarint(*b, int64(q.Index-d.last.Index))
-	for _, v := range moments(q) {
-		if *v != metrics.Never {
-			*b = binary.AppendVarint(*b, int64(*v-at))
-			at = *v
-		}
-	}
-	*b = binary.AppendVarint(*b, int64(q.Connect))
-	for _, v := range numbers(q) {
-		*b = binary.AppendVarint(*b, int64(*v))
-	}
-	failure := q.Failure
-	if failure != "" && failure != metrics.Cancelled && !slices.Contains(metrics.Failures, failure) {
-		failure = metrics.FailedInternal // one of another program, which counts alike
-	}
-	*b = binary.AppendUvarint(*b, d.named(string(failure)))
-	if class {
-		*b = binary.AppendUvarint(*b, d.named(q.Class))
-	} else {
-		*b = append(*b, 0)
-	}
-	d.last.Index, d.last.Done = q.Index, at
+	return 0
 }
 
-// named is the place of a name, 0 for none.
-func (d *digests) named(name string) uint64 {
-	if name == "" {
-		return 0
+// times are those of a request, in the order in which they mostly come; numbers and texts are the rest of a digest.
+func (d *digest) times() [9]*time.Duration {
+	return [...]*time.Duration{&d.Scheduled, &d.Due, &d.Admitted, &d.Sent, &d.FirstChunk, &d.FirstToken,
+		&d.FirstAnswer, &d.LastChunk, &d.Done}
+}
+
+func (d *digest) numbers() [6]*int {
+	return [...]*int{&d.InputTokens, &d.OutputTokens, &d.Turn, &d.Inputs, &d.Redials, &d.tangled}
+}
+
+func (d *digests) add(q *metrics.Request) {
+	now := digest{*q, tangled(q)}
+	b, at := binary.AppendVarint(d.line[:0], int64(q.Index-d.last.Index)), d.last.Done
+	for _, v := range now.times() {
+		b, at = binary.AppendVarint(b, int64(*v-at)), *v
 	}
-	at := d.place[name]
-	if at == 0 {
-		if d.place == nil {
-			d.place = map[string]int{}
-		}
-		d.names = append(d.names, name)
-		at = len(d.names)
-		d.place[name] = at
+	b = binary.AppendVarint(b, int64(q.Connect))
+	for _, v := range now.numbers() {
+		b = binary.AppendVarint(b, int64(*v))
 	}
-	return uint64(at)
+	for _, text := range []string{string(q.Failure), q.Class} {
+		b = append(binary.AppendVarint(b, int64(len(text))), text...)
+	}
+	n := len(d.pages) - 1
+	if n < 0 || cap(d.pages[n])-len(d.pages[n]) < len(b) {
+		d.pages, n = append(d.pages, make([]byte, 0, max(digestPage, len(b)))), n+1
+	}
+	d.pages[n] = append(d.pages[n], b...)
+	d.line, d.last.Index, d.last.Done = b, q.Index, q.Done
 }
 
 // all ranges over the digests. Each is valid until the next one.
 func (d *digests) all() iter.Seq[*digest] {
 	return func(yield func(*digest) bool) {
-		var before metrics.Request
 		q := new(digest)
 		for _, b := range d.pages {
 			for len(b) > 0 {
-				b = d.read(b, q, &before)
-				if !yield(q) {
+				if b = q.read(b); !yield(q) {
 					return
 				}
 			}
@@ -128,39 +86,29 @@ func (d *digests) all() iter.Seq[*digest] {
 	}
 }
 
-// read reads the digest after another one and returns what follows it.
-func (d *digests) read(b []byte, q *digest, before *metrics.Request) []byte {
-	unsigned := func() uint64 {
-		v, n := binary.Uvarint(b)
-		b = b[n:]
-		return v
-	}
-	signed := func() int64 {
+// read replaces a digest by the next one, and returns what follows that.
+func (d *digest) read(b []byte) []byte {
+	number := func() int64 {
 		v, n := binary.Varint(b)
 		b = b[n:]
 		return v
 	}
-	name := func() string {
-		if at := unsigned(); at > 0 {
-			return d.names[at-1]
-		}
-		return ""
+	text := func() (s string) {
+		n := number()
+		s, b = string(b[:n]), b[n:]
+		return s
 	}
-	there, at := unsigned(), before.Done
-	q.Index = before.Index + int(signed())
-	for i, v := range moments(&q.Request) {
-		if *v = metrics.Never; there&(1<<i) != 0 {
-			at += time.Duration(signed())
-			*v = at
-		}
+	d.Index += int(number())
+	at := d.Done
+	for _, v := range d.times() {
+		at += time.Duration(number())
+		*v = at
 	}
-	q.tangled = there&(1<<len(moments(&q.Request))) != 0
-	q.Connect = time.Duration(signed())
-	for _, v := range numbers(&q.Request) {
-		*v = int(signed())
+	d.Connect = time.Duration(number())
+	for _, v := range d.numbers() {
+		*v = int(number())
 	}
-	q.Failure, q.Class = metrics.Failure(name()), name()
-	before.Index, before.Done = q.Index, at
+	d.Failure, d.Class = metrics.Failure(text()), text()
 	return b
 }
 

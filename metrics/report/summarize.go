@@ -89,7 +89,7 @@ func newSummary(plan *metrics.Plan, slo metrics.SLO, origin time.Duration) *summ
 // add takes a request, with its chunks.
 func (s *summary) add(q *metrics.Request) {
 	r := &s.report
-	s.digests.add(q, len(r.Plan.Workloads) > 0)
+	s.digests.add(q)
 	s.line.Replay(q)
 	s.sessions.add(&r.Plan, q)
 	if r.Plan.Warming(q) || q.Failure == metrics.Cancelled {
@@ -492,8 +492,8 @@ func (s *windowSum) within(at time.Duration) bool { return at >= s.Start && at <
 func (s *windowSum) apart(q *metrics.Request) bool { return q.Sent >= s.End || q.LastChunk < s.Start }
 
 // cuts reports whether a part of the chunks of a request may lie in the window and another part not.
-func (s *windowSum) cuts(q *metrics.Request, tangled bool) bool {
-	return !s.apart(q) && (tangled || !s.within(q.FirstChunk) || !s.within(q.LastChunk))
+func (s *windowSum) cuts(q *metrics.Request, tangled int) bool {
+	return !s.apart(q) && (tangled > 0 || !s.within(q.FirstChunk) || !s.within(q.LastChunk))
 }
 
 // add takes the digest of a success. It reports whether its chunks are needed.

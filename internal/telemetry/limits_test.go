@@ -4,9 +4,11 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
 	"benchtop/internal/assert"
 )
@@ -198,6 +200,20 @@ func tuned(t *testing.T) {
 	}
 	if percent != 400 || thrifty != 25 || limit != want {
 		t.Errorf("GC percent %d and %d, limit %d; want 400, 25 and %d", percent, thrifty, limit, want)
+	}
+	// The garbage of a large heap is bounded from the next collections on.
+	large := make([]byte, 2*garbageMost)
+	for range 1000 {
+		runtime.GC()
+		percent = debug.SetGCPercent(100)
+		debug.SetGCPercent(percent)
+		if percent < 60 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if runtime.KeepAlive(large); percent < 40 || percent > 55 {
+		t.Errorf("GC percent %d with %d bytes in use, want about 50", percent, len(large))
 	}
 }
 

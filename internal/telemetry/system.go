@@ -251,7 +251,7 @@ func (p ports) reserve(text string) ports {
 // half a kilobyte allocated for each chunk, chunks were up to 2.8 ms late at the usual 100, and 0.24 ms at 400.
 const gcPercent = 400
 
-// garbageMost bounds the garbage that lies about, since a large heap would let it grow without a gain.
+// garbageMost bounds the garbage that lies about: a large heap would let it grow without a gain.
 const garbageMost = 40 << 20
 
 // TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the
@@ -260,7 +260,7 @@ func TuneMemory() {
 	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"),
 		least(float64(machineMemory()), mountedCgroups().memoryLimit()))
 	if percent != 0 {
-		collector.set(percent)
+		setCollector(percent)
 	}
 	if limit != 0 {
 		debug.SetMemoryLimit(limit)
@@ -274,52 +274,49 @@ const thriftyPercent = 25
 // of the user by GOGC stays.
 func SaveMemory() {
 	if os.Getenv("GOGC") == "" {
-		collector.set(thriftyPercent)
+		setCollector(thriftyPercent)
 	}
 }
 
-// collector is the garbage collector of the process.
-var collector tunedCollector
-
-// tunedCollector adjusts the collector after each collection.
-type tunedCollector struct {
-	mu            sync.Mutex
-	most, percent int // that are wanted, and in force
-	watching      bool
+// collector is the setting that is wanted, and the one in force.
+var collector struct {
+	sync.Mutex
+	most, percent int64
+	watched       bool
 }
 
-func (c *tunedCollector) set(most int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.most = most
-	c.adjust()
-	if !c.watching {
-		c.watching = true
-		c.watch()
+func setCollector(percent int) {
+	collector.Lock()
+	collector.most, collector.percent = int64(percent), 0
+	watched := collector.watched
+	collector.watched = true
+	collector.Unlock()
+	if adjustCollector(); !watched {
+		watchCollector(new([1 << 10]byte))
 	}
 }
 
-// watch adjusts the collector when it has collected an object, and makes the next one.
-func (c *tunedCollector) watch() {
-	runtime.SetFinalizer(&struct{ self *tunedCollector }{c}, func(*struct{ self *tunedCollector }) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.adjust()
-		c.watch()
+// watchCollector adjusts the collector after each collection, when an object is found to be of no use.
+func watchCollector(useless *[1 << 10]byte) {
+	runtime.SetFinalizer(useless, func(u *[1 << 10]byte) {
+		adjustCollector()
+		watchCollector(u)
 	})
 }
 
-// adjust changes the setting where it is off by a quarter, since a change stops all goroutines for a moment.
-func (c *tunedCollector) adjust() {
+// adjustCollector changes a setting that is off by a quarter, since a change stops all goroutines for a moment.
+func adjustCollector() {
 	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(heap)
-	want := c.most
-	if live := heap[0].Value.Uint64(); live > 0 {
-		want = max(min(want, thriftyPercent), int(min(uint64(want), 100*garbageMost/live)))
+	collector.Lock()
+	defer collector.Unlock()
+	want := collector.most
+	if live := int64(heap[0].Value.Uint64()); live > 0 {
+		want = min(want, max(thriftyPercent, 100*garbageMost/live))
 	}
-	if 4*want < 3*c.percent || 3*want > 4*c.percent || want == c.most && want != c.percent {
-		c.percent = want
-		debug.SetGCPercent(want)
+	if was := collector.percent; 4*want < 3*was || 3*want > 4*was {
+		collector.percent = want
+		debug.SetGCPercent(int(want))
 	}
 }
 

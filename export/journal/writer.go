@@ -279,8 +279,8 @@ type gzipped struct {
 	length int64 // of the file
 }
 
-// mostGzipped bounds the memory: that of about 15,000 requests of a hundred chunks.
-const mostGzipped = 4 << 20
+// mostGzipped bounds the memory: that of about 8,000 requests of a hundred chunks.
+const mostGzipped = 2 << 20
 
 func (g *gzipped) begin(b []byte) {
 	g.out = &bytes.Buffer{}

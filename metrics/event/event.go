@@ -1,8 +1,9 @@
 // Package event is the vocabulary of a run. Each event of a run is emitted once: the live view, the journal and the
-// search are sinks of one stream, and the report is computed from the events of the journal.
+// search are sinks of one stream. The report is that of the events of the journal, and most of it is summed up beside.
 //
 //	loadgen ──requests, chunks──▶ Stream ──▶ live.View       snapshots
-//	watchers, control ──facts──▶    │  └───▶ journal.Writer ──Events──▶ report.Of, replay
+//	watchers, control ──facts──▶    │  ├───▶ journal.Writer ──Source──▶ report.From, replay
+//	                                │  └───▶ report.Fold
 //	                                └──────▶ control.Trial, …
 package event
 

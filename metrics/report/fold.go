@@ -110,7 +110,8 @@ func (f *Fold) Report(source event.Source) (metrics.Report, error) {
 		for q := range s.digests.all() {
 			origin = earlier(origin, &s.run.Plan, &q.Request)
 		}
-		g, err := gather(source(event.Pick{Only: func(int) bool { return false }}), func(*metrics.Plan, *metrics.Request) {})
+		none := event.Pick{Only: func(int) bool { return false }}
+		g, err := gather(source(none), func(*metrics.Plan, *metrics.Request) {})
 		slo := lastObjectives(&g.run.Plan, g.run.Events)
 		if err == nil && g.run.Ended != metrics.Never && g.run.Damaged == 0 && len(g.recounts) == 0 &&
 			slices.Equal(slo, s.report.Objectives) && (origin == noOrigin || int64(origin) == f.origin.Load()) {

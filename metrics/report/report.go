@@ -1,5 +1,5 @@
 // Package report folds the events of a run into its report. It has no other input, so that the events of a run that has
-// just ended and those of its journal give the same report.
+// just ended and those of its journal give the same report. Fold does so while the run is on.
 package report
 
 import (

@@ -1,4 +1,4 @@
-package report
+package journal
 
 import (
 	"bytes"
@@ -17,15 +17,15 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"benchtop/export/journal"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/report"
 )
 
-// aRun is a made-up run, and whether its fold has to be read from the journal after all.
-type aRun struct {
+// madeUp is a made-up run, and whether its fold has to be read from the journal after all.
+type madeUp struct {
 	run      metrics.Run
 	requests []metrics.Request
 	recounts []metrics.Recount
@@ -34,7 +34,7 @@ type aRun struct {
 
 // drawFold makes up a run: of every kind of load, with and without a warm-up, settings of the load, other objectives,
 // counts of tokens that come later, samples of the server, workloads and conversations.
-func drawFold(seed uint64) (out aRun) {
+func drawFold(seed uint64) (out madeUp) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	one := func(of int) bool { return r.IntN(of) == 0 }
 	run, _ := eventtest.Sample()
@@ -54,16 +54,16 @@ func drawFold(seed uint64) (out aRun) {
 	case 2:
 		p.Requests, p.Ramp = len(out.requests), &metrics.Ramp{Strategy: "linear", From: 5, To: 20}
 	case 3:
-		p.Ramp = &metrics.Ramp{Strategy: "linear", From: 5, To: 20, Over: 40 * second}
+		p.Ramp = &metrics.Ramp{Strategy: "linear", From: 5, To: 20, Over: 40 * time.Second}
 	case 4:
 		p.Stages = []metrics.Stage{{Length: 13_500 * ms, Load: metrics.RequestsPerSecond.Of(8)},
-			{Start: 13_500 * ms, Length: 20 * second, Load: metrics.RequestsPerSecond.Of(12)}}
+			{Start: 13_500 * ms, Length: 20 * time.Second, Load: metrics.RequestsPerSecond.Of(12)}}
 	}
 	if one(2) {
 		p.Warmup = time.Duration(r.IntN(9_000)) * ms
 	}
 	if one(4) {
-		p.Workloads = []metrics.Workload{{Name: "class 1", Goodput: ttft(300)}}
+		p.Workloads = []metrics.Workload{{Name: "class 1", Goodput: atMost(300)}}
 	}
 	if one(3) {
 		for range 1 + r.IntN(3) {
@@ -72,8 +72,8 @@ func drawFold(seed uint64) (out aRun) {
 		}
 	}
 	if one(6) {
-		slo := ttft(float64(r.IntN(900)))
-		run.Events = append(run.Events, metrics.LogEntry{At: 9 * second, Objectives: &slo})
+		slo := atMost(float64(r.IntN(900)))
+		run.Events = append(run.Events, metrics.LogEntry{At: 9 * time.Second, Objectives: &slo})
 		out.anew = true
 	}
 	if one(6) {
@@ -84,7 +84,7 @@ func drawFold(seed uint64) (out aRun) {
 	if one(2) {
 		for at := range 60 {
 			s := eventtest.Server()[2]
-			s.At, s.Took = time.Duration(at+1)*second, second
+			s.At, s.Took = time.Duration(at+1)*time.Second, time.Second
 			run.Server = append(run.Server, s)
 		}
 	}
@@ -95,8 +95,10 @@ func drawFold(seed uint64) (out aRun) {
 	return out
 }
 
+func atMost(ms float64) metrics.SLO { return metrics.SLO{{Metric: metrics.TTFT, LimitMS: ms}} }
+
 // sent are the requests that were sent after the warm-up.
-func (a *aRun) sent() (sent []*metrics.Request) {
+func (a *madeUp) sent() (sent []*metrics.Request) {
 	for i := range a.requests {
 		if q := &a.requests[i]; q.Sent != metrics.Never && !a.run.Plan.Warming(q) {
 			sent = append(sent, q)
@@ -106,7 +108,7 @@ func (a *aRun) sent() (sent []*metrics.Request) {
 }
 
 // play passes the events to sinks, as they come.
-func (a *aRun) play(sinks ...event.Sink) {
+func (a *madeUp) play(sinks ...event.Sink) {
 	type moment struct {
 		at time.Duration
 		event.Event
@@ -135,7 +137,7 @@ func (a *aRun) play(sinks ...event.Sink) {
 	}
 }
 
-var sameReport = []gocmp.Option{cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(metrics.Request{}),
+var sameReports = []gocmp.Option{cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(metrics.Request{}),
 	gocmp.Comparer(eventtest.SameHistogram)}
 
 // The report of a run that is folded while it is on is that of its journal, bit for bit. Where nothing is known at the
@@ -146,22 +148,22 @@ func TestFoldIsThatOfTheJournal(t *testing.T) {
 	folded := 0
 	for seed := range uint64(40) {
 		a := drawFold(seed)
-		j, err := journal.NewWriter(nil, a.run.Plan)
+		j, err := NewWriter(nil, a.run.Plan)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := NewFold(&a.run.Plan)
+		f := report.NewFold(&a.run.Plan)
 		a.play(j, f)
 		anew := false
 		got, err := f.Report(func(some event.Pick) event.Events {
 			anew = anew || some.Only == nil
 			return j.Source()(some)
 		})
-		want, e := From(j.Source())
+		want, e := report.From(j.Source())
 		if err = errors.Join(err, e); err != nil {
 			t.Fatal(err)
 		}
-		if diff := gocmp.Diff(want, got, sameReport...); diff != "" {
+		if diff := gocmp.Diff(want, got, sameReports...); diff != "" {
 			t.Errorf("seed %d (-of the journal +folded):\n%s", seed, diff)
 		}
 		if anew != a.anew {
@@ -186,13 +188,14 @@ func TestFoldIsThatOfTheJournal(t *testing.T) {
 
 // Requests may end on many goroutines at once.
 func TestFoldOfManyGoroutines(t *testing.T) {
-	a := aRun{run: runOf(closedPlan(4), 0), requests: eventtest.DrawRun(1, 400)}
+	a := madeUp{requests: eventtest.DrawRun(1, 400)}
+	a.run.Plan = metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 4}
 	a.run.Ended = eventtest.LastDone(a.requests)
-	j, err := journal.NewWriter(nil, a.run.Plan)
+	j, err := NewWriter(nil, a.run.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := NewFold(&a.run.Plan)
+	f := report.NewFold(&a.run.Plan)
 	var all sync.WaitGroup
 	for k := range 4 {
 		part := a
@@ -215,11 +218,11 @@ func TestFoldOfManyGoroutines(t *testing.T) {
 	all.Wait()
 	eventtest.Tell(j, a.run.End)
 	got, err := f.Report(j.Source())
-	want, e := From(j.Source())
+	want, e := report.From(j.Source())
 	if err = errors.Join(err, e); err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(want, got, sameReport...); diff != "" {
+	if diff := gocmp.Diff(want, got, sameReports...); diff != "" {
 		t.Errorf("(-of the journal +folded):\n%s", diff)
 	}
 }

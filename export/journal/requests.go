@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -180,7 +179,10 @@ func cutChunks(line []byte, buffer []metrics.Chunk) (rest []byte, chunks []metri
 	if n == 0 || n > metrics.MostChunks {
 		return line, nil
 	}
-	chunks = slices.Grow(buffer[:0], n)[:n]
+	if chunks = buffer; cap(chunks) < n {
+		chunks = make([]metrics.Chunk, n)
+	}
+	chunks = chunks[:n]
 	at := time.Duration(0)
 	for i := range chunks {
 		us, ok := list.next(i == n-1)

@@ -142,7 +142,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/lines":         {},
 	"benchtop/internal/sweep": {"benchtop/internal/secret", "benchtop/export",
 		"benchtop/export/journal", "benchtop/internal/files", "benchtop/internal/findings", "benchtop/metrics/grid",
-		"benchtop/internal/search", "benchtop/metrics",
+		"benchtop/internal/search", "benchtop/metrics", "benchtop/metrics/event",
 		"benchtop/metrics/report", "benchtop/metrics/judge"},
 	"benchtop/internal/sweep/plot": {"benchtop/export/charts", "benchtop/internal/files",
 		"benchtop/metrics",
@@ -198,7 +198,8 @@ var only = map[string][]string{
 	"golang.org/x/text/":              {"benchtop/internal/hf/tokenizer"},
 	"github.com/rivo/uniseg": {"benchtop/internal/hf/tokenizer", "benchtop/internal/preview",
 		"benchtop/internal/text"},
-	"github.com/klauspost/compress":   {"benchtop/internal/hf/parquet", "benchtop/internal/imports"},
+	"github.com/klauspost/compress": {"benchtop/export/journal", "benchtop/internal/hf/parquet",
+		"benchtop/internal/imports"},
 	"github.com/molecule-man/go-brrr": {"benchtop/internal/hf/parquet"},
 	"go.yaml.in/":                     {"benchtop/internal/argv", "benchtop/internal/hf/hub", "docs_test.go"},
 }

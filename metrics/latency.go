@@ -203,6 +203,9 @@ func (p *Plan) FirstWait() Latency {
 // Streams reports whether the latency is of answers that come in chunks of tokens: a pooling run has none.
 func (l Latency) Streams() bool { return rows[l].streams }
 
+// OfChunks reports whether a request has the latency at each chunk but the first.
+func (l Latency) OfChunks() bool { return rows[l].ofChunk != nil }
+
 // Exact is the latency of a success in vLLM's arithmetic, in seconds, and the number of times for which the request
 // counts: 0 where it does not have the latency, and for latencies without an arithmetic of their own; see Plain.
 func (l Latency) Exact(o *Outcome) (seconds float64, times int) {

@@ -143,10 +143,10 @@ func (t *LengthAccumulator) Lengths() AnswerLengths {
 
 func (g *gapAccumulator) gap() LengthGap {
 	// Whole numbers have medians of halves; statistics are in thousandths of a token.
-	median := func(s Sample) float64 { return math.Round(2*s.Statistic(nil).Median/1000) / 2 }
+	median := func(s *Sample) float64 { return math.Round(2*s.Statistic(nil).Median/1000) / 2 }
 	gap := g.LengthGap
-	gap.Tokens, gap.Asked = median(g.tokens), median(g.asked)
-	if len(g.asked) == 1 {
+	gap.Tokens, gap.Asked = median(&g.tokens), median(&g.asked)
+	if len(g.asked.sorted().values) == 1 {
 		gap.AllAsked = int(gap.Asked)
 	}
 	return gap

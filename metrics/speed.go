@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"math"
 	"slices"
 	"time"
 )
@@ -31,11 +30,12 @@ func (r *Request) Pace() time.Duration {
 }
 
 // Speeds are the figures of the output speeds of users, in tokens/s: the reciprocals of a sample of Pace.
-func (s Sample) Speeds() Statistic {
-	speeds := Sample{}
-	for bits, n := range s {
-		if tpot := math.Float64frombits(bits); tpot >= leastTPOT.Seconds() {
-			speeds.AddTimes(1/tpot, n)
+func (s *Sample) Speeds() Statistic {
+	var speeds Sample
+	paces := s.sorted()
+	for i, tpot := range paces.values {
+		if tpot >= leastTPOT.Seconds() {
+			speeds.AddTimes(1/tpot, int(paces.times(i)))
 		}
 	}
 	return speeds.sorted().statistic(1, SpeedPercentiles)

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -43,40 +44,82 @@ func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
 	return 0, false
 }
 
-// Sample is an exact multiset of values in seconds. It grows with the number of different values, not of values: times
-// are whole microseconds, so tens of millions of gaps between chunks fit into a few megabytes. The zero value is empty
-// and ready. Its keys are the bits of the values, which a map finds faster than floats.
-type Sample map[uint64]int
+// Sample is an exact multiset of values in seconds. It grows with the number of different values: times are whole
+// microseconds, so tens of millions of gaps between chunks fit into a few megabytes. The zero value is empty and ready.
+type Sample struct {
+	list  []valueCount // in any order; equal ones are joined when it is full
+	whole []int        // of a long list: how often so many whole microseconds came
+}
+
+type valueCount struct {
+	value float64
+	times int
+}
+
+const (
+	longList  = 1 << 10
+	wholeMost = 1 << 16
+)
 
 // Add counts a value.
 func (s *Sample) Add(seconds float64) { s.AddTimes(seconds, 1) }
 
 // AddTimes counts a value so many times.
 func (s *Sample) AddTimes(seconds float64, times int) {
-	if *s == nil {
-		*s = Sample{}
+	if len(s.list) == cap(s.list) && len(s.list) >= longList {
+		s.join()
+		s.list = slices.Grow(s.list, len(s.list))
 	}
-	(*s)[math.Float64bits(seconds+0)] += times // -0 is 0
+	s.list = append(s.list, valueCount{seconds + 0, times}) // -0 is 0
+}
+
+// AddDuration counts a time so many times.
+func (s *Sample) AddDuration(v time.Duration, times int) {
+	us := v / time.Microsecond
+	if len(s.list) < longList || us < 0 || us >= wholeMost || us*time.Microsecond != v {
+		s.AddTimes(v.Seconds(), times)
+		return
+	}
+	if s.whole == nil {
+		s.whole = make([]int, wholeMost)
+	}
+	s.whole[us] += times
+}
+
+// join sorts the list and joins equal values.
+func (s *Sample) join() {
+	slices.SortFunc(s.list, func(a, b valueCount) int { return cmp.Compare(a.value, b.value) })
+	out := s.list[:0]
+	for _, v := range s.list {
+		if n := len(out); n > 0 && out[n-1].value == v.value {
+			out[n-1].times += v.times
+		} else {
+			out = append(out, v)
+		}
+	}
+	s.list = out
 }
 
 // Statistic computes the figures; gated percentiles are computed apart from those asked for.
-func (s Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
+func (s *Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
 	return s.sorted().statistic(inMilliseconds, percentiles, gated...)
 }
 
 // Shares computes the figures of values without a unit.
-func (s Sample) Shares(percentiles []float64) Statistic { return s.sorted().statistic(1, percentiles) }
+func (s *Sample) Shares(percentiles []float64) Statistic { return s.sorted().statistic(1, percentiles) }
 
-func (s Sample) sorted() sortedValues {
-	all := sortedValues{values: make([]float64, 0, len(s)), ends: make([]int, len(s))}
-	for bits := range s {
-		all.values = append(all.values, math.Float64frombits(bits))
+func (s *Sample) sorted() (all sortedValues) {
+	for us, n := range s.whole {
+		if n > 0 {
+			s.AddTimes((time.Duration(us) * time.Microsecond).Seconds(), n)
+		}
 	}
-	slices.Sort(all.values)
+	s.whole = nil
+	s.join()
 	n := 0
-	for i, v := range all.values {
-		n += s[math.Float64bits(v)]
-		all.ends[i] = n
+	for _, v := range s.list {
+		n += v.times
+		all.values, all.ends = append(all.values, v.value), append(all.ends, n)
 	}
 	return all
 }

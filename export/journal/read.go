@@ -2,7 +2,7 @@ package journal
 
 import (
 	"bufio"
-	"compress/gzip"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +10,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/valyala/fastjson"
 
 	"benchtop/metrics"
@@ -26,18 +27,19 @@ const maxLineBytes = 6*metrics.MostText + 10*metrics.MostChunks + 1<<20
 // A last line that was cut is dropped: the process was killed while writing. Any other unreadable line is an
 // event.Damage, and so is each line above the limit of its kind. An error before the plan means that the file cannot be
 // read or is not a journal; a later one is a failure of the file: a disk error, a truncated gzipped file.
-func Read(path string) event.Events {
-	return func(yield func(event.Event, error) bool) {
-		f, err := Open(path)
-		if err != nil {
-			yield(event.Event{}, err)
-			return
-		}
-		defer f.Close()
-		for e, err := range From(f, path) {
-			if !yield(e, err) {
+func Read(path string) event.Events { return Source(path)(event.Pick{}) }
+
+// Source is Read for a part of the requests.
+func Source(path string) event.Source {
+	return func(some event.Pick) event.Events {
+		return func(yield func(event.Event, error) bool) {
+			f, err := Open(path)
+			if err != nil {
+				yield(event.Event{}, err)
 				return
 			}
+			defer f.Close()
+			from(f, path, some, yield)
 		}
 	}
 }
@@ -58,25 +60,28 @@ func Open(path string) (*os.File, error) {
 // From returns the events of a journal, as Read does, that can be read once. name is for errors. The first bytes show
 // whether it is gzipped.
 func From(r io.Reader, name string) event.Events {
-	return func(yield func(event.Event, error) bool) {
-		in := bufio.NewReaderSize(r, 1<<16)
-		var plain io.Reader = in
-		if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
-			z, err := gzip.NewReader(in)
-			if err != nil {
-				yield(event.Event{}, fmt.Errorf("%s: %w", name, err))
-				return
-			}
-			plain = z
+	return func(yield func(event.Event, error) bool) { from(r, name, event.Pick{}, yield) }
+}
+
+func from(r io.Reader, name string, some event.Pick, yield func(event.Event, error) bool) {
+	in := bufio.NewReaderSize(r, 1<<16)
+	var plain io.Reader = in
+	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			yield(event.Event{}, fmt.Errorf("%s: %w", name, err))
+			return
 		}
-		scan(plain, name, yield)
+		plain = z
 	}
+	scan(plain, name, some, yield)
 }
 
 // scan yields the events of a journal and stops after the first error: a first line that is not a journal's, or a
 // failing reader.
-func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
-	s := scanner{lines: lineReader{r: bufio.NewReaderSize(r, 1<<16)}}
+func scan(r io.Reader, name string, some event.Pick, yield func(event.Event, error) bool) {
+	s := scanner{lines: lineReader{r: bufio.NewReaderSize(r, 1<<16)}, only: some.Only}
+	s.decoder.plain = some.Plain
 	for {
 		e, damage, err := s.next()
 		switch {
@@ -85,6 +90,8 @@ func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
 		case err != nil:
 			yield(event.Event{}, fmt.Errorf("%s, line %d: %w", name, s.lines.n, err))
 			return
+		case errors.Is(damage, errUnwanted):
+			continue
 		case damage != nil:
 			damage = fmt.Errorf("%s, line %d: %w", name, s.lines.n, damage)
 			e = event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: damage}}
@@ -105,7 +112,21 @@ type scanner struct {
 	lines   lineReader
 	decoder lineDecoder
 	bounds  limits
-	ended   bool // by the end line
+	ended   bool           // by the end line
+	only    func(int) bool // see event.Pick
+}
+
+// errUnwanted is of the line of a request that is not decoded.
+var errUnwanted = errors.New("not picked")
+
+// unwanted reports whether a line is of a request that is not wanted, without decoding it.
+func (s *scanner) unwanted(line []byte) bool {
+	rest, found := bytes.CutPrefix(line, []byte(`{"index":`))
+	if s.only == nil || !found {
+		return false
+	}
+	index, ok := (*numbers)(&rest).next(false)
+	return ok && !s.only(int(index))
 }
 
 // next returns the next event, or why its line is damaged. The error after the last line is io.EOF; so it is for a last
@@ -124,6 +145,8 @@ func (s *scanner) next() (e event.Event, damage, err error) {
 		return e, nil, err
 	case s.ended:
 		damage = errors.New("expected nothing after the end line")
+	case s.unwanted(line):
+		return e, errUnwanted, nil
 	default:
 		if e, damage = s.decoder.decode(line); damage == nil {
 			damage = s.bounds.allow(e.Value)
@@ -193,6 +216,8 @@ type lineDecoder struct {
 	parser fastjson.Parser
 	inner  *line     // the last fact
 	v1     *version1 // nil for the current version
+	plain  bool      // requests lose their chunks, whose memory is used again
+	chunks []metrics.Chunk
 }
 
 // header reads the first line.
@@ -206,7 +231,12 @@ func (d *lineDecoder) header(line []byte) (event.Event, error) {
 
 // decode returns the event of any line but the first. The event shares no memory with the line.
 func (d *lineDecoder) decode(raw []byte) (event.Event, error) {
-	raw, chunks := cutChunks(raw)
+	var buffer []metrics.Chunk
+	if d.plain {
+		buffer = d.chunks
+	}
+	raw, chunks := cutChunks(raw, buffer)
+	d.chunks = chunks
 	if len(raw) > maxValues && valuesIn(raw) > maxValues {
 		return event.Event{}, fmt.Errorf("expected a line of at most %d values", maxValues)
 	}
@@ -227,6 +257,9 @@ func (d *lineDecoder) decode(raw []byte) (event.Event, error) {
 		if n := len(q.Chunks); err == nil && n > 0 && q.Done != metrics.Never && q.Chunks[n-1].At > q.Done+time.Hour {
 			// one of years would make as many seconds of a run
 			err = errors.New(`"chunks_us": expected times up to "done_us"`)
+		}
+		if d.plain {
+			q.Chunks = nil
 		}
 		return event.Event{At: q.Done, Kind: event.Done, Request: q}, err
 	}

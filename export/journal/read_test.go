@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -255,7 +256,7 @@ func TestCompress(t *testing.T) {
 		t.Fatal(err)
 	}
 	requests := collect(t, wantSeq)
-	path, err := Compress(plain)
+	path, err := Compress(plain, nil)
 	if err != nil || path != plain+".gz" {
 		t.Fatalf("Compress returned %q, %v", path, err)
 	}
@@ -277,13 +278,13 @@ func TestCompress(t *testing.T) {
 	}
 
 	os.WriteFile(plain, content, 0o600)
-	if _, err := Compress(plain); !errors.Is(err, fs.ErrExist) {
+	if _, err := Compress(plain, nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("the new name is taken: %v", err)
 	}
 	if _, err := os.Stat(plain); err != nil {
 		t.Error("the plain file is gone")
 	}
-	if _, err := Compress(filepath.Join(t.TempDir(), "absent")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Compress(filepath.Join(t.TempDir(), "absent"), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("absent: %v", err)
 	}
 
@@ -430,3 +431,41 @@ func rndDuration(rnd *rand.Rand, n int64) time.Duration { return time.Duration(r
 var sameHistogram = cmp.Comparer(func(a, b metrics.Histogram) bool {
 	return slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
 })
+
+// Of a part of the requests only their lines are decoded, with or without their chunks; all facts come.
+func TestPick(t *testing.T) {
+	content := sampleJournal(t)
+	damaged := strings.Replace(string(content), `{"index":2,`, `{"index":2,,`, 1)
+	source := Source(tempJournal(t, []byte(damaged)))
+	all := func(some event.Pick) (requests []string, facts, damage int) {
+		for e, err := range source(some) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch e.Value.(type) {
+			case nil:
+				requests = append(requests, fmt.Sprint(e.Request.Index, len(e.Request.Chunks)))
+			case event.Damage:
+				damage++
+			default:
+				facts++
+			}
+		}
+		return requests, facts, damage
+	}
+	want, facts, damage := all(event.Pick{})
+	if len(want) < 3 || facts < 3 || damage != 1 {
+		t.Fatalf("%q, %d facts, %d damaged lines", want, facts, damage)
+	}
+	got, n, damage := all(event.Pick{Only: func(i int) bool { return i == 1 }})
+	if len(got) != 1 || !slices.Contains(want, got[0]) || n != facts || damage != 0 {
+		t.Errorf("%q, %d facts, %d damaged lines, want one request of %q and %d facts", got, n, damage, want, facts)
+	}
+	got, n, damage = all(event.Pick{Plain: true})
+	if len(got) != len(want) || n != facts || damage != 1 || slices.ContainsFunc(got, func(s string) bool {
+		return !strings.HasSuffix(s, " 0")
+	}) {
+		t.Errorf("%q, %d facts, %d damaged lines, want %d requests without chunks and %d facts", got, n, damage,
+			len(want), facts)
+	}
+}

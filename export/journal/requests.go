@@ -167,8 +167,9 @@ func (l *line) readChunks() []metrics.Chunk {
 }
 
 // cutChunks removes the chunks from the line of a request, because the parser takes a hundred bytes for each number. A
-// line with chunks in another format than appendChunks writes is left to the parser.
-func cutChunks(line []byte) (rest []byte, chunks []metrics.Chunk) {
+// line with chunks in another format than appendChunks writes is left to the parser. The chunks take the memory of the
+// buffer if they fit.
+func cutChunks(line []byte, buffer []metrics.Chunk) (rest []byte, chunks []metrics.Chunk) {
 	start := bytes.Index(line, []byte(`,"chunks_us":[`))
 	if start < 0 {
 		return line, nil
@@ -178,7 +179,10 @@ func cutChunks(line []byte) (rest []byte, chunks []metrics.Chunk) {
 	if n == 0 || n > metrics.MostChunks {
 		return line, nil
 	}
-	chunks = make([]metrics.Chunk, n)
+	if chunks = buffer; cap(chunks) < n {
+		chunks = make([]metrics.Chunk, n)
+	}
+	chunks = chunks[:n]
 	at := time.Duration(0)
 	for i := range chunks {
 		us, ok := list.next(i == n-1)
@@ -223,23 +227,25 @@ func (l numbers) count() int {
 func (l *numbers) next(last bool) (v int64, ok bool) {
 	const mostDigits = 18
 	b := *l
-	i, sign, want := 0, int64(1), byte(',')
+	negative, want := len(b) > 0 && b[0] == '-', byte(',')
 	if last {
 		want = ']'
 	}
-	if i < len(b) && b[i] == '-' {
-		i, sign = 1, -1
+	if negative {
+		b = b[1:]
 	}
-	first := i
-	for ; i < len(b) && b[i]-'0' <= 9; i++ {
-		if i-first == mostDigits {
+	for i, c := range b {
+		if d := c - '0'; d <= 9 {
+			v = 10*v + int64(d)
+			continue
+		}
+		if c != want || i == 0 || i > mostDigits || b[0] == '0' && i > 1 {
 			return 0, false
 		}
-		v = 10*v + int64(b[i]-'0')
+		if *l = b[i+1:]; negative {
+			v = -v
+		}
+		return v, true
 	}
-	if i == first || b[first] == '0' && i > first+1 || i == len(b) || b[i] != want {
-		return 0, false
-	}
-	*l = b[i+1:]
-	return sign * v, true
+	return 0, false
 }

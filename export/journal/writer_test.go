@@ -2,10 +2,13 @@ package journal
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -469,4 +472,70 @@ func TestJournalKeepsEveryFieldOfThePlan(t *testing.T) {
 	if diff := cmp.Diff(run.Plan, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// A journal is gzipped while it is written, as long as that takes little memory, and its file has all of it either way.
+func TestGzippedByTheWriter(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		text      int // random bytes of each request
+		inMemory  bool
+		elsewhere string // what another program adds
+	}{{"small", 100, true, ""}, {"large", 2 << 20, false, ""}, {"changed", 100, true, "{\"x\":1}\n"}} {
+		t.Run(c.name, func(t *testing.T) {
+			f, err := os.Create(filepath.Join(t.TempDir(), "run.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			j := newJournal(t, f, metrics.Plan{})
+			r := rand.New(rand.NewPCG(1, 2))
+			for i := range 4 {
+				q := manyChunks()
+				q.Index = i
+				q.Text = base64.StdEncoding.EncodeToString(randomBytes(r, c.text))
+				j.Done(&q)
+				if err := j.Flush(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if (j.gzipped.z != nil) != c.inMemory {
+				t.Errorf("%d bytes in memory", j.gzipped.length)
+			}
+			if _, err := f.WriteString(c.elsewhere); err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(f.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			path, err := Compress(f.Name(), j.Writer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			packed, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer packed.Close()
+			z, err := gzip.NewReader(packed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
+			}
+		})
+	}
+}
+
+func randomBytes(r *rand.Rand, n int) []byte {
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = byte(r.Uint32())
+	}
+	return out
 }

@@ -148,7 +148,7 @@ func (o *datasetOptions) open(ctx context.Context, env *session.Environment,
 	if err != nil {
 		return datasets.Flow{}, nil, err
 	}
-	telemetry.SaveMemory()
+	telemetry.TuneMemory()
 	flow, tokenizing, err := drawing.Open(ctx)
 	if err == nil {
 		env.Warn(tokenizing.Notes)

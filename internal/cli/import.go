@@ -91,7 +91,7 @@ func (o *importOptions) run(ctx context.Context, env *session.Environment) error
 			return usage.Errorf("--output: %w", err)
 		}
 	}
-	telemetry.SaveMemory()
+	telemetry.TuneMemory()
 	if err := o.findTokenizer(ctx, env); err != nil {
 		return err
 	}

@@ -280,7 +280,7 @@ func (b *batch) finish(stopped error) error {
 	if err != nil {
 		return fmt.Errorf("saving: %w", err)
 	}
-	return errors.Join(b.files.Pack(), writePyTorch(path,
+	return errors.Join(b.files.Pack(b.journal), writePyTorch(path,
 		func(w io.Writer, file string) error { return b.result.PyTorch(w, b.Arguments(), file) }))
 }
 

@@ -22,6 +22,7 @@ import (
 	"benchtop/internal/usage"
 	"benchtop/metrics"
 	"benchtop/metrics/audit"
+	"benchtop/metrics/event"
 	"benchtop/metrics/report"
 	"benchtop/tui"
 )
@@ -89,7 +90,7 @@ type printing struct{ asJSON, audit, plots bool }
 
 // reportAll prints the reports of files.
 func reportAll(env *session.Environment, names []string, old *tui.Baseline, p printing) int {
-	telemetry.SaveMemory()
+	telemetry.TuneMemory()
 	code := session.ExitFine
 	for i, file := range names {
 		if len(names) > 1 && !p.asJSON {
@@ -113,7 +114,7 @@ func reportPage(env *session.Environment, path string, names []string) int {
 	if !isPage(path) {
 		return env.Fail(session.ExitUsage, fmt.Errorf("--html %s: name a file that ends in .html", usage.Quote(path)))
 	}
-	telemetry.SaveMemory()
+	telemetry.TuneMemory()
 	var runs []page.Run
 	var problems error
 	for _, file := range names {
@@ -162,11 +163,11 @@ func evidenceOf(runs []page.Run) (all []*table.Table) {
 
 // reportOf is the report of a file. It is nil where there is none; an error beside it says what it lacks.
 func reportOf(file string) (*metrics.Report, error) {
-	events, err := files.ReadRun(file)
+	source, err := files.ReadRun(file)
 	if err != nil {
 		return nil, err
 	}
-	r, damaged := report.Of(events)
+	r, damaged := report.From(source)
 	if damaged != nil && r.Plan.Started.IsZero() {
 		return nil, damaged // before the plan
 	}
@@ -195,11 +196,11 @@ func reportOn(w io.Writer, file string, old *tui.Baseline, p printing) (fine boo
 
 // replayRun plays a saved run on the dashboard until the user leaves it.
 func replayRun(file string, screen *spec.Screen, baseline *tui.Baseline) error {
-	events, err := files.ReadRun(file)
+	source, err := files.ReadRun(file)
 	if err != nil {
 		return err
 	}
-	player, err := replay.New(events)
+	player, err := replay.New(source(event.Pick{}))
 	if err != nil {
 		return err
 	}

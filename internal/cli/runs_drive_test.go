@@ -77,6 +77,7 @@ func drive(t *testing.T, c *scenario) (r ran) {
 			r.watch(t, c, p, run, over)
 		}()
 		o := run.Do()
+		o.Beside()
 		close(over)
 		<-watched
 		run.Close()
@@ -241,7 +242,7 @@ func replayViews(t *testing.T, file string) (seconds []view) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		player, err := replay.New(events)
+		player, err := replay.New(events(event.Pick{}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -110,7 +110,7 @@ func TestDeletedDirectory(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 			t.Errorf("the result: %v, %v", info, err)
 		}
-		if err := s.Pack(); err != nil {
+		if err := s.Pack(written); err != nil {
 			t.Error(err)
 		}
 		if r, err := ReadReport(s.JournalName + ".gz"); err != nil || r.Plan.ModelID != "m" {
@@ -346,7 +346,7 @@ func TestSavedAndRead(t *testing.T) {
 		if path, err := s.Finish(emptyReport(), written, nil); path != "all.json" || err != nil {
 			t.Errorf("saved to %s, %v", path, err)
 		}
-		if err := s.Pack(); err != nil {
+		if err := s.Pack(written); err != nil {
 			t.Error(err)
 		}
 		if data, _ := os.ReadFile("all.json"); bytes.Count(data, []byte("\n")) != i {

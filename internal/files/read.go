@@ -45,8 +45,8 @@ func Recent(most int) iter.Seq2[string, metrics.Plan] {
 // stillOn is the reason of a run that has not ended: its report covers the run so far.
 const stillOn = "the run was still in progress when this was read"
 
-// ReadRun reads the run of a file from the journal that belongs to it.
-func ReadRun(file string) (event.Events, error) {
+// ReadRun finds the run of a file in the journal that belongs to it.
+func ReadRun(file string) (event.Source, error) {
 	path, err := findJournal(file)
 	if err != nil {
 		return nil, err
@@ -55,19 +55,22 @@ func ReadRun(file string) (event.Events, error) {
 }
 
 // readJournal reads the journal of a run and tells a running one from one that was killed.
-func readJournal(path string) event.Events {
-	return func(yield func(event.Event, error) bool) {
-		on := locked(path, true) // asked first: a run that ends meanwhile has its end
-		for e, err := range journal.Read(path) {
-			if _, ended := e.Value.(metrics.End); ended || err != nil {
-				on = false
+func readJournal(path string) event.Source {
+	source := journal.Source(path)
+	return func(some event.Pick) event.Events {
+		return func(yield func(event.Event, error) bool) {
+			on := locked(path, true) // asked first: a run that ends meanwhile has its end
+			for e, err := range source(some) {
+				if _, ended := e.Value.(metrics.End); ended || err != nil {
+					on = false
+				}
+				if !yield(e, err) {
+					return
+				}
 			}
-			if !yield(e, err) {
-				return
+			if on {
+				yield(event.Event{Kind: event.Fact, Value: metrics.End{Ended: metrics.Never, Reason: stillOn}}, nil)
 			}
-		}
-		if on {
-			yield(event.Event{Kind: event.Fact, Value: metrics.End{Ended: metrics.Never, Reason: stillOn}}, nil)
 		}
 	}
 }
@@ -111,7 +114,7 @@ func findJournal(path string) (string, error) {
 func ReadReport(file string) (metrics.Report, error) {
 	path, err := findJournal(file)
 	if err == nil && !strings.HasSuffix(file, SoFar+".json") { // whose journal goes on to the end of the run
-		return report.Of(readJournal(path))
+		return report.From(readJournal(path))
 	}
 	all, _, err := ReadResults(file)
 	if err != nil {

@@ -64,7 +64,7 @@ func ReadContent(path string) (c Content, err error) {
 		}
 		return c, err
 	}
-	r, damaged := report.Of(readJournal(from))
+	r, damaged := report.From(readJournal(from))
 	if damaged != nil && r.Plan.Started.IsZero() {
 		return c, damaged
 	}

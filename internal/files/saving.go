@@ -382,12 +382,12 @@ func (s *Saving) Discard() {
 	_ = os.Remove(s.JournalName)
 }
 
-// Pack gzips the journal.
-func (s *Saving) Pack() error {
+// Pack gzips the journal, whose writer is closed.
+func (s *Saving) Pack(written *journal.Writer) error {
 	if err := s.Journal.Close(); err != nil {
 		return err
 	}
-	if _, err := journal.Compress(s.JournalName); err != nil {
+	if _, err := journal.Compress(s.JournalName, written); err != nil {
 		return fmt.Errorf("the result is saved, but its journal could not be compressed: %w", err)
 	}
 	return nil

@@ -152,7 +152,8 @@ func (r *Run) saveSoFar() (said string, ok bool) {
 
 // write writes a result of the run as if it had ended so.
 func (r *Run) write(path string, end metrics.End) error {
-	result, err := report.Of(event.Followed(r.journal.Events(), end))
+	source := r.journal.Source()
+	result, err := report.From(func(some event.Pick) event.Events { return event.Followed(source(some), end) })
 	if err != nil {
 		return fmt.Errorf("reading the journal: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/live"
+	"benchtop/metrics/report"
 )
 
 // fickleDisk takes nothing while it is full.
@@ -103,7 +104,7 @@ func journalOn(t *testing.T, disk io.Writer) *Run {
 	t.Helper()
 	c := bare()
 	c.Plan = metrics.Plan{ModelID: "m", Started: time.Now()}
-	r := &Run{config: *c, start: c.Plan.Started}
+	r := &Run{config: *c, start: c.Plan.Started, fold: report.NewFold(&c.Plan)}
 	var err error
 	if r.journal, err = journal.NewWriter(disk, c.Plan); err != nil {
 		t.Fatal(err)

@@ -10,11 +10,9 @@ import (
 
 	"benchtop/export"
 	"benchtop/internal/run/watch"
-	"benchtop/internal/telemetry"
 	"benchtop/internal/text"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
-	"benchtop/metrics/report"
 )
 
 // Outcome is how a run ended.
@@ -23,8 +21,20 @@ type Outcome struct {
 	Path   string // where the result is, "" for nowhere
 	Err    error  // of the prompts, the journal or the saving
 	Saved  bool   // nothing that should be on disk is missing
-	// Beside are the other files that were written, Warnings why one was not.
-	Beside, Warnings []string
+	// Warnings say what else went wrong by then.
+	Warnings []string
+	beside   func() Beside
+}
+
+// Beside are the other files that were written, with why one was not.
+type Beside struct{ Paths, Warnings []string }
+
+// Beside waits for what is written after the result: pictures, and the journal in fewer bytes.
+func (o *Outcome) Beside() Beside {
+	if o.beside == nil {
+		return Beside{}
+	}
+	return o.beside()
 }
 
 // Do runs the load and saves the result; it needs no screen. A bug on the way must not leave the terminal as it is, nor
@@ -51,6 +61,14 @@ func (r *Run) Do() (o Outcome) {
 		o.Report.Conclusion = max(o.Report.Conclusion, metrics.RunFailed)
 	}
 	r.view.Finish(&o.Report)
+	result := o
+	o.beside = sync.OnceValue(func() (b Beside) {
+		if bug := caught(func() { b = r.writeBeside(&result) }); bug != nil {
+			b.Warnings = append(b.Warnings, fmt.Sprintf("benchtop failed beside the result: %v", bug))
+		}
+		return b
+	})
+	go o.beside()
 	return o
 }
 
@@ -144,42 +162,47 @@ func (r *Run) unsent(due int) int {
 	return max(0, r.config.Plan.Requests-due)
 }
 
-// keep computes the report and saves it, with all that stands beside it.
+// keep computes the report and saves it.
 func (r *Run) keep() (o Outcome) {
-	telemetry.SaveMemory() // no chunk waits any more
 	o.Saved = true
 	var problems []error
-	_ = r.journal.Close() // finish saves whatever the file lacks
+	_ = r.journal.Flush()
+	var closing sync.WaitGroup
+	closing.Go(func() { _ = r.journal.Close() }) // finish saves whatever the file lacks; the disk may take its time
 	var err error
-	if o.Report, err = report.Of(r.journal.Events()); err != nil && o.Report.Plan.Started.IsZero() {
+	if o.Report, err = r.fold.Report(r.journal.Source()); err != nil && o.Report.Plan.Started.IsZero() {
 		o.Report.Plan = r.config.Plan // another program cut the journal; the plan is known all the same
 	}
+	closing.Wait()
 	problems = append(problems, err)
-	f := r.config.Files
-	if f != nil {
+	if f := r.config.Files; f != nil {
 		if o.Path, err = f.Finish(o.Report, r.journal, r.config.LastResort); err != nil {
 			problems = append(problems, fmt.Errorf("saving: %w", err))
 		}
 		o.Saved = o.Path == f.Path
 		o.Warnings = f.Notes()
-	}
-	beside, warnings := r.config.Pictures(o.Report, r.journal.Events(), o.Path)
-	o.Beside, o.Warnings = beside, append(o.Warnings, warnings...)
-	if unseen := export.MissingGPUs(&o.Report); unseen != "" {
-		o.Warnings = append(o.Warnings, unseen)
-	}
-	if f != nil {
 		problem := "see the report"
 		if o.Saved {
 			problem = ""
-			if err := f.Pack(); err != nil {
-				o.Warnings = append(o.Warnings, err.Error())
-			}
 		}
 		r.stream.Tell(metrics.Saving{Path: o.Path, Problem: problem})
 	}
+	if unseen := export.MissingGPUs(&o.Report); unseen != "" {
+		o.Warnings = append(o.Warnings, unseen)
+	}
 	o.Err = errors.Join(problems...)
 	return o
+}
+
+// writeBeside writes what nobody waits for.
+func (r *Run) writeBeside(o *Outcome) (b Beside) {
+	b.Paths, b.Warnings = r.config.Pictures(o.Report, r.journal.Events(), o.Path)
+	if f := r.config.Files; f != nil && o.Saved {
+		if err := f.Pack(r.journal); err != nil {
+			b.Warnings = append(b.Warnings, err.Error())
+		}
+	}
+	return b
 }
 
 // watchJournal tells when the journal cannot be written, and when it can be again.

@@ -70,6 +70,7 @@ func do(t *testing.T, c *Config) (*Run, Outcome) {
 		t.Fatal(err)
 	}
 	o := r.Do()
+	o.Beside()
 	r.Close()
 	return r, o
 }
@@ -102,9 +103,9 @@ func TestSavedWhereItShouldBe(t *testing.T) {
 			t.Errorf("saved %t at %q, %d requests, conclusion %d: %v", o.Saved, o.Path, o.Report.Completed,
 				o.Report.Conclusion, o.Err)
 		}
-		if !slices.Equal(o.Beside, []string{"r.png"}) ||
-			!slices.Equal(o.Warnings, []string{"no room for a second picture"}) {
-			t.Errorf("beside it %q, warnings %q", o.Beside, o.Warnings)
+		if b := o.Beside(); !slices.Equal(b.Paths, []string{"r.png"}) ||
+			!slices.Equal(b.Warnings, []string{"no room for a second picture"}) {
+			t.Errorf("beside it %q, warnings %q", b.Paths, b.Warnings)
 		}
 		if saved, err := files.ReadReport(place.Path); err != nil || saved.Completed != 3 {
 			t.Errorf("the file has %d requests: %v", saved.Completed, err)

@@ -28,6 +28,7 @@ import (
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/live"
+	"benchtop/metrics/report"
 )
 
 // Config is a run that is prepared.
@@ -80,6 +81,7 @@ type Run struct {
 	stream  *event.Stream // of all that happens; view, journal and trial are its sinks
 	view    *live.View
 	journal *journal.Writer
+	fold    *report.Fold
 	engine  *loadgen.Engine
 	host    *attach.Host // of other terminals, nil if they cannot join
 	lost    atomic.Bool  // the terminal is gone
@@ -169,6 +171,8 @@ func (r *Run) openStream(sinks []event.Sink) (trial *control.Trial, err error) {
 	r.view = live.NewView(r.start, plan)
 	r.stream = event.NewStream(r.start, append(sinks, r.view)...)
 	r.stream.Add(r.journal, event.Done, event.Fact)
+	r.fold = report.NewFold(plan)
+	r.stream.Add(r.fold, event.Sent, event.Done)
 	if plan.Find != nil {
 		trial = control.NewTrial(plan)
 		r.stream.Add(trial)

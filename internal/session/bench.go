@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"benchtop/internal/run"
@@ -142,7 +143,7 @@ func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error)
 	out := env.play(p, r, false,
 		func(snapshots <-chan metrics.Snapshot) { env.display().Show(snapshots, r, p.baseline) })
 	env.Warn(p.Server.Close(env.Say))
-	env.Warn(out.Warnings)
+	env.Warn(slices.Concat(out.Warnings, out.Beside().Warnings))
 	return out, b.failureOf(&out)
 }
 

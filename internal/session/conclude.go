@@ -73,10 +73,11 @@ func (e *Environment) report(p *Run, o run.Outcome) error {
 	if o.Path != "" {
 		fmt.Fprintf(e.Stderr, "result saved to %s\n", Harmless(o.Path))
 	}
-	for _, path := range o.Beside {
+	beside := o.Beside()
+	for _, path := range beside.Paths {
 		fmt.Fprintf(e.Stderr, "saved %s\n", Harmless(path))
 	}
-	e.Warn(o.Warnings)
+	e.Warn(slices.Concat(o.Warnings, beside.Warnings))
 	if d := e.display(); d != nil {
 		e.Warn(d.recording.trouble())
 	}

@@ -150,7 +150,6 @@ func (o *preparation) draw(ctx context.Context) (err error) {
 		Options: &o.Prompts, Server: &o.Server, Client: o.client, Model: o.model, AskServer: true, Patience: o.patience,
 		Draws: o.streams, IDPrefix: o.Request.IDPrefix, To: o.env, GoesOn: o.Load.Confirm.Time > 0,
 	}
-	telemetry.SaveMemory() // nothing has to be punctual yet
 	o.drawn, err = drawing.Draw(ctx, o.fetching, o.Load.Shape(), o.Load.PromptsGiven, o.Load.Searching())
 	telemetry.TuneMemory()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/search"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 	"benchtop/metrics/judge"
 	"benchtop/metrics/report"
 )
@@ -17,11 +18,11 @@ import (
 // judgeRun holds a run against each set: the requests of its journal, which is beside the file of its record, and the
 // figures of that.
 func judgeRun(sets []Set, file string, record Record) ([]search.Evidence, error) {
-	events, err := files.ReadRun(file)
+	source, err := files.ReadRun(file)
 	if err != nil {
 		return nil, err
 	}
-	run, requests, err := report.Gather(events)
+	run, requests, err := report.Gather(source(event.Pick{}))
 	if err != nil {
 		return nil, err
 	}

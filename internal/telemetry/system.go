@@ -259,15 +259,15 @@ func (p ports) reserve(text string) ports {
 // half a kilobyte allocated for each chunk, chunks were up to 2.8 ms late at the usual 100, and 0.24 ms at 400.
 const gcPercent = 400
 
+// garbageMost bounds the garbage that lies about: a large heap would let it grow without a gain.
+const garbageMost = 40 << 20
+
 // TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the
-// heap within half of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
+// garbage within garbageMost and the heap within half of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
 func TuneMemory() {
-	saving.Lock()
-	defer saving.Unlock()
-	saving.on = false
 	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"), ownMemory())
 	if percent != 0 {
-		debug.SetGCPercent(percent)
+		tuneCollector()
 	}
 	if limit != 0 {
 		debug.SetMemoryLimit(limit)
@@ -279,46 +279,28 @@ var ownMemory = sync.OnceValue(func() float64 {
 	return least(float64(machineMemory()), mountedCgroups().memoryLimit())
 })
 
-const (
-	// thriftyPercent keeps the heap close to what is in use.
-	thriftyPercent = 25
-	// thriftyFrom is the size of a heap that is worth it in bytes: a small one would be collected again and again.
-	thriftyFrom = 64 << 20
-	// heapEvery is the interval between looks at its size.
-	heapEvery = 50 * time.Millisecond
-)
+// leastPercent is the collector's setting for a large heap.
+const leastPercent = 25
 
-// saving says that memory is to be saved.
-var saving struct {
-	sync.Mutex
-	on bool
-}
+// tuneCollector sets the collector now, and again after each collection, when an object is found to be of no use.
+var tuneCollector = sync.OnceFunc(func() { adjustCollector(new([1 << 10]byte)) })
 
-// SaveMemory sets the garbage collector up for work on large files that may be slow: it collects more often once the
-// heap is large, until TuneMemory. A setting of the user by GOGC stays.
-func SaveMemory() {
-	saving.Lock()
-	defer saving.Unlock()
-	if saving.on || os.Getenv("GOGC") != "" {
-		return
-	}
-	saving.on = true
-	time.AfterFunc(heapEvery, saveIfLarge)
-}
+// collectorPercent is the collector's setting in force.
+var collectorPercent int64
 
-// saveIfLarge looks at the heap until it is large.
-func saveIfLarge() {
-	saving.Lock()
-	defer saving.Unlock()
-	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+// adjustCollector changes a setting that is off by a quarter, since a change stops all goroutines for a moment.
+func adjustCollector(useless *[1 << 10]byte) {
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(heap)
-	switch {
-	case !saving.on:
-	case heap[0].Value.Uint64() >= thriftyFrom:
-		debug.SetGCPercent(thriftyPercent)
-	default:
-		time.AfterFunc(heapEvery, saveIfLarge)
+	want := int64(gcPercent)
+	if live := int64(heap[0].Value.Uint64()); live > 0 {
+		want = min(want, max(leastPercent, 100*garbageMost/live))
 	}
+	if was := collectorPercent; 4*want < 3*was || 3*want > 4*was {
+		collectorPercent = want
+		debug.SetGCPercent(int(want))
+	}
+	runtime.SetFinalizer(useless, adjustCollector)
 }
 
 // chooseMemory chooses settings by those of the user and the bytes of memory there are, 0 if unknown. A result of 0

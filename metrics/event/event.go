@@ -1,8 +1,9 @@
 // Package event is the vocabulary of a run. Each event of a run is emitted once: the live view, the journal and the
-// search are sinks of one stream, and the report is computed from the events of the journal.
+// search are sinks of one stream. The report is that of the events of the journal, and most of it is summed up beside.
 //
 //	loadgen ──requests, chunks──▶ Stream ──▶ live.View       snapshots
-//	watchers, control ──facts──▶    │  └───▶ journal.Writer ──Events──▶ report.Of, replay
+//	watchers, control ──facts──▶    │  ├───▶ journal.Writer ──Source──▶ report.From, replay
+//	                                │  └───▶ report.Fold
 //	                                └──────▶ control.Trial, …
 package event
 
@@ -89,6 +90,17 @@ var Discard Sink = NewStream(time.Time{})
 // Events are the events of a run in the order of their emission. They can be ranged over again. An error is the last of
 // them.
 type Events = iter.Seq2[Event, error]
+
+// Pick says which requests of a run are wanted, so that the others are not read in full. The zero value wants all.
+type Pick struct {
+	// Only reports whether the request with an index is wanted; nil for all.
+	Only func(index int) bool
+	// Plain: they are wanted without their chunks.
+	Plain bool
+}
+
+// Source gives the events of a run, of which some requests are picked. It may give more.
+type Source func(Pick) Events
 
 // Followed are events and then some facts, unless the events end with an error.
 func Followed(events Events, facts ...any) Events {

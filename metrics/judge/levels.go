@@ -136,13 +136,32 @@ func (l *Levels) Add(q *metrics.Request) {
 	l.Outages.Answered(f.Sent, f.Answered)
 	l.Arrived(f.LoadTime, q.Index)
 	l.Sent(l.plan.SentTime(q))
-	v := l.Ended(&f)
-	if v == nil || !f.OK {
-		return
+	if l.Ended(&f); f.OK {
+		l.AddGaps(q)
 	}
-	for i := 1; i < len(q.Chunks); i++ {
+}
+
+// AddGaps counts the gaps between the chunks of a success.
+func (l *Levels) AddGaps(q *metrics.Request) {
+	v := l.at(l.plan.LoadTime(q))
+	for i := 1; v != nil && i < len(q.Chunks); i++ {
 		v.itl.Add(q.Gap(i))
 	}
+}
+
+// MergeGaps counts the gaps between the chunks of the successes whose load times lie between two. It is false, and they
+// are not counted, where these are of different levels.
+func (l *Levels) MergeGaps(first, last time.Duration, gaps *metrics.Histogram) bool {
+	v, before := l.at(first), func(at time.Duration) int {
+		return sort.Search(len(l.list), func(i int) bool { return at < l.list[i].To })
+	}
+	if v != l.at(last) || before(first) != before(last) {
+		return false
+	}
+	if v != nil {
+		v.itl.Merge(gaps)
+	}
+	return true
 }
 
 // Arrived counts an arrival, whatever its outcome.
@@ -176,8 +195,8 @@ func (l *Levels) Sent(at time.Duration) {
 	}
 }
 
-// Ended counts the outcome of a request, and returns its level.
-func (l *Levels) Ended(f *Summary) *level {
+// Ended counts the outcome of a request.
+func (l *Levels) Ended(f *Summary) {
 	if f.Reached {
 		l.Outages.Reached(f.Done)
 	}
@@ -197,7 +216,7 @@ func (l *Levels) Ended(f *Summary) *level {
 	}
 	v := l.at(f.LoadTime)
 	if v == nil || f.Cancelled {
-		return v
+		return
 	}
 	v.over++
 	v.Requests++
@@ -223,7 +242,6 @@ func (l *Levels) Ended(f *Summary) *level {
 			v.verdict(i).Good++
 		}
 	}
-	return v
 }
 
 // sort puts the figures of the thirds in rising order.

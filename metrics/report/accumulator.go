@@ -1,7 +1,6 @@
 package report
 
 import (
-	"iter"
 	"math"
 	"slices"
 	"time"
@@ -19,31 +18,33 @@ type accumulator struct {
 	concurrent []int
 }
 
-// add takes a success.
-func (t *accumulator) add(o *metrics.Outcome) {
-	for l := range metrics.NumLatencies {
-		if v, times := l.Exact(o); times > 0 {
-			t.samples[l].AddTimes(v, times)
-		}
-	}
-	end := o.Start + o.E2EL
+// addChunks takes the chunks of a success.
+func (t *accumulator) addChunks(o *metrics.Outcome) {
 	at := o.Start + o.TTFT
 	count(&t.chunks, at-t.origin)
 	for _, gap := range o.ITLs {
 		at += gap
 		count(&t.chunks, at-t.origin)
 	}
+}
+
+// addSpan counts a success from its start to its end.
+func (t *accumulator) addSpan(o *metrics.Outcome) {
+	end := o.Start + o.E2EL
 	for k := int(math.Floor(o.Start - t.origin)); k <= min(int(math.Floor(end-t.origin)), metrics.MaxWindows); k++ {
 		count(&t.concurrent, float64(k))
 	}
 }
 
-// addPlain adds the latencies of a request that Latency.Exact has no formula for.
-func (t *accumulator) addPlain(r *metrics.Request) {
-	for l := range metrics.NumLatencies {
-		for v, times := range l.Plain(r) {
-			t.samples[l].AddTimes(v.Seconds(), times)
+// addLatency adds a latency of a request to a sample. It has those between chunks only while it has its chunks.
+func addLatency(to *metrics.Sample, l metrics.Latency, q *metrics.Request) {
+	if o := q.Outcome(); !l.OfChunks() {
+		if v, times := l.Exact(&o); times > 0 {
+			to.AddTimes(v, times)
 		}
+	}
+	for v, times := range l.Plain(q) {
+		to.AddDuration(v, times)
 	}
 }
 
@@ -126,9 +127,8 @@ func wholeRate(v float64) int {
 	return int(min(max(v, 0), 1e9))
 }
 
-// overview holds the figures that the summary needs before its pass over the requests. Only last includes the warm-up.
+// overview holds the figures that levels need before the requests. Only last includes the warm-up.
 type overview struct {
-	origin     float64 // earliest start of a success in seconds
 	last       time.Duration
 	scheduled  judge.Arrivals
 	sent, done judge.Span
@@ -137,26 +137,33 @@ type overview struct {
 	sets       []judge.Setting // of the load, during the run
 }
 
-func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []judge.Setting) (overview, error) {
-	o := overview{origin: math.Inf(1), sets: sets, top: -1}
-	for q, err := range reqs {
-		if err != nil {
-			return o, err
-		}
+func (d *digests) overview(plan *metrics.Plan, sets []judge.Setting) overview {
+	o := overview{sets: sets, top: -1}
+	for q := range d.all() {
 		o.last = max(o.last, q.Done)
 		o.all, o.top = o.all+1, max(o.top, q.Index)
-		if plan.Warming(&q) {
+		if plan.Warming(&q.Request) {
 			continue
 		}
 		o.requests++
-		o.scheduled.Add(plan.LoadTime(&q), sets)
+		o.scheduled.Add(plan.LoadTime(&q.Request), sets)
 		o.sent.Add(q.Sent)
 		if q.OK() {
 			o.done.Add(q.Done)
-			o.origin = min(o.origin, q.Sent.Seconds())
 		}
 	}
-	return o, nil
+	return o
+}
+
+// noOrigin stands for the earliest start of a success before there is one.
+const noOrigin time.Duration = math.MaxInt64
+
+// earlier is the earliest start of a success, among a request and those before it.
+func earlier(origin time.Duration, plan *metrics.Plan, q *metrics.Request) time.Duration {
+	if q.OK() && !plan.Warming(q) {
+		return min(origin, q.Sent)
+	}
+	return origin
 }
 
 // manualChanges counts the settings that are not those of the plan.

@@ -140,7 +140,8 @@ func TestGolden(t *testing.T) {
 				}
 			}
 			plan := metrics.Plan{Goodput: slo, Percentiles: c.Percentiles}
-			s := newSummary(runOf(plan, secondsToDuration(c.Duration)), overview{origin: origin})
+			s := newSummary(&plan, slo, 0)
+			s.accumulator.origin = origin
 			var outputs []int
 			for i, q := range c.Requests {
 				outputs = append(outputs, q.outputTokens(c.Tokenizer))
@@ -157,15 +158,20 @@ func TestGolden(t *testing.T) {
 				}
 				o := metrics.Outcome{Start: q.Start, TTFT: q.TTFT, E2EL: q.Latency, ITLs: q.ITL, Input: q.Input,
 					Output: outputs[i]}
-				s.accumulator.add(&o)
+				s.accumulator.addChunks(&o)
+				s.accumulator.addSpan(&o)
+				for l := range metrics.NumLatencies {
+					if v, times := l.Exact(&o); times > 0 {
+						s.accumulator.samples[l].AddTimes(v, times)
+					}
+				}
 				counts := metrics.Counts{Completed: 1, InputTokens: q.Input, OutputTokens: outputs[i]}
 				counts.MetCount.Add(slo.Judge(&o))
 				s.line.Totals.Merge(&counts)
 				start := time.Duration(math.Round(q.Start * 1e9))
 				s.open.add(start, start+time.Duration(math.Round(q.Latency*1e9)))
 			}
-			s.finish()
-			r, e := s.report, c.Expected
+			r, e := s.finish(runOf(plan, secondsToDuration(c.Duration)), nil), c.Expected
 			var wantOutputs []int
 			e.read(t, "actual_output_lens", &wantOutputs)
 			if !slices.Equal(outputs, wantOutputs) {

@@ -1,5 +1,5 @@
 // Package report folds the events of a run into its report. It has no other input, so that the events of a run that has
-// just ended and those of its journal give the same report.
+// just ended and those of its journal give the same report. Fold does so while the run is on.
 package report
 
 import (
@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sort"
 	"time"
-	"unsafe"
 
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -25,103 +24,100 @@ const (
 )
 
 // Of computes the report of a run. It is pure: the same events give the same report, in any order of the requests. It
-// ranges over the events once where they fit into mostKept, and otherwise several times, holding a few numbers of each
-// request, unless the plan asks for detail. An error of the events comes with the report of the events before it;
-// before the plan there is no report.
+// ranges over the events twice and for a few requests again, holding a few numbers of each request, unless the plan
+// asks for detail. An error of the events comes with the report of the events before it; before the plan there is no
+// report.
 func Of(events event.Events) (metrics.Report, error) {
-	run, requests, err := Gather(kept(events, mostKept))
+	return From(func(event.Pick) event.Events { return events })
+}
+
+// From is Of for events of which a part can be picked, so that the chunks of most requests are read once.
+func From(source event.Source) (metrics.Report, error) {
+	origin := noOrigin
+	g, err := gather(source(event.Pick{Plain: true}), func(plan *metrics.Plan, q *metrics.Request) {
+		origin = earlier(origin, plan, q)
+	})
 	if err != nil {
 		return metrics.Report{}, err
 	}
-	return Summarize(requests, run)
-}
-
-// mostKept is the most memory of the events of a run, in bytes, that are kept instead of read again: 100,000 requests
-// of a hundred chunks.
-const mostKept = 256 << 20
-
-// kept are events that are kept in memory where they end well and take at most so many bytes.
-func kept(events event.Events, most int) event.Events {
-	k := &keeper{events: events, most: most}
-	return func(yield func(event.Event, error) bool) {
-		if k.whole {
-			k.replay(yield)
-		} else {
-			k.read(yield)
-		}
-	}
-}
-
-// keeper keeps events; they are whole after they were read to their end.
-type keeper struct {
-	events event.Events
-	most   int
-	all    []event.Event
-	whole  bool
-}
-
-func (k *keeper) read(yield func(event.Event, error) bool) {
-	left := k.most
-	k.all = nil
-	for e, err := range k.events {
-		if left -= bytesOf(&e); err != nil {
-			left = -1
-		}
-		if k.all = append(k.all, e); left < 0 {
-			k.all = nil
-		}
-		if !yield(e, err) {
-			return
-		}
-	}
-	k.whole = left >= 0
-}
-
-func (k *keeper) replay(yield func(event.Event, error) bool) {
-	for _, e := range k.all {
-		if !yield(e, nil) {
-			return
-		}
-	}
-}
-
-// bytesOf is about the memory of an event.
-func bytesOf(e *event.Event) int {
-	n := int(unsafe.Sizeof(*e))
-	if q := e.Request; q != nil {
-		n += int(unsafe.Sizeof(*q)) + cap(q.Chunks)*int(unsafe.Sizeof(e.Chunk))
-	}
-	return n
+	return sumUp(g.requests(source), g.run, origin)
 }
 
 // Gather returns the facts of a run, and its requests in the order of their ends, with later counts of their tokens. It
 // ranges over the events once for the facts, and again for each range over the requests. It returns an error of the
 // events before the plan; a later error comes from the requests.
 func Gather(events event.Events) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
+	g, err := gather(events, func(*metrics.Plan, *metrics.Request) {})
+	if err != nil {
+		return metrics.Run{}, nil, err
+	}
+	return g.run, g.requests(func(event.Pick) event.Events { return events })(event.Pick{}), nil
+}
+
+// gather collects the facts, and shows the requests before later counts of their tokens.
+func gather(events event.Events, show func(*metrics.Plan, *metrics.Request)) (collection, error) {
 	g := collection{run: metrics.Run{End: metrics.End{Ended: metrics.Never, Reason: Killed}}}
 	planned := false
 	for e, err := range events {
 		switch _, plan := e.Value.(metrics.Plan); {
 		case err != nil && !planned:
-			return metrics.Run{}, nil, err
+			return collection{}, err
 		case err != nil:
 			g.run.Reason = damaged
 		case e.Kind == event.Fact:
 			planned = planned || plan
 			g.add(e.Value)
+		case e.Kind == event.Done:
+			show(&g.run.Plan, e.Request)
 		}
 	}
 	g.logDamage()
-	return g.run, func(yield func(metrics.Request, error) bool) {
-		for q, err := range event.Requests(events) {
-			if r, ok := g.recounts[q.Index]; ok && err == nil {
-				q.OutputTokens, q.OutputSource = r.Tokens, r.Source
-			}
-			if !yield(q, err) {
-				return
+	return g, nil
+}
+
+// requests are those of the run, with later counts of their tokens.
+func (g *collection) requests(source event.Source) requests {
+	return func(some event.Pick) iter.Seq2[metrics.Request, error] {
+		return func(yield func(metrics.Request, error) bool) {
+			for q, err := range event.Requests(source(some)) {
+				if r, ok := g.recounts[q.Index]; ok && err == nil {
+					q.OutputTokens, q.OutputSource = r.Tokens, r.Source
+				}
+				if !yield(q, err) {
+					return
+				}
 			}
 		}
-	}, nil
+	}
+}
+
+// ahead reads requests on a goroutine of its own, some of them before they are needed, and always to their end.
+func ahead(all iter.Seq2[metrics.Request, error]) iter.Seq2[metrics.Request, error] {
+	type read struct {
+		metrics.Request
+		err error
+	}
+	const many, batches = 32, 4
+	return func(yield func(metrics.Request, error) bool) {
+		out := make(chan []read, batches)
+		go func() {
+			defer close(out)
+			var batch []read
+			for q, err := range all {
+				if batch = append(batch, read{q, err}); len(batch) == many {
+					out <- batch
+					batch = make([]read, 0, many)
+				}
+			}
+			out <- batch
+		}()
+		more := true
+		for batch := range out {
+			for i := 0; i < len(batch) && more; i++ {
+				more = yield(batch[i].Request, batch[i].err)
+			}
+		}
+	}
 }
 
 // collection holds the facts of the events so far.

@@ -73,7 +73,7 @@ func TestSessions(t *testing.T) {
 			least, most float64
 		}{"makespan": {s.Makespan, 4000, 12000}, "waiting": {s.Waiting, 2000, 8000},
 			"cached share": {s.CachedShare, .1, .5}} {
-			if c.got.N != 2 || !close(c.got.Min, c.least) || !close(c.got.Max, c.most) {
+			if c.got.N != 2 || !nearly(c.got.Min, c.least) || !nearly(c.got.Max, c.most) {
 				t.Errorf("%s: %d from %g to %g, want 2 from %g to %g", name, c.got.N, c.got.Min, c.got.Max, c.least,
 					c.most)
 			}
@@ -81,7 +81,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-func close(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
+func nearly(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 
 // A conversation that began in the warm-up is left out; its later turns are in the figures by turn.
 func TestSessionsOfWarmup(t *testing.T) {

@@ -5,45 +5,54 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 	"benchtop/metrics/judge"
 )
 
+// requests are those of a run that are picked, in any order.
+type requests func(event.Pick) iter.Seq2[metrics.Request, error]
+
 // Summarize computes the report of a run from its requests. It is pure: the same requests give the same report, in any
-// order. It ranges over reqs two or three times, because peaks need the earliest start, levels the length of the load,
-// and the steady state its window. It keeps a few numbers and no chunks of each request, unless the plan asks for
-// detail. The first error of reqs ends it, and comes with the report of the requests before it.
+// order. It ranges over reqs twice, because peaks need the earliest start, and further times for the few requests whose
+// chunks are needed once levels and steady state are known. It keeps a digest and no chunks of each request, unless the
+// plan asks for detail. The first error of reqs ends it, and comes with the report of the requests before it.
 func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics.Report, error) {
-	sets := judge.Settings(run.Events)
-	seen, err := scan(reqs, &run.Plan, sets)
-	s := newSummary(run, seen)
-	for q, e := range reqs {
+	origin := noOrigin
+	for q, err := range reqs {
+		if err != nil {
+			break // the next pass meets it
+		}
+		origin = earlier(origin, &run.Plan, &q)
+	}
+	return sumUp(func(event.Pick) iter.Seq2[metrics.Request, error] { return reqs }, run, origin)
+}
+
+func sumUp(reqs requests, run metrics.Run, origin time.Duration) (r metrics.Report, err error) {
+	s := newSummary(&run.Plan, lastObjectives(&run.Plan, run.Events), origin)
+	for q, e := range ahead(reqs(event.Pick{})) {
 		if e != nil {
-			break // the first pass met the same error
+			err = e
+			break
 		}
 		s.request = q
 		s.add(&s.request)
 	}
-	s.finish()
-	r := &s.report
-	if r.Steered == 0 { // else the full load was not that of the plan
-		r.SteadyState = steadyState(&s.run.Plan, &s.open)
-	}
-	windows := steadyLevels(r, s.flight.Means())
-	if full := r.SteadyState; full != nil {
-		warn(full, r.Plan.SteadyState, s.length())
-		windows = append(windows, full)
-	}
-	fill(windows, reqs, &s.run.Plan)
-	return s.report, err
+	return s.finish(run, reqs), err
 }
 
+// summary is the report of a run in the making. It takes requests in any order.
 type summary struct {
-	run                   metrics.Run
+	run                   metrics.Run // but for the plan known at the end
 	report                metrics.Report
+	digests               digests
+	cells                 cells
 	accumulator           accumulator
 	line                  metrics.Timeline
 	samples               samples
@@ -65,46 +74,74 @@ type summary struct {
 	outcome               metrics.Outcome
 }
 
-func newSummary(run metrics.Run, seen overview) *summary {
-	slo := lastObjectives(&run.Plan, run.Events)
-	s := &summary{run: run, accumulator: accumulator{origin: seen.origin}, groups: groupSamples{}}
+// newSummary begins the report of a plan. The objectives are those of its end, origin is the earliest start of a
+// success.
+func newSummary(plan *metrics.Plan, slo metrics.SLO, origin time.Duration) *summary {
+	s := &summary{run: metrics.Run{Plan: *plan}, groups: groupSamples{}}
+	s.accumulator.origin = origin.Seconds()
+	s.line = metrics.Timeline{Plan: &s.run.Plan, SLO: slo}
 	r := &s.report
+	r.Plan, r.Objectives = *plan, slo
+	r.InputSources, r.OutputSources = map[metrics.TokenSource]int{}, map[metrics.TokenSource]int{}
+	return s
+}
+
+// add takes a request, with its chunks.
+func (s *summary) add(q *metrics.Request) {
+	r := &s.report
+	s.digests.add(q)
+	s.line.Replay(q)
+	s.sessions.add(&r.Plan, q)
+	if r.Plan.Warming(q) || q.Failure == metrics.Cancelled {
+		return
+	}
+	if q.OK() {
+		s.success(q)
+	} else {
+		s.failures.Add(q)
+		s.failed(q)
+	}
+	if r.Plan.Detailed {
+		r.Details = append(r.Details, *q)
+	}
+}
+
+// begin fills in what follows from the facts of the run and an overview of its requests.
+func (s *summary) begin(run metrics.Run) {
+	seen := s.digests.overview(&run.Plan, judge.Settings(run.Events))
+	plan, r := &s.run.Plan, &s.report
+	s.run = run
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
 	r.Probes, r.SpecDecode, r.Diffusion, r.Damaged = run.Probes, run.SpecDecode, run.Diffusion, run.Damaged
-	r.InputSources, r.OutputSources = map[metrics.TokenSource]int{}, map[metrics.TokenSource]int{}
 	r.Rows = make([]metrics.Row, 0, seen.requests) // a growing list would take twice the memory
-	s.open = overlap{make([]time.Duration, 0, seen.done.N), make([]time.Duration, 0, seen.done.N)}
+	s.open.starts, s.open.ends = slices.Grow(s.open.starts, seen.done.N), slices.Grow(s.open.ends, seen.done.N)
 	if r.Ended == metrics.Never {
 		r.Ended = seen.last
 	}
-	plan := &s.run.Plan
 	r.Duration = s.length().Seconds()
 	r.SentRate, r.DoneRate = seen.sent.Rate(), seen.done.Rate()
 	if plan.Paced() {
 		r.ScheduledRate = seen.scheduled.Rate()
 	}
-	r.Objectives, r.Steered = slo, manualChanges(seen.sets)
+	r.Steered = manualChanges(seen.sets)
 	if plan.Conversations == nil && r.Ended != metrics.Never && run.Reason == "" {
 		r.Missing = max(0, seen.top+1-seen.all)
 	}
-	s.line = metrics.Timeline{Plan: plan, SLO: slo}
 	s.samples = samplesOf(run.Server)
 	s.steps = newRateSteps(plan, seen.sets)
-	s.levels = judge.New(plan, slo, seen.sets, seen.scheduled, r.Ended, judge.Scratch{})
+	s.levels = judge.New(plan, r.Objectives, seen.sets, seen.scheduled, r.Ended, judge.Scratch{})
 	s.levels.SetClient(run.Client)
-	return s
 }
 
 // length of the run after its warm-up.
 func (s *summary) length() time.Duration { return max(0, s.report.Ended-s.run.Plan.Warmup) }
 
-func (s *summary) add(q *metrics.Request) {
+// place takes the digest of a request.
+func (s *summary) place(q *metrics.Request) {
 	r := &s.report
-	s.line.Replay(q)
 	s.samples.add(q)
 	s.flight.Add(r.Plan.LoadTime(q), q.Done)
 	s.steps.add(q)
-	s.sessions.add(&r.Plan, q)
 	if r.Plan.Warming(q) {
 		if s.levels.Outages.Answered(q.Sent, q.Answered()); q.Reached() {
 			s.levels.Outages.Reached(q.Done)
@@ -124,15 +161,11 @@ func (s *summary) add(q *metrics.Request) {
 	row := metrics.Row{Index: q.Index, SlotWait: max(0, q.SlotWait()).Seconds()}
 	if q.OK() {
 		row.Latency = q.E2EL().Seconds()
-		s.success(q)
-	} else {
-		s.failures.Add(q)
-		s.failed(q)
+		s.open.add(q.Sent, q.LastChunk)
+		o := q.Outcome()
+		s.accumulator.addSpan(&o)
 	}
 	r.Rows = append(r.Rows, row)
-	if r.Plan.Detailed {
-		r.Details = append(r.Details, *q)
-	}
 }
 
 // failed keeps a request that failed, in its place by index where not all are kept.
@@ -156,7 +189,13 @@ func byIndex(a, b metrics.FailedRequest) int { return cmp.Compare(a.Index, b.Ind
 func (s *summary) success(q *metrics.Request) {
 	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
 	r := &s.report
-	s.accumulator.add(&s.outcome)
+	s.accumulator.addChunks(&s.outcome)
+	for l := range metrics.NumLatencies {
+		if l.OfChunks() {
+			addLatency(&s.accumulator.samples[l], l, q)
+		}
+	}
+	s.cells.add(r.Plan.LoadTime(q), q)
 	switch {
 	case q.Pace() != metrics.Never:
 		s.paces.Add(s.outcome.TPOT())
@@ -165,7 +204,6 @@ func (s *summary) success(q *metrics.Request) {
 	}
 	groups := s.line.Groups.Of(q)
 	s.groups.add(&s.outcome, groups[:metrics.ByEndpoint]) // no report has endpoints
-	s.open.add(q.Sent, q.LastChunk)
 	r.InputSources[q.InputSource]++
 	if r.Plan.Generates() {
 		r.OutputSources[q.OutputSource]++
@@ -179,7 +217,6 @@ func (s *summary) success(q *metrics.Request) {
 		}
 		of.Add(q.TTFT().Seconds())
 	}
-	s.accumulator.addPlain(q)
 	switch q.VLLMLater {
 	case metrics.Never:
 		s.vllmUnread++
@@ -191,7 +228,13 @@ func (s *summary) success(q *metrics.Request) {
 	}
 }
 
-func (s *summary) finish() {
+// finish completes the report with the facts of the run. Chunks of some requests are read again.
+func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
+	s.begin(run)
+	for q := range s.digests.all() {
+		s.place(&q.Request)
+	}
+	s.gaps(reqs)
 	r, l := &s.report, &s.line
 	r.Counts = l.Totals
 	s.totals()
@@ -228,6 +271,63 @@ func (s *summary) finish() {
 	r.Answer.Complete(&whole, r.Levels, r.Split)
 	r.Gates = r.CheckGates()
 	conclude(r)
+	s.steady(reqs)
+	return *r
+}
+
+// gaps sorts the gaps between chunks into the levels: by cell where one level has all of it, else by request.
+func (s *summary) gaps(reqs requests) {
+	split := s.cells.sort(&s.levels)
+	if len(split) == 0 {
+		return
+	}
+	picked := map[int]bool{}
+	mine := func(q *metrics.Request) bool {
+		at := s.run.Plan.LoadTime(q)
+		return q.OK() && !s.run.Plan.Warming(q) && at != metrics.Never && split[metrics.SecondOf(at)]
+	}
+	for q := range s.digests.all() {
+		if mine(&q.Request) {
+			picked[q.Index] = true
+		}
+	}
+	for q := range reqs.of(picked) {
+		if mine(q) {
+			s.levels.AddGaps(q)
+		}
+	}
+}
+
+// of are those of the requests with certain indexes that can be read.
+func (r requests) of(picked map[int]bool) iter.Seq[*metrics.Request] {
+	return func(yield func(*metrics.Request) bool) {
+		if len(picked) == 0 {
+			return
+		}
+		var one metrics.Request
+		for q, err := range r(event.Pick{Only: func(index int) bool { return picked[index] }}) {
+			if err != nil {
+				return // the passes before met the same error
+			}
+			if one = q; picked[q.Index] && !yield(&one) {
+				return
+			}
+		}
+	}
+}
+
+// steady fills in the steady state and the steady windows of the levels.
+func (s *summary) steady(reqs requests) {
+	r := &s.report
+	if r.Steered == 0 { // else the full load was not that of the plan
+		r.SteadyState = steadyState(&s.run.Plan, &s.open)
+	}
+	windows := steadyLevels(r, s.flight.Means())
+	if full := r.SteadyState; full != nil {
+		warn(full, r.Plan.SteadyState, s.length())
+		windows = append(windows, full)
+	}
+	s.fill(windows, reqs)
 }
 
 func (s *summary) totals() {
@@ -244,18 +344,41 @@ func (s *summary) totals() {
 	r.ExactPeakConcurrency = s.open.mostWith(&s.broken)
 }
 
+// latencies computes the figures of the latencies: a few of them at once, since a list of each takes memory.
 func (s *summary) latencies() {
-	r, t := &s.report, &s.accumulator
-	for l := range metrics.NumLatencies {
-		if !r.Plan.Measures(l) {
-			t.samples[l] = nil
-		}
-		r.Statistics[l] = t.samples[l].Statistic(r.Plan.Percentiles, metrics.GatedPercentiles(r.Plan.Gates, l)...)
+	r := &s.report
+	var all sync.WaitGroup
+	var next atomic.Int32
+	for range min(runtime.GOMAXPROCS(0), mostAtOnce) {
+		all.Go(func() {
+			for l := next.Add(1) - 1; l < int32(metrics.NumLatencies); l = next.Add(1) - 1 {
+				r.Statistics[l] = s.statistic(metrics.Latency(l))
+			}
+		})
 	}
 	r.Speeds = s.paces.Speeds()
 	if s.vllmLater+s.vllmUnread > 0 {
 		r.VLLM = &metrics.VLLMReading{TTFT: s.vllmTTFT.Statistic(r.Plan.Percentiles), Unread: s.vllmUnread}
 	}
+	all.Wait()
+}
+
+// mostAtOnce bounds the latencies whose figures are computed at once.
+const mostAtOnce = 4
+
+func (s *summary) statistic(l metrics.Latency) metrics.Statistic {
+	p, sample := &s.run.Plan, s.accumulator.samples[l]
+	switch {
+	case !p.Measures(l):
+		sample = metrics.Sample{}
+	case !l.OfChunks():
+		for q := range s.digests.all() {
+			if q.OK() && !p.Warming(&q.Request) {
+				addLatency(&sample, l, &q.Request)
+			}
+		}
+	}
+	return sample.Statistic(p.Percentiles, metrics.GatedPercentiles(p.Gates, l)...)
 }
 
 // repeatShare is the part of a prompt from which on it repeats those before.
@@ -322,22 +445,33 @@ func steadyLevels(r *metrics.Report, flight []float64) (windows []*metrics.Stead
 	return windows
 }
 
-// fill sums up the events in each window, begin included and end not. It ranges over the requests once more, because
-// chunks are not kept and no window is known before.
-func fill(windows []*metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan) {
+// fill sums up the events in each window, begin included and end not. The chunks of the requests that were in flight at
+// its begin or its end are read again, because no window is known before.
+func (s *summary) fill(windows []*metrics.SteadyState, reqs requests) {
 	if len(windows) == 0 {
 		return
 	}
+	plan := &s.run.Plan
 	sums := metrics.Each(windows, func(s *metrics.SteadyState) windowSum { return windowSum{SteadyState: s} })
-	for q, err := range reqs {
-		if err != nil {
-			break // the passes before met the same error
-		}
-		if !q.OK() || plan.Warming(&q) {
+	picked := map[int]bool{}
+	for q := range s.digests.all() {
+		if !q.OK() || plan.Warming(&q.Request) {
 			continue
 		}
 		for i := range sums {
-			sums[i].add(&q, plan)
+			if sums[i].add(q, plan) {
+				picked[q.Index] = true
+			}
+		}
+	}
+	for q := range reqs.of(picked) {
+		if !q.OK() || plan.Warming(q) {
+			continue
+		}
+		for i := range sums {
+			if sums[i].cuts(q, tangled(q)) {
+				sums[i].output += outputWithin(q, sums[i].within)
+			}
 		}
 	}
 	for i := range sums {
@@ -354,10 +488,19 @@ type windowSum struct {
 
 func (s *windowSum) within(at time.Duration) bool { return at >= s.Start && at < s.End }
 
-func (s *windowSum) add(q *metrics.Request, plan *metrics.Plan) {
+// apart reports whether a request has no time in common with the window.
+func (s *windowSum) apart(q *metrics.Request) bool { return q.Sent >= s.End || q.LastChunk < s.Start }
+
+// cuts reports whether a part of the chunks of a request may lie in the window and another part not.
+func (s *windowSum) cuts(q *metrics.Request, tangled int) bool {
+	return !s.apart(q) && (tangled > 0 || !s.within(q.FirstChunk) || !s.within(q.LastChunk))
+}
+
+// add takes the digest of a success. It reports whether its chunks are needed.
+func (s *windowSum) add(q *digest, plan *metrics.Plan) bool {
 	s.Total++
-	if q.Sent >= s.End || q.LastChunk < s.Start {
-		return
+	if s.apart(&q.Request) {
+		return false
 	}
 	if s.within(q.Sent) {
 		s.Started++
@@ -373,7 +516,11 @@ func (s *windowSum) add(q *metrics.Request, plan *metrics.Plan) {
 	if s.within(q.LastChunk) {
 		s.Completed++
 	}
-	s.output += outputWithin(q, s.within)
+	if s.cuts(&q.Request, q.tangled) {
+		return true
+	}
+	s.output += q.OutputTokens
+	return false
 }
 
 func (s *windowSum) finish(plan *metrics.Plan) {

@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -105,5 +106,22 @@ func TestQuantileBetweenBuckets(t *testing.T) {
 		if got := h.Quantile(q).Seconds() * 1000; math.Abs(got-want) > want*0.016 {
 			t.Errorf("quantile %v: %v ms, want %v within 1.6 %%", q, got, want)
 		}
+	}
+}
+
+// A sample counts times as it counts their seconds, however many are equal.
+func TestSampleOfDurations(t *testing.T) {
+	var times, seconds Sample
+	for i := range 20_000 {
+		v := time.Duration(i*i%9000) * 25 * time.Microsecond
+		if i%7 == 0 {
+			v += 333 // no whole microseconds
+		}
+		times.AddDuration(v, 1+i%3)
+		seconds.AddTimes(v.Seconds(), 1+i%3)
+	}
+	a, b := times.Statistic([]float64{1, 50, 99}), seconds.Statistic([]float64{1, 50, 99})
+	if !reflect.DeepEqual(a, b) || a.N != 39_999 {
+		t.Errorf("%+v\n%+v", a, b)
 	}
 }

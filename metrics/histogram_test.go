@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -148,5 +149,22 @@ func TestHistogramPacked(t *testing.T) {
 		packed.Add(time.Hour)
 		plain.Add(time.Hour)
 		same("more", &packed, &plain)
+	}
+}
+
+// A sample counts times as it counts their seconds, however many are equal.
+func TestSampleOfDurations(t *testing.T) {
+	var times, seconds Sample
+	for i := range 20_000 {
+		v := time.Duration(i*i%9000) * 25 * time.Microsecond
+		if i%7 == 0 {
+			v += 333 // no whole microseconds
+		}
+		times.AddDuration(v, 1+i%3)
+		seconds.AddTimes(v.Seconds(), 1+i%3)
+	}
+	a, b := times.Statistic([]float64{1, 50, 99}), seconds.Statistic([]float64{1, 50, 99})
+	if !reflect.DeepEqual(a, b) || a.N != 39_999 {
+		t.Errorf("%+v\n%+v", a, b)
 	}
 }

@@ -260,7 +260,7 @@ func (p ports) reserve(text string) ports {
 const gcPercent = 400
 
 // garbageMost bounds the garbage that lies about: a large heap would let it grow without a gain.
-const garbageMost = 40 << 20
+const garbageMost = 32 << 20
 
 // TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the
 // garbage within garbageMost and the heap within half of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.

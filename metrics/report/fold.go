@@ -16,6 +16,7 @@ import (
 type Fold struct {
 	origin atomic.Int64 // the earliest start, in nanoseconds, until the first success
 	fixed  atomic.Bool
+	broken atomic.Bool // by a bug
 
 	mu    sync.Mutex // guards the following
 	ended []*metrics.Request
@@ -78,6 +79,17 @@ func (f *Fold) sumUpOne() bool {
 	q := f.ended[0]
 	f.ended[0], f.ended = nil, f.ended[1:]
 	f.mu.Unlock()
+	f.sum(q)
+	return true
+}
+
+// sum adds a request. A bug must not end the run: the report of its journal meets it again, when that has all.
+func (f *Fold) sum(q *metrics.Request) {
+	defer func() {
+		if recover() != nil {
+			f.broken.Store(true)
+		}
+	}()
 	if q.OK() && !f.fixed.Load() && !f.sums.run.Plan.Warming(q) {
 		f.fixed.Store(true)
 		f.sums.accumulator.origin = time.Duration(f.origin.Load()).Seconds()
@@ -85,7 +97,6 @@ func (f *Fold) sumUpOne() bool {
 	f.sums.request = *q
 	asInJournal(&f.sums.request)
 	f.sums.add(&f.sums.request)
-	return true
 }
 
 // asInJournal removes what a journal does not keep.
@@ -104,7 +115,7 @@ func (f *Fold) Report(source event.Source) (metrics.Report, error) {
 	f.sumUp()
 	f.summing.Lock()
 	defer f.summing.Unlock()
-	if s := f.sums; s != nil {
+	if s := f.sums; s != nil && !f.broken.Load() {
 		f.sums = nil
 		origin := noOrigin
 		for q := range s.digests.all() {

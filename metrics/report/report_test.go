@@ -249,3 +249,22 @@ func TestReadingOfVLLM(t *testing.T) {
 		t.Errorf("pooling: %+v", r.Statistics[metrics.TTFT])
 	}
 }
+
+// A bug in the sum of a request does not end the run: its report is that of the events.
+func TestFoldIsBroken(t *testing.T) {
+	plan := metrics.Plan{Requests: 1}
+	q := metrics.NewRequest(0)
+	q.Sent, q.FirstChunk, q.LastChunk, q.Done = 0, time.Second, time.Second, time.Second
+	source := func(event.Pick) event.Events {
+		return event.Followed(func(yield func(event.Event, error) bool) {
+			_ = yield(event.Event{Kind: event.Fact, Value: plan}, nil) && yield(event.Event{Kind: event.Done, Request: &q}, nil)
+		}, metrics.End{Ended: time.Second})
+	}
+	f := NewFold(&plan)
+	f.sums = &summary{}
+	f.Take(&event.Event{Kind: event.Done, Request: &q})
+	r, err := f.Report(source)
+	if err != nil || r.Completed != 1 {
+		t.Errorf("%v, %d requests", err, r.Completed)
+	}
+}

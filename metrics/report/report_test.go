@@ -257,7 +257,8 @@ func TestFoldIsBroken(t *testing.T) {
 	q.Sent, q.FirstChunk, q.LastChunk, q.Done = 0, time.Second, time.Second, time.Second
 	source := func(event.Pick) event.Events {
 		return event.Followed(func(yield func(event.Event, error) bool) {
-			_ = yield(event.Event{Kind: event.Fact, Value: plan}, nil) && yield(event.Event{Kind: event.Done, Request: &q}, nil)
+			_ = yield(event.Event{Kind: event.Fact, Value: plan}, nil) &&
+				yield(event.Event{Kind: event.Done, Request: &q}, nil)
 		}, metrics.End{Ended: time.Second})
 	}
 	f := NewFold(&plan)

@@ -11,6 +11,7 @@ import (
 
 	"benchtop/internal/assert"
 	"benchtop/loadgen/conn/conntest"
+	"benchtop/loadgen/target"
 )
 
 // stamping is the state of connections with the kernel's stamps.
@@ -143,20 +144,23 @@ func TestDescriptorUsedAgain(t *testing.T) {
 	}
 }
 
-// Stamps end with their goroutine and their descriptors.
+// A pool that is closed ends its poller.
 func TestPollerEnds(t *testing.T) {
-	stamps := stamping(t)
-	conn, _ := stampedPair(t, stamps)
-	stamps.close()
+	conntest.NeedStamps(t, KernelStamps())
+	g, err := target.New(target.Options{BaseURL: "http://model.test"})
+	assert.Succeeds(t, err)
+	pool := NewPool(g, "")
+	conn, _ := stampedPair(t, pool.stamps)
+	pool.Close()
 	_ = conn.Close()
-	p := stamps.poller
+	p := pool.stamps.poller
 	for ended := false; !ended; time.Sleep(time.Millisecond) { // or the test takes too long
 		p.mu.Lock()
 		ended = p.fd < 0
 		p.mu.Unlock()
 	}
 	client, _ := tcpPair(t)
-	if c := newTimedConn(client, stamps); c.kernel != nil {
+	if c := newTimedConn(client, pool.stamps); c.kernel != nil {
 		t.Error("a socket without a poller")
 	}
 }

@@ -84,6 +84,7 @@ func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end()
+	p.stamps.close()
 	for c := range p.open {
 		_ = c.raw.Close()
 	}

@@ -144,7 +144,7 @@ func TestFaultsAreCounted(t *testing.T) {
 	f.listen(t)
 	dir := t.TempDir()
 	r := benchtop(append(strings.Fields("serve --model m --request-rate 80 --burstiness inf --max-concurrency 5 "+
-		"--stall-timeout 500ms --save-result --result-filename o.json "+shortPrompts), "--base-url",
+		"--stall-timeout 2s --save-result --result-filename o.json "+shortPrompts), "--base-url",
 		"http://"+f.address, "--num-prompts", fmt.Sprint(requests), "--result-dir", dir)...)
 	want := map[string]int{}
 	f.mu.Lock()

@@ -185,3 +185,31 @@ func TestNoWakeIsLost(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// Data that comes during a standstill, together with the end of the time, is read all the same.
+func TestDataAndDeadlineAtOnce(t *testing.T) {
+	stamps := stamping(t)
+	conn, server := stampedPair(t, stamps)
+	p := make([]byte, 8)
+	_, _ = server.Write([]byte("first"))
+	if n, err := conn.Read(p); n != 5 || err != nil {
+		t.Fatalf("%d bytes, %v", n, err)
+	}
+	const soon = 200 * time.Millisecond
+	_ = conn.SetReadDeadline(time.Now().Add(soon))
+	read := make(chan error)
+	go func() {
+		n, err := conn.Read(p)
+		if err == nil && string(p[:n]) != "late" {
+			err = fmt.Errorf("%q", p[:n])
+		}
+		read <- err
+	}()
+	time.Sleep(soon / 4) // it waits
+	conn.kernel.mu.Lock()
+	_, _ = server.Write([]byte("late"))
+	time.Sleep(2 * soon)
+	<-conn.kernel.readable // the end of the time is told together with the data
+	conn.kernel.mu.Unlock()
+	assert.Succeeds(t, <-read)
+}

@@ -163,11 +163,13 @@ func (s *socket) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read returns the stamp of the data besides: a time of the wall clock in nanoseconds, or noStamp.
+// read returns the stamp of the data besides: a time of the wall clock in nanoseconds, or noStamp. After an error the
+// next read does not wait, since this one may have been told of data.
 func (s *socket) read(p []byte) (int, int64, error) {
 	for wait := s.drained && !s.hungUp.Load() && len(p) > 0; ; wait = true {
 		if wait {
 			if err := s.await(); err != nil {
+				s.drained = false
 				return 0, noStamp, s.failed("read", err)
 			}
 		}
@@ -177,6 +179,7 @@ func (s *socket) read(p []byte) (int, int64, error) {
 			s.hungUp.Store(false) // that was of another time
 			continue
 		case err != nil:
+			s.drained = false
 			return 0, noStamp, s.failed("read", err)
 		case n == 0 && len(p) > 0:
 			return 0, noStamp, io.EOF

@@ -60,7 +60,7 @@ func (f *faulty) arrive(id string) string {
 		3: "http_status 503", 5: "http_status 429", 7: "reset", 9: "truncated", 11: "error_in_stream", 13: "malformed",
 		15: "no_output", 17: "stall", 19: "reset before", 21: "truncated",
 	}[f.number]
-	if f.number > 30 && f.held < f.holds {
+	if f.number > 140 && f.held < f.holds {
 		f.held++
 		kind = "held"
 	}
@@ -143,8 +143,8 @@ func TestFaultsAreCounted(t *testing.T) {
 	f := &faulty{address: "127.0.0.1:0", holds: 5, ends: map[string]string{}}
 	f.listen(t)
 	dir := t.TempDir()
-	r := benchtop(append(strings.Fields("serve --model m --request-rate 80 --burstiness inf --max-concurrency 5 "+
-		"--stall-timeout 2s --save-result --result-filename o.json "+shortPrompts), "--base-url",
+	r := benchtop(append(strings.Fields("serve --model m --request-rate 80 --burstiness inf --max-concurrency 6 "+
+		"--stall-timeout 1s --save-result --result-filename o.json "+shortPrompts), "--base-url",
 		"http://"+f.address, "--num-prompts", fmt.Sprint(requests), "--result-dir", dir)...)
 	want := map[string]int{}
 	f.mu.Lock()

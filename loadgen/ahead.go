@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -18,10 +19,7 @@ const (
 	aheadMost = 64
 	// aheadBytes is how much memory bodies may take that are made and not sent. Then none is made ahead.
 	aheadBytes = 16 << 20
-	// burstTime is the time in which arrivals come about together, so that they need a connection each.
-	burstTime = 20 * time.Millisecond
-	// aheadTime is how long before its time the body of a later turn is made, and how long before connections may be
-	// opened for a burst: those in use may be free later.
+	// aheadTime is how long before its time the body of a later turn is made.
 	aheadTime = time.Second
 )
 
@@ -63,7 +61,6 @@ type arrivals struct {
 	ready   chan arrival // closed behind the last one
 	err     error        // why there are no more, once ready is closed; nil at the end of the schedule
 	awaited atomic.Bool  // the next one, by the dispatcher
-	bursts  chan int     // the connections for those that come together
 	stop    context.CancelFunc
 }
 
@@ -73,16 +70,10 @@ func (d *dispatcher) arrivals(schedule shape.Schedule) *arrivals {
 	if d.options.ClosedLoop {
 		most = 0
 	}
-	a := &arrivals{ready: make(chan arrival, most), bursts: make(chan int, 1)}
+	a := &arrivals{ready: make(chan arrival, most)}
 	ctx, stop := context.WithCancel(d.stopping)
 	a.stop = stop
 	d.preparing.Go(func() {
-		for n := range a.bursts {
-			_ = d.pools.Spare(ctx, n) // requests open missing ones
-		}
-	})
-	d.preparing.Go(func() {
-		defer close(a.bursts)
 		defer close(a.ready)
 		defer func() {
 			if bug := recover(); bug != nil {
@@ -96,24 +87,18 @@ func (d *dispatcher) arrivals(schedule shape.Schedule) *arrivals {
 
 // feed prepares one arrival after the other until ctx ends.
 func (d *dispatcher) feed(ctx context.Context, a *arrivals, schedule shape.Schedule) error {
-	together, since := 0, time.Duration(0) // the burst
 	for at := range schedule {
 		j, err := d.take()
 		if err != nil {
 			return err
 		}
-		if len(a.ready) > aheadMost/4 {
-			time.Sleep(time.Millisecond) // what is due goes before what is not, also in the scheduler of Go
+		if len(a.ready) > aheadMost/4 { // what is due goes before what is not, and so do sockets
+			time.Sleep(time.Millisecond)
+		} else if len(a.ready) > 0 {
+			runtime.Gosched()
 		}
 		if !a.awaited.Swap(false) && j.ahead == nil {
 			j.prepare()
-		}
-		if at-since > burstTime {
-			together, since = 0, at
-		}
-		together++
-		if lead := at - d.clock.Now(); d.planned && 0 < lead && lead < aheadTime && together > 1 {
-			a.burst(min(together, aheadMost))
 		}
 		select {
 		case a.ready <- arrival{j, at}:
@@ -123,16 +108,6 @@ func (d *dispatcher) feed(ctx context.Context, a *arrivals, schedule shape.Sched
 		}
 	}
 	return nil
-}
-
-// burst has connections opened for so many arrivals at once. Only feed calls it.
-func (a *arrivals) burst(n int) {
-	select {
-	case before := <-a.bursts:
-		n = max(n, before)
-	default:
-	}
-	a.bursts <- n
 }
 
 // next is the next arrival; false when there are no more, or the sending has ended.

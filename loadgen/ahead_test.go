@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -93,33 +92,4 @@ func TestOrderAfterThePlan(t *testing.T) {
 			t.Errorf("%s, the last at %s", ids, book.all[8].Sent)
 		}
 	})
-}
-
-// Arrivals that come together find connections open; a closed loop and one arrival after the other open none ahead.
-func TestConnectionsForBursts(t *testing.T) {
-	half := 500 * time.Millisecond
-	for _, c := range []struct {
-		name     string
-		schedule shape.Schedule
-		connects bool // by a request
-		open     int
-	}{
-		{"a burst", shape.At([]time.Duration{0, half, half, half + time.Millisecond}), false, 4},
-		{"one by one", every(10*time.Second, 4), true, 4},
-	} {
-		bubble(t, c.name, func(t *testing.T) {
-			s := newScripted(t, answer(time.Second))
-			s.slow = 100 * time.Millisecond
-			var book logbook
-			e := perform(t, s, &prompts{n: 4}, &book, func(o *Options) { o.Schedule = c.schedule }, nil)
-			for _, q := range book.all[1:] {
-				if (q.Connect > 0) != c.connects {
-					t.Errorf("request %d took %s to connect", q.Index, q.Connect)
-				}
-			}
-			if n := e.pools.Stats().Dialled; n != c.open {
-				t.Errorf("%d connections were opened, want %d", n, c.open)
-			}
-		})
-	}
 }

@@ -60,8 +60,7 @@ func TestMeasure(t *testing.T) {
 			if most := max(l.Streams, 0); most > 0 && r.MostStreams > most || r.MostStreams < 1 {
 				t.Errorf("%d streams at most", r.MostStreams)
 			}
-			// At a rate, connections for those that come together are opened before.
-			if fresh := r.Connect.N > 0; fresh == l.Preconnect && l.Rate == 0 {
+			if fresh := r.Connect.N > 0; fresh == l.Preconnect {
 				t.Errorf("%d connections were dialled by requests", r.Connect.N)
 			}
 			if r.Seconds <= 0 || r.ChunksPerSecond <= 0 || r.RequestsPerSecond <= 0 || r.CPUSeconds < 0 ||

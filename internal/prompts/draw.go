@@ -155,6 +155,9 @@ func (d *Drawing) lightLoad(perSecond float64) func(int, time.Duration) bool {
 			d.byServer.beside.Store(true)
 			return true
 		}
+		if in < 2*serverPatience { // a part of those that are done together would look slow
+			return false
+		}
 		need := "may need any number of them"
 		if perSecond > 0 {
 			need = fmt.Sprintf("needs %.3g", perSecond)

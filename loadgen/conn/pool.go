@@ -294,32 +294,6 @@ func (p *Pool) Open(ctx context.Context, n int) error {
 	return fmt.Errorf("%d of %d connections are open: %w", p.Stats().Open, n, err)
 }
 
-// Spare opens connections ahead of need until n are ready for a request. It opens one after the other, since requests
-// are under way.
-func (p *Pool) Spare(ctx context.Context, n int) error {
-	for p.ready() < n {
-		c, err := p.Dial(ctx)
-		if err != nil {
-			return err
-		}
-		p.add(c)
-	}
-	return nil
-}
-
-// ready counts the connections that will not expire within a second.
-func (p *Pool) ready() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := len(p.ahead)
-	for _, c := range p.idle {
-		if time.Since(c.since) < idleLimit-time.Second {
-			n++
-		}
-	}
-	return n
-}
-
 // dialMissing opens connections until none is missing. A dialer gives up at its first failure and leaves the connection
 // to the other dialers, so that a single failure matters little and a server that is down gets few dials.
 func (p *Pool) dialMissing(ctx context.Context, missing chan struct{}) error {

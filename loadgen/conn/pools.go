@@ -20,16 +20,11 @@ func NewPools(targets []*target.Target, timestamps string) (all Pools) {
 }
 
 // Open opens connections ahead of need until n are open, in equal parts; see Pool.Open.
-func (p Pools) Open(ctx context.Context, n int) error { return p.each(ctx, n, (*Pool).Open) }
-
-// Spare opens connections ahead of need until n are ready for a request, in equal parts.
-func (p Pools) Spare(ctx context.Context, n int) error { return p.each(ctx, n, (*Pool).Spare) }
-
-func (p Pools) each(ctx context.Context, n int, open func(*Pool, context.Context, int) error) error {
+func (p Pools) Open(ctx context.Context, n int) error {
 	errs := make([]error, len(p))
 	var opening sync.WaitGroup
 	for i, pool := range p {
-		opening.Go(func() { errs[i] = open(pool, ctx, (n+len(p)-1-i)/len(p)) })
+		opening.Go(func() { errs[i] = pool.Open(ctx, (n+len(p)-1-i)/len(p)) })
 	}
 	opening.Wait()
 	return errors.Join(errs...)

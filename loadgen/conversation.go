@@ -138,6 +138,7 @@ func (c *conversation) release(turns []int, from time.Duration, parent string) {
 		if c.Timed {
 			at = max(from, c.start+c.Turns[turn].At)
 		}
+		at = at.Round(time.Microsecond) // as the journal has it
 		if at <= c.engine.clock.Now() {
 			j.resume(at) // before a conversation that is new can take the slot
 		} else {

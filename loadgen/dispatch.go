@@ -46,7 +46,7 @@ func (e *Engine) dispatch(prompts datasets.Flow) error {
 		e.planSent.Store(true)
 		e.pacer.Wait(e.stopping, math.MaxInt64, true) // until the plan is left
 	}
-	if !e.pacer.PlanLeft() {
+	if !e.pacer.PlanLeft() || e.stopping.Err() != nil {
 		return nil
 	}
 	if d.planned = false; e.options.ClosedLoop {

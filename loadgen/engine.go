@@ -71,7 +71,7 @@ type Options struct {
 	// Active is the most conversations that are under way, those between two turns among them; 0 for no limit.
 	Active int
 	// Steered draws the gaps between the arrivals of a load that SetRate sets, in seconds at a rate of 1; nil for even
-	// gaps. Only the dispatcher calls it.
+	// gaps. One goroutine at a time calls it.
 	Steered func() float64
 	// SteeredUntil ends the sending, as Until does, of a run whose arrivals were steered or paused, since its schedule
 	// no longer determines its length. With 0 the prompts end it.

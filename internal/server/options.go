@@ -283,7 +283,9 @@ func (o *Options) sources(p *usage.Problems) (all []netip.Addr) {
 			continue
 		}
 		_ = probe.Close()
-		all = append(all, a.Unmap())
+		if a = a.Unmap(); !slices.Contains(all, a) {
+			all = append(all, a)
+		}
 	}
 	p.BadIf(slices.ContainsFunc(all, func(a netip.Addr) bool { return a.Is4() != all[0].Is4() }),
 		"--bind %s: an address of IPv4 and one of IPv6 reach different servers; use one kind", o.bind)

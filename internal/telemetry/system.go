@@ -263,7 +263,8 @@ const gcPercent = 400
 const garbageMost = 32 << 20
 
 // TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the
-// garbage within garbageMost and the heap within half of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
+// garbage within garbageMost, or a quarter of what is in use where that is more, and the heap within half of the
+// memory. Settings of the user by GOGC or GOMEMLIMIT stay.
 func TuneMemory() {
 	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"), ownMemory())
 	if percent != 0 {
@@ -290,10 +291,15 @@ var collectorPercent int64
 
 // adjustCollector changes a setting that is off by a quarter, since a change stops all goroutines for a moment.
 func adjustCollector(useless *[1 << 10]byte) {
-	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(heap)
-	want := int64(gcPercent)
-	if live := int64(heap[0].Value.Uint64()); live > 0 {
+	// The percentage is of all that a collection looks at.
+	looked := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"},
+		{Name: "/gc/scan/globals:bytes"}}
+	metrics.Read(looked)
+	want, live := int64(gcPercent), int64(0)
+	for _, part := range looked {
+		live += int64(part.Value.Uint64())
+	}
+	if live > 0 {
 		want = min(want, max(leastPercent, 100*garbageMost/live))
 	}
 	if was := collectorPercent; 4*want < 3*was || 3*want > 4*was {

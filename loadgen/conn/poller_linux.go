@@ -132,10 +132,13 @@ func (p *poller) look() {
 			return
 		}
 		p.wake(p.events[:n])
-		if !p.decide(n) {
+		switch rests := p.decide(n); {
+		case n == len(p.events): // there may be more
+		case !rests:
 			return
+		default:
+			time.Sleep(pollPause)
 		}
-		time.Sleep(pollPause)
 	}
 }
 

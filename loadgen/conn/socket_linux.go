@@ -176,7 +176,6 @@ func (s *socket) read(p []byte) (int, int64, error) {
 		n, err := s.receive(p)
 		switch {
 		case err == unix.EAGAIN:
-			s.hungUp.Store(false) // that was of another time
 			continue
 		case err != nil:
 			s.drained = false

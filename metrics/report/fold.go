@@ -97,6 +97,7 @@ func (f *Fold) sum(q *metrics.Request) {
 	f.sums.request = *q
 	asInJournal(&f.sums.request)
 	f.sums.add(&f.sums.request)
+	f.sums.line.Pack()
 }
 
 // asInJournal removes what a journal does not keep.
@@ -125,7 +126,7 @@ func (f *Fold) Report(source event.Source) (metrics.Report, error) {
 		g, err := gather(source(none), func(*metrics.Plan, *metrics.Request) {})
 		slo := lastObjectives(&g.run.Plan, g.run.Events)
 		if err == nil && g.run.Ended != metrics.Never && g.run.Damaged == 0 && len(g.recounts) == 0 &&
-			slices.Equal(slo, s.report.Objectives) && (origin == noOrigin || int64(origin) == f.origin.Load()) {
+			slices.Equal(slo, s.report.Objectives) && (origin == noOrigin || origin.Seconds() == s.accumulator.origin) {
 			s.report.Objectives = slo
 			return s.finish(g.run, g.requests(source)), nil
 		}

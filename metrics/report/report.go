@@ -100,8 +100,10 @@ func ahead(all iter.Seq2[metrics.Request, error]) iter.Seq2[metrics.Request, err
 	const many, batches = 32, 4
 	return func(yield func(metrics.Request, error) bool) {
 		out := make(chan []read, batches)
+		var bug any // told where it can be caught
 		go func() {
 			defer close(out)
+			defer func() { bug = recover() }()
 			var batch []read
 			for q, err := range all {
 				if batch = append(batch, read{q, err}); len(batch) == many {
@@ -116,6 +118,9 @@ func ahead(all iter.Seq2[metrics.Request, error]) iter.Seq2[metrics.Request, err
 			for i := 0; i < len(batch) && more; i++ {
 				more = yield(batch[i].Request, batch[i].err)
 			}
+		}
+		if bug != nil {
+			panic(bug)
 		}
 	}
 }

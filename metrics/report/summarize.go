@@ -349,8 +349,14 @@ func (s *summary) latencies() {
 	r := &s.report
 	var all sync.WaitGroup
 	var next atomic.Int32
+	var bug atomic.Value // told where it can be caught
 	for range min(runtime.GOMAXPROCS(0), mostAtOnce) {
 		all.Go(func() {
+			defer func() {
+				if b := recover(); b != nil {
+					bug.CompareAndSwap(nil, fmt.Sprint(b))
+				}
+			}()
 			for l := next.Add(1) - 1; l < int32(metrics.NumLatencies); l = next.Add(1) - 1 {
 				r.Statistics[l] = s.statistic(metrics.Latency(l))
 			}
@@ -360,7 +366,9 @@ func (s *summary) latencies() {
 	if s.vllmLater+s.vllmUnread > 0 {
 		r.VLLM = &metrics.VLLMReading{TTFT: s.vllmTTFT.Statistic(r.Plan.Percentiles), Unread: s.vllmUnread}
 	}
-	all.Wait()
+	if all.Wait(); bug.Load() != nil {
+		panic(bug.Load())
+	}
 }
 
 // mostAtOnce bounds the latencies whose figures are computed at once.

@@ -173,6 +173,10 @@ func TestFaultsAreCounted(t *testing.T) {
 			}
 			got[kind] += x.Count
 		}
+		// What the server had not read when it went is reset, and it knows nothing of it.
+		if more := got["reset"] - want["reset"]; more > 0 {
+			got["connect"], got["reset"] = got["connect"]+more, want["reset"]
+		}
 		if !maps.Equal(got, want) {
 			t.Errorf("%s counts %v, the server %v", name, got, want)
 		}

@@ -5,7 +5,8 @@ GOPACKAGES  = golang.org/x/tools/go/packages/gopackages@v0.44.0
 GOCOGNIT    = github.com/uudashr/gocognit/cmd/gocognit@v1.3.0
 FUZZTIME    = 10s
 
-.PHONY: release check test fmt vet staticcheck race cross fuzz bench microbench soak kills screens golden lines complexity
+.PHONY: release check test fmt vet staticcheck race cross fuzz bench microbench soak kills screens golden lines \
+	complexity
 
 # Tests wait now and then; other checks take the processor meanwhile, and are nice, since tests have a clock.
 check: fmt lines complexity vet
@@ -65,8 +66,8 @@ bench:
 microbench:
 	go test -run '^$$' -bench . -benchmem ./...
 
-# A run of 500 streams for half an hour: goroutines, descriptors and live heap must be flat. SOAK=3m is quick, and mostly too short
-# to tell.
+# A run of 500 streams for half an hour: goroutines, descriptors and live heap must be flat. SOAK=3m is quick, and mostly
+# too short to tell.
 SOAK = 30m
 soak:
 	go test -count 1 -timeout 0 ./internal/cli -run '^TestSoak$$' -v -args -soak $(SOAK)

@@ -30,9 +30,9 @@ type Histogram struct {
 // packedMost is the greatest count, and the greatest distance of buckets, of a packed histogram.
 const packedMost = math.MaxUint8
 
-// pack makes a histogram small that is complete: of the occupied buckets alone it keeps the distance from the one
+// Pack makes a histogram small that is complete: of the occupied buckets alone it keeps the distance from the one
 // before and the count, two buckets in each of counts. One with greater numbers is only trimmed. A change unpacks it.
-func (h *Histogram) pack() {
+func (h *Histogram) Pack() {
 	if h.packed || h.n == 0 {
 		return
 	}

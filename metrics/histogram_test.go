@@ -119,7 +119,7 @@ func TestHistogramPacked(t *testing.T) {
 			plain.change(v, 1+rnd.IntN(300)*rnd.IntN(2))
 		}
 		packed := plain.Share()
-		packed.pack()
+		packed.Pack()
 		if len(packed.counts) > len(plain.counts) {
 			t.Fatalf("seed %d: %d words instead of %d", seed, len(packed.counts), len(plain.counts))
 		}
@@ -145,7 +145,7 @@ func TestHistogramPacked(t *testing.T) {
 		packed.change(first, -1)
 		plain.change(first, -1)
 		same("less", &packed, &plain)
-		packed.pack()
+		packed.Pack()
 		packed.Add(time.Hour)
 		plain.Add(time.Hour)
 		same("more", &packed, &plain)

@@ -356,7 +356,7 @@ func (t *Timeline) Pack() {
 		for range perMinute {
 			w := t.own(t.packed)
 			for l := range w.Histograms {
-				w.Histograms[l].pack()
+				w.Histograms[l].Pack()
 			}
 			t.packed++
 		}

@@ -12,8 +12,8 @@ import (
 	"benchtop/internal/assert"
 )
 
-// Connections come from the addresses in turn, those of the client for questions among them, also to a proxy. Only Linux has
-// all of 127.0.0.0/8.
+// Connections come from the addresses in turn, those of the client for questions among them, also to a proxy. Only
+// Linux has all of 127.0.0.0/8.
 func TestBind(t *testing.T) {
 	from := []netip.Addr{netip.MustParseAddr("127.0.0.2"), netip.MustParseAddr("127.0.0.3")}
 	var mu sync.Mutex

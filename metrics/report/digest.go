@@ -116,6 +116,9 @@ func (d *digest) read(b []byte) []byte {
 // belong are known at the end only.
 type cells []cell
 
+// packBehind is the number of seconds after which hardly any request of a second is still to end.
+const packBehind = 120
+
 type cell struct {
 	first, last time.Duration // load times
 	gaps        metrics.Histogram
@@ -129,6 +132,9 @@ func (c *cells) add(load time.Duration, q *metrics.Request) {
 	k := metrics.SecondOf(load)
 	for len(*c) <= k {
 		*c = append(*c, cell{first: math.MaxInt64, last: math.MinInt64})
+		if old := len(*c) - packBehind; old >= 0 {
+			(*c)[old].gaps.Pack()
+		}
 	}
 	of := &(*c)[k]
 	of.first, of.last = min(of.first, load), max(of.last, load)

@@ -45,3 +45,25 @@ func TestDigests(t *testing.T) {
 		t.Errorf("%d of %d requests, %d bytes", i, len(all), bytes)
 	}
 }
+
+// The gaps of seconds long past take a few bytes, and count as before, also when one of them gets more.
+func TestCellsPack(t *testing.T) {
+	var all cells
+	want := metrics.Histogram{}
+	for i := range 3 * packBehind {
+		q := eventtest.Simple(i, time.Duration(i)*time.Second, time.Millisecond, 20*time.Millisecond, 5)
+		for _, load := range []time.Duration{time.Duration(i) * time.Second, 0} { // the first second gets one each time
+			all.add(load, &q)
+			for k := 1; k < len(q.Chunks); k++ {
+				want.Add(q.Gap(k))
+			}
+		}
+	}
+	var got metrics.Histogram
+	for i := range all {
+		got.Merge(&all[i].gaps)
+	}
+	if got.Count() != want.Count() || got.Quantile(.5) != want.Quantile(.5) || got.Mean() != want.Mean() {
+		t.Errorf("%d gaps, mean %s; want %d, %s", got.Count(), got.Mean(), want.Count(), want.Mean())
+	}
+}

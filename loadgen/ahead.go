@@ -92,6 +92,9 @@ func (d *dispatcher) feed(ctx context.Context, a *arrivals, schedule shape.Sched
 		if err != nil {
 			return err
 		}
+		if !d.options.Part.Has(j.number) {
+			continue
+		}
 		if len(a.ready) > aheadMost/4 { // what is due goes before what is not, and so do sockets
 			time.Sleep(time.Millisecond)
 		} else if len(a.ready) > 0 {

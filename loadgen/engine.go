@@ -70,6 +70,8 @@ type Options struct {
 	Limit int
 	// Active is the most conversations that are under way, those between two turns among them; 0 for no limit.
 	Active int
+	// Part is the share of the load that this engine sends. Schedule, limits, rates and prompts are those of the whole.
+	Part metrics.Part
 	// Steered draws the gaps between the arrivals of a load that SetRate sets, in seconds at a rate of 1; nil for even
 	// gaps. One goroutine at a time calls it.
 	Steered func() float64
@@ -203,7 +205,7 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	e := &Engine{
 		options: o, clock: conn.Clock{Start: o.Start}, sink: sink,
 		encoder: newEncoder(&o),
-		limiter: limiter{limit: o.Limit, most: o.Active},
+		limiter: limiter{limit: share(o.Part, o.Limit), most: share(o.Part, o.Active)},
 	}
 	until := o.Until
 	if o.ClosedLoop {
@@ -324,9 +326,9 @@ func isEndpoint(s string) bool {
 // where only these are limited.
 func (e *Engine) SetLimit(n int) {
 	if e.options.Active > 0 && e.options.Limit == 0 {
-		e.limiter.setMost(n)
+		e.limiter.setMost(share(e.options.Part, n))
 	} else {
-		e.limiter.setLimit(n)
+		e.limiter.setLimit(share(e.options.Part, n))
 	}
 }
 

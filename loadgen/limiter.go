@@ -1,6 +1,10 @@
 package loadgen
 
-import "sync"
+import (
+	"sync"
+
+	"benchtop/metrics"
+)
 
 // limiter lets at most so many jobs run at once and starts the others in the order they came, those that go on with a
 // conversation before those that begin one. A job that waits is an entry in a queue, not a goroutine; a goroutine that
@@ -10,8 +14,8 @@ type limiter struct {
 	work sync.WaitGroup
 
 	mu       sync.Mutex    // guards everything below
-	limit    int           // of jobs; 0: none
-	most     int           // conversations; 0: no limit
+	limit    int           // of jobs; 0: none, negative: nothing is started
+	most     int           // conversations; 0: no limit, negative: none begins
 	paused   bool          // nothing is started
 	running  int           // jobs
 	active   int           // conversations that have begun and not left
@@ -146,7 +150,7 @@ func (l *limiter) wait() { l.work.Wait() }
 func (l *limiter) setLimit(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.limit = max(n, 0)
+	l.limit = n
 	l.fill()
 }
 
@@ -154,7 +158,7 @@ func (l *limiter) setLimit(n int) {
 func (l *limiter) setMost(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.most = max(n, 0)
+	l.most = n
 	l.fill()
 }
 
@@ -199,4 +203,12 @@ func (l *limiter) close() []*job {
 	l.resuming, l.queue = nil, nil
 	l.signal()
 	return dropped
+}
+
+// share is the part of a limit that is an engine's own. A limit stays one where the others have all of it.
+func share(p metrics.Part, limit int) int {
+	if n := p.Of(limit); n > 0 || limit <= 0 {
+		return max(n, 0)
+	}
+	return -1
 }

@@ -19,6 +19,8 @@ const (
 type ClientSecond struct {
 	// At is the end of the second, Took its length: more than a second where the client itself stood still.
 	At, Took time.Duration
+	// Part of the run whose machine this is, 0 where there is one machine.
+	Part int
 	// CPU is the number of cores that the process kept busy, of the Cores that it may use. CPUWait is the average
 	// number of its threads that waited for a core; 0 where the system does not report it.
 	CPU, CPUWait, Cores float64
@@ -192,6 +194,8 @@ type Evidence struct {
 	length  time.Duration
 	busy    int // seconds without time left
 	n       int // seconds
+	// parts have the evidence of each machine of a run of several, by its seconds alone.
+	parts []Evidence
 }
 
 // of sets the figures that follow from the plan and from the gaps between chunks.
@@ -212,6 +216,31 @@ func (e *Evidence) add(s *ClientSecond) {
 	if s.full() {
 		e.busy++
 	}
+	if s.Part > 0 && s.Part <= mostParts {
+		e.parts = append(e.parts, make([]Evidence, max(0, s.Part-len(e.parts)))...)
+		own := *s
+		own.Part = 0
+		e.parts[s.Part-1].add(&own)
+	}
+}
+
+// worstPart is the evidence of the machine that had the least time left, with words for it; of a run of one machine all.
+func (e *Evidence) worstPart() (worst *Evidence, on string) {
+	worst = e
+	for i := range e.parts {
+		if part := &e.parts[i]; worst == e || part.strain() > worst.strain() {
+			worst, on = part, fmt.Sprintf(" on part %d", i+1)
+		}
+	}
+	return worst, on
+}
+
+// strain orders machines by how little time they had left.
+func (e *Evidence) strain() float64 {
+	if e.length <= 0 {
+		return 0
+	}
+	return float64(e.stood)/float64(e.length)/StallMost + float64(e.busy)/float64(max(e.n, 1))/BusyMost
 }
 
 // Verdict judges the evidence.
@@ -221,8 +250,9 @@ func (e *Evidence) Verdict() Verdict {
 		v.Why, v.Touches = append(v.Why, fmt.Sprintf(format, args...)), append(v.Touches, touches)
 	}
 	const times = FirstTokens | Gaps | WholeRequests | WithinSLO
-	if e.stood > 0 && float64(e.stood) > StallMost*float64(e.length) {
-		bad(OfferedRate|times, "stalled for %s", rounded(e.stood))
+	worst, on := e.worstPart()
+	if worst.stood > 0 && float64(worst.stood) > StallMost*float64(worst.length) {
+		bad(OfferedRate|times, "stalled for %s%s", rounded(worst.stood), on)
 	}
 	if e.Refused > 0 {
 		bad(OfferedRate|FailureCounts|WithinSLO, "no socket for %d of the requests", e.Refused)
@@ -238,8 +268,8 @@ func (e *Evidence) Verdict() Verdict {
 	if own && e.stamps.Chunks >= fewestJudged && e.sched > SchedMost {
 		bad(times, "p99 read delay %s", rounded(e.sched))
 	}
-	if e.n > 1 && e.busy > 1 && float64(e.busy) > BusyMost*float64(e.n) {
-		bad(OfferedRate|times, "CPU full for %d of %d s", e.busy, e.n)
+	if worst.n > 1 && worst.busy > 1 && float64(worst.busy) > BusyMost*float64(worst.n) {
+		bad(OfferedRate|times, "CPU full for %d of %d s%s", worst.busy, worst.n, on)
 	}
 	return v
 }

@@ -2,7 +2,9 @@ package metrics
 
 import (
 	"math"
+	"slices"
 	"sort"
+	"strconv"
 	"time"
 )
 
@@ -170,7 +172,7 @@ func usualGap(itl *Histogram) time.Duration {
 
 // Recent is the verdict on the last seconds. Requests without a socket always count, because their cause lasts.
 func (c *ClientHealth) Recent(p *Plan, itl *Histogram) Verdict {
-	recent := c.Seconds[max(0, len(c.Seconds)-recentSeconds):]
+	recent := c.Seconds[max(0, len(c.Seconds)-recentSeconds*max(p.Part.N, 1)):]
 	e := evidenceOf(p, recent, itl)
 	e.Refused = c.refused
 	for _, s := range recent {
@@ -180,6 +182,29 @@ func (c *ClientHealth) Recent(p *Plan, itl *Histogram) Verdict {
 		e.Late = max(e.Late, s.LateP99)
 	}
 	return e.Verdict()
+}
+
+// partMissing is the time without samples from which on it is not known what a part of a run sent.
+const partMissing = 2500 * time.Millisecond
+
+// MissingParts are the parts of a run of which samples lack, given the samples of a time. Samples come at the end of
+// their second.
+func (p *Plan) MissingParts(seconds []ClientSecond) (missing []string) {
+	if p.Part.N < 2 {
+		return nil
+	}
+	sampled := make([]time.Duration, min(p.Part.N, mostParts))
+	for i := range seconds {
+		if s := &seconds[i]; s.Part > 0 && s.Part <= len(sampled) {
+			sampled[s.Part-1] = later(sampled[s.Part-1], s.Took)
+		}
+	}
+	for i, most := 0, slices.Max(sampled); i < len(sampled); i++ {
+		if lack := most - sampled[i]; lack > max(partMissing, most/10) || lack > 0 && sampled[i] == 0 {
+			missing = append(missing, strconv.Itoa(i+1))
+		}
+	}
+	return missing
 }
 
 // EvidenceBetween is the evidence of the seconds that overlap the time between two moments, by the worst of them. The

@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Phase is the state of a run from a moment on.
 type Phase struct {
@@ -83,6 +86,24 @@ type End struct {
 	Diffusion  *Diffusion
 	// Stamps of the chunks, nil where they are not known.
 	Stamps *Stamps
+}
+
+// With is the end of a run that two machines loaded. Probes, and what the server counted, are of the one that asks for
+// them. Of the delays of chunks the longer ones count: those of all chunks are not above them.
+func (e End) With(o *End) End {
+	e.Ended, e.Reason, e.Unsent = max(e.Ended, o.Ended), cmp.Or(e.Reason, o.Reason), e.Unsent+o.Unsent
+	e.Probes, e.SpecDecode, e.Diffusion = cmp.Or(e.Probes, o.Probes), cmp.Or(e.SpecDecode, o.SpecDecode),
+		cmp.Or(e.Diffusion, o.Diffusion)
+	if a, b := e.Stamps, o.Stamps; a != nil && b != nil {
+		e.Stamps = &Stamps{
+			Chunks: a.Chunks + b.Chunks, Shared: a.Shared + b.Shared, Unstamped: a.Unstamped + b.Unstamped,
+			DelayP50: max(a.DelayP50, b.DelayP50), DelayP99: max(a.DelayP99, b.DelayP99),
+			DelayP999: max(a.DelayP999, b.DelayP999), DelayMax: max(a.DelayMax, b.DelayMax),
+		}
+	} else {
+		e.Stamps = nil
+	}
+	return e
 }
 
 // Bounds of times and counts from files. A float64 counts up to LargestCount exactly.

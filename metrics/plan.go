@@ -90,6 +90,8 @@ type Plan struct {
 	Trace bool `json:"trace,omitempty"`
 	// Load is the load as text for a person.
 	Load string `json:"load"`
+	// Part of the run that this machine sends. All else in the plan is of the whole run.
+	Part Part `json:"part,omitzero"`
 
 	// Metrics are the latencies to report; Percentiles from 0 to 100.
 	Metrics     []Latency `json:"metrics"`
@@ -180,6 +182,14 @@ func (p *Plan) MissedInFlight(q *Request, inForce SLO, wait time.Duration) (m Ob
 		}
 	}
 	return m
+}
+
+// Share is the number of requests that this machine sends; 0 where it is not known.
+func (p *Plan) Share() int {
+	if p.Part.Split() && p.Conversations != nil { // parts are of conversations
+		return 0
+	}
+	return p.Part.Of(p.Requests)
 }
 
 // inClass reports whether a class is one of a name, or joins it with others.

@@ -162,6 +162,7 @@ func (o *version1) before(e event.Event, end *line) []event.Event {
 func (l *line) client(s *metrics.ClientSecond) {
 	l.length("at_ns", &s.At)
 	l.length("took_ns", &s.Took)
+	l.natural("part", &s.Part)
 	l.number("cpu", &s.CPU)
 	l.number("cpu_wait", &s.CPUWait)
 	l.number("cores", &s.Cores)

@@ -29,7 +29,7 @@ import (
 
 const reportText = `
 Prints the reports of saved runs, recomputed from their journals. FILE is a journal (.jsonl or .jsonl.gz), or
-the result (.json) beside it. A truncated journal gives a report of what it holds. An interim result
+the result (.json) beside it. The journals of all parts of a run (--part) are one run. A truncated journal gives a report of what it holds. An interim result
 (-so-far.json) shares the journal of the whole run, so its report covers the whole run.
 
 On a terminal, a single FILE is replayed on the dashboard: space plays and pauses, < and > change the speed,
@@ -70,39 +70,44 @@ func runReport(env *session.Environment, args []string) int {
 	if *fit && (*html != "" || *asJSON) {
 		return env.Fail(session.ExitUsage, errors.New("--audit prints text; --json and --html have the audit anyway"))
 	}
+	if *html != "" && !isPage(*html) {
+		return env.Fail(session.ExitUsage, fmt.Errorf("--html %s: name a file that ends in .html", usage.Quote(*html)))
+	}
+	runs, notes := files.ReadRuns(rest)
+	env.Warn(notes)
 	if *html != "" {
-		return reportPage(env, *html, rest)
+		return reportPage(env, *html, runs)
 	}
 	old, err := session.LoadBaseline(context.Background(), env, &baseline)
 	if err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
-	if len(rest) == 1 && !*asJSON && !*fit && env.Draws(&screen) {
-		if err := replayRun(rest[0], &screen, old); err != nil {
+	if len(runs) == 1 && !*asJSON && !*fit && env.Draws(&screen) {
+		if err := replayRun(runs[0], &screen, old); err != nil {
 			return env.Fail(session.ExitFailed, err)
 		}
 	}
-	return reportAll(env, rest, old, printing{*asJSON, *fit, !*noPlots})
+	return reportAll(env, runs, old, printing{*asJSON, *fit, !*noPlots})
 }
 
 // printing is what is printed of a report.
 type printing struct{ asJSON, audit, plots bool }
 
 // reportAll prints the reports of files.
-func reportAll(env *session.Environment, names []string, old *tui.Baseline, p printing) int {
+func reportAll(env *session.Environment, runs []files.Saved, old *tui.Baseline, p printing) int {
 	telemetry.TuneMemory()
 	code := session.ExitFine
-	for i, file := range names {
-		if len(names) > 1 && !p.asJSON {
-			fmt.Fprintf(env.Stdout, "%s%s\n", map[bool]string{true: "\n"}[i > 0], text.Clean(file))
+	for i, run := range runs {
+		if len(runs) > 1 && !p.asJSON {
+			fmt.Fprintf(env.Stdout, "%s%s\n", map[bool]string{true: "\n"}[i > 0], text.Clean(run.Name))
 		}
-		fine, err := reportOn(env.Stdout, file, old, p)
+		fine, err := reportOn(env.Stdout, run, old, p)
 		if err != nil {
 			code = env.Fail(session.ExitFailed, err)
 		} else if !fine && code == session.ExitFine {
 			code = session.ExitMissed
 		}
-		if p.asJSON && len(names) > 1 {
+		if p.asJSON && len(runs) > 1 {
 			fmt.Fprintln(env.Stdout)
 		}
 	}
@@ -110,17 +115,14 @@ func reportAll(env *session.Environment, names []string, old *tui.Baseline, p pr
 }
 
 // reportPage writes the reports of files as a page.
-func reportPage(env *session.Environment, path string, names []string) int {
-	if !isPage(path) {
-		return env.Fail(session.ExitUsage, fmt.Errorf("--html %s: name a file that ends in .html", usage.Quote(path)))
-	}
+func reportPage(env *session.Environment, path string, saved []files.Saved) int {
 	telemetry.TuneMemory()
 	var runs []page.Run
 	var problems error
-	for _, file := range names {
-		r, err := reportOf(file)
+	for _, run := range saved {
+		r, err := reportOf(run)
 		if problems = errors.Join(problems, err); r != nil {
-			runs = append(runs, session.OnPage(file, r))
+			runs = append(runs, session.OnPage(run.Name, r))
 		}
 	}
 	if len(runs) > 0 {
@@ -161,22 +163,21 @@ func evidenceOf(runs []page.Run) (all []*table.Table) {
 	return all
 }
 
-// reportOf is the report of a file. It is nil where there is none; an error beside it says what it lacks.
-func reportOf(file string) (*metrics.Report, error) {
-	source, err := files.ReadRun(file)
-	if err != nil {
-		return nil, err
+// reportOf is the report of a run. It is nil where there is none; an error beside it says what it lacks.
+func reportOf(run files.Saved) (*metrics.Report, error) {
+	if run.Err != nil {
+		return nil, run.Err
 	}
-	r, damaged := report.From(source)
+	r, damaged := report.From(run.Source)
 	if damaged != nil && r.Plan.Started.IsZero() {
 		return nil, damaged // before the plan
 	}
 	return &r, damaged
 }
 
-// reportOn prints the report of one file, or its audit, and reports whether that is fine.
-func reportOn(w io.Writer, file string, old *tui.Baseline, p printing) (fine bool, err error) {
-	r, damaged := reportOf(file)
+// reportOn prints the report of one run, or its audit, and reports whether that is fine.
+func reportOn(w io.Writer, run files.Saved, old *tui.Baseline, p printing) (fine bool, err error) {
+	r, damaged := reportOf(run)
 	if r == nil {
 		return false, damaged
 	}
@@ -195,12 +196,11 @@ func reportOn(w io.Writer, file string, old *tui.Baseline, p printing) (fine boo
 }
 
 // replayRun plays a saved run on the dashboard until the user leaves it.
-func replayRun(file string, screen *spec.Screen, baseline *tui.Baseline) error {
-	source, err := files.ReadRun(file)
-	if err != nil {
-		return err
+func replayRun(run files.Saved, screen *spec.Screen, baseline *tui.Baseline) error {
+	if run.Err != nil {
+		return run.Err
 	}
-	player, err := replay.New(source(event.Pick{}))
+	player, err := replay.New(run.Source(event.Pick{}))
 	if err != nil {
 		return err
 	}

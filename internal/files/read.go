@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,6 +53,52 @@ func ReadRun(file string) (event.Source, error) {
 		return nil, err
 	}
 	return readJournal(path), nil
+}
+
+// Saved is a run in files.
+type Saved struct {
+	Name   string // of its file, or of its first one
+	Source event.Source
+	Err    error // why there is none
+}
+
+// ReadRuns finds the runs of files in their order. Parts of one run are joined; notes say why others are not.
+func ReadRuns(names []string) (all []Saved, notes []string) {
+	groups := map[int][]event.Piece{} // by the place of the run
+	for _, name := range names {
+		source, err := ReadRun(name)
+		var p event.Piece
+		if err == nil {
+			p, _ = event.NewPiece(source) // who reads it meets the error again
+		}
+		if !p.Plan.Part.Split() {
+			all = append(all, Saved{name, source, err})
+			continue
+		}
+		at := -1
+		for i, others := range groups {
+			apart := ""
+			for k := range others {
+				apart = cmp.Or(apart, p.Apart(&others[k]))
+			}
+			if apart == "" {
+				at = i
+				break
+			}
+			notes = append(notes, fmt.Sprintf("%s is not of the run of %s: %s", name, all[i].Name, apart))
+		}
+		if at < 0 {
+			at = len(all)
+			all = append(all, Saved{Name: name})
+		}
+		groups[at] = append(groups[at], p)
+	}
+	for i, pieces := range groups {
+		if all[i].Source = pieces[0].Source; len(pieces) > 1 {
+			all[i].Source = event.Join(pieces)
+		}
+	}
+	return all, notes
 }
 
 // readJournal reads the journal of a run and tells a running one from one that was killed.

@@ -99,7 +99,7 @@ type Saving struct {
 func (o *Options) Place(plan metrics.Plan) string {
 	dir, name := o.Dir, o.Name
 	if o.Output != "" {
-		return o.Output
+		return ofPart(o.Output, plan.Part)
 	}
 	if dir == "" && !o.Asked() && o.Unasked && !o.Never {
 		dir = defaultDir
@@ -107,10 +107,18 @@ func (o *Options) Place(plan metrics.Plan) string {
 	if name == "" {
 		name = export.FileName(plan)
 	}
-	if filepath.IsAbs(name) {
+	if name = ofPart(name, plan.Part); filepath.IsAbs(name) {
 		return name
 	}
 	return filepath.Join(dir, name)
+}
+
+// ofPart is a path with the part of a run, since several machines may share a disk.
+func ofPart(path string, part metrics.Part) string {
+	if !part.Split() {
+		return path
+	}
+	return fmt.Sprintf("%s-part%dof%d.json", strings.TrimSuffix(path, ".json"), part.K, part.N)
 }
 
 // Reserve creates the files of a run before it starts, so that its result cannot be lost later.

@@ -122,7 +122,7 @@ func (r *Run) tokenMissing(err error) {
 func (r *Run) watch(ctx context.Context) *sync.WaitGroup {
 	c := &r.config
 	tell := watch.Tell(r.stream.Tell)
-	client := watch.NewClient(r.start, c.Load.Connections, r.view)
+	client := watch.NewClient(r.start, c.Plan.Part.K, c.Load.Connections, r.view)
 	var all sync.WaitGroup
 	all.Go(func() { client.Watch(ctx, tell) })
 	all.Go(func() { c.GPUs.Watch(ctx, r.start, tell) })
@@ -159,7 +159,7 @@ func (r *Run) unsent(due int) int {
 	if r.config.Plan.Duration > 0 && r.load.Changed() {
 		return 0
 	}
-	return max(0, r.config.Plan.Requests-due)
+	return max(0, r.config.Plan.Share()-due)
 }
 
 // keep computes the report and saves it.

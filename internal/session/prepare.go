@@ -177,7 +177,7 @@ func (o *preparation) run() (*Run, error) {
 	}
 	load, conversations := o.loadOf(salt)
 	requests := drawn.Requests(conversations)
-	demand := o.Load.Shape().Peak(conversations)
+	demand := o.Load.Shape().Peak(conversations).Share(o.Load.Part.Part)
 	o.ahead = o.Client.Ahead(demand)
 	if err := spec.CheckLimits(max(o.ahead, demand.Streams), o.Server.Target.Sources()); err != nil {
 		return nil, usage.Wrap(err)
@@ -189,9 +189,11 @@ func (o *preparation) run() (*Run, error) {
 	p.Prompts, p.Load, p.Count, p.KeepGoing = drawn.Flow, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
 	p.Notes = slices.Concat(o.Warnings, o.Notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())
-	p.Server = watch.NewServer(o.client, o.Server.All(), watch.Profiling{
-		On: o.Server.Profile, Threshold: o.Server.ProfileThreshold, Duration: time.Duration(o.Server.ProfileDuration),
-	})
+	if o.Load.Part.First() {
+		p.Server = watch.NewServer(o.client, o.Server.All(), watch.Profiling{
+			On: o.Server.Profile, Threshold: o.Server.ProfileThreshold, Duration: time.Duration(o.Server.ProfileDuration),
+		})
+	}
 	p.Plan = o.plan(requests, &load)
 	if cold == "" && o.Server.Reset {
 		cold = "cache reset (before the run)"
@@ -224,13 +226,18 @@ func (o *preparation) rehearse(ctx context.Context, p *Run) error {
 		env.Show("reset")
 	}
 	missing := connect(ctx, env, &p.Load, o.ahead)
+	p.Notes = slices.Concat(p.Notes, warmed, missing)
+	if p.Server == nil {
+		p.GPUs = watch.GPUs{Off: "the first part monitors them"}
+		return nil
+	}
 	p.GPUs = watchedGPUs(ctx, &o.GPUs, o.Server.Target)
 	if o.Server.Profile && o.Server.ProfileThreshold == 0 {
 		env.Step(stepProfiler)
 	}
 	begun := p.Server.Begin(ctx)
 	env.Warn(begun)
-	p.Notes = slices.Concat(p.Notes, warmed, missing, begun)
+	p.Notes = append(p.Notes, begun...)
 	return nil
 }
 
@@ -285,6 +292,9 @@ func (o *preparation) loadOf(salt loadgen.Salt) (loadgen.Options, int) {
 	}
 	if o.Load.PromptsGiven && o.Load.Confirm.Time == 0 {
 		drawn.More = nil
+	}
+	if o.Load.Part.Split() { // it does not see the prompts of the others
+		load.Sharing = nil
 	}
 	o.Server.Send(&load)
 	o.Request.Send(&load, o.FullLength(), o.streams.Python)

@@ -27,8 +27,9 @@ type Load struct {
 	Seed                  int64
 	Rate, Burstiness      argv.Rate
 	concurrency           int
-	turnConcurrency       int          // the same, as vLLM's client names it for conversations
-	Active                int          // conversations
+	turnConcurrency       int // the same, as vLLM's client names it for conversations
+	Active                int // conversations
+	Part                  partFlag
 	ramp                  metrics.Ramp // From and To are NaN where they are not given
 	rates, users          Stages
 	duration, warmup      time.Duration
@@ -75,6 +76,9 @@ func (o *Load) define(f *pflag.FlagSet) {
 	}
 	f.Var(&o.rates, "stages", "rate stages, RATE:TIME, as 8:30s,16:30s,32:1m")
 	f.Var(&o.users, "concurrency-stages", "closed-loop stages, USERS:TIME, as 1:20s,8:20s,64:1m")
+	f.Var(&o.Part, "part",
+		"send only part K of N of this run, beside the other parts on other machines with the same flags; 'benchtop "+
+			"report' joins their journals; auto/N takes K from Kubernetes or Slurm")
 	f.DurationVar(&o.duration, "duration", 0, "stop sending after this time; 0 for no limit")
 	f.DurationVar(&o.warmup, "warmup", 0, "exclude this time at the start of the run from all figures")
 	f.IntVar(&o.Warmups, "num-warmups", 0, "warm-up requests before the run, excluded from all figures")
@@ -184,6 +188,7 @@ func (o *Load) check(given *pflag.FlagSet, within string) (p usage.Problems) {
 	o.checkTrace(&p)
 	o.checkSearch(&p, given)
 	o.checkConfirm(&p, given)
+	o.checkPart(&p)
 	for _, s := range o.shapes() {
 		p = append(p, s.Validate()...)
 	}
@@ -338,6 +343,7 @@ func (o *Load) Send(e *loadgen.Options, a shape.Arrivals) {
 	if e.Active = o.Active; o.onlyActive() {
 		e.Limit = 0 // a session may have several requests in flight
 	}
+	e.Part = o.Part.Part
 	e.ProbeRate, e.Probe = o.probeRate, protocol.Smallest(e.Protocol, 1)
 	e.Drain, e.StallTimeout, e.RequestTimeout = o.drain, o.stall, o.timeout
 }
@@ -345,7 +351,7 @@ func (o *Load) Send(e *loadgen.Options, a shape.Arrivals) {
 // Plan writes the load into a plan. rows are the conversations of the data set, requests those that are sent.
 func (o *Load) Plan(p *metrics.Plan, rows, requests int) {
 	p.Seed, p.Rate, p.Burstiness, p.Warmup = o.Seed, metrics.Rate(o.Rate), float64(o.Burstiness), o.warmup
-	p.Confirm = o.Confirm.Time
+	p.Confirm, p.Part = o.Confirm.Time, o.Part.Part
 	shape.Enter(p, o.Shape(), rows, requests)
 }
 

@@ -219,6 +219,10 @@ func (o *Spec) check() (problems usage.Problems) {
 	o.Load.AllRows = o.Prompts.Needs().AllRows
 	o.Load.SelfTimed = o.Prompts.SelfTiming()
 	problems = append(problems, o.Load.check(all, o.Report.within())...)
+	if !o.Load.Part.First() {
+		o.Server.Reset, o.Server.Profile = false, false
+	}
+	problems.BadIf(o.Load.Part.Split() && o.Series.Many(), "--part: takes one run; leave out what makes several")
 	problems = append(problems, o.Request.Check(all, o.Server.Protocol)...)
 	o.Server.Hide(o.Request.Secrets())
 	o.Warnings = append(o.Warnings, o.Server.Warnings...)

@@ -60,6 +60,14 @@ type Demand struct {
 	Ahead int
 }
 
+// Share is the demand of a part of the load.
+func (d Demand) Share(p metrics.Part) Demand {
+	if p.Split() {
+		d.Streams, d.Ahead, d.RequestsPerSecond = p.Of(d.Streams), p.Of(d.Ahead), d.RequestsPerSecond/float64(p.N)
+	}
+	return d
+}
+
 // Bounds end a load of any shape, or hold it back.
 type Bounds struct {
 	// Count is the number of requests. Unless it was Asked for, another end of the load replaces it. If 0 was asked

@@ -74,11 +74,13 @@ func (l *Levels) answer() metrics.Answer {
 
 // doubt describes why most of the levels that are no evidence are none, "" without such levels.
 func (l *Levels) doubt() (text string) {
-	limited, unanswered := 0, 0
+	limited, unanswered, partial := 0, 0, 0
 	for i := range l.list {
 		switch v := &l.list[i]; {
 		case v.unanswered:
 			unanswered++
+		case v.missing != "":
+			partial++
 		case v.Standing == metrics.LevelLimited:
 			limited++
 		}
@@ -86,6 +88,8 @@ func (l *Levels) doubt() (text string) {
 	switch {
 	case unanswered > limited:
 		return l.why
+	case partial > limited:
+		return fmt.Sprintf("parts of the load are missing in %d of %d levels", partial, len(l.list))
 	case limited > 0:
 		return fmt.Sprintf("client overloaded in %d of %d levels", limited, len(l.list))
 	}
@@ -100,10 +104,10 @@ func (v *level) load() string {
 	return v.Unit.Text(v.Offered)
 }
 
-// byLoad are the levels with enough requests of which the server knew, by rising load.
+// byLoad are the levels with enough requests of which the server knew, and of which all parts are known, by rising load.
 func (l *Levels) byLoad() (order []*level) {
 	for i := range l.list {
-		if v := &l.list[i]; v.Requests >= fewestRequests && !v.unanswered {
+		if v := &l.list[i]; v.Requests >= fewestRequests && !v.unanswered && v.missing == "" {
 			order = append(order, v)
 		}
 	}
@@ -200,6 +204,9 @@ func (l *Levels) standing(v *level, tier int, w *weight, length time.Duration) {
 		return
 	case w.n == 0:
 		of.Standing = metrics.LevelOpen
+		return
+	case v.missing != "":
+		unknown("no samples of part %s of the load", v.missing)
 		return
 	case v.behind.isBehind():
 		of.Standing, of.Confidence = metrics.LevelBehind, normal(v.behind.errors)

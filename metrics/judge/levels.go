@@ -9,6 +9,7 @@ import (
 	"sort"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/metrics/outage"
 )
@@ -102,6 +103,8 @@ type level struct {
 	behind               lag
 	// unanswered: too many requests were lost in outages.
 	unanswered bool
+	// missing are the parts of the run of which it is not known what they sent, "" for none.
+	missing string
 }
 
 // at finds the level of a moment, nil for none.
@@ -113,6 +116,9 @@ func (l *Levels) at(at time.Duration) *level {
 	return &l.list[i]
 }
 
+// mostMissing bounds the parts that are named.
+const mostMissing = 5
+
 // SetClient tells what is known of this client in the seconds of the run. It comes before the requests.
 func (l *Levels) SetClient(seconds []metrics.ClientSecond) {
 	l.client = seconds
@@ -120,13 +126,15 @@ func (l *Levels) SetClient(seconds []metrics.ClientSecond) {
 		v := &l.list[i]
 		v.delay = 0
 		from := sort.Search(len(seconds), func(k int) bool { return seconds[k].At > v.From })
-		for k := from; k < len(seconds) && seconds[k].At-seconds[k].Took < v.To; k++ {
+		k := from
+		for ; k < len(seconds) && seconds[k].At-seconds[k].Took < v.To; k++ {
 			if s := &seconds[k]; s.DelayP99 != metrics.Never && s.Unstamped == 0 {
 				v.delay = max(v.delay, s.DelayP99)
 			} else {
 				v.delay = max(v.delay, s.Sched)
 			}
 		}
+		v.missing = text.List(l.plan.MissingParts(seconds[from:k]), mostMissing)
 	}
 }
 

@@ -178,8 +178,8 @@ func portion(s *metrics.Snapshot) (float64, bool) {
 		return 0, false
 	case p.Duration > 0:
 		return min(max(s.At.Seconds()/plannedTime(p).Seconds(), 0), 1), true
-	case p.Requests > 0:
-		return min(max(float64(endedRequests(s))/float64(p.Requests), 0), 1), true
+	case p.Share() > 0:
+		return min(max(float64(endedRequests(s))/float64(p.Share()), 0), 1), true
 	}
 	return 0, false
 }
@@ -210,9 +210,9 @@ func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 		if left := whole - s.At; left > 0 && on {
 			out = append(out, screen.Label.Span(" -"+number.Clock(left+time.Second-1)))
 		}
-	case p.Requests > 0:
-		out = append(out, screen.Label.Span(fmt.Sprintf(" %d/%d", endedRequests(s), p.Requests)))
-		if left := p.Requests - endedRequests(s); left > 0 && on {
+	case p.Share() > 0:
+		out = append(out, screen.Label.Span(fmt.Sprintf(" %d/%d", endedRequests(s), p.Share())))
+		if left := p.Share() - endedRequests(s); left > 0 && on {
 			out = append(out, screen.Label.Span(fmt.Sprintf(" -%d", left)))
 		}
 	}

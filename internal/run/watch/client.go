@@ -15,6 +15,7 @@ import (
 // Client samples this process once a second, and logs when it limits what is measured.
 type Client struct {
 	start       time.Time
+	part        int // of the run, 0 for all
 	connections conn.Pools
 	view        *live.View
 	before      conn.Stats // a second ago
@@ -27,8 +28,8 @@ const mostTold = 20
 
 // NewClient watches the client of a run that begins now. Connections that were dialled before, and steps of the clock,
 // are not the run's.
-func NewClient(start time.Time, connections conn.Pools, view *live.View) *Client {
-	return &Client{start: start, connections: connections, view: view, before: connections.Stats()}
+func NewClient(start time.Time, part int, connections conn.Pools, view *live.View) *Client {
+	return &Client{start: start, part: part, connections: connections, view: view, before: connections.Stats()}
 }
 
 // Watch samples until ctx ends, and then a last time.
@@ -49,7 +50,7 @@ func (c *Client) Watch(ctx context.Context, tell Tell) {
 func (c *Client) sample(process *telemetry.Process, tell Tell) {
 	second, now := process.Sample(time.Since(c.start).Round(time.Microsecond)), c.connections.Stats()
 	second.Sockets, second.Dialled = c.connections.Peak(), now.Dialled-c.before.Dialled
-	second.ClockStep = now.ClockSteps > c.before.ClockSteps
+	second.Part, second.ClockStep = c.part, now.ClockSteps > c.before.ClockSteps
 	c.before = now
 	second = c.view.Counted(second)
 	tell(second)

@@ -70,7 +70,7 @@ func TestClientSamples(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, connections := newWatched(), pool(t)
 		dial(t, connections)
-		client := NewClient(w.start, connections, w.view)
+		client := NewClient(w.start, 0, connections, w.view)
 		for _, at := range []time.Duration{500, 600, 2200} {
 			time.AfterFunc(at*time.Millisecond, func() { dial(t, connections) })
 		}
@@ -97,7 +97,7 @@ func TestClientSamples(t *testing.T) {
 func TestClientStandsStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatched()
-		client := NewClient(w.start, pool(t), w.view)
+		client := NewClient(w.start, 0, pool(t), w.view)
 		still, well := telemetry.WatchProcess(), telemetry.WatchProcess()
 		still.Close() // without its beats the process seems to stand still
 		defer well.Close()
@@ -129,7 +129,7 @@ func TestClientStandsStill(t *testing.T) {
 func TestClientClockStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatched()
-		client := NewClient(w.start, pool(t), w.view)
+		client := NewClient(w.start, 0, pool(t), w.view)
 		process := telemetry.WatchProcess()
 		defer process.Close()
 		client.before.ClockSteps-- // one more has been seen since
@@ -150,7 +150,7 @@ func TestClientClockStep(t *testing.T) {
 func TestClientToldOftenEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, limited := newWatched(), newWatched()
-		client := NewClient(w.start, pool(t), w.view)
+		client := NewClient(w.start, 0, pool(t), w.view)
 		limited.stream.Tell(metrics.ClientSecond{Took: time.Second, Stall: time.Second})
 		for i := range 2 * mostTold {
 			client.view = []*live.View{limited.view, w.view}[i%2]

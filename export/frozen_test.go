@@ -98,7 +98,7 @@ func reportOfEverything() (r metrics.Report) {
 		}
 	}
 	r.Plan.Metadata, r.Plan.Definitions = nil, nil
-	r.Timeline[0].Start = 0
+	r.Timeline[0].Start, r.Plan.Part.N = 0, 2
 	r.Server.Seconds[0].At, r.GPUs.Seconds[0].At = time.Second, time.Second
 	for _, sources := range []map[metrics.TokenSource]int{r.InputSources, r.OutputSources} {
 		clear(sources)
@@ -129,7 +129,7 @@ func journalOfEverything(t *testing.T) map[string]bool {
 	for _, fact := range []any{
 		&metrics.Recount{}, &metrics.LogEntry{}, &metrics.Steering{}, &metrics.Phase{}, &metrics.Source{},
 		&metrics.Saving{},
-		&metrics.ClientSecond{}, &metrics.ServerSecond{}, &metrics.GPUSecond{}, &metrics.End{},
+		&metrics.ClientSecond{}, &metrics.Worker{}, &metrics.ServerSecond{}, &metrics.GPUSecond{}, &metrics.End{},
 	} {
 		v := reflect.ValueOf(fact).Elem()
 		setAll(v)

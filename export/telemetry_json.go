@@ -123,6 +123,30 @@ func client(r *metrics.Report) object {
 	}
 }
 
+// workers are the machines of a run of several, null for one.
+func workers(r *metrics.Report) any {
+	if r.Plan.Part.N < 2 {
+		return nil
+	}
+	parts := map[int]*metrics.Worker{}
+	for i := range r.Workers {
+		parts[r.Workers[i].Part] = &r.Workers[i]
+	}
+	return each(r.Client.Parts(), func(p *metrics.PartHealth) object {
+		w := parts[p.Part]
+		if w == nil {
+			w = &metrics.Worker{Bound: metrics.Never}
+		}
+		return object{
+			{"part", p.Part}, {"host", orNull(w.Host)}, {"sent", p.Sent}, {"seconds", p.Length.Seconds()},
+			{"late_p99_ms", when(p.Sent > 0, milliseconds(p.LateP99))},
+			{"cpu_cores", object{{"mean", p.CPU}, {"available", orNull(p.Cores)}}},
+			{"clock_offset_ms", when(w.Bound != metrics.Never, milliseconds(w.Offset))},
+			{"clock_bound_ms", delay(w.Bound)},
+		}
+	})
+}
+
 func stamps(c *metrics.Client) object {
 	s := &c.Stamps
 	return object{

@@ -92,15 +92,16 @@ func (d *dispatcher) feed(ctx context.Context, a *arrivals, schedule shape.Sched
 		if err != nil {
 			return err
 		}
-		if !d.options.Part.Has(j.number) {
-			continue
+		others := !d.options.Part.Has(j.number)
+		if others && d.options.ClosedLoop {
+			continue // arrivals have places among those of the other parts, users have not
 		}
 		if len(a.ready) > aheadMost/4 { // what is due goes before what is not, and so do sockets
 			time.Sleep(time.Millisecond)
 		} else if len(a.ready) > 0 {
 			runtime.Gosched()
 		}
-		if !a.awaited.Swap(false) && j.ahead == nil {
+		if !a.awaited.Swap(false) && j.ahead == nil && !others {
 			j.prepare()
 		}
 		select {

@@ -100,13 +100,16 @@ func (d *dispatcher) mayGoOn() bool {
 	return otherwise && d.prompts.More != nil && !d.planned
 }
 
-// handOver starts or queues a conversation; false after the end of the sending.
+// handOver starts or queues a conversation, unless another part of the run has it; false after the end of the sending.
 func (d *dispatcher) handOver(j *job, due time.Duration) bool {
 	e, c := d.Engine, j.conversation
+	e.dispatched.Store(int64(c.index + len(c.Turns)))
+	if !e.options.Part.Has(c.number) {
+		return true
+	}
 	if d.before != nil && due-d.last < closeBehind {
 		c.behind = d.before
 	}
-	e.dispatched.Store(int64(c.index + len(c.Turns)))
 	if !e.options.ClosedLoop {
 		j.begin(due)
 	}

@@ -78,6 +78,32 @@ type Client struct {
 	Seconds []ClientSecond
 }
 
+// PartHealth sums up the machine of a part of a run.
+type PartHealth struct {
+	Part, Sent int
+	// Length is the time that has samples, LateP99 the worst second's, CPU the mean of its Cores in use.
+	Length, LateP99 time.Duration
+	CPU, Cores      float64
+}
+
+// Parts are the machines of a run of several, by part.
+func (c *Client) Parts() (all []PartHealth) {
+	for i := range c.Seconds {
+		s := &c.Seconds[i]
+		if s.Part <= 0 || s.Part > mostParts {
+			continue
+		}
+		for len(all) < s.Part {
+			all = append(all, PartHealth{Part: len(all) + 1})
+		}
+		p := &all[s.Part-1]
+		p.CPU += (s.CPU - p.CPU) * s.Took.Seconds() / max(1e-9, (p.Length+s.Took).Seconds())
+		p.Sent, p.Length = p.Sent+s.Sent, later(p.Length, s.Took)
+		p.LateP99, p.Cores = max(p.LateP99, s.LateP99), max(p.Cores, s.Cores)
+	}
+	return all
+}
+
 // OwnLateness is the lateness of the sending that the client itself caused: Lateness less the wait for a slot and for
 // the connection. A redial comes after the sending, and the connection before it was open. Never if the request was not
 // sent.

@@ -175,8 +175,9 @@ type Run struct {
 	// for it.
 	End
 	Events []LogEntry
-	// Client holds the samples of the client.
-	Client []ClientSecond
+	// Client holds the samples of the client. Workers are the machines, where they are several.
+	Client  []ClientSecond
+	Workers []Worker
 	Telemetry
 	// Damaged lines of the journal could not be read and were left out.
 	Damaged int

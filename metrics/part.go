@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Part is the share of a run that one of several machines loads: part K of N, from 1. Each of them draws the whole
@@ -13,6 +14,16 @@ import (
 type Part struct {
 	K int `json:"k"`
 	N int `json:"n"`
+}
+
+// Worker is the machine of a part of a run.
+type Worker struct {
+	Part int
+	// Host is the name of the machine.
+	Host string
+	// Offset is how far its clock was ahead of that of the machine that began the run, wrong by at most Bound; Bound is
+	// Never where nobody measured it.
+	Offset, Bound time.Duration
 }
 
 // mostParts bounds the parts of a run.

@@ -53,8 +53,9 @@ type Report struct {
 	AtOnce int
 	// VLLM is the reading of vLLM 0.33, nil where it is the same.
 	VLLM *VLLMReading
-	// Client is the health of the client.
-	Client Client
+	// Client is the health of the client. Workers are the machines, where they are several.
+	Client  Client
+	Workers []Worker
 	// ScheduledRate, SentRate and DoneRate are requests per second: asked for by the schedule, sent, and completed,
 	// each over the time from the first to the last of them. 0 where there were fewer than two.
 	ScheduledRate, SentRate, DoneRate float64

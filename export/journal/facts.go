@@ -19,6 +19,7 @@ var kinds = []kind{
 	kindOf("source", (*line).source, nil),
 	kindOf("saving", (*line).saving, nil),
 	kindOf("client", (*line).client, func(s *metrics.ClientSecond) time.Duration { return s.At }),
+	kindOf("worker", (*line).worker, nil),
 	kindOf("server", (*line).server, func(s *metrics.ServerSecond) time.Duration { return s.At }),
 	kindOf("gpus", (*line).gpus, func(s *metrics.GPUSecond) time.Duration { return s.At }),
 	kindOf("end", (*line).end, func(e *metrics.End) time.Duration { return e.Ended }),
@@ -186,6 +187,16 @@ func (l *line) client(s *metrics.ClientSecond) {
 	l.delay("delay_p50_ns", &s.DelayP50)
 	l.delay("delay_p99_ns", &s.DelayP99)
 	l.delay("delay_max_ns", &s.DelayMax)
+}
+
+// worker is a machine of a run of several.
+func (l *line) worker(w *metrics.Worker) {
+	l.natural("part", &w.Part)
+	name := w.Host[:min(len(w.Host), maxNameBytes)]
+	text(l, "host", &name)
+	w.Host = name[:min(len(name), maxNameBytes)]
+	l.span("offset_us", &w.Offset)
+	l.delay("bound_ns", &w.Bound)
 }
 
 // stamps are the stamps of a run.

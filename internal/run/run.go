@@ -39,6 +39,8 @@ type Config struct {
 	// Files are where the run is saved, nil for nowhere. LastResort takes the result if no file does; nil for nothing.
 	Files      *files.Saving
 	LastResort io.Writer
+	// Worker is this machine, where the plan is of a part.
+	Worker metrics.Worker
 	// Server is asked about itself beside the load; nil for not. GPUs are those of this machine.
 	Server *watch.Server
 	GPUs   watch.GPUs
@@ -148,6 +150,9 @@ func New(c Config, sinks ...event.Sink) (*Run, error) {
 		Plan: &r.config.Plan, Start: r.start, Engine: r.engine, Tell: r.stream.Tell, Connect: r.connect, Room: c.Room,
 		Trial: trial, Looks: looks, Judged: r.judged,
 	})
+	if c.Plan.Part.Split() {
+		r.stream.Tell(c.Worker)
+	}
 	for _, n := range c.Notes {
 		r.Log(metrics.Warn, n)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
@@ -195,6 +196,8 @@ func (o *preparation) run() (*Run, error) {
 		})
 	}
 	p.Plan = o.plan(requests, &load)
+	host, _ := os.Hostname()
+	p.Worker = metrics.Worker{Part: p.Plan.Part.K, Host: host, Bound: metrics.Never}
 	if cold == "" && o.Server.Reset {
 		cold = "cache reset (before the run)"
 	}

@@ -36,6 +36,7 @@ const (
 	//	metrics.Saving        the place of the result, and its problem
 	//	metrics.Source        whether the server's counters, or the GPUs, can be read
 	//	metrics.ClientSecond  a sample of the client
+	//	metrics.Worker        a machine of a run of several
 	//	metrics.ServerSecond  a sample of the server
 	//	metrics.GPUSecond     a sample of the accelerators
 	//	metrics.Recount       a better count of an answer's tokens

@@ -251,7 +251,7 @@ func (m *Merge) Take(part int, e *Event) bool {
 	case metrics.End:
 		m.ends = append(m.ends, x)
 		return false
-	case metrics.ClientSecond, metrics.Recount, Damage:
+	case metrics.ClientSecond, metrics.Worker, metrics.Recount, Damage:
 		return true
 	}
 	return speaks

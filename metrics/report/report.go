@@ -132,6 +132,9 @@ type collection struct {
 	damage   event.Damage
 }
 
+// mostWorkers bounds the machines of a run.
+const mostWorkers = 10_000
+
 // add files a fact.
 func (g *collection) add(fact any) {
 	run := &g.run
@@ -147,6 +150,10 @@ func (g *collection) add(fact any) {
 		g.recounts[x.Index] = x
 	case metrics.ClientSecond:
 		run.Client = append(run.Client, x)
+	case metrics.Worker:
+		if len(run.Workers) < mostWorkers {
+			run.Workers = append(run.Workers, x)
+		}
 	case metrics.End:
 		run.End = x
 	case event.Damage:

@@ -242,6 +242,7 @@ func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
 	for _, second := range s.run.Client {
 		s.line.Client.File(second)
 	}
+	r.Workers = s.run.Workers
 	r.Client = s.line.Client.Report(&r.Plan, s.run.Stamps, &s.line.Histograms[metrics.ITL])
 	_, r.Timeline = s.line.Share(r.Ended, nil)
 	r.Histograms = l.Histograms.Share()

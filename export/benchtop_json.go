@@ -63,7 +63,8 @@ func benchtopObject(r *metrics.Report) object {
 			{"judged", r.Lengths.Judged}, {"shorter", lengthGap(&r.Lengths.Shorter)},
 			{"longer", lengthGap(&r.Lengths.Longer)},
 		}},
-		{"client", client(r)}, {"workers", workers(r)},
+		{"client", client(r)},
+	}, workers(r), object{
 		{"queueing", object{{"held_ms", statistic(&r.Statistics[metrics.SlotWait], "")}}},
 		{"pacing", object{
 			{"scheduled_rps", orNull(r.ScheduledRate)}, {"sent_rps", orNull(r.SentRate)},

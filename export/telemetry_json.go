@@ -123,8 +123,8 @@ func client(r *metrics.Report) object {
 	}
 }
 
-// workers are the machines of a run of several, null for one.
-func workers(r *metrics.Report) any {
+// workers are the machines of a run of several, in an object of their own; nil for one.
+func workers(r *metrics.Report) object {
 	if r.Plan.Part.N < 2 {
 		return nil
 	}
@@ -132,7 +132,7 @@ func workers(r *metrics.Report) any {
 	for i := range r.Workers {
 		parts[r.Workers[i].Part] = &r.Workers[i]
 	}
-	return each(r.Client.Parts(), func(p *metrics.PartHealth) object {
+	return object{{"workers", each(r.Client.Parts(), func(p *metrics.PartHealth) object {
 		w := parts[p.Part]
 		if w == nil {
 			w = &metrics.Worker{Bound: metrics.Never}
@@ -144,7 +144,7 @@ func workers(r *metrics.Report) any {
 			{"clock_offset_ms", when(w.Bound != metrics.Never, milliseconds(w.Offset))},
 			{"clock_bound_ms", delay(w.Bound)},
 		}
-	})
+	})}}
 }
 
 func stamps(c *metrics.Client) object {

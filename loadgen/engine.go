@@ -332,6 +332,9 @@ func (e *Engine) SetLimit(n int) {
 	}
 }
 
+// SetUsers is SetLimit for users that the plan does not have.
+func (e *Engine) SetUsers(n int) { e.SetLimit(n) }
+
 // SetRate leaves the plan's schedule for good: from now on requests arrive at a rate per second, with gaps that
 // Options.Steered draws. A rate that is not positive stops the arrivals until the next call. A pause goes on. It
 // returns false where the rate has no effect: the sending has ended, or the load is a closed loop, which SetLimit

@@ -209,28 +209,49 @@ func (j *Writer) Events() event.Events { return j.Source()(event.Pick{}) }
 func (j *Writer) Source() event.Source {
 	whole := j.reader()
 	return func(some event.Pick) event.Events {
-		return func(yield func(event.Event, error) bool) { scan(whole(), j.name, some, yield) }
+		return func(yield func(event.Event, error) bool) { scan(whole(0), j.name, some, yield) }
 	}
 }
 
 // WriteTo copies the journal so far, for example to a disk with space.
-func (j *Writer) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, j.reader()()) }
+func (j *Writer) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, j.reader()(0)) }
 
-// reader returns a function that opens the journal so far.
-func (j *Writer) reader() func() io.Reader {
+// Lines are whole lines of the journal so far from an offset on, the begin of one, of about so many bytes; at least one
+// line where there is one. They may not be in the file yet.
+func (j *Writer) Lines(from int64, most int) ([]byte, error) {
+	r := bufio.NewReaderSize(j.reader()(from), 1<<16)
+	var b []byte
+	for len(b) < most {
+		line, err := r.ReadBytes('\n')
+		if err == io.EOF {
+			return b, nil
+		} else if err != nil {
+			return b, err
+		}
+		b = append(b, line...)
+	}
+	return b, nil
+}
+
+// reader returns a function that opens the journal so far at an offset.
+func (j *Writer) reader() func(from int64) io.Reader {
 	j.flushing.Lock()
 	defer j.flushing.Unlock()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	file, written := j.reread, j.written
 	blocks := append(slices.Concat(j.copied, j.kept), bytes.Clone(j.pending))
-	return func() io.Reader {
+	return func(from int64) io.Reader {
 		var parts []io.Reader
-		if file != nil {
-			parts = append(parts, io.NewSectionReader(file, 0, written))
+		if file != nil && from < written {
+			parts = append(parts, io.NewSectionReader(file, from, written-from))
+		}
+		if from -= written; file == nil {
+			from += written
 		}
 		for _, block := range blocks {
-			parts = append(parts, bytes.NewReader(block))
+			skip := min(max(0, from), int64(len(block)))
+			parts, from = append(parts, bytes.NewReader(block[skip:])), from-skip
 		}
 		return io.MultiReader(parts...)
 	}

@@ -180,7 +180,7 @@ func (r *Run) setObjectives(slo metrics.SLO) string {
 	if len(slo) > 0 {
 		words = "objectives: " + slo.String() + " (ms)"
 	}
-	r.stream.Tell(metrics.LogEntry{Level: metrics.Info, Text: words, Mark: "SLO", Objectives: &slo})
+	r.lead(metrics.LogEntry{Level: metrics.Info, Text: words, Mark: "SLO", Objectives: &slo})
 	return words
 }
 

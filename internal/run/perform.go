@@ -95,7 +95,10 @@ func (r *Run) measure() (end metrics.End, err error) {
 		end.Reason = err.Error()
 	}
 	end.Ended = r.engine.Ended()
-	if r.config.Load.ProbeRate > 0 {
+	if f := r.config.Fleet; f != nil {
+		f.Finish(&end)
+	}
+	if r.config.Load.ProbeRate > 0 && r.config.Fleet == nil {
 		end.Probes = new(r.engine.Probes())
 	}
 	if r.config.Server != nil {
@@ -124,7 +127,9 @@ func (r *Run) watch(ctx context.Context) *sync.WaitGroup {
 	tell := watch.Tell(r.stream.Tell)
 	client := watch.NewClient(r.start, c.Plan.Part.K, c.Load.Connections, r.view)
 	var all sync.WaitGroup
-	all.Go(func() { client.Watch(ctx, tell) })
+	if c.Fleet == nil { // each machine watches itself
+		all.Go(func() { client.Watch(ctx, tell) })
+	}
 	all.Go(func() { c.GPUs.Watch(ctx, r.start, tell) })
 	all.Go(func() { r.watchJournal(ctx) })
 	all.Go(func() { r.judgeLive(ctx) })

@@ -39,8 +39,13 @@ type Config struct {
 	// Files are where the run is saved, nil for nowhere. LastResort takes the result if no file does; nil for nothing.
 	Files      *files.Saving
 	LastResort io.Writer
-	// Worker is this machine, where the plan is of a part.
+	// Worker is this machine, where the plan is of a part. Led: another machine leads the run.
 	Worker metrics.Worker
+	Led    bool
+	// Fleet sends the requests instead of this machine; nil for this one.
+	Fleet Fleet
+	// Start is offset 0 of the run, of which Plan.Started is the time; zero for the moment of New.
+	Start time.Time
 	// Server is asked about itself beside the load; nil for not. GPUs are those of this machine.
 	Server *watch.Server
 	GPUs   watch.GPUs
@@ -61,6 +66,29 @@ type Config struct {
 	// KeepGoing: the run goes on when its first requests are all refused.
 	KeepGoing bool
 	Terminal  Terminal
+}
+
+// Engine is what sends the requests of a run.
+type Engine interface {
+	control.Engine
+	// Run sends them, and returns when the last has ended.
+	Run(ctx context.Context, prompts datasets.Flow) error
+	// Drain ends the sending, and cuts what is in flight after a time; Abort cuts it at once.
+	Drain(limit time.Duration)
+	Abort()
+	Ended() time.Duration
+	Probes() metrics.Probes
+}
+
+// Fleet is an engine of several machines, each of which has a part of the run.
+type Fleet interface {
+	Engine
+	// Hear has the events of the machines go to a stream.
+	Hear(stream *event.Stream)
+	// Finish completes the end of the run by those of the machines.
+	Finish(end *metrics.End)
+	// Tell passes facts about the load on to the machines, since their journals are to be complete without this one.
+	Tell(fact any)
 }
 
 // Terminal is the screen and the process around a run. Its methods do not block, but for Leave.
@@ -84,7 +112,7 @@ type Run struct {
 	view    *live.View
 	journal *journal.Writer
 	fold    *report.Fold
-	engine  *loadgen.Engine
+	engine  Engine
 	host    *attach.Host // of other terminals, nil if they cannot join
 	lost    atomic.Bool  // the terminal is gone
 
@@ -128,7 +156,12 @@ func New(c Config, sinks ...event.Sink) (*Run, error) {
 	r.sending, r.endSending = context.WithCancel(context.Background())
 	r.patient, r.hurry = context.WithCancelCause(context.Background())
 	r.lost.Store(c.Lost)
-	r.config.Plan.Started, r.config.Load.Start = r.start, r.start
+	if !c.Start.IsZero() {
+		r.start = c.Start
+	} else {
+		r.config.Plan.Started = r.start
+	}
+	r.config.Load.Start = r.start
 	looks := control.NewLooks(&r.config.Plan)
 	trial, err := r.openStream(append(sinks, looks))
 	if err != nil {
@@ -143,11 +176,14 @@ func New(c Config, sinks ...event.Sink) (*Run, error) {
 	if load.Steered == nil {
 		load.Steered = shape.Gaps(c.Plan.Burstiness, numpy.NewLegacy(uint32(c.Plan.Seed)^steeredSeed))
 	}
-	if r.engine, err = loadgen.New(*load, r.stream); err != nil {
+	if c.Fleet != nil {
+		r.engine = c.Fleet
+		c.Fleet.Hear(r.stream)
+	} else if r.engine, err = loadgen.New(*load, r.stream); err != nil {
 		return nil, err
 	}
 	r.load = control.New(control.Options{
-		Plan: &r.config.Plan, Start: r.start, Engine: r.engine, Tell: r.stream.Tell, Connect: r.connect, Room: c.Room,
+		Plan: &r.config.Plan, Start: r.start, Led: c.Led, Engine: r.engine, Tell: r.lead, Connect: r.connect, Room: c.Room,
 		Trial: trial, Looks: looks, Judged: r.judged,
 	})
 	if c.Plan.Part.Split() {
@@ -194,6 +230,14 @@ func (r *Run) openStream(sinks []event.Sink) (trial *control.Trial, err error) {
 	return trial, nil
 }
 
+// lead files a fact about the load, and has the other machines of the run file it.
+func (r *Run) lead(fact any) {
+	r.stream.Tell(fact)
+	if f := r.config.Fleet; f != nil && leads(fact) {
+		f.Tell(fact)
+	}
+}
+
 // judged is the answer of the run so far, and the levels that it follows from.
 func (r *Run) judged() (a metrics.Answer, levels []metrics.LoadLevel) {
 	r.view.Judge()
@@ -206,6 +250,9 @@ func (r *Run) judged() (a metrics.Answer, levels []metrics.LoadLevel) {
 
 // connect opens the connections of more users, beside the run. A missing one is dialled when it is needed.
 func (r *Run) connect(users int) {
+	if r.config.Fleet != nil {
+		return
+	}
 	r.asides.Go(func() {
 		ctx, cancel := context.WithTimeout(r.sending, control.ConnectAhead)
 		defer cancel()

@@ -15,7 +15,9 @@ import (
 // Engine is what sends the load.
 type Engine interface {
 	SetRate(perSecond float64) bool
+	// SetLimit changes the users as the plan says, SetUsers for another reason.
 	SetLimit(users int)
+	SetUsers(users int)
 	Pause() bool
 	Resume() bool
 	StopSending()
@@ -31,7 +33,9 @@ type Engine interface {
 type Options struct {
 	Plan *metrics.Plan
 	// Start is offset 0 of the run.
-	Start  time.Time
+	Start time.Time
+	// Led: another machine leads the run, so that the load only follows the plan here, until Yield.
+	Led    bool
 	Engine Engine
 	// Tell files a fact of the run.
 	Tell func(fact any)
@@ -105,10 +109,10 @@ func New(o Options) *Controller {
 
 // Begin sends what the plan cannot: the first load of a search.
 func (c *Controller) Begin() {
-	if c.Plan.Find != nil {
+	if c.Plan.Find != nil && !c.Led {
 		c.beginSearch()
 	}
-	if c.Plan.Confirm > 0 {
+	if c.Plan.Confirm > 0 && !c.Led {
 		c.confirm = &confirmation{left: c.Plan.Confirm}
 	}
 	c.next = c.now() + c.pause()
@@ -271,7 +275,7 @@ func (c *Controller) force(load float64) {
 		c.Connect(n)
 	}
 	c.state.Value = float64(n)
-	c.Engine.SetLimit(n)
+	c.Engine.SetUsers(n)
 }
 
 // changed files a change of the load.
@@ -287,6 +291,9 @@ func (c *Controller) changed(by, text, mark string) {
 
 // Changed says that the load was set: the plan no longer tells how many requests there will be.
 func (c *Controller) Changed() bool { return c.state.Changes > 0 }
+
+// Yield ends the following of the plan, since the machine that leads the run sets the load.
+func (c *Controller) Yield() { c.loadSet = true }
 
 // Close tells that nothing can be steered any more. It may be called again.
 func (c *Controller) Close() {

@@ -42,6 +42,7 @@ func (e *fakeEngine) SetRate(perSecond float64) bool {
 	e.rig.note("rate %.4g", perSecond)
 	return true
 }
+func (e *fakeEngine) SetUsers(users int) { e.SetLimit(users) }
 func (e *fakeEngine) SetLimit(users int) { e.load = float64(users); e.rig.note("limit %d", users) }
 func (e *fakeEngine) Pause() bool        { e.held = true; e.rig.note("pause"); return true }
 func (e *fakeEngine) Resume() bool       { e.held = false; e.rig.note("resume"); return true }

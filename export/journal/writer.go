@@ -216,21 +216,13 @@ func (j *Writer) Source() event.Source {
 // WriteTo copies the journal so far, for example to a disk with space.
 func (j *Writer) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, j.reader()(0)) }
 
-// Lines are whole lines of the journal so far from an offset on, the begin of one, of about so many bytes; at least one
-// line where there is one. They may not be in the file yet.
-func (j *Writer) Lines(from int64, most int) ([]byte, error) {
-	r := bufio.NewReaderSize(j.reader()(from), 1<<16)
-	var b []byte
-	for len(b) < most {
-		line, err := r.ReadBytes('\n')
-		if err == io.EOF {
-			return b, nil
-		} else if err != nil {
-			return b, err
-		}
-		b = append(b, line...)
+// ReadAt reads the journal so far, of which the end may not be in the file yet.
+func (j *Writer) ReadAt(p []byte, from int64) (int, error) {
+	n, err := io.ReadFull(j.reader()(from), p)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
 	}
-	return b, nil
+	return n, err
 }
 
 // reader returns a function that opens the journal so far at an offset.

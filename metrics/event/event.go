@@ -167,6 +167,13 @@ func (s *Stream) Take(e *Event) {
 	}
 }
 
+// File emits a fact of its own moment.
+func (s *Stream) File(e *Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Take(e)
+}
+
 // Tell emits a fact of this moment.
 func (s *Stream) Tell(fact any) {
 	s.mu.Lock()

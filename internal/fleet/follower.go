@@ -1,0 +1,142 @@
+package fleet
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"benchtop/export/journal"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+)
+
+// follower makes events of the run of what a machine tells of its part: of its feed while requests are in flight, and of
+// its journal when they have ended. Each event comes once, and a request that the feed lacks comes whole when it ends.
+type follower struct {
+	part    int
+	stream  *event.Stream
+	merge   *event.Merge
+	decoder journal.Decoder
+	planned bool // the plan was read
+	flights map[int]*flight
+	ended   map[int]bool // since the feed before, whose records may come later
+	end     *metrics.End // nil before
+}
+
+// flight is a request that has not ended.
+type flight struct {
+	q    *metrics.Request
+	sent bool
+	gone bool // the feed lacks some of its chunks
+}
+
+func newFollower(part int, stream *event.Stream, merge *event.Merge) *follower {
+	return &follower{part: part, stream: stream, merge: merge, flights: map[int]*flight{}, ended: map[int]bool{}}
+}
+
+// feed takes the records of requests in flight.
+func (f *follower) feed(b []byte) {
+	records(b, func(r record) {
+		if r.kind == event.Chunk {
+			f.chunk(&r)
+			return
+		}
+		e, err := f.decoder.Event(r.line)
+		if q := e.Request; err == nil && q != nil && !f.ended[q.Index] {
+			f.begin(q, r.kind == event.Sent)
+		}
+	})
+	clear(f.ended)
+}
+
+// begin takes a request that is due, or sent.
+func (f *follower) begin(q *metrics.Request, sent bool) {
+	x := f.flights[q.Index]
+	if x == nil {
+		x = &flight{q: q}
+		f.flights[q.Index] = x
+		f.stream.Take(&event.Event{At: q.Due, Kind: event.Due, Request: q})
+	}
+	if sent && !x.sent {
+		x.q.End(*q) // as it is so far
+		x.sent = true
+		f.stream.Take(&event.Event{At: q.Sent, Kind: event.Sent, Request: x.q})
+	}
+}
+
+// chunk takes a chunk, unless one before it is missing.
+func (f *follower) chunk(r *record) {
+	x := f.flights[r.index]
+	if x == nil {
+		return
+	}
+	q := x.q
+	if x.gone = x.gone || !x.sent || r.n != len(q.Chunks); x.gone {
+		return
+	}
+	q.Add(r.chunk)
+	f.stream.Take(&event.Event{At: r.chunk.At, Kind: event.Chunk, Request: q, Chunk: r.chunk})
+}
+
+// lines takes whole lines of the journal, the first of which is the plan.
+func (f *follower) lines(b []byte) error {
+	for line := range bytes.Lines(b) {
+		if !f.planned {
+			f.planned = true
+			if _, err := f.decoder.Plan(line); err != nil {
+				return err
+			}
+			continue
+		}
+		e, err := f.decoder.Event(line)
+		switch {
+		case err != nil:
+			f.stream.File(&event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1,
+				Err: fmt.Errorf("part %d: %w", f.part, err)}})
+		case e.Kind == event.Done:
+			f.done(e.Request)
+		default:
+			f.fact(&e)
+		}
+	}
+	return nil
+}
+
+// done takes a request that has ended, with what the feed lacked of it.
+func (f *follower) done(q *metrics.Request) {
+	first := *q
+	first.Chunks = nil
+	for _, at := range []*time.Duration{&first.FirstChunk, &first.FirstToken, &first.FirstAnswer, &first.LastChunk,
+		&first.Done} {
+		*at = metrics.Never
+	}
+	first.Failure, first.OutputTokens, first.CountedChunks = "", 0, 0
+	f.begin(&first, q.Sent != metrics.Never)
+	x := f.flights[q.Index]
+	delete(f.flights, q.Index)
+	f.ended[q.Index] = true
+	for i := len(x.q.Chunks); i < len(q.Chunks); i++ {
+		x.q.Add(q.Chunks[i])
+		x.q.CountedChunks = min(i+1, q.CountedChunks)
+		f.stream.Take(&event.Event{At: q.Chunks[i].At, Kind: event.Chunk, Request: x.q, Chunk: q.Chunks[i]})
+	}
+	x.q.End(*q)
+	f.stream.Take(&event.Event{At: q.Done, Kind: event.Done, Request: x.q})
+}
+
+// fact takes what concerns this machine: what concerns the run is told by the one that leads it.
+func (f *follower) fact(e *event.Event) {
+	switch x := e.Value.(type) {
+	case metrics.End:
+		f.end = &x
+	case metrics.LogEntry:
+		if x.Level == metrics.Info {
+			return
+		}
+	case metrics.Worker, metrics.Saving: // the offset of its clock is known here; so is the place of the result
+		return
+	}
+	if f.merge.Take(f.part, e) {
+		f.stream.File(e)
+	}
+}

@@ -15,6 +15,7 @@ import (
 //
 //	d, s    due, sent: the length of a line of the journal, and the line of the request as it is then
 //	c       chunk: index of the request, number of the chunk, microseconds, tokens and whether it is of the answer
+//	t       the state of the sending: the length of it in JSON, and that
 type feed struct {
 	live func(record []byte) // does not keep it
 
@@ -25,6 +26,9 @@ type feed struct {
 
 // Take tells of an event.
 func (f *feed) Take(e *event.Event) {
+	if e.Kind == event.Done || e.Kind == event.Fact {
+		return // the journal has them
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.b = f.b[:0]
@@ -50,10 +54,16 @@ func (f *feed) Take(e *event.Event) {
 	f.live(f.b)
 }
 
+// state tells how far the sending is.
+func (f *feed) state(s state) {
+	b := encode(s)
+	f.live(append(binary.AppendUvarint([]byte{'t'}, uint64(len(b))), b...))
+}
+
 // record is what a feed tells.
 type record struct {
 	kind  event.Kind
-	line  []byte // of a request that is due or sent
+	line  []byte // of a request that is due or sent, or the state of the sending, which is a fact
 	index int    // of the request of a chunk
 	n     int    // number of the chunk
 	chunk metrics.Chunk
@@ -72,14 +82,17 @@ func records(b []byte, yield func(record)) {
 		kind := b[0]
 		b = b[1:]
 		switch kind {
-		case 'd', 's':
+		case 'd', 's', 't':
 			n, ok := number(metrics.LargestCount)
 			if !ok || n > uint64(len(b)) {
 				return
 			}
 			r := record{kind: event.Due, line: b[:n]}
-			if kind == 's' {
+			switch kind {
+			case 's':
 				r.kind = event.Sent
+			case 't':
+				r.kind = event.Fact
 			}
 			b = b[n:]
 			yield(r)

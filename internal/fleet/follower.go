@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"benchtop/export/journal"
@@ -13,14 +15,17 @@ import (
 // follower makes events of the run of what a machine tells of its part: of its feed while requests are in flight, and of
 // its journal when they have ended. Each event comes once, and a request that the feed lacks comes whole when it ends.
 type follower struct {
+	mu      sync.Mutex // guards all
 	part    int
 	stream  *event.Stream
 	merge   *event.Merge
 	decoder journal.Decoder
 	planned bool // the plan was read
 	flights map[int]*flight
-	ended   map[int]bool // since the feed before, whose records may come later
-	end     *metrics.End // nil before
+	// ended are the requests that ended since the last two notices: those may still have records of them.
+	ended [2]map[int]bool
+	end   *metrics.End // nil before
+	state state
 }
 
 // flight is a request that has not ended.
@@ -31,22 +36,30 @@ type flight struct {
 }
 
 func newFollower(part int, stream *event.Stream, merge *event.Merge) *follower {
-	return &follower{part: part, stream: stream, merge: merge, flights: map[int]*flight{}, ended: map[int]bool{}}
+	return &follower{part: part, stream: stream, merge: merge, flights: map[int]*flight{},
+		ended: [2]map[int]bool{{}, {}}}
 }
 
 // feed takes the records of requests in flight.
 func (f *follower) feed(b []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	records(b, func(r record) {
-		if r.kind == event.Chunk {
+		switch r.kind {
+		case event.Chunk:
 			f.chunk(&r)
+			return
+		case event.Fact:
+			_ = json.Unmarshal(r.line, &f.state) // another version is refused
 			return
 		}
 		e, err := f.decoder.Event(r.line)
-		if q := e.Request; err == nil && q != nil && !f.ended[q.Index] {
+		if q := e.Request; err == nil && q != nil && !f.ended[0][q.Index] && !f.ended[1][q.Index] {
 			f.begin(q, r.kind == event.Sent)
 		}
 	})
-	clear(f.ended)
+	clear(f.ended[1])
+	f.ended[0], f.ended[1] = f.ended[1], f.ended[0]
 }
 
 // begin takes a request that is due, or sent.
@@ -80,6 +93,8 @@ func (f *follower) chunk(r *record) {
 
 // lines takes whole lines of the journal, the first of which is the plan.
 func (f *follower) lines(b []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for line := range bytes.Lines(b) {
 		if !f.planned {
 			f.planned = true
@@ -114,7 +129,7 @@ func (f *follower) done(q *metrics.Request) {
 	f.begin(&first, q.Sent != metrics.Never)
 	x := f.flights[q.Index]
 	delete(f.flights, q.Index)
-	f.ended[q.Index] = true
+	f.ended[0][q.Index] = true
 	for i := len(x.q.Chunks); i < len(q.Chunks); i++ {
 		x.q.Add(q.Chunks[i])
 		x.q.CountedChunks = min(i+1, q.CountedChunks)

@@ -325,6 +325,9 @@ func (r *Run) broke(bug error) {
 	r.Log(metrics.Error, "benchtop failed in a command; the run continues: "+first)
 }
 
+// Journal is that of the run so far.
+func (r *Run) Journal() io.ReaderAt { return r.journal }
+
 // View is the live view of the run.
 func (r *Run) View() *live.View { return r.view }
 

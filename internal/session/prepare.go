@@ -190,7 +190,7 @@ func (o *preparation) run() (*Run, error) {
 	p.Prompts, p.Load, p.Count, p.KeepGoing = drawn.Flow, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
 	p.Notes = slices.Concat(o.Warnings, o.Notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())
-	if o.Load.Part.First() {
+	if o.Load.Leads() {
 		p.Server = watch.NewServer(o.client, o.Server.All(), watch.Profiling{
 			On: o.Server.Profile, Threshold: o.Server.ProfileThreshold, Duration: time.Duration(o.Server.ProfileDuration),
 		})
@@ -231,7 +231,7 @@ func (o *preparation) rehearse(ctx context.Context, p *Run) error {
 	missing := connect(ctx, env, &p.Load, o.ahead)
 	p.Notes = slices.Concat(p.Notes, warmed, missing)
 	if p.Server == nil {
-		p.GPUs = watch.GPUs{Off: "the first part monitors them"}
+		p.GPUs = watch.GPUs{Off: "another machine of the run monitors them"}
 		return nil
 	}
 	p.GPUs = watchedGPUs(ctx, &o.GPUs, o.Server.Target)

@@ -30,6 +30,7 @@ type Load struct {
 	turnConcurrency       int // the same, as vLLM's client names it for conversations
 	Active                int // conversations
 	Part                  partFlag
+	Led                   bool // another machine leads the run
 	ramp                  metrics.Ramp // From and To are NaN where they are not given
 	rates, users          Stages
 	duration, warmup      time.Duration
@@ -344,7 +345,10 @@ func (o *Load) Send(e *loadgen.Options, a shape.Arrivals) {
 		e.Limit = 0 // a session may have several requests in flight
 	}
 	e.Part = o.Part.Part
-	e.ProbeRate, e.Probe = o.probeRate, protocol.Smallest(e.Protocol, 1)
+	if o.Part.First() {
+		e.ProbeRate = o.probeRate
+	}
+	e.Probe = protocol.Smallest(e.Protocol, 1)
 	e.Drain, e.StallTimeout, e.RequestTimeout = o.drain, o.stall, o.timeout
 }
 

@@ -44,10 +44,9 @@ func ordinal() (int, error) {
 	return 0, fmt.Errorf("neither %s is set: give K/N, such as 2/4", strings.Join(counted, " nor "))
 }
 
-// checkPart refuses what one of several machines cannot do without the others, and leaves to the first what is done once
-// in a run.
+// checkPart refuses what one of several machines cannot do without the others.
 func (o *Load) checkPart(p *usage.Problems) {
-	if !o.Part.Split() {
+	if !o.Part.Split() || o.Led {
 		return
 	}
 	p.BadIf(o.Searching(), "--part and --find: a search needs the answers of all parts; load with stages or a ramp")
@@ -56,7 +55,8 @@ func (o *Load) checkPart(p *usage.Problems) {
 		p.BadIf(limit > 0 && limit < o.Part.N, "--part %s: %d in flight cannot be split among %d machines", o.Part, limit,
 			o.Part.N)
 	}
-	if !o.Part.First() {
-		o.Warmups, o.probeRate = 0, 0
-	}
 }
+
+// Leads reports whether this machine does what is done once in a run: it warms the server up, watches it, resets its
+// cache.
+func (o *Load) Leads() bool { return o.Part.First() && !o.Led }

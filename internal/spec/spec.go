@@ -219,8 +219,8 @@ func (o *Spec) check() (problems usage.Problems) {
 	o.Load.AllRows = o.Prompts.Needs().AllRows
 	o.Load.SelfTimed = o.Prompts.SelfTiming()
 	problems = append(problems, o.Load.check(all, o.Report.within())...)
-	if !o.Load.Part.First() {
-		o.Server.Reset, o.Server.Profile = false, false
+	if !o.Load.Leads() {
+		o.Server.Reset, o.Server.Profile, o.Server.Ready, o.Load.Warmups = false, false, 0, 0
 	}
 	problems.BadIf(o.Load.Part.Split() && o.Series.Many(), "--part: takes one run; leave out what makes several")
 	problems = append(problems, o.Request.Check(all, o.Server.Protocol)...)

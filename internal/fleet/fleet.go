@@ -1,0 +1,509 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/export/journal"
+	"benchtop/internal/fleet/link"
+	"benchtop/internal/run"
+	"benchtop/internal/text"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+)
+
+const (
+	// startsIn is the time between the last word before a run and its start.
+	startsIn = 500 * time.Millisecond
+	// aliveEvery is how often members hear of the machine that leads.
+	aliveEvery = 500 * time.Millisecond
+	// outOfSight is the silence after which a member is told to be out of sight. It is never stopped for that.
+	outOfSight = 3 * time.Second
+	// patience is how long members that are out of sight are waited for when all else is over, impatience how long when
+	// the user wants the end.
+	patience, impatience = 60 * time.Second, 5 * time.Second
+)
+
+// Fleet are the machines of a run, as the one that leads it sees them. It is a run.Fleet.
+type Fleet struct {
+	wire    link.Wire
+	version string
+	setup   func(metrics.Part) Setup
+	parts   []*part
+	stops   []func()
+	news    chan struct{} // something has changed for Gather
+
+	mu      sync.Mutex // guards the following, and those of the parts
+	orders  []order
+	over    bool // nothing new is sent any more
+	aborted bool
+	ended   time.Duration
+	stream  *event.Stream
+}
+
+// part is a machine.
+type part struct {
+	n        int
+	id, host string
+	ready    *ready
+	clock    link.Offset
+	follower *follower
+	replica  *link.Replica
+	hidden   bool   // it is out of sight
+	lost     string // why nothing more comes of it, "" while something may
+}
+
+func (p *part) String() string { return fmt.Sprintf("part %d on %s", p.n, text.Clean(p.host)) }
+
+// New waits for so many machines that join. setup is what one of them is to do. Close ends it.
+func New(w link.Wire, version string, parts int, setup func(metrics.Part) Setup) (*Fleet, error) {
+	f := &Fleet{wire: w, version: version, setup: setup, news: make(chan struct{}, 1)}
+	for n := 1; n <= parts; n++ {
+		f.parts = append(f.parts, &part{n: n})
+	}
+	err := f.handle(subjectHello, f.hello)
+	for _, p := range f.parts {
+		err = errors.Join(err, f.handle(subjectOf(aboutReady, p.n), func(b []byte) any { return f.isReady(p, b) }))
+	}
+	err = errors.Join(err, f.handle(subjectOrder, f.repeat))
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// handle answers the messages on a subject.
+func (f *Fleet) handle(subject string, take func([]byte) any) error {
+	stop, err := f.wire.Handle(subject, func(_ string, b []byte) []byte {
+		if answer := take(b); answer != nil {
+			return encode(answer)
+		}
+		return nil
+	})
+	if err == nil {
+		f.stops = append(f.stops, stop)
+	}
+	return err
+}
+
+// hello gives a machine a part.
+func (f *Fleet) hello(b []byte) any {
+	var h hello
+	if err := json.Unmarshal(b, &h); err != nil || h.ID == "" {
+		return nil
+	}
+	if h.Version != f.version {
+		return Setup{Refused: fmt.Sprintf("this is benchtop %s, and the run is led by %s: use the same on all machines",
+			h.Version, f.version)}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.parts {
+		if p.id == "" || p.id == h.ID {
+			p.id, p.host = h.ID, h.Host
+			f.wake()
+			return f.setup(metrics.Part{K: p.n, N: len(f.parts)})
+		}
+	}
+	return Setup{Refused: fmt.Sprintf("all %d parts of the run are taken", len(f.parts))}
+}
+
+func (f *Fleet) wake() {
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
+}
+
+func (f *Fleet) isReady(p *part, b []byte) any {
+	var r ready
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p.ready = &r
+	f.wake()
+	return true
+}
+
+// Gather waits until all machines are ready for a plan. The error is that of a machine that cannot be, or of lost.
+func (f *Fleet) Gather(ctx context.Context, plan *metrics.Plan, lost <-chan error, show func(string)) error {
+	for {
+		waiting, err := f.gathered(plan)
+		if err != nil {
+			return err
+		}
+		if waiting == "" {
+			break
+		}
+		show(waiting)
+		select {
+		case <-f.news:
+		case err := <-lost:
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for _, p := range f.parts {
+		var err error
+		if p.clock, err = link.MeasureClock(ctx, f.wire, subjectOf(aboutClock, p.n), time.Now); err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	return nil
+}
+
+// gathered says what is waited for, "" for nothing.
+func (f *Fleet) gathered(plan *metrics.Plan) (waiting string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	joined, prepared := 0, 0
+	for _, p := range f.parts {
+		if p.id != "" {
+			joined++
+		}
+		if p.ready == nil {
+			continue
+		}
+		prepared++
+		if p.ready.Problem != "" {
+			return "", fmt.Errorf("%s: %s", p, p.ready.Problem)
+		}
+		own, err := new(journal.Decoder).Plan(p.ready.Plan)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", p, err)
+		}
+		if apart := (&event.Piece{Plan: own}).Apart(&event.Piece{Plan: *plan}); apart != "" {
+			return "", fmt.Errorf("%s would not send its part of this run: %s; do all machines have the same files?", p, apart)
+		}
+	}
+	switch all := len(f.parts); {
+	case joined < all:
+		return fmt.Sprintf("%d of %d machines joined", joined, all), nil
+	case prepared < all:
+		return fmt.Sprintf("%d of %d machines ready", prepared, all), nil
+	}
+	return "", nil
+}
+
+// Start has the machines begin together, and returns that moment once it has come. The error names those that cannot.
+func (f *Fleet) Start(ctx context.Context) (time.Time, error) {
+	begin := time.Now().Add(startsIn)
+	ctx, cancel := context.WithDeadline(ctx, begin)
+	defer cancel()
+	problems := make([]error, len(f.parts))
+	var asking sync.WaitGroup
+	for i, p := range f.parts {
+		asking.Go(func() {
+			at := start{At: begin.Add(p.clock.Value), Began: begin.Round(0), Offset: p.clock.Value, Bound: p.clock.Bound}
+			if _, err := f.wire.Request(ctx, subjectOf(aboutStart, p.n), encode(at)); err != nil {
+				problems[i] = fmt.Errorf("%s does not answer: %w", p, err)
+			}
+		})
+	}
+	asking.Wait()
+	if err := errors.Join(problems...); err != nil {
+		_ = f.wire.Publish(subjectOver, nil)
+		return begin, err
+	}
+	time.Sleep(time.Until(begin))
+	return begin, nil
+}
+
+// Close tells the machines that the run is over for this one.
+func (f *Fleet) Close() {
+	_ = f.wire.Publish(subjectOver, nil) // they find out by themselves, too
+	for _, stop := range f.stops {
+		stop()
+	}
+	for _, p := range f.parts {
+		if p.replica != nil {
+			p.replica.Close()
+		}
+	}
+}
+
+// Hear has the events of the machines go to a stream.
+func (f *Fleet) Hear(stream *event.Stream) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stream = stream
+	merge := event.NewMerge(0)
+	for _, p := range f.parts {
+		stream.Tell(metrics.Worker{Part: p.n, Host: p.host, Offset: p.clock.Value, Bound: p.clock.Bound})
+		p.follower = newFollower(p.n, stream, merge)
+		var err error
+		if p.replica, err = link.NewReplica(f.wire, subjectOf(aboutPart, p.n), 0, p.follower.lines,
+			p.follower.feed); err != nil {
+			p.lost = err.Error()
+		}
+	}
+}
+
+// Run waits until the machines have sent their parts, and all is here that they have told.
+func (f *Fleet) Run(ctx context.Context, _ datasets.Flow) error {
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	since := time.Now()
+	for {
+		f.mu.Lock()
+		orders := len(f.orders)
+		f.mu.Unlock()
+		_ = f.wire.Publish(subjectAlive, encode(orders)) // the next one says the same
+		left, moved := f.look()
+		if len(left) == 0 {
+			return nil
+		}
+		if moved {
+			since = time.Now()
+		}
+		wait := patience
+		if f.isAborted() {
+			wait = impatience
+		}
+		if time.Since(since) > wait {
+			return f.giveUp(left)
+		}
+		select {
+		case <-ctx.Done():
+			return f.giveUp(left)
+		case <-alive.C:
+		}
+	}
+}
+
+func (f *Fleet) isAborted() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.aborted
+}
+
+// look returns the machines of which something may still come, and whether one of them was heard of lately.
+func (f *Fleet) look() (left []*part, moved bool) {
+	for _, p := range f.parts {
+		f.mu.Lock()
+		lost := p.lost
+		f.mu.Unlock()
+		if lost != "" {
+			continue
+		}
+		c := p.replica.Progress()
+		if c.Ended && c.Have >= c.Length {
+			if err := p.replica.Wait(context.Background()); err != nil { // it is over
+				f.tell(metrics.Error, fmt.Sprintf("%s: %s", p, err))
+			}
+			f.lose(p, "it has ended")
+			continue
+		}
+		left = append(left, p)
+		silent := time.Since(c.Heard) > outOfSight
+		moved = moved || !silent
+		if silent != p.hidden && !c.Heard.IsZero() {
+			if p.hidden = silent; silent {
+				f.tell(metrics.Warn, fmt.Sprintf("%s is out of sight: its requests are missing here until it is back", p))
+			} else {
+				f.tell(metrics.Info, fmt.Sprintf("%s is back", p))
+			}
+		}
+	}
+	return left, moved
+}
+
+// lose ends the waiting for a machine.
+func (f *Fleet) lose(p *part, why string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p.lost = cmp.Or(p.lost, why)
+}
+
+// Lost tells that the process of a machine has ended, by its place among those that were started, with its last words.
+// What it has told is fetched as long as it answers.
+func (f *Fleet) Lost(words string) {
+	f.tell(metrics.Warn, words)
+}
+
+// giveUp tells of which machines something is missing.
+func (f *Fleet) giveUp(left []*part) error {
+	var names []string
+	for _, p := range left {
+		names = append(names, p.String())
+	}
+	f.tell(metrics.Error, fmt.Sprintf("%s did not come back: the journal on its machine has the rest; "+
+		"'benchtop report' joins the journals of all parts", strings.Join(names, ", ")))
+	return nil
+}
+
+func (f *Fleet) tell(level metrics.Level, words string) {
+	f.mu.Lock()
+	stream := f.stream
+	f.mu.Unlock()
+	if stream != nil {
+		stream.Tell(metrics.LogEntry{Level: level, Text: words})
+	}
+}
+
+// order has the machines do something. It is false where nothing more is sent.
+func (f *Fleet) order(o order) bool {
+	f.mu.Lock()
+	sending := !f.over
+	o.Number = len(f.orders) + 1
+	f.orders = append(f.orders, o)
+	f.over = f.over || o.Do == run.OrderStop || o.Do == run.OrderDrain || o.Do == run.OrderAbort
+	f.aborted = f.aborted || o.Do == run.OrderAbort
+	f.mu.Unlock()
+	_ = f.wire.Publish(subjectOrder+".new", encode(o)) // who misses it asks
+	return sending
+}
+
+// mostRepeated bounds the orders of one answer.
+const mostRepeated = 500
+
+// repeat answers a machine that lacks orders from a number on.
+func (f *Fleet) repeat(b []byte) any {
+	var from int
+	if err := json.Unmarshal(b, &from); err != nil || from < 1 {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	from = min(from-1, len(f.orders))
+	return append([]order{}, f.orders[from:min(len(f.orders), from+mostRepeated)]...)
+}
+
+// Tell has the machines file a fact about the load.
+func (f *Fleet) Tell(fact any) {
+	if line := journal.AppendFact(nil, &event.Event{Kind: event.Fact, Value: fact}); len(line) > 0 {
+		f.order(order{Fact: line})
+	}
+}
+
+// states are those of the sending of the machines.
+func (f *Fleet) states() (all []state) {
+	for _, p := range f.parts {
+		if p.follower != nil {
+			p.follower.mu.Lock()
+			all = append(all, p.follower.state)
+			p.follower.mu.Unlock()
+		}
+	}
+	return all
+}
+
+// SetRate sets the arrivals per second of the whole run.
+func (f *Fleet) SetRate(perSecond float64) bool {
+	return f.order(order{Order: run.Order{Do: run.OrderRate, Value: perSecond}})
+}
+
+// SetLimit does nothing, since each machine follows the plan.
+func (f *Fleet) SetLimit(int) {}
+
+// SetUsers sets the users of the whole run.
+func (f *Fleet) SetUsers(users int) {
+	f.order(order{Order: run.Order{Do: run.OrderUsers, Value: float64(users)}})
+}
+
+func (f *Fleet) Pause() bool  { return f.order(order{Order: run.Order{Do: run.OrderPause}}) }
+func (f *Fleet) Resume() bool { return f.order(order{Order: run.Order{Do: run.OrderResume}}) }
+func (f *Fleet) StopSending() { f.order(order{Order: run.Order{Do: run.OrderStop}}) }
+func (f *Fleet) LeavePlan()   { f.order(order{Order: run.Order{Do: run.OrderLeave}}) }
+
+// Drain ends the sending, and cuts what is in flight after a time.
+func (f *Fleet) Drain(limit time.Duration) {
+	f.order(order{Order: run.Order{Do: run.OrderDrain}})
+	time.AfterFunc(limit, f.Abort)
+}
+
+// Abort cuts what is in flight.
+func (f *Fleet) Abort() {
+	if !f.isAborted() {
+		f.order(order{Order: run.Order{Do: run.OrderAbort}})
+	}
+}
+
+// PlanSent reports whether all requests of the plan were handed over.
+func (f *Fleet) PlanSent() bool {
+	for _, s := range f.states() {
+		if !s.PlanSent {
+			return false
+		}
+	}
+	return true
+}
+
+// Dispatched counts the requests that were handed over.
+func (f *Fleet) Dispatched() (n int) {
+	for _, s := range f.states() {
+		n = max(n, s.Dispatched)
+	}
+	return n
+}
+
+// Sending reports whether more may follow.
+func (f *Fleet) Sending() bool {
+	f.mu.Lock()
+	over := f.over
+	f.mu.Unlock()
+	if over {
+		return false
+	}
+	for _, s := range f.states() {
+		if s.Open || s.Number == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// ends are those of the machines that have ended.
+func (f *Fleet) ends() (all []*metrics.End) {
+	for _, p := range f.parts {
+		if p.follower != nil && p.follower.end != nil {
+			all = append(all, p.follower.end)
+		}
+	}
+	return all
+}
+
+// Ended is when the last machine ended.
+func (f *Fleet) Ended() (at time.Duration) {
+	for _, end := range f.ends() {
+		at = max(at, end.Ended)
+	}
+	return at
+}
+
+// Probes are those of the machine that sends them.
+func (f *Fleet) Probes() metrics.Probes {
+	for _, end := range f.ends() {
+		if end.Probes != nil {
+			return *end.Probes
+		}
+	}
+	return metrics.Probes{}
+}
+
+// Finish completes the end of the run by those of the machines.
+func (f *Fleet) Finish(end *metrics.End) {
+	ends := f.ends()
+	if len(ends) == 0 {
+		return
+	}
+	all := *ends[0]
+	for _, e := range ends[1:] {
+		all = all.With(e)
+	}
+	end.Stamps, end.Probes = all.Stamps, all.Probes
+	if missing := len(f.parts) - len(ends); missing > 0 && end.Reason == "" {
+		end.Reason = fmt.Sprintf("%d of %d parts were lost", missing, len(f.parts))
+	}
+}

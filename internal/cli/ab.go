@@ -348,7 +348,7 @@ func (o *abOptions) both(ctx context.Context, s *sweep.Sweep, b *session.Runner)
 			waiting := sync.OnceFunc(ready.Done)
 			defer waiting()
 			x.Enough, x.Beside = o.enough, i == 1
-			x.Begin = func(ctx context.Context) error {
+			x.Begin = func(ctx context.Context, _ *session.Run) error {
 				waiting()
 				ready.Wait()
 				return ctx.Err()

@@ -53,6 +53,7 @@ func sections() []section {
 			{"startup", "measure how long a server takes until it serves, with cold and warm caches", runStartup, nil},
 			{"ab", "send the same requests to two servers, and prove which is better", runAB, nil},
 			{"sweep", "run many benchmarks: servers and loads, compared and drawn", runSweep, sweepCommands},
+			{"worker", "load a server as one of several machines, for a run that another one leads", runWorker, nil},
 			{"attach", "join a run that is on in another terminal", runAttach, nil},
 		}},
 		{"Read results", "benchtop compare before.json after.json", []command{

@@ -80,6 +80,9 @@ func New(w link.Wire, version string, parts int, setup func(metrics.Part) Setup)
 	return f, nil
 }
 
+// Size is the number of machines.
+func (f *Fleet) Size() int { return len(f.parts) }
+
 // handle answers the messages on a subject.
 func (f *Fleet) handle(subject string, take func([]byte) any) error {
 	stop, err := f.wire.Handle(subject, func(_ string, b []byte) []byte {

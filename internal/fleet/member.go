@@ -29,7 +29,9 @@ type Member struct {
 	feed   feed
 	source *link.Source
 	file   *os.File
+	copied bool
 
+	obeying sync.Mutex // held while orders are carried out, one after the other; taken before mu
 	mu      sync.Mutex // guards the following
 	run     *run.Run
 	next    int // order
@@ -239,7 +241,14 @@ func (m *Member) Watch(ctx context.Context, open bool) {
 }
 
 // End waits until the machine that leads has the journal, which is complete.
-func (m *Member) End(ctx context.Context) error { return m.source.End(ctx) }
+func (m *Member) End(ctx context.Context) error {
+	err := m.source.End(ctx)
+	m.copied = err == nil
+	return err
+}
+
+// Copied reports whether the machine that leads has the journal.
+func (m *Member) Copied() bool { return m.copied }
 
 // heard takes note that the machine that leads has given so many orders, and asks for those that are missing.
 func (m *Member) heard(orders int) {
@@ -269,6 +278,8 @@ func (m *Member) heard(orders int) {
 
 // obey carries out an order if it is the next.
 func (m *Member) obey(o order) {
+	m.obeying.Lock()
+	defer m.obeying.Unlock()
 	m.mu.Lock()
 	r := m.run
 	if o.Number != m.next || r == nil {

@@ -47,6 +47,8 @@ type Setup struct {
 	// Values are the flags of the run, Environment are the variables that they name.
 	Values      []argv.Value      `json:"values"`
 	Environment map[string]string `json:"environment,omitempty"`
+	// Discard: the journal is not needed once the machine that leads has it.
+	Discard bool `json:"discard,omitempty"`
 	// Refused says why the machine cannot take part, "" if it can.
 	Refused string `json:"refused,omitempty"`
 }

@@ -30,7 +30,10 @@ type Runner struct {
 	// Sinks hear of the events of a run with a plan; nil for none.
 	Sinks func(*metrics.Plan) []event.Sink
 	// Begin is called when a run is prepared, and returns when it may begin; nil for at once.
-	Begin func(context.Context) error
+	Begin func(context.Context, *Run) error
+	// Opened is called when a run is about to begin; the function that it returns is called when it is saved. nil for
+	// nothing.
+	Opened func(p *Run, r *run.Run) (over func(), err error)
 	// Beside: another run is on, which other terminals join.
 	Beside bool
 	// Enough ends the sending of a run, whose requests in flight go on; nil for never.
@@ -109,7 +112,7 @@ func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error)
 		err = context.Cause(ctx)
 	}
 	if err == nil && b.Begin != nil {
-		err = b.Begin(ctx)
+		err = b.Begin(ctx, p)
 	}
 	if err == nil {
 		if p.beside = b.Beside; b.Sinks != nil {
@@ -129,6 +132,14 @@ func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error)
 	}
 	defer p.page.Close()
 	defer r.Close()
+	if b.Opened != nil {
+		over, err := b.Opened(p, r)
+		if err != nil {
+			env.drop(p)
+			return run.Outcome{}, err
+		}
+		defer over()
+	}
 	cut := context.AfterFunc(ctx, func() { r.Command(metrics.Command{Do: metrics.Abort}) })
 	defer cut()
 	over := make(chan struct{})

@@ -34,6 +34,7 @@ type Run struct {
 	Plots    spec.Pictures
 	fetching *prompts.Prefetchers // of prompts
 	Sinks    []event.Sink         // hear of the run's events as well
+	machines *machines            // that send its parts; nil for this one alone
 	beside   bool                 // another run of this process is on, which other terminals join
 	// print prints what stands for the report of serve; nil for that.
 	Print func(o run.Outcome) error
@@ -48,6 +49,7 @@ func (p *Run) Close(say func(string)) (warnings []string) {
 	}
 	p.fetching.Close()
 	p.page.Close()
+	p.machines.disband()
 	if p.Leave != nil {
 		p.Leave()
 	}
@@ -113,13 +115,18 @@ func (e *Environment) begin(p *Run, signals chan os.Signal) int {
 	if e.JSON == nil && !IsTerminal(e.Stdout) {
 		p.LastResort = e.Stdout
 	}
-	r, err := p.Open(t)
+	var r *run.Run
+	err := p.startTogether()
+	if err == nil {
+		r, err = p.Open(t)
+	}
 	if err != nil {
 		e.closeDisplay()
 		e.drop(p)
 		return e.Failed(err)
 	}
 	defer p.page.Close()
+	defer p.machines.disband()
 	t.run, t.files = r, p.Files
 
 	// A reader of our output that went away must not kill the run.
@@ -180,7 +187,9 @@ func (e *Environment) play(p *Run, r *run.Run, lasting bool, show func(<-chan me
 
 // Reserve makes the run's files. A disk that does not answer is not waited for once ctx has ended.
 func (p *Run) Reserve(ctx context.Context, env *Environment) (err error) {
-	p.Plan.Started = time.Now()
+	if p.Start.IsZero() {
+		p.Plan.Started = time.Now()
+	}
 	if p.Files, err = Reserve(ctx, &p.Save, p.Plan); err != nil {
 		return err
 	}

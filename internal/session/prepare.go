@@ -34,6 +34,7 @@ const (
 	stepConnections = "connections"
 	stepCache       = "prefix cache"
 	stepProfiler    = "profiler"
+	stepWorkers     = "workers"
 )
 
 // StepsOf are the expected steps of the preparation.
@@ -51,6 +52,7 @@ func StepsOf(o *spec.Spec) (steps []string) {
 	add(o.Load.Warmups > 0, prompts.StepWarmups)
 	add(o.Server.Reset, stepCache)
 	add(o.Server.Profile && o.Server.ProfileThreshold == 0, stepProfiler)
+	add(o.Fleet.Size > 0, stepWorkers)
 	return steps
 }
 
@@ -179,7 +181,9 @@ func (o *preparation) run() (*Run, error) {
 	load, conversations := o.loadOf(salt)
 	requests := drawn.Requests(conversations)
 	demand := o.Load.Shape().Peak(conversations).Share(o.Load.Part.Part)
-	o.ahead = o.Client.Ahead(demand)
+	if o.ahead = o.Client.Ahead(demand); o.Fleet.Size > 0 {
+		demand, o.ahead = shape.Demand{}, 0 // of the other machines
+	}
 	if err := spec.CheckLimits(max(o.ahead, demand.Streams), o.Server.Target.Sources()); err != nil {
 		return nil, usage.Wrap(err)
 	}
@@ -241,6 +245,9 @@ func (o *preparation) rehearse(ctx context.Context, p *Run) error {
 	begun := p.Server.Begin(ctx)
 	env.Warn(begun)
 	p.Notes = append(p.Notes, begun...)
+	if o.Fleet.Size > 0 {
+		return o.muster(ctx, p)
+	}
 	return nil
 }
 

@@ -30,7 +30,7 @@ type Load struct {
 	turnConcurrency       int // the same, as vLLM's client names it for conversations
 	Active                int // conversations
 	Part                  partFlag
-	Led                   bool // another machine leads the run
+	Led                   bool         // another machine leads the run
 	ramp                  metrics.Ramp // From and To are NaN where they are not given
 	rates, users          Stages
 	duration, warmup      time.Duration

@@ -46,14 +46,13 @@ func ordinal() (int, error) {
 
 // checkPart refuses what one of several machines cannot do without the others.
 func (o *Load) checkPart(p *usage.Problems) {
-	if !o.Part.Split() || o.Led {
+	if o.Part.N < 2 || o.Led {
 		return
 	}
-	p.BadIf(o.Searching(), "--part and --find: a search needs the answers of all parts; load with stages or a ramp")
-	p.BadIf(o.Confirm.Time > 0, "--part and --confirm: a proof needs the answers of all parts; leave --confirm out")
+	p.BadIf(o.Part.Split() && o.Searching(), "--part and --find: a search needs the answers of all parts; load with stages or a ramp")
+	p.BadIf(o.Part.Split() && o.Confirm.Time > 0, "--part and --confirm: a proof needs the answers of all parts; leave --confirm out")
 	for _, limit := range []int{o.limit(), o.Active} {
-		p.BadIf(limit > 0 && limit < o.Part.N, "--part %s: %d in flight cannot be split among %d machines", o.Part, limit,
-			o.Part.N)
+		p.BadIf(limit > 0 && limit < o.Part.N, "%d in flight cannot be split among %d machines", limit, o.Part.N)
 	}
 }
 

@@ -44,7 +44,7 @@ var synonyms = map[string][]string{
 	"bearer": {"api-key", "header", "auth-command"}, "login": {"api-key", "header", "auth-command"},
 	"qps": {"request-rate"}, "rps": {"request-rate"}, "users": {"max-concurrency", "concurrency-stages", "find-users"},
 	"clients": {"max-concurrency"}, "parallel": {"max-concurrency"}, "threads": {"max-concurrency"},
-	"workers": {"max-concurrency"}, "time": {"duration"}, "length": {"input-len", "output-len"},
+	"machines": {"workers", "part"}, "distributed": {"workers", "part"}, "time": {"duration"}, "length": {"input-len", "output-len"},
 	"isl": {"input-len", "random-input-len"}, "osl": {"output-len", "random-output-len"},
 	"max-tokens": {"output-len", "random-output-len"}, "prompt": {"dataset-name", "dataset-path"},
 	"url": {"base-url", "endpoint"}, "address": {"base-url", "host", "port"},
@@ -74,6 +74,7 @@ type Spec struct {
 	GPUs     GPUs
 	Baseline Baseline
 	Series   Series
+	Fleet    Fleet
 	Preset   Preset
 	config   string // FILE or FILE#PROFILE, "" for none
 	DryRun   bool   // nothing is sent
@@ -128,6 +129,7 @@ func (o *Spec) Define() {
 	o.Load.define(o.Flags.Group("Load"))
 	o.Series.define(o.Flags.Group("Several runs"))
 	o.Client.Define(o.Flags.Group("Client"))
+	o.Fleet.define(o.Flags.Group("Several machines"))
 	report := o.Flags.Group("Report")
 	o.Report.define(report)
 	o.Save.Define(report)
@@ -218,6 +220,7 @@ func (o *Spec) check() (problems usage.Problems) {
 	}
 	o.Load.AllRows = o.Prompts.Needs().AllRows
 	o.Load.SelfTimed = o.Prompts.SelfTiming()
+	problems = append(problems, o.Fleet.check(&o.Load, &o.Series)...)
 	problems = append(problems, o.Load.check(all, o.Report.within())...)
 	if !o.Load.Leads() {
 		o.Server.Reset, o.Server.Profile, o.Server.Ready, o.Load.Warmups = false, false, 0, 0

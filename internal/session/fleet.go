@@ -1,0 +1,207 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"benchtop/internal/fleet"
+	"benchtop/internal/fleet/link"
+	"benchtop/internal/spec"
+	"benchtop/internal/usage"
+	"benchtop/metrics"
+)
+
+// machines are those of a run, with what connects this one to them.
+type machines struct {
+	*fleet.Fleet
+	server  *link.Server // nil for one of the user's
+	conn    *link.Conn
+	started *link.Processes // nil where they join by themselves
+}
+
+// muster waits until the machines of a run are ready.
+func (o *preparation) muster(ctx context.Context, p *Run) (err error) {
+	o.env.Step(stepWorkers)
+	m := &machines{}
+	defer func() {
+		if err != nil {
+			m.disband()
+		}
+	}()
+	join, err := m.connect(ctx, o.env, &o.Fleet)
+	if err != nil {
+		return err
+	}
+	values, environment, err := o.ForWorkers()
+	if err != nil {
+		return err
+	}
+	here := len(o.Fleet.Hosts) == 0 && o.Fleet.NATS == ""
+	setup := func(part metrics.Part) fleet.Setup {
+		return fleet.Setup{Part: part, Values: values, Environment: environment,
+			Discard: here || !o.Save.Asked() && (o.Save.Never || !o.Save.Unasked)}
+	}
+	if m.Fleet, err = fleet.New(m.conn, Version(), o.Fleet.Size, setup); err != nil {
+		return err
+	}
+	if err := m.begin(ctx, o.env, &o.Fleet, join); err != nil {
+		return err
+	}
+	lost := make(chan error, 1)
+	go m.watch(lost)
+	if err := m.Gather(ctx, &p.Plan, lost, o.env.Show); err != nil {
+		return err
+	}
+	p.Fleet, p.machines = m.Fleet, m
+	return nil
+}
+
+// connect connects this machine with a NATS server.
+func (m *machines) connect(ctx context.Context, env *Environment, o *spec.Fleet) (join link.Join, err error) {
+	run := strings.ToLower(rand.Text()[:12])
+	known, err := joinIn(o.JoinFile)
+	if err != nil {
+		return join, err
+	}
+	address, listens := strings.CutPrefix(o.NATS, spec.Listens)
+	switch {
+	case known != nil && !listens:
+		join = *known
+	case o.NATS == "" || listens:
+		host, port := "127.0.0.1", 0
+		if listens {
+			name, text, err := net.SplitHostPort(address)
+			if port, _ = strconv.Atoi(text); err != nil || port < 1 || port > 65535 {
+				return join, usage.Wrap(fmt.Errorf("--nats %s: expected listen://HOST:PORT", usage.Quote(o.NATS)))
+			}
+			host = name
+		}
+		if m.server, err = link.Listen(host, port); err != nil {
+			return join, err
+		}
+		if join, err = m.server.Join(run); err != nil {
+			return join, err
+		}
+	default:
+		var creds []byte
+		if o.Creds != "" {
+			if creds, err = os.ReadFile(o.Creds); err != nil {
+				return join, usage.Wrap(fmt.Errorf("--nats-creds: %w", err))
+			}
+		}
+		if join, err = link.External(run, o.NATS, string(creds), o.Pin); err != nil {
+			return join, usage.Wrap(fmt.Errorf("--nats: %w", err))
+		}
+	}
+	if o.JoinFile != "" && (known == nil || listens) {
+		if err := os.WriteFile(o.JoinFile, []byte(join.String()+"\n"), 0o600); err != nil {
+			return join, usage.Wrap(fmt.Errorf("--join-file: %w", err))
+		}
+	}
+	m.conn, err = link.Dial(ctx, join, link.Options{Name: "benchtop, leads " + run, Server: m.server, State: func(err error) {
+		if err != nil && m.Fleet != nil {
+			m.Fleet.Lost("the connection to the other machines is lost; they go on: " + err.Error())
+		}
+	}})
+	return join, err
+}
+
+// joinIn is the join string in a file, nil where there is none.
+func joinIn(file string) (*link.Join, error) {
+	if file == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, usage.Wrap(fmt.Errorf("--join-file: %w", err))
+	}
+	j, err := link.ParseJoin(string(b))
+	if err != nil {
+		return nil, usage.Wrap(fmt.Errorf("--join-file %s: %w", usage.Quote(file), err))
+	}
+	return &j, nil
+}
+
+// begin starts the workers, or says how they join.
+func (m *machines) begin(ctx context.Context, env *Environment, o *spec.Fleet, join link.Join) (err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(o.Hosts) > 0:
+		env.Show("starting " + strings.Join(o.Hosts, ", "))
+		release := Version()
+		if BuildOf().Modified || strings.Contains(release, "devel") || strings.Contains(release, " ") {
+			release = "" // one version is not one program
+		}
+		ssh := link.SSH{Version: release, Program: program, Worker: []string{"worker"}, Tunnel: m.server != nil}
+		m.started, err = ssh.Start(ctx, o.Hosts, join)
+	case o.NATS == "":
+		m.started, err = link.Local(o.Size, join, program, "worker")
+	case o.JoinFile != "":
+		env.Tell(fmt.Sprintf("start %d workers: benchtop worker --join @%s", o.Size, o.JoinFile))
+	default:
+		env.Say(fmt.Sprintf("start %d workers: benchtop worker --join '%s'", o.Size, join))
+	}
+	return err
+}
+
+// watch tells of workers that this machine started, and that have ended with an error.
+func (m *machines) watch(lost chan<- error) {
+	if m.started == nil {
+		return
+	}
+	for range m.Fleet.Size() {
+		exit := <-m.started.Exits()
+		if exit.Err == nil {
+			continue
+		}
+		m.Fleet.Lost(exit.Err.Error())
+		select {
+		case lost <- exit.Err:
+		default:
+		}
+	}
+}
+
+// disband ends what there is of the machines. They have nothing to do any more. It may be called on nil.
+func (m *machines) disband() {
+	if m == nil {
+		return
+	}
+	if m.Fleet != nil {
+		m.Fleet.Close()
+	}
+	if m.started != nil {
+		m.started.Stop()
+	}
+	if m.conn != nil {
+		m.conn.Close()
+	}
+	if m.server != nil {
+		m.server.Close()
+	}
+}
+
+// startTogether has the machines of a run begin, and sets its start.
+func (p *Run) startTogether() (err error) {
+	if p.machines == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if p.Start, err = p.machines.Start(ctx); err == nil {
+		p.Plan.Started = p.Start
+	}
+	return err
+}

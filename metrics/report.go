@@ -265,11 +265,13 @@ const (
 	Sufficed = "the comparison had enough"
 	// RefusedByServer is the beginning of a reason, which goes on with the server's words.
 	RefusedByServer = "the server refused the first 20 requests alike"
+	// PartsLost is the beginning of a reason, too: machines of the run did not come back.
+	PartsLost = "parts of the run were lost"
 )
 
 // ConclusionOf is the conclusion that follows from the reason of an early end.
 func ConclusionOf(reason string) Conclusion {
-	if strings.HasPrefix(reason, RefusedByServer) {
+	if strings.HasPrefix(reason, RefusedByServer) || strings.HasPrefix(reason, PartsLost) {
 		return RunFailed
 	}
 	return map[string]Conclusion{AbortedByUser: Aborted, EndedBySIGTERM: Terminated, TerminalLost: HungUp}[reason]

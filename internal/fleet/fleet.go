@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -44,7 +43,7 @@ type Fleet struct {
 	orders  []order
 	over    bool // nothing new is sent any more
 	aborted bool
-	ended   time.Duration
+	exits   []string // last words of the processes that ended early
 	stream  *event.Stream
 }
 
@@ -274,15 +273,36 @@ func (f *Fleet) Run(ctx context.Context, _ datasets.Flow) error {
 		if f.isAborted() {
 			wait = impatience
 		}
-		if time.Since(since) > wait {
-			return f.giveUp(left)
+		if time.Since(since) > wait || ctx.Err() != nil {
+			f.giveUp(left)
+			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return f.giveUp(left)
-		case <-alive.C:
+		if hidden := f.dead(left); len(hidden) > 0 {
+			f.giveUp(hidden)
+		}
+		<-alive.C
+	}
+}
+
+// dead are the machines whose processes have ended, as far as that is known.
+func (f *Fleet) dead(left []*part) (hidden []*part) {
+	for _, p := range left {
+		if p.hidden {
+			hidden = append(hidden, p)
 		}
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	given := 0
+	for _, p := range f.parts {
+		if p.lost != "" && p.hidden {
+			given++
+		}
+	}
+	if len(hidden)+given > len(f.exits) {
+		return nil
+	}
+	return hidden
 }
 
 func (f *Fleet) isAborted() bool {
@@ -329,22 +349,30 @@ func (f *Fleet) lose(p *part, why string) {
 	p.lost = cmp.Or(p.lost, why)
 }
 
-// Lost tells that the process of a machine has ended, by its place among those that were started, with its last words.
-// What it has told is fetched as long as it answers.
-func (f *Fleet) Lost(words string) {
-	f.tell(metrics.Warn, words)
+// Exited tells that a process of the run has ended early, with its last words. It is not known of which machine: where
+// no more machines are out of sight than processes have ended, nothing more comes of those.
+func (f *Fleet) Exited(words string) {
+	f.Warn(words)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.exits = append(f.exits, words)
 }
 
-// giveUp tells of which machines something is missing.
-func (f *Fleet) giveUp(left []*part) error {
-	var names []string
+// giveUp ends the waiting for machines that are out of sight.
+func (f *Fleet) giveUp(left []*part) {
 	for _, p := range left {
-		names = append(names, p.String())
+		p.follower.drop()
+		p.follower.mu.Lock()
+		file := p.follower.state.File
+		p.follower.mu.Unlock()
+		f.lose(p, "out of sight")
+		f.tell(metrics.Error, fmt.Sprintf("%s did not come back; its journal there, %s, has the rest: 'benchtop report' "+
+			"joins the journals of all parts", p, cmp.Or(text.Clean(file), "if it has one")))
 	}
-	f.tell(metrics.Error, fmt.Sprintf("%s did not come back: the journal on its machine has the rest; "+
-		"'benchtop report' joins the journals of all parts", strings.Join(names, ", ")))
-	return nil
 }
+
+// Warn tells of trouble with the machines.
+func (f *Fleet) Warn(words string) { f.tell(metrics.Warn, words) }
 
 func (f *Fleet) tell(level metrics.Level, words string) {
 	f.mu.Lock()
@@ -507,6 +535,6 @@ func (f *Fleet) Finish(end *metrics.End) {
 	}
 	end.Stamps, end.Probes = all.Stamps, all.Probes
 	if missing := len(f.parts) - len(ends); missing > 0 && end.Reason == "" {
-		end.Reason = fmt.Sprintf("%d of %d parts were lost", missing, len(f.parts))
+		end.Reason = fmt.Sprintf("%s: %d of %d", metrics.PartsLost, missing, len(f.parts))
 	}
 }

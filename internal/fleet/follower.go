@@ -139,6 +139,17 @@ func (f *follower) done(q *metrics.Request) {
 	f.stream.Take(&event.Event{At: q.Done, Kind: event.Done, Request: x.q})
 }
 
+// drop cancels the requests in flight of a machine of which nothing more comes.
+func (f *follower) drop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, x := range f.flights {
+		x.q.Failure, x.q.Done = metrics.Cancelled, max(x.q.Due, x.q.Sent, x.q.LastChunk)
+		f.stream.Take(&event.Event{At: x.q.Done, Kind: event.Done, Request: x.q})
+	}
+	clear(f.flights)
+}
+
 // fact takes what concerns this machine: what concerns the run is told by the one that leads it.
 func (f *follower) fact(e *event.Event) {
 	switch x := e.Value.(type) {

@@ -222,7 +222,7 @@ func (m *Member) Watch(ctx context.Context, open bool) {
 	for {
 		m.mu.Lock()
 		m.told++
-		s := state{Number: m.told, Orders: m.next - 1}
+		s := state{Number: m.told, Orders: m.next - 1, File: m.file.Name()}
 		silent := time.Since(m.alive)
 		m.mu.Unlock()
 		s.Sending = m.run.Sending()

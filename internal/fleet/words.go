@@ -82,6 +82,8 @@ type state struct {
 	run.Sending
 	Number int `json:"number"` // of the states so far, from 1
 	Orders int `json:"orders"` // that it has carried out
+	// File is that of its journal.
+	File string `json:"file"`
 }
 
 func encode(v any) []byte {

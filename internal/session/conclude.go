@@ -100,6 +100,8 @@ func requestsFailed(r *metrics.Report) error {
 	switch {
 	case r.Conclusion != metrics.RunFailed || r.Trouble == "":
 		return nil
+	case strings.HasPrefix(r.Trouble, metrics.PartsLost):
+		return errors.New(r.Trouble)
 	case metrics.ConclusionOf(r.Trouble) == metrics.RunFailed:
 		words := r.Trouble + advice(r)
 		if r.Interrupted != nil && r.Interrupted.Unsent > 0 {

@@ -107,7 +107,7 @@ func (m *machines) connect(ctx context.Context, env *Environment, o *spec.Fleet)
 	}
 	m.conn, err = link.Dial(ctx, join, link.Options{Name: "benchtop, leads " + run, Server: m.server, State: func(err error) {
 		if err != nil && m.Fleet != nil {
-			m.Fleet.Lost("the connection to the other machines is lost; they go on: " + err.Error())
+			m.Warn("the connection to the other machines is lost; they go on: " + err.Error())
 		}
 	}})
 	return join, err
@@ -166,7 +166,7 @@ func (m *machines) watch(lost chan<- error) {
 		if exit.Err == nil {
 			continue
 		}
-		m.Fleet.Lost(exit.Err.Error())
+		m.Exited(exit.Err.Error())
 		select {
 		case lost <- exit.Err:
 		default:

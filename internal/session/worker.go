@@ -80,6 +80,9 @@ func workerSpec(m *fleet.Member) (o *spec.Spec, done func(), err error) {
 
 func (e *Environment) workOn(ctx, led context.Context, m *fleet.Member, o *spec.Spec) error {
 	b := &Runner{Lines: e.Stderr, Failures: true}
+	if led != ctx { // nobody reads them
+		b.Lines = io.Discard
+	}
 	var began metrics.Worker
 	b.Begin = func(_ context.Context, p *Run) (err error) {
 		p.Led = true

@@ -47,8 +47,10 @@ type Setup struct {
 	// Values are the flags of the run, Environment are the variables that they name.
 	Values      []argv.Value      `json:"values"`
 	Environment map[string]string `json:"environment,omitempty"`
-	// Discard: the journal is not needed once the machine that leads has it.
-	Discard bool `json:"discard,omitempty"`
+	// Discard: the files are not needed once the machine that leads has them. Dir is where they are, "" for a temporary
+	// directory.
+	Discard bool   `json:"discard,omitempty"`
+	Dir     string `json:"dir,omitempty"`
 	// Refused says why the machine cannot take part, "" if it can.
 	Refused string `json:"refused,omitempty"`
 }

@@ -173,6 +173,7 @@ func New(c Config, sinks ...event.Sink) (*Run, error) {
 	if load.GoesOn = c.Plan.Confirm > 0; load.GoesOn { // the controller ends it
 		load.Until, load.SteeredUntil = 0, 0
 	}
+	load.GoesOn = load.GoesOn || c.Led && c.Plan.Find != nil // its first load comes later
 	if load.Steered == nil {
 		load.Steered = shape.Gaps(c.Plan.Burstiness, numpy.NewLegacy(uint32(c.Plan.Seed)^steeredSeed))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -43,10 +44,13 @@ func (o *preparation) muster(ctx context.Context, p *Run) (err error) {
 	if err != nil {
 		return err
 	}
-	here := len(o.Fleet.Hosts) == 0 && o.Fleet.NATS == ""
+	here, saves := len(o.Fleet.Hosts) == 0 && o.Fleet.NATS == "", o.Save.Asked() || o.Save.Unasked && !o.Save.Never
+	dir := ""
+	if here && saves {
+		dir = filepath.Dir(o.Save.Place(p.Plan))
+	}
 	setup := func(part metrics.Part) fleet.Setup {
-		return fleet.Setup{Part: part, Values: values, Environment: environment,
-			Discard: here || !o.Save.Asked() && (o.Save.Never || !o.Save.Unasked)}
+		return fleet.Setup{Part: part, Values: values, Environment: environment, Discard: here || !saves, Dir: dir}
 	}
 	if m.Fleet, err = fleet.New(m.conn, Version(), o.Fleet.Size, setup); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/files"
 	"benchtop/internal/fleet"
 	"benchtop/internal/fleet/link"
 	"benchtop/internal/run"
@@ -63,17 +64,15 @@ func workerSpec(m *fleet.Member) (o *spec.Spec, done func(), err error) {
 		return nil, nil, err
 	}
 	o.Load.KeepGoing = true
-	if m.Discard {
+	if m.Discard && m.Dir == "" {
 		dir, err := os.MkdirTemp("", "benchtop-part-")
 		if err != nil {
 			return nil, nil, err
 		}
-		o.Save.Dir, o.Save.Output = dir, ""
-		done = func() {
-			if m.Copied() {
-				_ = os.RemoveAll(dir) // the machine that leads has all of it
-			}
-		}
+		m.Dir, done = dir, func() { _ = os.Remove(dir) } // unless something is left in it
+	}
+	if m.Discard {
+		o.Save.Dir, o.Save.Output = m.Dir, ""
 	}
 	return o, done, nil
 }
@@ -106,7 +105,12 @@ func (e *Environment) workOn(ctx, led context.Context, m *fleet.Member, o *spec.
 			}
 		}, nil
 	}
-	_, err := b.Perform(ctx, o)
+	out, err := b.Perform(ctx, o)
+	if m.Discard && m.Copied() {
+		for _, path := range []string{out.Path, files.Stem(out.Path) + files.JournalSuffix} {
+			_, _ = os.Remove(path), os.Remove(path+".gz") // what there is of them
+		}
+	}
 	return err
 }
 

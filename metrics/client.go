@@ -82,8 +82,9 @@ type Client struct {
 type PartHealth struct {
 	Part, Sent int
 	// Length is the time that has samples, LateP99 the worst second's, CPU the mean of its Cores in use.
-	Length, LateP99 time.Duration
-	CPU, Cores      float64
+	// Last is the end of the newest sample.
+	Length, LateP99, Last time.Duration
+	CPU, Cores            float64
 }
 
 // Parts are the machines of a run of several, by part.
@@ -99,6 +100,7 @@ func (c *Client) Parts() (all []PartHealth) {
 		p := &all[s.Part-1]
 		p.CPU += (s.CPU - p.CPU) * s.Took.Seconds() / max(1e-9, (p.Length+s.Took).Seconds())
 		p.Sent, p.Length = p.Sent+s.Sent, later(p.Length, s.Took)
+		p.Last = max(p.Last, s.At)
 		p.LateP99, p.Cores = max(p.LateP99, s.LateP99), max(p.Cores, s.Cores)
 	}
 	return all

@@ -176,6 +176,24 @@ func joinClient(all []ClientSecond) ClientSecond {
 	return out
 }
 
+// Together is one sample of the machines of a run at a time: the work of all, and the lateness of the worst.
+func Together(all []ClientSecond) ClientSecond {
+	out := all[0]
+	for i := range all[1:] {
+		s := &all[i+1]
+		out.CPU, out.CPUWait, out.Cores = out.CPU+s.CPU, out.CPUWait+s.CPUWait, out.Cores+s.Cores
+		out.Sent, out.Redials, out.Chunks = out.Sent+s.Sent, out.Redials+s.Redials, out.Chunks+s.Chunks
+		out.Shared, out.Unstamped = out.Shared+s.Shared, out.Unstamped+s.Unstamped
+		out.Sockets, out.Dialled, out.GCs = out.Sockets+s.Sockets, out.Dialled+s.Dialled, out.GCs+s.GCs
+		out.Memory, out.Took, out.At = out.Memory+s.Memory, max(out.Took, s.Took), max(out.At, s.At)
+		out.Sched, out.Stall, out.GCPause = max(out.Sched, s.Sched), max(out.Stall, s.Stall), max(out.GCPause, s.GCPause)
+		out.LateP99, out.LateMax = max(out.LateP99, s.LateP99), max(out.LateMax, s.LateMax)
+		out.DelayP50, out.DelayP99 = max(out.DelayP50, s.DelayP50), max(out.DelayP99, s.DelayP99)
+		out.DelayMax, out.ClockStep = max(out.DelayMax, s.DelayMax), out.ClockStep || s.ClockStep
+	}
+	return out
+}
+
 func joinGPUs(all []GPUSecond) GPUSecond {
 	last := &all[len(all)-1]
 	out := GPUSecond{At: last.At, GPUs: slices.Clone(last.GPUs)}

@@ -128,6 +128,8 @@ type Snapshot struct {
 	// Client holds the samples of the client so far, Verdict judges the whole run, Recent its last seconds.
 	Client          []ClientSecond
 	Verdict, Recent Verdict
+	// Workers are the machines of the run, where they are several.
+	Workers []Worker
 	Telemetry
 	// Steering is the load in force now.
 	Steering Steering

@@ -28,11 +28,11 @@ func runWorker(env *session.Environment, args []string) int {
 	if err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
+	j, err := env.JoinString(*join)
+	if err != nil {
+		return env.Failed(err)
+	}
 	return env.Failed(session.UntilStopped(func(ctx context.Context) error {
-		j, err := env.JoinString(*join)
-		if err != nil {
-			return err
-		}
 		led := ctx
 		if *join == "" { // the machine that leads has started this process, and holds the other end
 			var stop context.CancelCauseFunc

@@ -71,7 +71,7 @@ func Join(pieces []Piece) Source {
 			for i, p := range pieces {
 				pull, stop := iter.Pull2(p.Source(some))
 				defer stop()
-				heads[i] = head{pull: pull, part: p.Plan.Part.K, shift: p.Plan.Started.Sub(start)}
+				heads[i] = head{pull: pull, part: p.Plan.Part.K, shift: p.Plan.Started.Sub(start).Round(time.Microsecond)}
 				heads[i].advance() // the plan
 				heads[i].advance()
 			}

@@ -175,6 +175,8 @@ func (v *View) fact(at time.Duration, fact any) {
 	case metrics.ClientSecond:
 		v.line.Client.File(x)
 		news = false
+	case metrics.Worker:
+		s.Workers, news = append(s.Workers, x), false
 	case metrics.ServerSecond:
 		x.First, x.Ended = v.line.TakeUnseen()
 		s.Telemetry.Take(x)

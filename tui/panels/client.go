@@ -110,10 +110,15 @@ func clientSeconds(v *View) func(w *metrics.Window) *metrics.ClientSecond {
 		if w.Seconds > 0 {
 			return minuteAt(v.Minutes.Client, w, func(c *metrics.ClientSecond) time.Duration { return c.At })
 		}
-		if k := samples.from(middle(w)); k < len(v.Client) && v.Client[k].At-v.Client[k].Took <= middle(w) {
-			return &v.Client[k]
+		k := samples.from(middle(w))
+		end := k
+		for end < len(v.Client) && end < k+max(1, v.plan().Part.N) && v.Client[end].At-v.Client[end].Took <= middle(w) {
+			end++
 		}
-		return nil
+		if k == end {
+			return nil
+		}
+		return new(metrics.Together(v.Client[k:end]))
 	}
 }
 

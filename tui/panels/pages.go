@@ -137,7 +137,7 @@ func overviewPage(r Rect, v *View) []Box {
 // tables are those of some names that have several rows, with at most so many.
 func (v *View) tables(most int, names ...string) (out []share) {
 	rows := map[string]int{"endpoints": len(v.Endpoints), "classes": len(v.classRows()), "turns": len(v.turnRows()),
-		"engines": len(v.engines())}
+		"engines": len(v.engines()), "machines": v.plan().Part.N}
 	for _, name := range names {
 		if n := rows[name]; n > 1 {
 			out = append(out, share{name, 1 + min(n, most)})
@@ -205,7 +205,7 @@ func loadPage(r Rect, v *View) []Box {
 	if n := sloLines(v.Snapshot); n > 0 {
 		right = append(right, share{"slo", 0})
 	}
-	right = append(right, v.tables(9, "endpoints", "classes")...)
+	right = append(right, v.tables(9, "machines", "endpoints", "classes")...)
 	if r.W < 80 || r.H < 18 {
 		stages := share{"stages", max(3, r.H/4)}
 		if len(right) > 0 {

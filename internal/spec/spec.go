@@ -117,6 +117,7 @@ func New() *Spec {
 		"print what is asked for, as a file for --config, and the first request that would be sent; "+
 			"no server is asked")
 	o.Define()
+	o.Fleet.define(o.Flags.Group("Several machines"))
 	o.Fixed = func() usage.Problems { return o.Preset.apply(&o.Flags, &o.Series) }
 	return o
 }
@@ -129,7 +130,6 @@ func (o *Spec) Define() {
 	o.Load.define(o.Flags.Group("Load"))
 	o.Series.define(o.Flags.Group("Several runs"))
 	o.Client.Define(o.Flags.Group("Client"))
-	o.Fleet.define(o.Flags.Group("Several machines"))
 	report := o.Flags.Group("Report")
 	o.Report.define(report)
 	o.Save.Define(report)

@@ -23,6 +23,8 @@ const (
 	startsIn = 500 * time.Millisecond
 	// aliveEvery is how often members hear of the machine that leads.
 	aliveEvery = 500 * time.Millisecond
+	// leadFor is how long another machine that leads the run may take to say so.
+	leadFor = 2 * time.Second
 	// outOfSight is the silence after which a member is told to be out of sight. It is never stopped for that.
 	outOfSight = 3 * time.Second
 	// patience is how long members that are out of sight are waited for when all else is over, impatience how long when
@@ -61,13 +63,19 @@ type part struct {
 
 func (p *part) String() string { return fmt.Sprintf("part %d on %s", p.n, text.Clean(p.host)) }
 
-// New waits for so many machines that join. setup is what one of them is to do. Close ends it.
-func New(w link.Wire, version string, parts int, setup func(metrics.Part) Setup) (*Fleet, error) {
+// New waits for so many machines that join. setup is what one of them is to do. The error says that another machine leads
+// the run. Close ends it.
+func New(ctx context.Context, w link.Wire, version string, parts int, setup func(metrics.Part) Setup) (*Fleet, error) {
 	f := &Fleet{wire: w, version: version, setup: setup, news: make(chan struct{}, 1)}
 	for n := 1; n <= parts; n++ {
 		f.parts = append(f.parts, &part{n: n})
 	}
-	err := f.handle(subjectHello, f.hello)
+	asking, cancel := context.WithTimeout(ctx, leadFor)
+	defer cancel()
+	if _, err := w.Request(asking, subjectLead, nil); err == nil {
+		return nil, errors.New("another machine leads this run: take another --join-file")
+	}
+	err := errors.Join(f.handle(subjectLead, func([]byte) any { return true }), f.handle(subjectHello, f.hello))
 	for _, p := range f.parts {
 		err = errors.Join(err, f.handle(subjectOf(aboutReady, p.n), func(b []byte) any { return f.isReady(p, b) }))
 	}
@@ -536,5 +544,7 @@ func (f *Fleet) Finish(end *metrics.End) {
 	end.Stamps, end.Probes = all.Stamps, all.Probes
 	if missing := len(f.parts) - len(ends); missing > 0 && end.Reason == "" {
 		end.Reason = fmt.Sprintf("%s: %d of %d", metrics.PartsLost, missing, len(f.parts))
+	} else if all.Reason != "" && end.Reason == "" { // by somebody there
+		end.Reason = fmt.Sprintf("%s: one ended early: %s", metrics.PartsLost, all.Reason)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 // Subjects of the messages of a run. Those of a machine end with its part.
 const (
+	subjectLead  = "lead"  // whether a machine leads
 	subjectHello = "hello" // a machine asks for a part, and becomes a member
 	subjectAlive = "alive" // the machine that leads: how many orders there are
 	subjectOrder = "order" // an order, or several from a number on to one that asks

@@ -52,7 +52,7 @@ func (o *preparation) muster(ctx context.Context, p *Run) (err error) {
 	setup := func(part metrics.Part) fleet.Setup {
 		return fleet.Setup{Part: part, Values: values, Environment: environment, Discard: here || !saves, Dir: dir}
 	}
-	if m.Fleet, err = fleet.New(m.conn, Version(), o.Fleet.Size, setup); err != nil {
+	if m.Fleet, err = fleet.New(ctx, m.conn, Version(), o.Fleet.Size, setup); err != nil {
 		return err
 	}
 	if err := m.begin(ctx, o.env, &o.Fleet, join); err != nil {

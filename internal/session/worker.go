@@ -33,6 +33,7 @@ func (e *Environment) Work(ctx, led context.Context, join link.Join) error {
 		return err
 	}
 	defer conn.Close()
+	e.Say("waiting for the machine that leads the run")
 	m, err := fleet.Join(led, conn, Version())
 	if err != nil {
 		return err

@@ -107,12 +107,15 @@ func (e *Environment) workOn(ctx, led context.Context, m *fleet.Member, o *spec.
 		}, nil
 	}
 	out, err := b.Perform(ctx, o)
-	if m.Discard && m.Copied() {
+	if !m.Copied() {
+		return err
+	}
+	if m.Discard {
 		for _, path := range []string{out.Path, files.Stem(out.Path) + files.JournalSuffix} {
 			_, _ = os.Remove(path), os.Remove(path+".gz") // what there is of them
 		}
 	}
-	return err
+	return nil // how the run went is told where it is led
 }
 
 // JoinString reads a join string: of a file after an @, of a variable after a $, of standard input for - and nothing,

@@ -76,8 +76,8 @@ func (t *remarks) completeness() {
 		t.add("Time ran out before %d of the %d requests were sent.", n, r.Plan.Requests)
 	}
 	if missing := r.Plan.MissingParts(r.Client.Seconds); r.Plan.Part.Split() {
-		t.add("Part %s: the figures are of this part of the load alone; 'benchtop report' joins the journals of all parts.",
-			r.Plan.Part)
+		t.add("Part %s: the figures are of this part of the load alone; 'benchtop report' joins the journals of all "+
+			"parts.", r.Plan.Part)
 	} else if len(missing) > 0 {
 		t.add("Parts: no samples of part %s for some of the run, so the load that the server had then is not known.",
 			text.List(missing, 5))

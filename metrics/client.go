@@ -252,7 +252,8 @@ func (e *Evidence) add(s *ClientSecond) {
 	}
 }
 
-// worstPart is the evidence of the machine that had the least time left, with words for it; of a run of one machine all.
+// worstPart is the evidence of the machine that had the least time left, with words for it; of a run of one machine
+// all.
 func (e *Evidence) worstPart() (worst *Evidence, on string) {
 	worst = e
 	for i := range e.parts {

@@ -186,7 +186,8 @@ func Together(all []ClientSecond) ClientSecond {
 		out.Shared, out.Unstamped = out.Shared+s.Shared, out.Unstamped+s.Unstamped
 		out.Sockets, out.Dialled, out.GCs = out.Sockets+s.Sockets, out.Dialled+s.Dialled, out.GCs+s.GCs
 		out.Memory, out.Took, out.At = out.Memory+s.Memory, max(out.Took, s.Took), max(out.At, s.At)
-		out.Sched, out.Stall, out.GCPause = max(out.Sched, s.Sched), max(out.Stall, s.Stall), max(out.GCPause, s.GCPause)
+		out.Sched, out.Stall = max(out.Sched, s.Sched), max(out.Stall, s.Stall)
+		out.GCPause = max(out.GCPause, s.GCPause)
 		out.LateP99, out.LateMax = max(out.LateP99, s.LateP99), max(out.LateMax, s.LateMax)
 		out.DelayP50, out.DelayP99 = max(out.DelayP50, s.DelayP50), max(out.DelayP99, s.DelayP99)
 		out.DelayMax, out.ClockStep = max(out.DelayMax, s.DelayMax), out.ClockStep || s.ClockStep

@@ -56,9 +56,9 @@ func sameWorkload(t *testing.T, got, want map[int]metrics.Request, timed bool) {
 
 // loadOfParts is a run of several turns at a rate.
 func loadOfParts(url, name string) []string {
-	return []string{"serve", url, "--no-tui", "--backend", "vllm", "--dataset-name", "random", "--random-input-len", "20",
-		"--random-output-len", "4", "--random-range-ratio", "0.5", "--num-prompts", "60", "--request-rate", "60", "--seed", "7",
-		"--save-result", "--result-filename", name}
+	return []string{"serve", url, "--no-tui", "--backend", "vllm", "--dataset-name", "random", "--random-input-len",
+		"20", "--random-output-len", "4", "--random-range-ratio", "0.5", "--num-prompts", "60", "--request-rate", "60",
+		"--seed", "7", "--save-result", "--result-filename", name}
 }
 
 // Parts that are loaded by themselves are one run: the workload of one machine, and a report of all.
@@ -117,7 +117,8 @@ func TestWorkerIsKilled(t *testing.T) {
 	url, path := simulated(t, nil), filepath.Join(t.TempDir(), "run.json")
 	lead := make(chan result, 1)
 	go func() {
-		lead <- benchtop(append(loadOfParts(url, path), "--workers", "2", "--num-prompts", "200", "--request-rate", "40")...)
+		lead <- benchtop(append(loadOfParts(url, path), "--workers", "2", "--num-prompts", "200", "--request-rate",
+			"40")...)
 	}()
 	begun := func() bool {
 		_, err := os.Stat(strings.TrimSuffix(path, "json") + "jsonl")
@@ -149,7 +150,8 @@ func children(t *testing.T, arg string) (pids []int) {
 		_, rest, _ := strings.Cut(string(b), ") ")
 		fields := strings.Fields(rest)
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(stat), "cmdline"))
-		if len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid()) && bytes.HasSuffix(line, []byte("\x00"+arg+"\x00")) {
+		own := len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid())
+		if own && bytes.HasSuffix(line, []byte("\x00"+arg+"\x00")) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
 			pids = append(pids, pid)
 		}

@@ -63,8 +63,8 @@ type part struct {
 
 func (p *part) String() string { return fmt.Sprintf("part %d on %s", p.n, text.Clean(p.host)) }
 
-// New waits for so many machines that join. setup is what one of them is to do. The error says that another machine leads
-// the run. Close ends it.
+// New waits for so many machines that join. setup is what one of them is to do. The error says that another machine
+// leads the run. Close ends it.
 func New(ctx context.Context, w link.Wire, version string, parts int, setup func(metrics.Part) Setup) (*Fleet, error) {
 	f := &Fleet{wire: w, version: version, setup: setup, news: make(chan struct{}, 1)}
 	for n := 1; n <= parts; n++ {
@@ -194,7 +194,8 @@ func (f *Fleet) gathered(plan *metrics.Plan) (waiting string, err error) {
 			return "", fmt.Errorf("%s: %w", p, err)
 		}
 		if apart := (&event.Piece{Plan: own}).Apart(&event.Piece{Plan: *plan}); apart != "" {
-			return "", fmt.Errorf("%s would not send its part of this run: %s; do all machines have the same files?", p, apart)
+			const words = "%s would not send its part of this run: %s; do all machines have the same files?"
+			return "", fmt.Errorf(words, p, apart)
 		}
 	}
 	switch all := len(f.parts); {
@@ -215,7 +216,8 @@ func (f *Fleet) Start(ctx context.Context) (time.Time, error) {
 	var asking sync.WaitGroup
 	for i, p := range f.parts {
 		asking.Go(func() {
-			at := start{At: begin.Add(p.clock.Value), Began: begin.Round(0), Offset: p.clock.Value, Bound: p.clock.Bound}
+			c := p.clock
+			at := start{At: begin.Add(c.Value), Began: begin.Round(0), Offset: c.Value, Bound: c.Bound}
 			if _, err := f.wire.Request(ctx, subjectOf(aboutStart, p.n), encode(at)); err != nil {
 				problems[i] = fmt.Errorf("%s does not answer: %w", p, err)
 			}
@@ -341,7 +343,7 @@ func (f *Fleet) look() (left []*part, moved bool) {
 		moved = moved || !silent
 		if silent != p.hidden && !c.Heard.IsZero() {
 			if p.hidden = silent; silent {
-				f.tell(metrics.Warn, fmt.Sprintf("%s is out of sight: its requests are missing here until it is back", p))
+				f.Warn(fmt.Sprintf("%s is out of sight: its requests are missing here until it is back", p))
 			} else {
 				f.tell(metrics.Info, fmt.Sprintf("%s is back", p))
 			}
@@ -374,8 +376,9 @@ func (f *Fleet) giveUp(left []*part) {
 		file := p.follower.state.File
 		p.follower.mu.Unlock()
 		f.lose(p, "out of sight")
-		f.tell(metrics.Error, fmt.Sprintf("%s did not come back; its journal there, %s, has the rest: 'benchtop report' "+
-			"joins the journals of all parts", p, cmp.Or(text.Clean(file), "if it has one")))
+		const words = "%s did not come back; its journal there, %s, has the rest: 'benchtop report' joins the " +
+			"journals of all parts"
+		f.tell(metrics.Error, fmt.Sprintf(words, p, cmp.Or(text.Clean(file), "if it has one")))
 	}
 }
 

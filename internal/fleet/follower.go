@@ -12,8 +12,9 @@ import (
 	"benchtop/metrics/event"
 )
 
-// follower makes events of the run of what a machine tells of its part: of its feed while requests are in flight, and of
-// its journal when they have ended. Each event comes once, and a request that the feed lacks comes whole when it ends.
+// follower makes events of the run of what a machine tells of its part: of its feed while requests are in flight, and
+// of its journal when they have ended. Each event comes once, and a request that the feed lacks comes whole when it
+// ends.
 type follower struct {
 	mu      sync.Mutex // guards all
 	part    int

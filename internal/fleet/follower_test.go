@@ -156,12 +156,14 @@ func hear(t *testing.T, r *rand.Rand, m *machine, f *follower) {
 // The machine tells of itself, and of trouble; what concerns the run is told by the one that leads it.
 func TestFactsOfMachine(t *testing.T) {
 	var got []string
-	stream := event.NewStream(time.Time{}, sinkFunc(func(e *event.Event) { got = append(got, fmt.Sprintf("%T", e.Value)) }))
+	stream := event.NewStream(time.Time{},
+		sinkFunc(func(e *event.Event) { got = append(got, fmt.Sprintf("%T", e.Value)) }))
 	f := newFollower(2, stream, event.NewMerge(0))
 	m := newMachine(metrics.Plan{Percentiles: []float64{99}, Metrics: []metrics.Latency{metrics.TTFT}})
 	for _, fact := range []any{
 		metrics.Steering{Steerable: true}, metrics.LogEntry{Level: metrics.Info, Text: "the load"},
-		metrics.LogEntry{Level: metrics.Warn, Text: "trouble"}, metrics.ClientSecond{At: time.Second, Took: time.Second, Part: 2},
+		metrics.LogEntry{Level: metrics.Warn, Text: "trouble"},
+		metrics.ClientSecond{At: time.Second, Took: time.Second, Part: 2},
 		metrics.Phase{State: metrics.Draining}, metrics.Saving{Path: "x"}, metrics.Worker{Part: 2},
 		metrics.End{Ended: time.Second},
 	} {

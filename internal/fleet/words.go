@@ -1,6 +1,6 @@
-// Package fleet has several machines load a server as one run. One of them leads: it knows the plan, sets the load, sees
-// all and reports. The others send a part each, which they work out themselves from the plan and the seed, and keep its
-// journal. Nothing central happens for a request.
+// Package fleet has several machines load a server as one run. One of them leads: it knows the plan, sets the load,
+// sees all and reports. The others send a part each, which they work out themselves from the plan and the seed, and
+// keep its journal. Nothing central happens for a request.
 //
 //	run.Run ──orders──▶ Fleet ~~NATS~~▶ Member ──▶ run.Run
 //	event.Stream ◀── follower ◀~~ feed, journal ~~ event.Stream

@@ -184,8 +184,8 @@ func New(c Config, sinks ...event.Sink) (*Run, error) {
 		return nil, err
 	}
 	r.load = control.New(control.Options{
-		Plan: &r.config.Plan, Start: r.start, Led: c.Led, Engine: r.engine, Tell: r.lead, Connect: r.connect, Room: c.Room,
-		Trial: trial, Looks: looks, Judged: r.judged,
+		Plan: &r.config.Plan, Start: r.start, Led: c.Led, Engine: r.engine, Tell: r.lead, Connect: r.connect,
+		Room: c.Room, Trial: trial, Looks: looks, Judged: r.judged,
 	})
 	if c.Plan.Part.Split() {
 		r.stream.Tell(c.Worker)

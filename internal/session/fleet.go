@@ -36,7 +36,7 @@ func (o *preparation) muster(ctx context.Context, p *Run) (err error) {
 			m.disband()
 		}
 	}()
-	join, err := m.connect(ctx, o.env, &o.Fleet)
+	join, err := m.connect(ctx, &o.Fleet)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (o *preparation) muster(ctx context.Context, p *Run) (err error) {
 }
 
 // connect connects this machine with a NATS server.
-func (m *machines) connect(ctx context.Context, env *Environment, o *spec.Fleet) (join link.Join, err error) {
+func (m *machines) connect(ctx context.Context, o *spec.Fleet) (join link.Join, err error) {
 	run := strings.ToLower(rand.Text()[:12])
 	known, err := joinIn(o.JoinFile)
 	if err != nil {
@@ -79,42 +79,55 @@ func (m *machines) connect(ctx context.Context, env *Environment, o *spec.Fleet)
 	case known != nil && !listens:
 		join = *known
 	case o.NATS == "" || listens:
-		host, port := "127.0.0.1", 0
-		if listens {
-			name, text, err := net.SplitHostPort(address)
-			if port, _ = strconv.Atoi(text); err != nil || port < 1 || port > 65535 {
-				return join, usage.Wrap(fmt.Errorf("--nats %s: expected listen://HOST:PORT", usage.Quote(o.NATS)))
-			}
-			host = name
-		}
-		if m.server, err = link.Listen(host, port); err != nil {
-			return join, err
-		}
-		if join, err = m.server.Join(run); err != nil {
-			return join, err
-		}
+		join, err = m.listen(run, address)
 	default:
-		var creds []byte
-		if o.Creds != "" {
-			if creds, err = os.ReadFile(o.Creds); err != nil {
-				return join, usage.Wrap(fmt.Errorf("--nats-creds: %w", err))
-			}
-		}
-		if join, err = link.External(run, o.NATS, string(creds), o.Pin); err != nil {
-			return join, usage.Wrap(fmt.Errorf("--nats: %w", err))
+		join, err = external(o, run)
+	}
+	if err == nil && o.JoinFile != "" && (known == nil || listens) {
+		if err = os.WriteFile(o.JoinFile, []byte(join.String()+"\n"), 0o600); err != nil {
+			err = usage.Wrap(fmt.Errorf("--join-file: %w", err))
 		}
 	}
-	if o.JoinFile != "" && (known == nil || listens) {
-		if err := os.WriteFile(o.JoinFile, []byte(join.String()+"\n"), 0o600); err != nil {
-			return join, usage.Wrap(fmt.Errorf("--join-file: %w", err))
-		}
+	if err != nil {
+		return join, err
 	}
-	m.conn, err = link.Dial(ctx, join, link.Options{Name: "benchtop, leads " + run, Server: m.server, State: func(err error) {
+	lost := func(err error) {
 		if err != nil && m.Fleet != nil {
 			m.Warn("the connection to the other machines is lost; they go on: " + err.Error())
 		}
-	}})
+	}
+	m.conn, err = link.Dial(ctx, join, link.Options{Name: "benchtop, leads " + run, Server: m.server, State: lost})
 	return join, err
+}
+
+// listen starts a NATS server at an address, "" for one that this machine alone reaches.
+func (m *machines) listen(run, address string) (join link.Join, err error) {
+	host, port := "127.0.0.1", 0
+	if address != "" {
+		name, text, err := net.SplitHostPort(address)
+		if port, _ = strconv.Atoi(text); err != nil || port < 1 || port > 65535 {
+			return join, usage.Wrap(fmt.Errorf("--nats %s%s: expected %[1]sHOST:PORT", spec.Listens, address))
+		}
+		host = name
+	}
+	if m.server, err = link.Listen(host, port); err != nil {
+		return join, err
+	}
+	return m.server.Join(run)
+}
+
+// external is the way to a run through NATS servers of the user's.
+func external(o *spec.Fleet, run string) (join link.Join, err error) {
+	var creds []byte
+	if o.Creds != "" {
+		if creds, err = os.ReadFile(o.Creds); err != nil {
+			return join, usage.Wrap(fmt.Errorf("--nats-creds: %w", err))
+		}
+	}
+	if join, err = link.External(run, o.NATS, string(creds), o.Pin); err != nil {
+		return join, usage.Wrap(fmt.Errorf("--nats: %w", err))
+	}
+	return join, nil
 }
 
 // joinIn is the join string in a file, nil where there is none.

@@ -196,7 +196,8 @@ func (o *preparation) run() (*Run, error) {
 	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())
 	if o.Load.Leads() {
 		p.Server = watch.NewServer(o.client, o.Server.All(), watch.Profiling{
-			On: o.Server.Profile, Threshold: o.Server.ProfileThreshold, Duration: time.Duration(o.Server.ProfileDuration),
+			On: o.Server.Profile, Threshold: o.Server.ProfileThreshold,
+			Duration: time.Duration(o.Server.ProfileDuration),
 		})
 	}
 	p.Plan = o.plan(requests, &load)

@@ -29,12 +29,13 @@ type Fleet struct {
 const Listens = "listen://"
 
 func (o *Fleet) define(f *pflag.FlagSet) {
-	f.StringVar(&o.workers, "workers", "", "processes or machines that load together: N on this machine, or with --nats N "+
-		"that join by 'benchtop worker', or ssh://HOST,ssh://HOST")
+	f.StringVar(&o.workers, "workers", "", "processes or machines that load together: N on this machine, or with "+
+		"--nats N that join by 'benchtop worker', or ssh://HOST,ssh://HOST")
 	f.StringVar(&o.NATS, "nats", "",
 		"NATS server by which workers join, as nats://HOST:4222; listen://HOST:PORT starts one here")
 	f.StringVar(&o.Creds, "nats-creds", "", "file of credentials for --nats")
-	f.StringVar(&o.Pin, "nats-pin", "", "SHA-256 fingerprint of the certificate of --nats (default: the system's authorities)")
+	f.StringVar(&o.Pin, "nats-pin", "",
+		"SHA-256 fingerprint of the certificate of --nats (default: the system's authorities)")
 	f.StringVar(&o.JoinFile, "join-file", "",
 		"file of the join string for 'benchtop worker': written for its user alone, or read if it is there")
 }
@@ -54,7 +55,8 @@ func (o *Fleet) check(load *Load, series *Series) (p usage.Problems) {
 	} else {
 		for host := range strings.SplitSeq(o.workers, ",") {
 			name, found := strings.CutPrefix(strings.TrimSpace(host), "ssh://")
-			p.BadIf(!found || name == "", "--workers %s: expected a number, or ssh://HOST,ssh://HOST", usage.Quote(host))
+			p.BadIf(!found || name == "", "--workers %s: expected a number, or ssh://HOST,ssh://HOST",
+				usage.Quote(host))
 			o.Hosts = append(o.Hosts, strings.TrimSpace(host))
 		}
 		o.Size = len(o.Hosts)
@@ -73,9 +75,9 @@ const mostWorkers = 1000
 // ownFlags are those of the machine that leads a run: the others need none of them.
 var ownFlags = []string{"workers", "nats", "nats-creds", "nats-pin", "join-file", "no-tui", "exit-on-finish", "ascii",
 	"mouse", "quiet", "color", "theme", "on-hangup", "record", "progress", "bandwidth", "baseline", "prometheus",
-	"plot-timeline", "timeline-itl-thresholds", "html", "plot-dataset-stats", "no-plots", "json", "export", "output-json",
-	"no-save", "save-result", "append-result", "no-clobber", "num-warmups", "reset-prefix-cache", "profile",
-	"profile-batch-threshold", "profile-duration", "ready-check-timeout-sec"}
+	"plot-timeline", "timeline-itl-thresholds", "html", "plot-dataset-stats", "no-plots", "json", "export",
+	"output-json", "no-save", "save-result", "append-result", "no-clobber", "num-warmups", "reset-prefix-cache",
+	"profile", "profile-batch-threshold", "profile-duration", "ready-check-timeout-sec"}
 
 // keys are variables of the environment that flags need not name.
 var keys = []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN"}

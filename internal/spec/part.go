@@ -49,8 +49,11 @@ func (o *Load) checkPart(p *usage.Problems) {
 	if o.Part.N < 2 || o.Led {
 		return
 	}
-	p.BadIf(o.Part.Split() && o.Searching(), "--part and --find: a search needs the answers of all parts; load with stages or a ramp")
-	p.BadIf(o.Part.Split() && o.Confirm.Time > 0, "--part and --confirm: a proof needs the answers of all parts; leave --confirm out")
+	alone := o.Part.Split()
+	p.BadIf(alone && o.Searching(),
+		"--part and --find: a search needs the answers of all parts; load with stages or a ramp")
+	p.BadIf(alone && o.Confirm.Time > 0,
+		"--part and --confirm: a proof needs the answers of all parts; leave --confirm out")
 	for _, limit := range []int{o.limit(), o.Active} {
 		p.BadIf(limit > 0 && limit < o.Part.N, "%d in flight cannot be split among %d machines", limit, o.Part.N)
 	}

@@ -55,8 +55,8 @@ func (p *Piece) Apart(other *Piece) string {
 }
 
 // Join gives the events of a run that several machines loaded as those of one, in the order of their times. The pieces
-// are parts of one run, at least one; missing ones are logged. The clocks of the machines count as right, and offset 0 is
-// the earliest start.
+// are parts of one run, at least one; missing ones are logged. The clocks of the machines count as right, and offset 0
+// is the earliest start.
 func Join(pieces []Piece) Source {
 	pieces = slices.SortedFunc(slices.Values(pieces),
 		func(a, b Piece) int { return cmp.Compare(a.Plan.Part.K, b.Plan.Part.K) })
@@ -71,30 +71,14 @@ func Join(pieces []Piece) Source {
 			for i, p := range pieces {
 				pull, stop := iter.Pull2(p.Source(some))
 				defer stop()
-				heads[i] = head{pull: pull, part: p.Plan.Part.K, shift: p.Plan.Started.Sub(start).Round(time.Microsecond)}
+				late := p.Plan.Started.Sub(start).Round(time.Microsecond)
+				heads[i] = head{pull: pull, part: p.Plan.Part.K, shift: late}
 				heads[i].advance() // the plan
 				heads[i].advance()
 			}
-			for len(heads) > 0 {
-				first := 0
-				for i := range heads {
-					if heads[i].at() < heads[first].at() {
-						first = i
-					}
-				}
-				h := &heads[first]
-				switch {
-				case !h.more:
-					heads = slices.Delete(heads, first, first+1)
-					continue
-				case h.err != nil:
-					if !yield(h.event, fmt.Errorf("part %d: %w", h.part, h.err)) {
-						return
-					}
-				case m.Take(h.part, &h.event):
-					if !yield(h.event, nil) {
-						return
-					}
+			for h := earliest(heads); h != nil; h = earliest(heads) {
+				if (h.err != nil || m.Take(h.part, &h.event)) && !yield(h.event, h.err) {
+					return
 				}
 				h.advance()
 			}
@@ -103,6 +87,16 @@ func Join(pieces []Piece) Source {
 			}
 		}
 	}
+}
+
+// earliest is the piece whose next event comes first, nil where there are no more.
+func earliest(heads []head) (first *head) {
+	for i := range heads {
+		if h := &heads[i]; h.more && (first == nil || h.at() < first.at()) {
+			first = h
+		}
+	}
+	return first
 }
 
 // whole is the plan of a run, given that of a part.
@@ -163,15 +157,19 @@ type head struct {
 
 // at is the time of the event; errors are the last of all.
 func (h *head) at() time.Duration {
-	if !h.more || h.err != nil {
+	if h.err != nil {
 		return math.MaxInt64
 	}
 	return h.event.At
 }
 
 func (h *head) advance() {
-	if h.event, h.err, h.more = h.pull(); h.shift != 0 && h.more && h.err == nil {
+	h.event, h.err, h.more = h.pull()
+	if h.shift != 0 && h.more && h.err == nil {
 		h.event.shift(h.shift)
+	}
+	if h.err != nil {
+		h.err = fmt.Errorf("part %d: %w", h.part, h.err)
 	}
 }
 
@@ -189,7 +187,8 @@ func (e *Event) shift(by time.Duration) {
 		moved := *e.Request
 		q := &moved
 		e.Request, q.Chunks = q, slices.Clone(q.Chunks)
-		move(&q.Scheduled, &q.Due, &q.Admitted, &q.Sent, &q.FirstChunk, &q.FirstToken, &q.FirstAnswer, &q.LastChunk, &q.Done)
+		move(&q.Scheduled, &q.Due, &q.Admitted, &q.Sent, &q.Done)
+		move(&q.FirstChunk, &q.FirstToken, &q.FirstAnswer, &q.LastChunk)
 		for i := range q.Chunks {
 			move(&q.Chunks[i].At)
 		}

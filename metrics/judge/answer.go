@@ -104,7 +104,8 @@ func (v *level) load() string {
 	return v.Unit.Text(v.Offered)
 }
 
-// byLoad are the levels with enough requests of which the server knew, and of which all parts are known, by rising load.
+// byLoad are the levels with enough requests of which the server knew, and of which all parts are known, by rising
+// load.
 func (l *Levels) byLoad() (order []*level) {
 	for i := range l.list {
 		if v := &l.list[i]; v.Requests >= fewestRequests && !v.unanswered && v.missing == "" {
@@ -137,6 +138,10 @@ func (l *Levels) stand(v *level) {
 		}
 		v.weights = append(v.weights, w)
 		l.standing(v, tier, &v.weights[tier], length)
+		if of := v.verdict(tier); v.missing != "" && !v.unanswered && w.n > 0 {
+			of.Standing, of.Confidence, of.Missing = metrics.LevelUnknown, 0, 0
+			of.Why = fmt.Sprintf("no samples of part %s of the load", v.missing)
+		}
 	}
 }
 
@@ -204,9 +209,6 @@ func (l *Levels) standing(v *level, tier int, w *weight, length time.Duration) {
 		return
 	case w.n == 0:
 		of.Standing = metrics.LevelOpen
-		return
-	case v.missing != "":
-		unknown("no samples of part %s of the load", v.missing)
 		return
 	case v.behind.isBehind():
 		of.Standing, of.Confidence = metrics.LevelBehind, normal(v.behind.errors)

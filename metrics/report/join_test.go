@@ -41,7 +41,8 @@ func split(seed uint64, sessions bool) (pieces []event.Piece, whole event.Events
 		} else {
 			part.Telemetry, part.SpecDecode = metrics.Telemetry{ServerAbsent: "asked by the first"}, nil
 		}
-		part.Stamps = &metrics.Stamps{Chunks: k, DelayP50: 21_000, DelayP99: 310_499, DelayP999: 400_000, DelayMax: 412_000}
+		part.Stamps = &metrics.Stamps{Chunks: k, DelayP50: 21_000, DelayP99: 310_499, DelayP999: 400_000,
+			DelayMax: 412_000}
 		for _, s := range client {
 			s.Part, s.CPU = k, float64(k)/10
 			part.Client = append(part.Client, s)
@@ -93,7 +94,8 @@ func TestReportOfParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := gocmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), gocmp.Comparer(eventtest.SameHistogram)); diff != "" {
+		if diff := gocmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
+			gocmp.Comparer(eventtest.SameHistogram)); diff != "" {
 			t.Errorf("seed %d: %s", seed, diff)
 		}
 	}

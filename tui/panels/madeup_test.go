@@ -78,6 +78,12 @@ func makeUp(seed uint64) *madeUp {
 		{At: length / 2, Level: metrics.Warn, Text: "something odd", Count: 1 + r.IntN(3)},
 	}
 	m.makeSamples(r, length, chance(60), chance(40), chance(70))
+	if seed%3 == 0 {
+		m.run.Plan.Part.N = 2
+		for i := range m.run.Client {
+			m.run.Client[i].Part = 1 + i%2
+		}
+	}
 	return m
 }
 

@@ -60,7 +60,8 @@ var all = []*Panel{
 	&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
 	&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel, &classesPanel, &turnsPanel,
 	&serverQueuePanel, &kvPanel, &serverTokensPanel, &serverTTFTPanel, &cachePanel, &gpuPanel, &whyPanel,
-	&enginesPanel, &machinesPanel, &requestsPanel, &requestPanel, &promptLengthsPanel, &answerLengthsPanel, &finishPanel,
+	&enginesPanel, &machinesPanel, &requestsPanel, &requestPanel, &promptLengthsPanel, &answerLengthsPanel,
+	&finishPanel,
 	&draftsPanel,
 }
 

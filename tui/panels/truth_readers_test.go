@@ -419,6 +419,19 @@ func (f *truth) lateness() {
 	f.want(`━ CPU (\S+)%`, fmt.Sprintf("%.0f", 100*now.CPU/now.Cores))
 }
 
+func (f *truth) machines() {
+	sent, all := map[int]int{}, 0
+	for i := range f.s.Client {
+		s := &f.s.Client[i]
+		sent[s.Part], all = sent[s.Part]+s.Sent, all+s.Sent
+	}
+	for part, n := range sent {
+		if part > 0 && f.s.Plan.Part.N > 1 && all > 0 {
+			f.want(fmt.Sprintf(`^│%d +(\S+) `, part), number.Count(n), fmt.Sprintf("%.0f%%", 100*float64(n)/float64(all)))
+		}
+	}
+}
+
 // newestOf is the newest sample at a moment, nil if there is none.
 func newestOf[T any](all []T, by time.Duration, at func(*T) time.Duration) (newest *T) {
 	for i := range all {

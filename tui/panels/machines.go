@@ -72,16 +72,16 @@ func drawMachines(c screen.Canvas, v *View) {
 	all := v.machines()
 	row := func(i int) *machine { return &all[i] }
 	t := table[*machine]{figures: columns[*machine]{
-		{"sent", 7, func(m *machine) screen.Span { return cell(number.Count(m.Sent)) }, 2},
+		{"sent", 7, func(m *machine) screen.Span { return cell(number.Count(m.Sent)) }, 4},
 		{"share", 6, func(m *machine) screen.Span { return shareCell(m.share) }, 0},
 		{"late p99", 9, func(m *machine) screen.Span {
 			return cell(orDash(m.Sent > 0, number.Latency, m.LateP99))
-		}, 0},
-		{"CPU", 5, func(m *machine) screen.Span { return shareCell(m.CPU / max(m.Cores, 1)) }, 0},
-		{"cores", 6, func(m *machine) screen.Span { return cell(number.Count(int(m.Cores))) }, 3},
+		}, 1},
+		{"CPU", 5, func(m *machine) screen.Span { return shareCell(m.CPU / max(m.Cores, 1)) }, 2},
+		{"cores", 6, func(m *machine) screen.Span { return cell(number.Count(int(m.Cores))) }, 5},
 		{"clock ±", 8, func(m *machine) screen.Span {
 			return cell(orDash(m.Bound != metrics.Never, number.Latency, m.Bound))
-		}, 1},
+		}, 3},
 	}}
 	t.after = field[*machine]{name: " state", draw: func(c screen.Canvas, m *machine, _ screen.Style) {
 		s := m.state(v)

@@ -193,7 +193,7 @@ var only = map[string][]string{
 		"benchtop/loadgen/pace", "benchtop/tui", "benchtop/tui/term", "benchtop/internal/cli",
 		"benchtop/internal/launch", "benchtop/internal/startup", "benchtop/internal/telemetry",
 		"benchtop/internal/metronome", "benchtop/internal/calibration", "benchtop/internal/calibration/bench"},
-	"github.com/nats-io/": {"benchtop/internal/fleet/link"},
+	"github.com/nats-io/":             {"benchtop/internal/fleet/link"},
 	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
 	"github.com/dlclark/regexp2":      {"benchtop/internal/hf/tokenizer"},
 	"github.com/santhosh-tekuri/":     {"benchtop/datasets/constraint"},

@@ -77,7 +77,9 @@ func TestMessages(t *testing.T) {
 	}
 	stop()
 	eventually(t, "the subject is not handled any more", func() bool {
-		_, err := worker.Request(t.Context(), "worker.4.state", nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err := worker.Request(ctx, "worker.4.state", nil)
 		return errors.Is(err, ErrNobody)
 	})
 	large := make([]byte, worker.MaxPayload()+1)
@@ -338,7 +340,7 @@ func TestUnreachable(t *testing.T) {
 	if _, err := Dial(ctx, j, Options{}); err == nil || !strings.Contains(err.Error(), "nothing answers") {
 		t.Errorf("error %v", err)
 	}
-	if took := time.Since(start); took > attempt {
+	if took := time.Since(start); took > attempt/2 {
 		t.Errorf("it took %v", took)
 	}
 }
@@ -366,4 +368,15 @@ func TestListen(t *testing.T) {
 	if two, _ := open.Join("r"); one.Key == two.Key {
 		t.Error("two runs with one key")
 	}
+}
+
+// freePort is one on which nothing listens at the moment.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
 }

@@ -21,29 +21,31 @@ func TestClock(t *testing.T) {
 	for name, delay := range ways {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(50) {
-				synctest.Test(t, func(t *testing.T) {
-					f := newFake(seed)
-					back := false
-					f.delay = func(r *rand.Rand) time.Duration { back = !back; return delay(r, !back) }
-					offset := time.Duration(f.rand.Int64N(int64(240*time.Hour))) - 120*time.Hour
-					stop, _ := AnswerClock(f, "clock", func() time.Time { return time.Now().Add(offset).Round(0) })
-					defer stop()
-					o, err := MeasureClock(t.Context(), f, "clock", time.Now)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if off := (o.Value - offset).Abs(); off > o.Bound {
-						t.Errorf("seed %d: offset %v, want %v within %v", seed, o.Value, offset, o.Bound)
-					}
-					if f.requests != 64 {
-						t.Errorf("%d round trips", f.requests)
-					}
-					if name == "one way" && o.Bound != 10e6+1 {
-						t.Errorf("bound %v of round trips of 20 ms", o.Bound)
-					}
-				})
+				synctest.Test(t, func(t *testing.T) { testClock(t, seed, name, delay) })
 			}
 		})
+	}
+}
+
+func testClock(t *testing.T, seed uint64, name string, delay func(*rand.Rand, bool) time.Duration) {
+	f := newFake(seed)
+	back := false
+	f.delay = func(r *rand.Rand) time.Duration { back = !back; return delay(r, !back) }
+	offset := time.Duration(f.rand.Int64N(int64(240*time.Hour))) - 120*time.Hour
+	stop, _ := AnswerClock(f, "clock", func() time.Time { return time.Now().Add(offset).Round(0) })
+	defer stop()
+	o, err := MeasureClock(t.Context(), f, "clock", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if off := (o.Value - offset).Abs(); off > o.Bound {
+		t.Errorf("seed %d: offset %v, want %v within %v", seed, o.Value, offset, o.Bound)
+	}
+	if f.requests != 64 {
+		t.Errorf("%d round trips", f.requests)
+	}
+	if name == "one way" && o.Bound != 10e6+1 {
+		t.Errorf("bound %v of round trips of 20 ms", o.Bound)
 	}
 }
 

@@ -284,9 +284,13 @@ func TestRefusals(t *testing.T) {
 		"nothing listens there":                  func(j *Join) { j.Addresses = []string{"127.0.0.1:1"} },
 		"no NATS server":                         func(j *Join) { j.Addresses = []string{plain.Addr().String()} },
 		"no machine is known":                    func(j *Join) { j.Addresses = []string{"no-such-host.invalid:1"} },
-		"127.0.0.1:2: nothing":                   func(j *Join) { j.Addresses = []string{"127.0.0.1:1", "127.0.0.1:2"} },
-		"refuses the token: it may":              func(j *Join) { j.Login.Token, j.Addresses = "s3cret", append(j.Addresses, "127.0.0.1:1") },
-		"address 1 is not":                       func(j *Join) { j.Addresses = []string{"s3cret"} },
+		"127.0.0.1:2: nothing": func(j *Join) {
+			j.Addresses = []string{"127.0.0.1:1", "127.0.0.1:2"}
+		},
+		"refuses the token: it may": func(j *Join) {
+			j.Login.Token, j.Addresses = "s3cret", append(j.Addresses, "127.0.0.1:1")
+		},
+		"address 1 is not": func(j *Join) { j.Addresses = []string{"s3cret"} },
 	} {
 		j := good
 		change(&j)

@@ -21,8 +21,9 @@ type fake struct {
 }
 
 func newFake(seed uint64) *fake {
-	return &fake{rand: rand.New(rand.NewPCG(seed, seed)), takers: map[string]func(string, []byte) []byte{}, most: 1 << 20,
-		delay: func(*rand.Rand) time.Duration { return 0 }}
+	return &fake{rand: rand.New(rand.NewPCG(seed, seed)), most: 1 << 20,
+		takers: map[string]func(string, []byte) []byte{},
+		delay:  func(*rand.Rand) time.Duration { return 0 }}
 }
 
 // fates is when each copy of a message arrives; none where it is lost.

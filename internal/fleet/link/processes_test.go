@@ -142,7 +142,8 @@ func sshd(t *testing.T, more string) (host, config, home string) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for _, key := range []string{"host", "user"} {
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path(key)).CombinedOutput(); err != nil {
+		keygen := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path(key))
+		if out, err := keygen.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
@@ -205,9 +206,10 @@ func TestSSH(t *testing.T) {
 	if len(copies) != 1 || filepath.Base(copies[0]) != "benchtop" {
 		t.Errorf("copies %v", copies)
 	}
-	script := "#!/bin/sh\n[ \"$1\" = --version ] && { echo benchtop 1.2.3; exit; }\nexport " + standIn + "=deaf\nexec " +
-		os.Args[0] + "\n"
-	if err := errors.Join(os.Mkdir(home+"/bin", 0o700), os.WriteFile(home+"/bin/benchtop", []byte(script), 0o700)); err != nil {
+	script := "#!/bin/sh\n[ \"$1\" = --version ] && { echo benchtop 1.2.3; exit; }\nexport " + standIn +
+		"=deaf\nexec " + os.Args[0] + "\n"
+	if err := errors.Join(os.Mkdir(home+"/bin", 0o700),
+		os.WriteFile(home+"/bin/benchtop", []byte(script), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	s.Version, s.Worker = "1.2.3", []string{"worker"}

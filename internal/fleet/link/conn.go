@@ -93,7 +93,7 @@ func Dial(ctx context.Context, j Join, o Options) (*Conn, error) {
 			}
 			return c, err
 		}
-		failed = append(failed, explain(address, j, err))
+		failed = append(failed, explain(address, j, errors.Join(err, ctx.Err())))
 		if ctx.Err() != nil {
 			break
 		}
@@ -151,7 +151,15 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	if d.later.Load() {
 		ctx = context.WithoutCancel(ctx)
 	}
-	return (&net.Dialer{Timeout: attempt}).DialContext(ctx, network, address)
+	c, err := (&net.Dialer{Timeout: attempt}).DialContext(ctx, network, address)
+	if err == nil {
+		context.AfterFunc(ctx, func() {
+			if !d.later.Load() {
+				c.Close()
+			}
+		})
+	}
+	return c, err
 }
 
 // subject is that of a run, or an error if it is no subject.

@@ -19,7 +19,7 @@ const (
 	liveBatch = 256 << 10
 	// largestFetch and smallestFetch bound the bytes of one answer. If they do not come in time, fewer are asked for.
 	largestFetch, smallestFetch = 1 << 20, 16 << 10
-	fetchFor                    = 5 * time.Second
+	fetchFor                    = 2 * time.Second
 )
 
 // The notice of a source has a head of fixed size, and live records behind it:

@@ -18,6 +18,15 @@ import (
 	"benchtop/metrics/event"
 )
 
+// Led is the run of a member, which another machine leads.
+type Led interface {
+	Obey(o run.Order) error
+	Repeat(fact any)
+	Suffice(reason string)
+	Sending() run.Sending
+	Journal() io.ReaderAt
+}
+
 // Member is a machine of a run, as it sees itself.
 type Member struct {
 	Setup
@@ -33,7 +42,7 @@ type Member struct {
 
 	obeying sync.Mutex // held while orders are carried out, one after the other; taken before mu
 	mu      sync.Mutex // guards the following
-	run     *run.Run
+	run     Led
 	next    int // order
 	alive   time.Time
 	asking  bool
@@ -190,7 +199,7 @@ func (m *Member) Sink() event.Sink {
 }
 
 // Begin has the machine that leads hear of a run, whose journal is also in a file, and steer it. It comes before Do.
-func (m *Member) Begin(r *run.Run, file string) (err error) {
+func (m *Member) Begin(r Led, file string) (err error) {
 	if m.file, err = os.Open(file); err != nil {
 		return err
 	}

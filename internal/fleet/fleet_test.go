@@ -1,0 +1,373 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/export/journal"
+	"benchtop/internal/fleet/link"
+	"benchtop/internal/run"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
+)
+
+// bus is a wire in this process that loses what a test says.
+type bus struct {
+	mu     sync.Mutex
+	takers map[string]map[int]func(string, []byte) []byte
+	next   int
+	lose   func(subject string) bool
+}
+
+func newBus() *bus {
+	return &bus{takers: map[string]map[int]func(string, []byte) []byte{}, lose: func(string) bool { return false }}
+}
+
+func (b *bus) of(subject string) (all []func(string, []byte) []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lose(subject) {
+		return nil
+	}
+	for _, take := range b.takers[subject] {
+		all = append(all, take)
+	}
+	return all
+}
+
+func (b *bus) Publish(subject string, data []byte) error {
+	for _, take := range b.of(subject) {
+		take(subject, slices.Clone(data))
+	}
+	return nil
+}
+
+func (b *bus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	for _, take := range b.of(subject) {
+		if answer := take(subject, data); answer != nil {
+			return answer, nil
+		}
+	}
+	return nil, link.ErrNobody
+}
+
+func (b *bus) Handle(subject string, take func(string, []byte) []byte) (func(), error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.takers[subject] == nil {
+		b.takers[subject] = map[int]func(string, []byte) []byte{}
+	}
+	b.next++
+	n := b.next
+	b.takers[subject][n] = take
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.takers[subject], n)
+	}, nil
+}
+
+func (b *bus) MaxPayload() int { return 1 << 20 }
+
+// led is the run of a member: it notes its orders, and its journal is in memory.
+type led struct {
+	*journal.Writer
+	mu     sync.Mutex
+	obeyed []string
+	reason string
+}
+
+func (l *led) Obey(o run.Order) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.obeyed = append(l.obeyed, fmt.Sprintf("%s %g", o.Do, o.Value))
+	return nil
+}
+
+func (l *led) Repeat(fact any) { _ = l.Obey(run.Order{Do: fmt.Sprintf("%T", fact)}) }
+
+func (l *led) Suffice(reason string) { l.reason = reason }
+
+func (l *led) Sending() run.Sending { return run.Sending{Dispatched: 7, Open: true} }
+
+func (l *led) Journal() io.ReaderAt { return l.Writer }
+
+// rig is a fleet of members in virtual time, and the log of the machine that leads.
+type rig struct {
+	t       *testing.T
+	bus     *bus
+	fleet   *Fleet
+	members []*Member
+	runs    []*led
+	plan    metrics.Plan
+	mu      sync.Mutex
+	log     []string
+	done    int
+	ended   chan struct{}
+	stop    context.CancelFunc
+}
+
+func (r *rig) Take(e *event.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch x := e.Value.(type) {
+	case metrics.LogEntry:
+		r.log = append(r.log, x.Text)
+	default:
+		if e.Kind == event.Done {
+			r.done++
+		}
+	}
+}
+
+func newRig(t *testing.T, n int) *rig {
+	t.Helper()
+	r := &rig{t: t, bus: newBus(), ended: make(chan struct{})}
+	sample, _ := eventtest.Sample()
+	r.plan = sample.Plan
+	r.plan.Part.N = n
+	var err error
+	r.fleet, err = New(t.Context(), r.bus, "v1", n, func(p metrics.Part) Setup { return Setup{Part: p} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range n {
+		m, err := Join(t.Context(), r.bus, "v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.members = append(r.members, m)
+	}
+	return r
+}
+
+// begin has the members begin their runs, and the fleet its own.
+func (r *rig) begin() {
+	r.t.Helper()
+	ready := make(chan error, len(r.members))
+	for _, m := range r.members {
+		plan := r.plan
+		plan.Part = m.Part
+		go func() {
+			_, _, _, err := m.Prepared(r.t.Context(), &plan)
+			ready <- err
+		}()
+	}
+	if err := r.fleet.Gather(r.t.Context(), &r.plan, nil, func(string) {}); err != nil {
+		r.t.Fatal(err)
+	}
+	at, err := r.fleet.Start(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	watching, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	for _, m := range r.members {
+		if err := <-ready; err != nil {
+			r.t.Fatal(err)
+		}
+		plan := r.plan
+		plan.Part = m.Part
+		file := filepath.Join(r.t.TempDir(), "journal")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+		w, _ := journal.NewWriter(nil, plan)
+		l := &led{Writer: w}
+		r.runs = append(r.runs, l)
+		m.Sink()
+		if err := m.Begin(l, file); err != nil {
+			r.t.Fatal(err)
+		}
+		go m.Watch(watching, true)
+	}
+	r.fleet.Hear(event.NewStream(at, r))
+	go func() {
+		_ = r.fleet.Run(context.Background(), datasets.Flow{})
+		close(r.ended)
+	}()
+}
+
+// send has a member send requests.
+func (r *rig) send(k, n int) {
+	for i := range n {
+		q := eventtest.Simple(k+i*len(r.members)+1000*i, time.Second, 50*time.Millisecond, time.Millisecond, 5)
+		r.runs[k].Take(&event.Event{At: q.Done, Kind: event.Done, Request: &q})
+	}
+}
+
+// end ends the run of a member.
+func (r *rig) end(k int) {
+	r.runs[k].Take(&event.Event{Kind: event.Fact, Value: metrics.End{Ended: time.Second}})
+	go func() { _ = r.members[k].End(context.Background()) }()
+}
+
+// over waits for the end of the fleet, and ends all.
+func (r *rig) over() {
+	<-r.ended
+	r.stop()
+	for _, m := range r.members {
+		m.Close()
+	}
+	r.fleet.Close()
+	synctest.Wait()
+}
+
+func (r *rig) said() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.log, "\n")
+}
+
+// Orders reach each member once and in order, whatever is lost on the way.
+func TestOrders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 3)
+		r.begin()
+		random := rand.New(rand.NewPCG(1, 1))
+		r.bus.lose = func(subject string) bool { return strings.HasPrefix(subject, "order") && random.IntN(2) == 0 }
+		var want []string
+		for i := range 40 {
+			r.fleet.SetRate(float64(i))
+			want = append(want, fmt.Sprintf("rate %d", i))
+			if i == 7 {
+				r.fleet.Tell(metrics.Steering{Changes: 1})
+				want = append(want, "metrics.Steering 0")
+			}
+			time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
+		}
+		r.fleet.Drain(time.Hour)
+		want = append(want, "drain 0")
+		time.Sleep(time.Minute)
+		for k, l := range r.runs {
+			if !slices.Equal(l.obeyed, want) {
+				t.Errorf("part %d obeys %v", k+1, l.obeyed)
+			}
+			r.end(k)
+		}
+		if r.fleet.SetRate(3) || r.fleet.Sending() {
+			t.Error("a fleet that drains can be steered")
+		}
+		r.fleet.Abort()
+		r.over()
+	})
+}
+
+// What members sent is all there when the fleet ends, though their words are lost for a time, and that is told.
+func TestOutOfSight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 2)
+		r.begin()
+		r.send(0, 10)
+		r.send(1, 10)
+		time.Sleep(time.Second)
+		r.bus.lose = func(subject string) bool { return strings.HasPrefix(subject, "part.2") }
+		r.send(1, 5)
+		time.Sleep(5 * time.Second)
+		r.bus.lose = func(string) bool { return false }
+		time.Sleep(2 * time.Second)
+		r.end(0)
+		r.send(1, 3)
+		r.end(1)
+		r.over()
+		host, _ := os.Hostname()
+		want := fmt.Sprintf("part 2 on %s is out of sight: its requests are missing here until it is back\n"+
+			"part 2 on %[1]s is back", host)
+		if got := r.said(); got != want || r.done != 28 {
+			t.Errorf("%d requests, and:\n%s", r.done, got)
+		}
+		var end metrics.End
+		if r.fleet.Finish(&end); end.Reason != "" || r.fleet.Ended() != time.Second {
+			t.Errorf("ends with %+v at %s", end, r.fleet.Ended())
+		}
+	})
+}
+
+// A member that does not come back is given up after a minute, or at once where its process has ended.
+func TestGivenUp(t *testing.T) {
+	for _, exited := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, 2)
+			r.begin()
+			r.send(1, 4)
+			time.Sleep(time.Second)
+			r.bus.lose = func(subject string) bool { return strings.HasPrefix(subject, "part.2") }
+			if exited {
+				r.fleet.Exited("worker 2 ended: signal: killed")
+			}
+			r.end(0)
+			before := time.Now()
+			r.over()
+			if took := time.Since(before); exited && took > 2*outOfSight || !exited && took < patience {
+				t.Errorf("exited %v: it took %s", exited, took)
+			}
+			var end metrics.End
+			r.fleet.Finish(&end)
+			if end.Reason != metrics.PartsLost+": 1 of 2" || r.done != 4 || !strings.Contains(r.said(), "did not come back") {
+				t.Errorf("%d requests, reason %q:\n%s", r.done, end.Reason, r.said())
+			}
+		})
+	}
+}
+
+// A member goes on without the machine that leads, unless only that would end the run.
+func TestOrphan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1)
+		r.begin()
+		r.bus.lose = func(subject string) bool { return subject == subjectAlive }
+		time.Sleep(orphaned / 2)
+		if r.runs[0].reason != "" {
+			t.Errorf("it ends early: %s", r.runs[0].reason)
+		}
+		time.Sleep(orphaned)
+		if r.runs[0].reason != "the machine that leads the run is out of sight" {
+			t.Errorf("it goes on: %q", r.runs[0].reason)
+		}
+		r.end(0)
+		r.over()
+	})
+}
+
+// Who is not of the run is refused, with the reason.
+func TestRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 2)
+		for version, want := range map[string]string{
+			"v2": "this is benchtop v2, and the run is led by v1", "v1": "all 2 parts of the run are taken",
+		} {
+			if _, err := Join(t.Context(), r.bus, version); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+		if _, err := New(t.Context(), r.bus, "v1", 1, nil); err == nil || !strings.Contains(err.Error(), "another machine leads") {
+			t.Errorf("a second one leads: %v", err)
+		}
+		plan := r.plan
+		plan.Part, plan.Seed = r.members[0].Part, 99
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _, _, _, _ = r.members[0].Prepared(ctx, &plan) }()
+		err := r.fleet.Gather(t.Context(), &r.plan, nil, func(string) {})
+		if err == nil || !strings.Contains(err.Error(), "their plans differ in seed") {
+			t.Errorf("another plan: %v", err)
+		}
+		cancel()
+		for _, m := range r.members {
+			m.Close()
+		}
+		r.fleet.Close()
+		synctest.Wait()
+	})
+}

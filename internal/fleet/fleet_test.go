@@ -35,6 +35,12 @@ func newBus() *bus {
 	return &bus{takers: map[string]map[int]func(string, []byte) []byte{}, lose: func(string) bool { return false }}
 }
 
+func (b *bus) loses(some func(subject string) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lose = some
+}
+
 func (b *bus) of(subject string) (all []func(string, []byte) []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,11 +104,21 @@ func (l *led) Obey(o run.Order) error {
 
 func (l *led) Repeat(fact any) { _ = l.Obey(run.Order{Do: fmt.Sprintf("%T", fact)}) }
 
-func (l *led) Suffice(reason string) { l.reason = reason }
+func (l *led) Suffice(reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reason = reason
+}
 
 func (l *led) Sending() run.Sending { return run.Sending{Dispatched: 7, Open: true} }
 
 func (l *led) Journal() io.ReaderAt { return l.Writer }
+
+func (l *led) ended() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reason
+}
 
 // rig is a fleet of members in virtual time, and the log of the machine that leads.
 type rig struct {
@@ -237,7 +253,7 @@ func TestOrders(t *testing.T) {
 		r := newRig(t, 3)
 		r.begin()
 		random := rand.New(rand.NewPCG(1, 1))
-		r.bus.lose = func(subject string) bool { return strings.HasPrefix(subject, "order") && random.IntN(2) == 0 }
+		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "order") && random.IntN(2) == 0 })
 		var want []string
 		for i := range 40 {
 			r.fleet.SetRate(float64(i))
@@ -246,15 +262,18 @@ func TestOrders(t *testing.T) {
 				r.fleet.Tell(metrics.Steering{Changes: 1})
 				want = append(want, "metrics.Steering 0")
 			}
-			time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
+			time.Sleep(time.Duration(i*73%300) * time.Millisecond)
 		}
 		r.fleet.Drain(time.Hour)
 		want = append(want, "drain 0")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		for k, l := range r.runs {
+			l.mu.Lock()
 			if !slices.Equal(l.obeyed, want) {
 				t.Errorf("part %d obeys %v", k+1, l.obeyed)
 			}
+			l.mu.Unlock()
 			r.end(k)
 		}
 		if r.fleet.SetRate(3) || r.fleet.Sending() {
@@ -273,10 +292,10 @@ func TestOutOfSight(t *testing.T) {
 		r.send(0, 10)
 		r.send(1, 10)
 		time.Sleep(time.Second)
-		r.bus.lose = func(subject string) bool { return strings.HasPrefix(subject, "part.2") }
+		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.2") })
 		r.send(1, 5)
 		time.Sleep(5 * time.Second)
-		r.bus.lose = func(string) bool { return false }
+		r.bus.loses(func(string) bool { return false })
 		time.Sleep(2 * time.Second)
 		r.end(0)
 		r.send(1, 3)
@@ -303,7 +322,7 @@ func TestGivenUp(t *testing.T) {
 			r.begin()
 			r.send(1, 4)
 			time.Sleep(time.Second)
-			r.bus.lose = func(subject string) bool { return strings.HasPrefix(subject, "part.2") }
+			r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.2") })
 			if exited {
 				r.fleet.Exited("worker 2 ended: signal: killed")
 			}
@@ -315,7 +334,8 @@ func TestGivenUp(t *testing.T) {
 			}
 			var end metrics.End
 			r.fleet.Finish(&end)
-			if end.Reason != metrics.PartsLost+": 1 of 2" || r.done != 4 || !strings.Contains(r.said(), "did not come back") {
+			told := strings.Contains(r.said(), "did not come back")
+			if end.Reason != metrics.PartsLost+": 1 of 2" || r.done != 4 || !told {
 				t.Errorf("%d requests, reason %q:\n%s", r.done, end.Reason, r.said())
 			}
 		})
@@ -327,14 +347,16 @@ func TestOrphan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 1)
 		r.begin()
-		r.bus.lose = func(subject string) bool { return subject == subjectAlive }
+		r.bus.loses(func(subject string) bool { return subject == subjectAlive })
 		time.Sleep(orphaned / 2)
-		if r.runs[0].reason != "" {
-			t.Errorf("it ends early: %s", r.runs[0].reason)
+		synctest.Wait()
+		if r.runs[0].ended() != "" {
+			t.Errorf("it ends early: %s", r.runs[0].ended())
 		}
 		time.Sleep(orphaned)
-		if r.runs[0].reason != "the machine that leads the run is out of sight" {
-			t.Errorf("it goes on: %q", r.runs[0].reason)
+		synctest.Wait()
+		if r.runs[0].ended() != "the machine that leads the run is out of sight" {
+			t.Errorf("it goes on: %q", r.runs[0].ended())
 		}
 		r.end(0)
 		r.over()
@@ -352,14 +374,15 @@ func TestRefused(t *testing.T) {
 				t.Errorf("%v, want %s", err, want)
 			}
 		}
-		if _, err := New(t.Context(), r.bus, "v1", 1, nil); err == nil || !strings.Contains(err.Error(), "another machine leads") {
+		_, err := New(t.Context(), r.bus, "v1", 1, nil)
+		if err == nil || !strings.Contains(err.Error(), "another machine leads") {
 			t.Errorf("a second one leads: %v", err)
 		}
 		plan := r.plan
 		plan.Part, plan.Seed = r.members[0].Part, 99
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _, _, _, _ = r.members[0].Prepared(ctx, &plan) }()
-		err := r.fleet.Gather(t.Context(), &r.plan, nil, func(string) {})
+		err = r.fleet.Gather(t.Context(), &r.plan, nil, func(string) {})
 		if err == nil || !strings.Contains(err.Error(), "their plans differ in seed") {
 			t.Errorf("another plan: %v", err)
 		}

@@ -427,7 +427,8 @@ func (f *truth) machines() {
 	}
 	for part, n := range sent {
 		if part > 0 && f.s.Plan.Part.N > 1 && all > 0 {
-			f.want(fmt.Sprintf(`^│%d +(\S+) `, part), number.Count(n), fmt.Sprintf("%.0f%%", 100*float64(n)/float64(all)))
+			share := fmt.Sprintf("%.0f%%", 100*float64(n)/float64(all)) // where there is little room
+			f.want(fmt.Sprintf(`^│%d +(\S+) `, part), number.Count(n), share)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"benchtop/internal/text"
@@ -216,8 +217,10 @@ func (e *Event) shift(by time.Duration) {
 }
 
 // Merge makes the facts of one run of those of its parts. What concerns the run as a whole is told by one of them, the
-// speaker: loads, phases, the server, the accelerators. Each part tells of its client and its requests.
+// speaker: loads, phases, the server, the accelerators. Each part tells of its client and its requests. Its methods may
+// be called from any goroutine.
 type Merge struct {
+	mu      sync.Mutex      // guards the following
 	speaker int             // the part that tells of the run
 	told    map[string]bool // lines of the log
 	ends    []metrics.End
@@ -234,6 +237,8 @@ func (m *Merge) Take(part int, e *Event) bool {
 	if e.Kind != Fact {
 		return true
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	speaks := m.speaker == part
 	switch x := e.Value.(type) {
 	case metrics.LogEntry:

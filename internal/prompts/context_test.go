@@ -97,7 +97,8 @@ func TestContextOfPooling(t *testing.T) {
 			"estimated: 1 of 1 prompts exceed the", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			odd, err := checkContext(server.Model{Context: 4096, Owner: c.owner}, slices.Values(c.prompts), c.counted, true)
+			model := server.Model{Context: 4096, Owner: c.owner}
+			odd, err := checkContext(model, slices.Values(c.prompts), c.counted, true)
 			if got := strings.Join(odd, " | "); !strings.HasPrefix(got, c.odd) || (got == "") != (c.odd == "") {
 				t.Errorf("got %q, want %q", got, c.odd)
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets"
-	"benchtop/datasets/constraint"
 	"benchtop/internal/hf/media"
 )
 
@@ -63,9 +62,10 @@ func TestPackedLosesNothing(t *testing.T) {
 	}
 }
 
-type noJudge struct{}
-
-func (noJudge) Judge(string, bool) (j constraint.Judgement) { return j }
+type (
+	judge   = datasets.Judge
+	noJudge struct{ judge }
+)
 
 // A prompt of the random data set takes at most a quarter of what it does otherwise.
 func TestPackedIsSmall(t *testing.T) {

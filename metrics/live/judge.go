@@ -46,7 +46,8 @@ func (v *View) judge(now time.Duration, windows func(time.Duration) []*metrics.W
 	v.scratch = l.Used()
 	v.mu.Lock()
 	first, told := v.line.TTFTParts, v.line.Reported
-	s.Server = slices.Clip(v.shown.Server)
+	s.Server, s.Before = slices.Clip(v.shown.Server), v.shown.Before
+	s.Before.Seconds = slices.Clip(v.line.Past)
 	v.mu.Unlock()
 	answer.Complete(&s, levels, metrics.SplitOf(&first, &told, s.Server, s.Plan.Warmup, math.MaxInt64, now))
 	v.mu.Lock()
@@ -73,6 +74,7 @@ func (v *View) levels(now time.Duration, windows []*metrics.Window) judge.Levels
 	plan, slo, index := v.line.Plan, v.line.SLO, v.index.share()
 	sets, client := slices.Clip(v.sets), slices.Clip(v.line.Client.Seconds)
 	answering, sign, classes := v.tracks.answering(), v.outages.Quiet(), v.line.Groups.Classes().Clone()
+	past := slices.Clip(v.line.Past)
 	v.mu.Unlock()
 
 	if index.full != metrics.Never {
@@ -101,7 +103,7 @@ func (v *View) levels(now time.Duration, windows []*metrics.Window) judge.Levels
 	if answering != metrics.Never {
 		l.Outages.Answered(answering, sign)
 	}
-	l.Gaps(windows)
+	l.Gaps(past, windows)
 	return l
 }
 

@@ -16,7 +16,8 @@ func TestPages(t *testing.T) {
 		if i%700 == 0 || i%pageLength < 2 {
 			shared[i] = p.from(0)
 		}
-		e := requestSummary{loadTime: second * 100, ttft: micros(r.Uint32()), output: uint32(i), groups: groupPlaces{1, 0, 255}}
+		e := requestSummary{loadTime: 100 * second, ttft: micros(r.Uint32()), output: uint32(i),
+			groups: groupPlaces{1, 0, 255}}
 		for k := range e.rest {
 			e.rest[k] = -1
 		}
@@ -46,13 +47,17 @@ func TestPages(t *testing.T) {
 // Requests that are over take less than a third of their memory.
 func TestPagesAreSmall(t *testing.T) {
 	x := recorded(40 * pageLength).index
-	bytes := 0
-	for _, past := range [][][]byte{x.arrived.past, x.sentAt.past, x.ended.past} {
-		for _, page := range past {
-			bytes += cap(page)
-		}
-	}
-	if each := float64(bytes) / (39 * pageLength); each > 24 {
+	if each := float64(x.bytes()) / (39 * pageLength); each > 24 {
 		t.Errorf("%.1f bytes a request", each)
 	}
+}
+
+// bytes are those of the pages that are packed.
+func (x *requestIndex) bytes() (n int) {
+	for _, past := range [][][]byte{x.arrived.past, x.sentAt.past, x.ended.past} {
+		for _, page := range past {
+			n += cap(page)
+		}
+	}
+	return n
 }

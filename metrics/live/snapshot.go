@@ -31,7 +31,25 @@ func (v *View) at(now time.Duration) metrics.Snapshot {
 	v.minutes = v.minutes.Follow(&s, same)
 	s.Minutes = v.minutes
 	s.Requests, s.Opened = viewed.rows(), viewed.detail()
+	v.join(s)
 	return s
+}
+
+// join replaces seconds long past by their minutes, in the snapshots after s. The caller holds sharing.
+func (v *View) join(s metrics.Snapshot) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	joined := v.line.Join(s.Minutes.Windows)
+	if joined == nil {
+		return
+	}
+	s.Pass()
+	v.shown.Before = s.Before
+	to := len(v.line.Past) / 60
+	from := to - len(joined)
+	v.shared = slices.Concat(v.shared[:from], joined, v.shared[from+60*len(joined):])
+	v.minutes.Windows = slices.Concat(v.minutes.Windows[:from], joined, v.minutes.Windows[to:])
+	v.shown.Telemetry.Join(metrics.Minutes{Server: v.minutes.Server[:to], GPUs: v.minutes.GPUs[:to]}, s.Plan.Warmup)
 }
 
 // capture takes the snapshot without the windows that did not change since the last one.

@@ -3,6 +3,7 @@ package prompts
 import (
 	"encoding/binary"
 	"reflect"
+	"unsafe"
 
 	"benchtop/datasets"
 )
@@ -71,7 +72,7 @@ func (p *packed) conversation() datasets.Conversation {
 func (p *packed) weight() int {
 	const rest = 256
 	if p.whole == nil {
-		return int(reflect.TypeFor[packed]().Size()) + len(p.text) + len(p.rest)
+		return int(unsafe.Sizeof(*p)) + len(p.text) + len(p.rest)
 	}
 	return rest + turnsWeight(p.whole.Turns)
 }

@@ -59,8 +59,7 @@ type TTFTSplit struct {
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	var all TTFTParts
 	var told ServerTimes
-	from = min(max(0, from), MaxWindows*time.Second).Truncate(time.Second)
-	start := from
+	start := min(max(0, from), MaxWindows*time.Second).Truncate(time.Second)
 	for past := s.Before.Seconds; start < min(to, time.Duration(len(past))*time.Second); start += time.Second {
 		second := &past[start/time.Second]
 		all.Merge(&second.TTFTParts)

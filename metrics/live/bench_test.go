@@ -184,6 +184,7 @@ func day(rate int) (*View, metrics.Snapshot) {
 		rec.fact(now, metrics.GPUSecond{At: now, Took: second, GPUs: []metrics.GPU{{}}})
 		if i%60 == 59 {
 			s = rec.SnapshotAt(now)
+			rec.join(s)
 		}
 	}
 	return rec, s

@@ -42,7 +42,7 @@ func twice(t *testing.T, hours int) (looked, once *View, now time.Duration) {
 				Queue: metrics.ServerLatency{N: 1, Mean: time.Duration(i%9) * ms}})
 			v.fact(at+second, metrics.GPUSecond{At: at + second, Took: second, GPUs: []metrics.GPU{{Use: 0.5}}})
 			if v == looked && i%60 == 59 {
-				v.SnapshotAt(at)
+				v.join(v.SnapshotAt(at))
 			}
 		}
 		long.done(now-second, metrics.FailedTimeout)
@@ -120,5 +120,19 @@ func TestJoinedSecondsAreJudgedAgain(t *testing.T) {
 	}
 	if got, want := good(looked), good(once); !slices.Equal(got, want) || want[1] == 0 {
 		t.Errorf("good %d, want %d", got, want)
+	}
+}
+
+// Snapshots of a run that is on join the seconds long past, those of a past run do not.
+func TestOnlyALiveRunJoins(t *testing.T) {
+	v := NewView(time.Now().Add(-2*time.Hour), &metrics.Plan{})
+	for range 2 {
+		if s := v.SnapshotAt(2 * time.Hour); metrics.Joined(s.Windows) > 0 {
+			t.Error("a past run is joined")
+		}
+	}
+	v.Snapshot()
+	if s := v.Snapshot(); metrics.Joined(s.Windows) == 0 {
+		t.Error("a run that is on is not joined")
 	}
 }

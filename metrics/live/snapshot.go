@@ -31,11 +31,11 @@ func (v *View) at(now time.Duration) metrics.Snapshot {
 	v.minutes = v.minutes.Follow(&s, same)
 	s.Minutes = v.minutes
 	s.Requests, s.Opened = viewed.rows(), viewed.detail()
-	v.join(s)
 	return s
 }
 
-// join replaces seconds long past by their minutes, in the snapshots after s. The caller holds sharing.
+// join replaces seconds long past by their minutes, in the snapshots after s, the last one. A past run keeps them, so
+// that its charts can go back to its start. The caller holds sharing.
 func (v *View) join(s metrics.Snapshot) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -116,6 +116,7 @@ func (v *View) now() metrics.Snapshot {
 	began := time.Now()
 	v.news.Store(false) // a fact that comes from here on may be in the snapshot or not
 	s := v.at(time.Since(v.start))
+	v.join(s)
 	v.last = recent{s, began, time.Since(began)}
 	return s
 }

@@ -38,7 +38,7 @@ func (t *Timeline) place(second int) int {
 // none. A later change, as by a request that lasts so long, changes the minute.
 func (t *Timeline) Join(minutes []*Window) (joined []*Window) {
 	from, end := t.joined, t.joined+joinedAtOnce*perMinute
-	if len(minutes) < from+joinedAtOnce || len(t.windows) < end+secondsKept || t.dirty < end {
+	if len(minutes) < from+joinedAtOnce || len(t.windows) < end+secondsKept || min(t.dirty, t.packed) < end {
 		return nil
 	}
 	var places []*second

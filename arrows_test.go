@@ -206,7 +206,7 @@ var only = map[string][]string{
 	"github.com/rivo/uniseg": {"benchtop/internal/hf/tokenizer", "benchtop/internal/preview",
 		"benchtop/internal/text"},
 	"github.com/klauspost/compress": {"benchtop/export/journal", "benchtop/internal/hf/parquet",
-		"benchtop/internal/imports"},
+		"benchtop/internal/imports", "benchtop/metrics/live"},
 	"github.com/molecule-man/go-brrr": {"benchtop/internal/hf/parquet"},
 	"go.yaml.in/":                     {"benchtop/internal/argv", "benchtop/internal/hf/hub", "docs_test.go"},
 }

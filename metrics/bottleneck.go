@@ -114,7 +114,7 @@ func (a *Answer) Complete(s *Snapshot, levels []LoadLevel, whole TTFTSplit) {
 		}
 	}
 	a.Bottleneck = whole.Bottleneck(s.Plan)
-	a.PeakOutput = PeakOutput(s.Windows, s.Plan.Warmup, s.until())
+	a.PeakOutput = max(s.Before.Peak, PeakOutput(s.Windows, s.Plan.Warmup, s.until()))
 }
 
 // past is the stretch from saturation to the next lower load, or to the end of the run.
@@ -142,8 +142,10 @@ const peakSeconds = 5
 // PeakOutput is the highest mean of the output tokens per second over five seconds between two moments of the run, over
 // all of them in a shorter run. Seconds count as a whole.
 func PeakOutput(windows []*Window, from, to time.Duration) (perSecond float64) {
-	first := int(max(0, from+time.Second-1) / time.Second)
-	last := min(len(windows), int(to/time.Second))
+	joined := Joined(windows) // which are left out
+	gone := joined * (perMinute - 1)
+	first := max(joined, int(max(0, from+time.Second-1)/time.Second)-gone)
+	last := min(len(windows), int(to/time.Second)-gone)
 	n := min(peakSeconds, last-first)
 	sum := 0
 	for i := first; i < last; i++ {

@@ -389,9 +389,9 @@ func (s *Snapshot) CheckGates() []GateResult {
 // touched is the largest number of requests that were in flight at any time of one second. The report counts only
 // successes, and its seconds begin with the first of them.
 func (s *Snapshot) touched() int {
-	most, before := 0, 0
-	for _, w := range s.Windows {
-		if w.Start+time.Second > s.Plan.Warmup {
+	most, before, joined := s.Before.Touched, 0, Joined(s.Windows)
+	for i, w := range s.Windows {
+		if w.Start+time.Second > s.Plan.Warmup && (i > joined || joined == 0) { // Before has the first one, too
 			most = max(most, before+w.Sent)
 		}
 		before = w.Waiting + w.Running

@@ -26,13 +26,15 @@ const (
 )
 
 // Follow returns the minutes of a snapshot, given those of an earlier one of the same run that has the same windows at
-// the start. Minutes that did not change are shared. The windows are those of every second from the start of the run.
+// the start. Minutes that did not change are shared. The windows are all from the start of the run.
 func (m Minutes) Follow(s *Snapshot, same int) Minutes {
-	n := max(0, len(s.Windows)-minuteLag) / perMinute
-	for n > 0 && s.Windows[n*perMinute-1].Start != time.Duration(n*perMinute-1)*time.Second {
+	joined := Joined(s.Windows)
+	at := func(minute int) int { return joined + (minute-joined)*perMinute }
+	n := joined + max(0, len(s.Windows)-joined-minuteLag)/perMinute
+	for n > joined && s.Windows[at(n)-1].Start != time.Duration(n*perMinute-1)*time.Second {
 		n-- // a damaged result may lack seconds
 	}
-	kept := min(len(m.Windows), same/perMinute, n)
+	kept := min(len(m.Windows), same, joined+max(0, same-joined)/perMinute, n)
 	if kept == n && len(m.Windows) == n {
 		return m
 	}
@@ -40,7 +42,11 @@ func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 		grown(m.Windows, kept, n), grown(m.Client, kept, n), grown(m.Server, kept, n), grown(m.GPUs, kept, n),
 	}
 	for k := kept; k < n; k++ {
-		out.Windows[k] = JoinWindows(s.Windows[k*perMinute : (k+1)*perMinute])
+		if k < joined {
+			out.Windows[k] = s.Windows[k]
+		} else {
+			out.Windows[k] = JoinWindows(s.Windows[at(k):at(k+1)])
+		}
 		out.Client[k] = minuteOf(s.Client, k, (*ClientSecond).second, joinClient)
 		out.Server[k] = minuteOf(s.Server, k, (*ServerSecond).second, joinServer)
 		out.GPUs[k] = minuteOf(s.GPUs, k, (*GPUSecond).second, joinGPUs)
@@ -68,7 +74,7 @@ func (m Minutes) ServerIn(all []ServerSecond) []ServerSecond {
 // GPUsIn does so with samples of the accelerators.
 func (m Minutes) GPUsIn(all []GPUSecond) []GPUSecond {
 	cut := joinedIn(all, m.GPUs, (*GPUSecond).second)
-	return slices.Concat(cut[:]...)
+	return slices.DeleteFunc(slices.Concat(cut[:]...), func(s GPUSecond) bool { return s.At == 0 && s.Took == 0 })
 }
 
 // joinedIn cuts what was seen in seconds at the minutes that lie within their time.

@@ -112,8 +112,10 @@ type Snapshot struct {
 	Held, Waiting, Running int
 	// OutputExact: no request in flight is counted by its chunks.
 	OutputExact bool
-	// Windows from the start of the run; the last one is still open.
+	// Windows from the start of the run: the minutes of hours past, then seconds; the last one is still open. Before is
+	// known of the seconds of these minutes.
 	Windows []*Window
+	Before  Before
 	// Minutes are joined from the windows and the samples of the run; none where nobody joined them.
 	Minutes Minutes
 	// Histograms of the run without its warm-up. A latency counts from its moment on, and no longer if its request
@@ -159,6 +161,22 @@ type Snapshot struct {
 	Notice string
 	// Report is set when the run is over.
 	Report *Report
+}
+
+// Before is what is known of seconds that were joined to minutes.
+type Before struct {
+	// Peak is as PeakOutput, Touched the largest number of requests that were in flight at any time of one of them.
+	Peak    float64
+	Touched int
+	// Seconds of these minutes, for the judge alone.
+	Seconds []PastSecond
+}
+
+// Pass takes note of the seconds that may be joined next, and of some after them.
+func (s *Snapshot) Pass() {
+	settled := s.At - secondsKept/2*time.Second // tokens of later ones may be corrected
+	s.Before.Peak = max(s.Before.Peak, PeakOutput(s.Windows, s.Plan.Warmup, settled))
+	s.Before.Touched = s.touched()
 }
 
 // Outage is a time in which the server does not answer.
@@ -307,7 +325,8 @@ func (w *Window) Same(o *Window) bool {
 			return false
 		}
 	}
-	return w.Start == o.Start && w.Counts == o.Counts && w.TokensIn == o.TokensIn && w.TokensOut == o.TokensOut &&
+	return w.Start == o.Start && w.Seconds == o.Seconds && w.Counts == o.Counts &&
+		w.TokensIn == o.TokensIn && w.TokensOut == o.TokensOut &&
 		w.Held == o.Held && w.Waiting == o.Waiting && w.Running == o.Running && w.TTFTParts == o.TTFTParts &&
 		w.Reported == o.Reported && w.Ends == o.Ends
 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"sort"
 	"time"
@@ -58,7 +59,13 @@ type TTFTSplit struct {
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	var all TTFTParts
 	var told ServerTimes
-	within := s.Windows[min(int(min(max(0, from)/time.Second, MaxWindows)), len(s.Windows)):]
+	start := min(max(0, from), MaxWindows*time.Second).Truncate(time.Second)
+	for past := s.Before.Seconds; start < min(to, time.Duration(len(past))*time.Second); start += time.Second {
+		second := &past[start/time.Second]
+		all.Merge(&second.TTFTParts)
+		told.merge(cmp.Or(second.Reported, &ServerTimes{}))
+	}
+	within := s.Windows[sort.Search(len(s.Windows), func(i int) bool { return s.Windows[i].Start >= start }):]
 	within = within[:sort.Search(len(within), func(i int) bool { return within[i].Start >= to })]
 	for _, ws := range s.Minutes.In(within) {
 		for i := range ws {

@@ -33,6 +33,8 @@ type Timeline struct {
 	templates              struct{ n, tokens int } // see TemplateTokens
 	dirty                  int                     // windows from here on changed since they were last shared
 	packed                 int                     // windows before here were packed
+	joined                 int                     // windows before here are minutes
+	Past                   []PastSecond            // of these minutes; only grows
 	Guessed                int                     // requests in flight whose output tokens are counted by chunk
 }
 
@@ -57,10 +59,11 @@ func (t *Timeline) own(k int) *second {
 func (t *Timeline) at(at time.Duration) *Window { return &t.second(at).Window }
 
 func (t *Timeline) second(at time.Duration) *second {
-	k := SecondOf(at)
+	k := t.place(SecondOf(at))
 	t.dirty = min(t.dirty, k)
 	for len(t.windows) <= k {
-		t.windows = append(t.windows, &second{Window: Window{Start: time.Duration(len(t.windows)) * time.Second}})
+		start := time.Duration(len(t.windows)+t.joined*(perMinute-1)) * time.Second
+		t.windows = append(t.windows, &second{Window: Window{Start: start}})
 	}
 	return t.own(k)
 }
@@ -282,13 +285,15 @@ func (t *Timeline) correct(r *Request) {
 // in total without the warm-up.
 func (t *Timeline) SetObjectives(slo SLO, seconds []MetCount, total MetCount) {
 	t.SLO, t.dirty, t.Totals.MetCount = slo, 0, total
-	for i := range t.windows {
-		now := MetCount{}
-		if i < len(seconds) {
-			now = seconds[i]
+	now := make([]MetCount, len(t.windows))
+	for k, n := range seconds {
+		if at := t.place(k); at < len(now) {
+			now[at].Join(n)
 		}
-		if t.windows[i].MetCount != now {
-			t.own(i).MetCount = now
+	}
+	for i := range now {
+		if t.windows[i].MetCount != now[i] {
+			t.own(i).MetCount = now[i]
 		}
 	}
 }
@@ -370,13 +375,19 @@ func (t *Timeline) Share(now time.Duration, before []*Window) (same int, changed
 	t.at(now)
 	same = min(t.dirty, len(before))
 	var held, waiting, runs int
-	if same > 0 {
+	from := same
+	if same > t.joined {
 		held, waiting, runs = before[same-1].Held, before[same-1].Waiting, before[same-1].Running
+	} else {
+		from = 0 // the levels of minutes are means
 	}
-	for i := same; i < len(t.windows); i++ {
+	for i := from; i < len(t.windows); i++ {
 		s := t.windows[i]
 		held, waiting, runs = held+s.held, waiting+s.waiting, runs+s.running
-		if s.Held != held || s.Waiting != waiting || s.Running != runs {
+		if i < same {
+			continue
+		}
+		if i >= t.joined && (s.Held != held || s.Waiting != waiting || s.Running != runs) {
 			s = t.own(i)
 			s.Held, s.Waiting, s.Running = held, waiting, runs
 		}

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,6 +42,36 @@ func hours(n int) metrics.Snapshot {
 	return s
 }
 
+// joinedHours is the run with minutes in place of seconds long past, as the live view has it.
+func joinedHours(s metrics.Snapshot) metrics.Snapshot {
+	n := len(s.Minutes.Windows) - 60
+	s.Windows = slices.Concat(s.Minutes.Windows[:n], s.Windows[60*n:])
+	s.Telemetry.Join(metrics.Minutes{Server: s.Minutes.Server[:n], GPUs: s.Minutes.GPUs[:n]}, 0)
+	return s
+}
+
+// A run of hours looks the same where its seconds long past are joined, and charts of seconds go back to the others.
+func TestJoinedHoursLookTheSame(t *testing.T) {
+	s := hours(6)
+	page := func(s metrics.Snapshot, i int) string {
+		m := open(s, 120, 40, termenv.Ascii)
+		m.turn(i)
+		m.span = slices.Index(spans, 0)
+		m.show()
+		return strings.ReplaceAll(m.View(), "╺", " ") // means of means differ by a rounding, which may end a bar
+	}
+	for i, p := range panels.Pages {
+		if got, want := page(joinedHours(s), i), page(s, i); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", p.Name, got, want)
+		}
+	}
+	end := time.Duration(6) * time.Hour
+	short := joinedHours(s)
+	if first := end - panels.Back(&short, time.Minute, time.Second) - time.Minute; first != 299*time.Minute {
+		t.Errorf("charts of a minute go back to %s", first)
+	}
+}
+
 // BenchmarkFullRedrawHours draws whole screens of long runs from nothing: nothing merged, nothing kept.
 func BenchmarkFullRedrawHours(b *testing.B) {
 	for _, n := range []int{1, 4, 24} {
@@ -66,7 +97,7 @@ func BenchmarkFullRedrawHours(b *testing.B) {
 
 // BenchmarkNextFrameDay is the cost of a frame of a run of a day after the first: the snapshot is a new one.
 func BenchmarkNextFrameDay(b *testing.B) {
-	s := hours(24)
+	s := joinedHours(hours(24))
 	for i, p := range panels.Pages {
 		for _, span := range []time.Duration{0, 15 * time.Minute} {
 			for _, zoomed := range []bool{false, true} {

@@ -8,7 +8,7 @@ import (
 )
 
 // protocol is the version of what is said on the socket. It rises with every change of it or of metrics.Snapshot.
-const protocol = 12
+const protocol = 13
 
 // hello is the viewer's first line, reply the host's answer to it.
 type hello struct {
@@ -46,8 +46,12 @@ type sender struct{ last metrics.Snapshot }
 // next makes the frame that brings a viewer from the last snapshot to s.
 func (d *sender) next(s metrics.Snapshot) frame {
 	f := frame{
-		Windows: sameWindows(d.last.Windows, s.Windows),
-		Client:  len(d.last.Client), Server: len(d.last.Server), GPUs: len(d.last.GPUs), Marks: len(d.last.Marks),
+		Windows: same(d.last.Windows, s.Windows, func(a, b **metrics.Window) bool { return (*a).Same(*b) }),
+		Client:  len(d.last.Client), Marks: len(d.last.Marks),
+		Server: same(d.last.Server, s.Server,
+			func(a, b *metrics.ServerSecond) bool { return a.At == b.At && a.Took == b.Took }),
+		GPUs: same(d.last.GPUs, s.GPUs,
+			func(a, b *metrics.GPUSecond) bool { return a.At == b.At && a.Took == b.Took }),
 	}
 	plan := s.Plan
 	if d.last.Plan != nil {
@@ -70,10 +74,10 @@ func (d *sender) next(s metrics.Snapshot) frame {
 	return f
 }
 
-// sameWindows is how many windows at the start are the same in both.
-func sameWindows(a, b []*metrics.Window) int {
+// same is how many windows or samples at the start are the same in both.
+func same[T any](a, b []T, equal func(a, b *T) bool) int {
 	n := 0
-	for n < len(a) && n < len(b) && a[n].Same(b[n]) {
+	for n < len(a) && n < len(b) && equal(&a[n], &b[n]) {
 		n++
 	}
 	return n

@@ -149,3 +149,38 @@ func TestMinutesAreNotSent(t *testing.T) {
 		t.Errorf("%d minutes sent, %d received", len(f.Snapshot.Minutes.Windows), len(got.Minutes.Windows))
 	}
 }
+
+// A viewer has minutes in place of seconds long past once the run has them.
+func TestFramesOfJoinedSeconds(t *testing.T) {
+	var s metrics.Snapshot
+	s.Plan = &metrics.Plan{}
+	second := func(i int) {
+		at := time.Duration(i) * time.Second
+		s.Windows = append(s.Windows, &metrics.Window{Start: at, Counts: metrics.Counts{Completed: i}})
+		s.Server = append(s.Server, metrics.ServerSecond{At: at + time.Second, Took: time.Second, Running: float64(i)})
+		s.GPUs = append(s.GPUs, metrics.GPUSecond{At: at + time.Second, Took: time.Second,
+			GPUs: []metrics.GPU{{Use: 1}}})
+	}
+	var from sender
+	var to receiver
+	pass := func() {
+		t.Helper()
+		s.Minutes = metrics.Minutes{}.Follow(&s, 0)
+		got, ok := to.next(sent(t, from.next(s)))
+		same := cmp.Comparer(func(a, b metrics.Histogram) bool { return a.Count() == b.Count() })
+		if diff := cmp.Diff(s, got, same); diff != "" || !ok {
+			t.Errorf("the viewer has (-run +viewer):\n%s", diff)
+		}
+	}
+	for i := range 250 {
+		second(i)
+	}
+	pass()
+	past := metrics.Minutes{Server: s.Minutes.Server[:2], GPUs: s.Minutes.GPUs[:2]}
+	s.Windows = slices.Concat(s.Minutes.Windows[:2], s.Windows[120:])
+	s.Telemetry.Join(past, 0)
+	second(250)
+	pass()
+	second(251)
+	pass()
+}

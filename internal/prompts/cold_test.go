@@ -72,12 +72,12 @@ func TestColdCacheLooksAtAllThatIsDrawn(t *testing.T) {
 	picture := datasets.Conversation{ID: "b",
 		Turns: []datasets.Turn{
 			{Messages: json.RawMessage(`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]`)}}}
-	all := prefetchers(t)
+	all, one, other := prefetchers(t), pack(text), pack(picture)
 	d := &Supply{First: text,
 		ahead: all.Begin(datasets.ListOf([]datasets.Conversation{text, picture, text, text}, "fixed"),
-			weight(&text)+weight(&picture))}
+			one.weight()+other.weight())}
 	fine(t, d.ahead.Fill(t.Context(), nil, time.Second, silent))
-	if d.ahead.all() != nil {
+	if _, all := d.ahead.drawn(); all {
 		t.Fatal("everything is drawn")
 	}
 	salt := must(loadgen.NewSalt(loadgen.SaltPrefix, nil))

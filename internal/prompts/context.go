@@ -3,6 +3,7 @@ package prompts
 import (
 	"errors"
 	"fmt"
+	"iter"
 
 	"benchtop/datasets"
 	"benchtop/internal/server"
@@ -54,14 +55,14 @@ func (f *contextFit) addPrompt(t *datasets.Turn) {
 //
 // Pooled answers have no tokens: they take no room, and each prompt of a request has the context for itself. vLLM cuts
 // prompts that are too long for those.
-func checkContext(m server.Model, prompts []datasets.Conversation, counted metrics.TokenSource,
+func checkContext(m server.Model, prompts iter.Seq[datasets.Conversation], counted metrics.TokenSource,
 	pooled bool) (odd []string, err error) {
 	if m.Context <= 0 {
 		return nil, nil
 	}
 	vllm := m.Owner == "vllm"
 	fit := contextFit{context: m.Context, vllm: vllm, pooled: pooled}
-	for _, c := range prompts {
+	for c := range prompts {
 		for i := range c.Turns {
 			fit.add(&c.Turns[i])
 		}

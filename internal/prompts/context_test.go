@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func TestContextIsCheckedBeforeTheLoad(t *testing.T) {
 			""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			odd, err := checkContext(c.model, c.prompts, c.counted, false)
+			odd, err := checkContext(c.model, slices.Values(c.prompts), c.counted, false)
 			wants := strings.Split(c.odd, " | ")
 			if c.odd == "" {
 				wants = nil
@@ -96,7 +97,8 @@ func TestContextOfPooling(t *testing.T) {
 			"estimated: 1 of 1 prompts exceed the", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			odd, err := checkContext(server.Model{Context: 4096, Owner: c.owner}, c.prompts, c.counted, true)
+			model := server.Model{Context: 4096, Owner: c.owner}
+			odd, err := checkContext(model, slices.Values(c.prompts), c.counted, true)
 			if got := strings.Join(odd, " | "); !strings.HasPrefix(got, c.odd) || (got == "") != (c.odd == "") {
 				t.Errorf("got %q, want %q", got, c.odd)
 			}

@@ -190,8 +190,11 @@ func (o *Options) Conversations(x *Supply) *metrics.Conversations {
 	if x.Turns > 0 && x.Len > 0 {
 		c.Count, c.Turns = x.Len, float64(x.Turns)/float64(x.Len)
 	} else {
-		drawn := append([]datasets.Conversation{x.First}, x.ahead.queued()...)
-		c.Turns = float64(datasets.TurnsIn(drawn)) / float64(len(drawn))
+		turns, n := len(x.First.Turns), 1
+		for drawn := range x.ahead.queued {
+			turns, n = turns+len(drawn.Turns), n+1
+		}
+		c.Turns = float64(turns) / float64(n)
 	}
 	if o.MultiTurn.Prefixed() {
 		c.Replies = ""

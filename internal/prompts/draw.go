@@ -209,7 +209,7 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape,
 	if needs.Aligned {
 		x.Notes = append(x.Notes, m.align(ctx, d.To, x.ahead)...)
 	}
-	odd, err := checkContext(d.Model, x.ahead.queued(), m.Counted, !d.Server.Protocol.Traits().Streams)
+	odd, err := checkContext(d.Model, x.ahead.queued, m.Counted, !d.Server.Protocol.Traits().Streams)
 	if err != nil {
 		return nil, err
 	}
@@ -235,19 +235,23 @@ func (d *Drawing) fill(ctx context.Context, x *Supply, l *limit, enough func(int
 	if err != nil {
 		return err
 	}
-	ahead := x.ahead.queued()
-	if len(ahead) == 0 {
+	for c := range x.ahead.queued {
+		x.First, err = composed(c)
+		break
+	}
+	drawn, all := x.ahead.drawn()
+	if drawn == 0 {
 		return usage.Wrap(errors.New("the data set has no prompt that can be sent"))
 	}
-	if x.First, err = composed(ahead[0]); err != nil {
+	if err != nil {
 		return err
 	}
 	switch {
-	case x.ahead.all() != nil: // all is drawn
+	case all:
 		x.Tokenizing.note(OffLength(x.Flow))
 	case d.byServer != nil:
 		x.Tokenizing.note(fmt.Sprintf("the server's tokenizer makes prompts beside the load, of which %d of %d were "+
-			"made before; --tokenizer DIRECTORY makes them on this machine", len(ahead), x.Len))
+			"made before; --tokenizer DIRECTORY makes them on this machine", drawn, x.Len))
 	}
 	return x.shorten(l, d.Options.SelfTiming())
 }

@@ -24,7 +24,7 @@ type Prefetcher struct {
 
 	mu    sync.Mutex // guards everything below but again
 	moved *sync.Cond // the queue grew or shrank, or drawing ended
-	queue []datasets.Conversation
+	queue []packed
 	bytes int   // about how much memory the queue takes
 	most  int   // bytes above which nothing more is drawn
 	ended error // io.EOF or why there are no more, nil while they are drawn
@@ -57,8 +57,8 @@ func (s *Prefetcher) draw(ctx context.Context) {
 		if err == nil {
 			c.Turns = slices.Clone(c.Turns) // they get what they share
 			s.sharing.Add(c)
-			s.queue = append(s.queue, c)
-			s.bytes += weight(&c)
+			s.queue = append(s.queue, pack(c))
+			s.bytes += s.queue[len(s.queue)-1].weight()
 			s.moved.Broadcast() // before the wait: there is one more to take, and perhaps enough
 		}
 		for err == nil && s.bytes >= s.most && ctx.Err() == nil {
@@ -69,12 +69,6 @@ func (s *Prefetcher) draw(ctx context.Context) {
 		s.moved.Broadcast()
 		s.mu.Unlock()
 	}
-}
-
-// weight is about how much memory a conversation takes.
-func weight(c *datasets.Conversation) int {
-	const rest = 256
-	return rest + turnsWeight(c.Turns)
 }
 
 func turnsWeight(turns []datasets.Turn) (n int) {
@@ -128,45 +122,49 @@ func (s *Prefetcher) Next() (datasets.Conversation, error) {
 	if len(s.queue) == 0 {
 		return datasets.Conversation{}, s.ended
 	}
-	c := s.queue[0]
-	s.queue[0] = datasets.Conversation{} // the memory is the caller's
+	first := s.queue[0]
+	s.queue[0] = packed{} // the memory is the caller's
 	s.queue = s.queue[1:]
-	s.bytes -= weight(&c)
+	s.bytes -= first.weight()
 	s.moved.Broadcast()
-	return c, nil
+	return first.conversation(), nil
 }
 
-// all are the conversations, if the last of them is drawn and none was taken; they may be changed in place.
-func (s *Prefetcher) all() []datasets.Conversation {
+// drawn is the number of conversations that are drawn and not taken, and whether the last one is drawn.
+func (s *Prefetcher) drawn() (n int, all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended != io.EOF {
-		return nil
-	}
-	return s.queue
+	return len(s.queue), s.ended == io.EOF
 }
 
-// queued are the conversations that are drawn and not taken; they are not to be changed, for more may be drawn
-// meanwhile. A nil *Prefetcher has none.
-func (s *Prefetcher) queued() []datasets.Conversation {
-	if s == nil {
-		return nil
+// queued ranges over the conversations that are drawn and not taken; they are not to be changed. It yields without the
+// lock, for more may be drawn meanwhile. A nil *Prefetcher has none.
+func (s *Prefetcher) queued(yield func(datasets.Conversation) bool) {
+	for i := 0; s != nil; i++ {
+		s.mu.Lock()
+		if i >= len(s.queue) {
+			s.mu.Unlock()
+			return
+		}
+		p := s.queue[i]
+		s.mu.Unlock()
+		if !yield(p.conversation()) {
+			return
+		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.queue)
 }
 
-// changed recomputes the share after the result of all was changed in place.
-func (s *Prefetcher) changed() {
+// change replaces the conversations, when all are drawn and none was taken, and recomputes the share.
+func (s *Prefetcher) change(all []datasets.Conversation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sharing.Reset()
-	for _, c := range s.queue {
+	for k, c := range all {
 		for i := range c.Turns {
 			c.Turns[i].IdealKnown = false
 		}
 		s.sharing.Add(c)
+		s.queue[k] = pack(c)
 	}
 }
 
@@ -249,7 +247,7 @@ func composed(c datasets.Conversation) (datasets.Conversation, error) {
 // rounds are the prompts of a prefetcher, again and again, with ids that say so.
 type rounds struct {
 	rest       *Prefetcher // nil when all was seen once
-	seen       []datasets.Conversation
+	seen       []packed
 	at, number int // in seen, and of the round
 }
 
@@ -260,7 +258,7 @@ func (r *rounds) first() (datasets.Conversation, error) {
 	}
 	c, err := r.rest.Next()
 	if err == nil {
-		r.seen = append(r.seen, c)
+		r.seen = append(r.seen, pack(c))
 	}
 	return c, err
 }
@@ -278,7 +276,7 @@ func (r *rounds) next() (datasets.Conversation, error) {
 	if r.at == len(r.seen) {
 		r.at, r.number = 0, r.number+1
 	}
-	c := r.seen[r.at]
+	c := r.seen[r.at].conversation()
 	r.at++
 	c.Turns = slices.Clone(c.Turns)
 	for i := range c.Turns {

@@ -54,8 +54,8 @@ func TestPrefetcherFillsWhole(t *testing.T) {
 		if len(told) != 5 || told[0] < 99 || told[0] > 100 {
 			t.Errorf("%v were told of while 500 were drawn in 5 s", told)
 		}
-		if all := s.all(); len(all) != 500 {
-			t.Errorf("%d are there", len(all))
+		if n, all := s.drawn(); n != 500 || !all {
+			t.Errorf("%d are there, all: %t", n, all)
 		}
 		for range 500 {
 			if _, err := s.Next(); err != nil {
@@ -81,7 +81,7 @@ func TestPrefetcherIsBounded(t *testing.T) {
 			t.Fatalf("%v after %s", err, time.Since(began))
 		}
 		synctest.Wait()
-		if s.all() != nil {
+		if _, all := s.drawn(); all {
 			t.Error("what goes on is not all")
 		}
 		for taken := 1; taken <= 100; taken++ {
@@ -89,7 +89,7 @@ func TestPrefetcherIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			if ahead := int(source.at.Load()) - taken; ahead != 7 { // of about 1,650 bytes each
+			if ahead := int(source.at.Load()) - taken; ahead != 10 { // of about 1,050 bytes each
 				t.Fatalf("%d ahead", ahead)
 			}
 		}
@@ -206,7 +206,8 @@ func TestPrefetcherTakersAtOnce(t *testing.T) {
 				if _, err := s.Next(); err != nil {
 					return
 				}
-				s.queued()
+				for range s.queued {
+				}
 				all.Share(0)
 				mu.Lock()
 				taken++
@@ -277,7 +278,8 @@ func TestPrefetcherWeighsTurns(t *testing.T) {
 	for i := range c.Turns {
 		c.Turns[i].Prompt.Compose = func(*datasets.Turn, []string) error { return nil }
 	}
-	if n := weight(&c); n < turns*int(unsafe.Sizeof(datasets.Turn{})) {
+	p := pack(c)
+	if n := p.weight(); n < turns*int(unsafe.Sizeof(datasets.Turn{})) {
 		t.Errorf("%d turns weigh %d bytes", turns, n)
 	}
 }

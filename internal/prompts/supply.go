@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"benchtop/datasets"
@@ -27,30 +28,31 @@ func (x *Supply) Count() int { return cmp.Or(x.Len, math.MaxInt) }
 
 // shorten takes note of the requests that were left out. A trace goes on without their times, if the run goes by them.
 func (x *Supply) shorten(l *limit, timed bool) error {
-	all := x.ahead.all()
-	note := l.note(all != nil)
+	_, all := x.ahead.drawn()
+	note := l.note(all)
 	if note == "" {
 		return nil
 	}
 	x.Tokenizing.note(note)
-	if all == nil {
+	if !all {
 		if timed {
 			return usage.Errorf("--max-model-len %d: the trace is too long to leave requests out; "+
 				"add --no-self-timed, or remove them from the file", l.most)
 		}
 		return nil
 	}
-	x.Len = len(all)
-	if x.Turns = datasets.TurnsIn(all); x.Turns == x.Len {
+	times, now := []time.Duration(nil), time.Duration(0)
+	x.Turns = 0
+	for c := range x.ahead.queued {
+		now = max(now, c.At) // as the trace has it
+		times = append(times, now)
+		x.Turns += len(c.Turns)
+	}
+	if x.Len = len(times); x.Turns == x.Len {
 		x.Turns = 0
 	}
 	if x.Times == nil {
 		return nil
-	}
-	times, now := make([]time.Duration, len(all)), time.Duration(0)
-	for i, c := range all {
-		now = max(now, c.At) // as the trace has it
-		times[i] = now
 	}
 	x.Times = func() []time.Duration { return times }
 	return nil
@@ -63,11 +65,11 @@ func (x *Supply) Fit(dataset string, to protocol.Traits) error {
 
 // check checks the prompts drawn so far.
 func (x *Supply) check(flag string, check func(*datasets.Turn) error) error {
-	all := []datasets.Conversation{x.First}
+	all := slices.Values([]datasets.Conversation{x.First})
 	if x.ahead != nil {
-		all = x.ahead.queued()
+		all = x.ahead.queued
 	}
-	for _, c := range all {
+	for c := range all {
 		for i := range c.Turns {
 			if err := check(&c.Turns[i]); err != nil {
 				return usage.Errorf("%s, prompt %s: %w", flag, c.ID, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -259,26 +260,29 @@ func (m *Tokenizing) CountAnswer() func(context.Context, string) (int, error) {
 
 // align cuts prompts of exact lengths to the server's counts, as vLLM's client does, and returns notes.
 func (m *Tokenizing) align(ctx context.Context, to Reporter, s *Prefetcher) (notes []string) {
-	if first := s.queued()[0]; m.Local == nil || len(first.Turns) == 1 && first.Turns[0].TokenIDs != nil {
-		return nil
+	for first := range s.queued {
+		if m.Local == nil || len(first.Turns) == 1 && first.Turns[0].TokenIDs != nil {
+			return nil
+		}
+		break
 	}
 	if m.server == nil {
 		return []string{
 			"the prompts were not checked against the server's tokenizer, so their lengths may differ there: " + m.mute}
 	}
-	all := s.all()
-	if all == nil {
+	if _, all := s.drawn(); !all {
 		return []string{
 			"the prompts were not checked against the server's tokenizer, so their lengths may differ there by a few " +
 				"tokens: not all are drawn before the run; with --num-prompts alone a few thousand are"}
 	}
 	to.Step(StepLengths)
 	to.Show("checked against the server's tokenizer")
+	all := slices.Collect(s.queued)
 	// a lost context is noticed elsewhere
 	done, _ := datasets.Align(ctx, all, &countedAligner{Aligner: m.server, to: to, total: len(all)},
 		func(note string) { notes = append(notes, text.Clean(note)) })
 	if done.Cut > 0 {
-		s.changed()
+		s.change(all)
 	}
 	return notes
 }

@@ -307,12 +307,19 @@ func (v *level) succeed(f *Summary) {
 	}
 }
 
-// Gaps takes the gaps between chunks from windows, where they are not known for single requests.
-func (l *Levels) Gaps(windows []*metrics.Window) {
+// Gaps takes the gaps between chunks from seconds long past, and from the windows of the others, where they are not
+// known for single requests.
+func (l *Levels) Gaps(past []metrics.PastSecond, windows []*metrics.Window) {
+	joined := metrics.Joined(windows)
+	past, windows = past[:joined*60], windows[joined:]
 	for i := range l.list {
 		v := &l.list[i]
-		for k := metrics.SecondOf(v.From); k < len(windows) && windows[k].Start < v.To; k++ {
-			v.itl.Merge(&windows[k].Histograms[metrics.ITL])
+		for k := metrics.SecondOf(v.From); k < len(past)+len(windows) && time.Duration(k)*time.Second < v.To; k++ {
+			if k < len(past) {
+				v.itl.Merge(&past[k].Gaps)
+			} else {
+				v.itl.Merge(&windows[k-len(past)].Histograms[metrics.ITL])
+			}
 		}
 	}
 }

@@ -144,8 +144,7 @@ func BenchmarkDay(b *testing.B) {
 				before := liveHeap()
 				rec, s := day(rate)
 				b.ReportMetric(liveHeap()-before, "MB")
-				const ofRequest = 72
-				b.ReportMetric(float64(rec.index.kept*ofRequest)/1e6, "MB-requests")
+				b.ReportMetric(float64(rec.index.bytes())/1e6, "MB-requests")
 				runtime.KeepAlive(s)
 			}
 		})
@@ -168,9 +167,11 @@ func day(rate int) (*View, metrics.Snapshot) {
 	for i := range 24 * 3600 {
 		now := time.Duration(i) * second
 		for k := range rate {
-			x := begun(rec, i*rate+k, now)
-			x.sent(now)
-			at := now + time.Duration(float64(100*ms)*(1+r.ExpFloat64()))
+			at := now + time.Duration((float64(k)+r.Float64())*float64(second)/float64(rate))
+			x := begun(rec, i*rate+k, at)
+			at += time.Duration(r.IntN(100_000)) // of the client's own
+			x.sent(at)
+			at += time.Duration(float64(100*ms) * (1 + r.ExpFloat64()))
 			for range 10 {
 				x.chunk(at, "")
 				at += time.Duration(float64(20*ms) * (1 + 0.1*r.NormFloat64()))
@@ -183,6 +184,7 @@ func day(rate int) (*View, metrics.Snapshot) {
 		rec.fact(now, metrics.GPUSecond{At: now, Took: second, GPUs: []metrics.GPU{{}}})
 		if i%60 == 59 {
 			s = rec.SnapshotAt(now)
+			rec.join(s)
 		}
 	}
 	return rec, s

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"iter"
 	"math"
 	"slices"
 	"time"
@@ -47,7 +46,8 @@ func (v *View) judge(now time.Duration, windows func(time.Duration) []*metrics.W
 	v.scratch = l.Used()
 	v.mu.Lock()
 	first, told := v.line.TTFTParts, v.line.Reported
-	s.Server = slices.Clip(v.shown.Server)
+	s.Server, s.Before = slices.Clip(v.shown.Server), v.shown.Before
+	s.Before.Seconds = slices.Clip(v.line.Past)
 	v.mu.Unlock()
 	answer.Complete(&s, levels, metrics.SplitOf(&first, &told, s.Server, s.Plan.Warmup, math.MaxInt64, now))
 	v.mu.Lock()
@@ -74,6 +74,7 @@ func (v *View) levels(now time.Duration, windows []*metrics.Window) judge.Levels
 	plan, slo, index := v.line.Plan, v.line.SLO, v.index.share()
 	sets, client := slices.Clip(v.sets), slices.Clip(v.line.Client.Seconds)
 	answering, sign, classes := v.tracks.answering(), v.outages.Quiet(), v.line.Groups.Classes().Clone()
+	past := slices.Clip(v.line.Past)
 	v.mu.Unlock()
 
 	if index.full != metrics.Never {
@@ -102,7 +103,7 @@ func (v *View) levels(now time.Duration, windows []*metrics.Window) judge.Levels
 	if answering != metrics.Never {
 		l.Outages.Answered(answering, sign)
 	}
-	l.Gaps(windows)
+	l.Gaps(past, windows)
 	return l
 }
 
@@ -208,12 +209,13 @@ func (j *judgement) join(o *judgement) {
 	}
 }
 
-// mostJudged bounds the requests of an index: five and a half hours at 100 a second, in 128 MB, and nearly as much
+// mostJudged bounds the requests of an index: five and a half hours at 100 a second, in some 45 MB, and twice as much
 // again to judge them. Requests beyond it are counted, but not judged again.
 const mostJudged = 2_000_000
 
 // requestIndex keeps a few numbers of every request, so that requests can be judged by other objectives and sorted into
-// levels of load: 16 bytes when a request is due, 8 when it is sent and 48 when it ends.
+// levels of load: 16 bytes when a request is due, 8 when it is sent and 48 when it ends, a third of that once they are
+// packed.
 type requestIndex struct {
 	arrived pages[arrival]
 	sentAt  pages[time.Duration]
@@ -393,41 +395,4 @@ func (e *requestSummary) succeeded() bool { return e.outcome == succeeded || e.o
 // latencies of a success, counted from sent.
 func (e *requestSummary) latencies() metrics.Outcome {
 	return metrics.OutcomeOf(e.ttft.duration(), e.e2el.duration(), int(e.output), e.rest)
-}
-
-// pages is a list that only grows, so that a reader can share it without a copy.
-type pages[T any] [][]T
-
-const pageLength = 1024
-
-func (p *pages[T]) add(v T) {
-	last := len(*p) - 1
-	if last < 0 || len((*p)[last]) == pageLength {
-		*p = append(*p, make([]T, 0, pageLength))
-		last++
-	}
-	(*p)[last] = append((*p)[last], v)
-}
-
-// from returns the pages but for the first n entries. The reader may keep them.
-func (p pages[T]) from(n int) pages[T] {
-	if n/pageLength >= len(p) {
-		return nil
-	}
-	out := slices.Clone(p[n/pageLength:])
-	out[0] = out[0][min(n%pageLength, len(out[0])):]
-	return out
-}
-
-// all ranges over the entries.
-func (p pages[T]) all() iter.Seq[*T] {
-	return func(yield func(*T) bool) {
-		for _, page := range p {
-			for i := range page {
-				if !yield(&page[i]) {
-					return
-				}
-			}
-		}
-	}
 }

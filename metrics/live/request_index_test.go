@@ -28,9 +28,9 @@ func TestFullLedger(t *testing.T) {
 	}
 	tell(rec, 1000)
 	tell(small, most)
-	if came, ended := rec.index.arrived.from(0), rec.index.ended.from(0); len(came) != 1 || len(came[0]) != most-20 ||
-		len(ended[0]) != most {
-		t.Fatalf("%d and %d kept, want %d without the warm-up, and %d", len(came[0]), len(ended[0]), most-20, most)
+	came, ended := rec.index.arrived, rec.index.ended
+	if len(came.past) > 0 || len(came.last) != most-20 || len(ended.last) != most {
+		t.Fatalf("%d and %d kept, want %d without the warm-up, and %d", len(came.last), len(ended.last), most-20, most)
 	}
 	if log := rec.Snapshot().Log; len(log) != 1 || log[0].At != most*50*ms {
 		t.Errorf("log %+v", log)

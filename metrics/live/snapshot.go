@@ -34,6 +34,24 @@ func (v *View) at(now time.Duration) metrics.Snapshot {
 	return s
 }
 
+// join replaces seconds long past by their minutes, in the snapshots after s, the last one. A past run keeps them, so
+// that its charts can go back to its start. The caller holds sharing.
+func (v *View) join(s metrics.Snapshot) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	joined := v.line.Join(s.Minutes.Windows)
+	if joined == nil {
+		return
+	}
+	s.Pass()
+	v.shown.Before = s.Before
+	to := len(v.line.Past) / 60
+	from := to - len(joined)
+	v.shared = slices.Concat(v.shared[:from], joined, v.shared[from+60*len(joined):])
+	v.minutes.Windows = slices.Concat(v.minutes.Windows[:from], joined, v.minutes.Windows[to:])
+	v.shown.Telemetry.Join(metrics.Minutes{Server: v.minutes.Server[:to], GPUs: v.minutes.GPUs[:to]}, s.Plan.Warmup)
+}
+
 // capture takes the snapshot without the windows that did not change since the last one.
 func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed []*metrics.Window,
 	viewed requestSelection) {
@@ -98,6 +116,7 @@ func (v *View) now() metrics.Snapshot {
 	began := time.Now()
 	v.news.Store(false) // a fact that comes from here on may be in the snapshot or not
 	s := v.at(time.Since(v.start))
+	v.join(s)
 	v.last = recent{s, began, time.Since(began)}
 	return s
 }

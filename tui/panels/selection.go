@@ -94,12 +94,17 @@ func figureSpan(s *metrics.Snapshot, span, back time.Duration) (from, to time.Du
 	return s.Plan.Warmup, to, to == endless
 }
 
-// scrolled is how far back the charts are: whole seconds, at most so far that they begin with the run.
+// scrolled is how far back the charts are: whole seconds, at most so far that they begin with the run, or with what is
+// known by the second.
 func scrolled(s *metrics.Snapshot, span, back time.Duration) time.Duration {
 	if span <= 0 || back <= 0 {
 		return 0
 	}
-	return min(back.Truncate(time.Second), max(0, ClosedEnd(s)-span))
+	first := time.Duration(0)
+	if n := metrics.Joined(s.Windows); n > 0 && n < len(s.Windows) {
+		first = s.Windows[n].Start
+	}
+	return min(back.Truncate(time.Second), max(0, ClosedEnd(s)-span-first))
 }
 
 // closedWindows leaves out the second that is still open: its counts are not rates yet. Once the run is over its last
@@ -164,8 +169,12 @@ func (v *View) whole() bool { return v.Report != nil && v.cursorSecond() == nil 
 // levelOver is the mean over time and the maximum of a number of requests at the end of each second, without the
 // warm-up.
 func (v *View) levelOver(of func(*metrics.Window) int) (mean, most float64) {
+	ws := v.Windows
+	if metrics.Joined(ws) > 0 { // which have means
+		ws = v.Report.Timeline
+	}
 	sum, time := 0.0, 0.0
-	for _, w := range v.Windows {
+	for _, w := range ws {
 		if w.Start >= v.plan().Warmup {
 			took := min(w.Length(), max(v.At-w.Start, 0)).Seconds()
 			sum, time, most = sum+float64(of(w))*took, time+took, max(most, float64(of(w)))

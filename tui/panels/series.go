@@ -201,6 +201,9 @@ func (s *series) of(column *merger) float64 {
 // whole minutes joined.
 func (v *View) sharing(ws []*metrics.Window, group int) iter.Seq[[]*metrics.Window] {
 	parts := [3][]*metrics.Window{ws}
+	if len(ws) > 0 && ws[0].Seconds > 0 { // the run is known by the minute there
+		group = (group + 59) / 60 * 60
+	}
 	if group%60 == 0 {
 		parts = v.Minutes.In(ws)
 	}

@@ -1,0 +1,30 @@
+package panels
+
+import (
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// Where a run is known by the minute alone, no column is of less.
+func TestSharingOfMinutes(t *testing.T) {
+	s := metrics.Snapshot{}
+	for k := range 3 {
+		s.Windows = append(s.Windows, &metrics.Window{Start: time.Duration(k) * time.Minute, Seconds: 60})
+	}
+	for k := range 120 {
+		s.Windows = append(s.Windows, &metrics.Window{Start: 3*time.Minute + time.Duration(k)*time.Second})
+	}
+	s.Minutes = metrics.Minutes{}.Follow(&s, 0)
+	v, columns := &View{Snapshot: &s}, 0
+	for ws := range v.sharing(s.Windows, 7) {
+		if at := ws[0].Start; at != time.Duration(columns)*time.Minute {
+			t.Errorf("column %d begins at %s", columns, at)
+		}
+		columns++
+	}
+	if columns != 5 {
+		t.Errorf("%d columns", columns)
+	}
+}

@@ -102,7 +102,7 @@ func (s *summary) add(q *metrics.Request) {
 		s.failed(q)
 	}
 	if r.Plan.Detailed {
-		r.Details = append(r.Details, *q)
+		r.Details = append(r.Details, q.Detail())
 	}
 }
 
@@ -171,12 +171,10 @@ func (s *summary) place(q *metrics.Request) {
 // failed keeps a request that failed, in its place by index where not all are kept.
 func (s *summary) failed(q *metrics.Request) {
 	r := &s.report
-	f := metrics.FailedRequest{Index: q.Index, InputTokens: q.InputTokens, Start: q.Began(), TTFT: q.TTFT(),
-		ITLs: q.OutcomeWithGaps(nil).ITLs, Error: q.FailureText()}
 	if r.Plan.Detailed {
-		r.FailedRequests = append(r.FailedRequests, f)
-		return
+		return // finish takes them from the details
 	}
+	f := q.Detail()
 	at, _ := slices.BinarySearchFunc(r.FailedRequests, f, byIndex)
 	if at < metrics.MostFailedRequests {
 		kept := r.FailedRequests[:min(len(r.FailedRequests), metrics.MostFailedRequests-1)]
@@ -184,7 +182,7 @@ func (s *summary) failed(q *metrics.Request) {
 	}
 }
 
-func byIndex(a, b metrics.FailedRequest) int { return cmp.Compare(a.Index, b.Index) }
+func byIndex(a, b metrics.DetailedRequest) int { return cmp.Compare(a.Index, b.Index) }
 
 func (s *summary) success(q *metrics.Request) {
 	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
@@ -252,8 +250,12 @@ func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
 		r.Interrupted = &metrics.Interruption{Reason: s.run.Reason, Cancelled: cut, Unsent: r.NotSent}
 	}
 	slices.SortFunc(r.Rows, func(a, b metrics.Row) int { return cmp.Compare(a.Index, b.Index) })
-	slices.SortFunc(r.Details, metrics.ByIndex)
-	slices.SortFunc(r.FailedRequests, byIndex)
+	slices.SortFunc(r.Details, byIndex)
+	for i := range r.Details {
+		if d := &r.Details[i]; d.Error != "" {
+			r.FailedRequests = append(r.FailedRequests, *d)
+		}
+	}
 	s.groups.finish(r.Plan.Percentiles)
 	r.RateSteps, r.Servers = s.steps.list(), l.Groups.Servers(&r.Plan)
 	r.Classes, r.Turns = l.Groups.Ended()

@@ -190,7 +190,7 @@ func (s *summary) success(q *metrics.Request) {
 	s.accumulator.addChunks(&s.outcome)
 	for l := range metrics.NumLatencies {
 		if l.OfChunks() {
-			addLatency(&s.accumulator.samples[l], l, q)
+			addLatency(&s.accumulator.samples[l], l, q, &s.outcome)
 		}
 	}
 	s.cells.add(r.Plan.LoadTime(q), q)
@@ -382,9 +382,11 @@ func (s *summary) statistic(l metrics.Latency) metrics.Statistic {
 	case !p.Measures(l):
 		sample = metrics.Sample{}
 	case !l.OfChunks():
+		var o metrics.Outcome
 		for q := range s.digests.all() {
 			if q.OK() && !p.Warming(&q.Request) {
-				addLatency(&sample, l, &q.Request)
+				o = q.Outcome()
+				addLatency(&sample, l, &q.Request, &o)
 			}
 		}
 	}

@@ -352,15 +352,17 @@ func (s *summary) latencies() {
 	var all sync.WaitGroup
 	var next atomic.Int32
 	var bug atomic.Value // told where it can be caught
-	for range min(runtime.GOMAXPROCS(0), mostAtOnce) {
+	workers := min(runtime.GOMAXPROCS(0), mostAtOnce)
+	batches := slices.Collect(slices.Chunk(slices.Collect(metrics.Latencies()), mostAtOnce/workers))
+	for range workers {
 		all.Go(func() {
 			defer func() {
 				if b := recover(); b != nil {
 					bug.CompareAndSwap(nil, fmt.Sprint(b))
 				}
 			}()
-			for l := next.Add(1) - 1; l < int32(metrics.NumLatencies); l = next.Add(1) - 1 {
-				r.Statistics[l] = s.statistic(metrics.Latency(l))
+			for i := next.Add(1) - 1; int(i) < len(batches); i = next.Add(1) - 1 {
+				s.statistics(batches[i])
 			}
 		})
 	}
@@ -376,21 +378,36 @@ func (s *summary) latencies() {
 // mostAtOnce bounds the latencies whose figures are computed at once.
 const mostAtOnce = 4
 
-func (s *summary) statistic(l metrics.Latency) metrics.Statistic {
-	p, sample := &s.run.Plan, s.accumulator.samples[l]
-	switch {
-	case !p.Measures(l):
-		sample = metrics.Sample{}
-	case !l.OfChunks():
-		var o metrics.Outcome
-		for q := range s.digests.all() {
-			if q.OK() && !p.Warming(&q.Request) {
-				o = q.Outcome()
-				addLatency(&sample, l, &q.Request, &o)
-			}
+// statistics computes the figures of some latencies in a pass over the digests.
+func (s *summary) statistics(some []metrics.Latency) {
+	p := &s.run.Plan
+	var samples [mostAtOnce]metrics.Sample
+	var digested []int // of them
+	for i, l := range some {
+		if !p.Measures(l) {
+			continue
+		}
+		if samples[i] = s.accumulator.samples[l]; !l.OfChunks() {
+			samples[i].Reserve(s.report.Completed)
+			digested = append(digested, i)
 		}
 	}
-	return sample.Statistic(p.Percentiles, metrics.GatedPercentiles(p.Gates, l)...)
+	var o metrics.Outcome
+	for q := range s.digests.all() {
+		if len(digested) == 0 {
+			break
+		}
+		if !q.OK() || p.Warming(&q.Request) {
+			continue
+		}
+		o = q.Outcome()
+		for _, i := range digested {
+			addLatency(&samples[i], some[i], &q.Request, &o)
+		}
+	}
+	for i, l := range some {
+		s.report.Statistics[l] = samples[i].Statistic(p.Percentiles, metrics.GatedPercentiles(p.Gates, l)...)
+	}
 }
 
 // repeatShare is the part of a prompt from which on it repeats those before.

@@ -98,8 +98,8 @@ type Report struct {
 	Events     []LogEntry
 	Histograms Histograms
 
-	// Rows holds one row per finished request in data-set order, Details more of each in the same order if the plan asks
-	// for detail.
+	// Rows holds one row per finished request in data-set order, Details more of each if the plan asks for detail, in
+	// the same order.
 	Rows    []Row
 	Details []DetailedRequest
 	// FailedRequests are those of Rows that failed, in data-set order: all if the plan asks for detail, else the first

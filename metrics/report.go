@@ -103,7 +103,7 @@ type Report struct {
 	Rows    []Row
 	Details []DetailedRequest
 	// FailedRequests are those of Rows that failed, in data-set order: all if the plan asks for detail, else the first
-	// MostFailedRequests.
+	// MostFailedRequests. They have no text.
 	FailedRequests []DetailedRequest
 }
 

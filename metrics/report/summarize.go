@@ -251,9 +251,10 @@ func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
 	}
 	slices.SortFunc(r.Rows, func(a, b metrics.Row) int { return cmp.Compare(a.Index, b.Index) })
 	slices.SortFunc(r.Details, byIndex)
-	for i := range r.Details {
-		if d := &r.Details[i]; d.Error != "" {
-			r.FailedRequests = append(r.FailedRequests, *d)
+	for _, d := range r.Details {
+		if d.Error != "" {
+			d.Text = ""
+			r.FailedRequests = append(r.FailedRequests, d)
 		}
 	}
 	s.groups.finish(r.Plan.Percentiles)

@@ -125,11 +125,7 @@ func (j pythonJSON) value(v any) {
 	case int64:
 		b = strconv.AppendInt(b, v, 10)
 	case float64:
-		if text.Finite(v) {
-			b = pyjson.AppendFloat(b, v)
-		} else {
-			b = pyjson.AppendString(b, pyjson.Float(v))
-		}
+		b = appendFloat(b, v)
 	case string:
 		b = pyjson.AppendString(b, v)
 	case object:
@@ -145,8 +141,14 @@ func (j pythonJSON) value(v any) {
 		j.list(each(v, deref))
 		return
 	case []float64:
-		j.list(each(v, deref))
-		return
+		j.w.WriteByte('[')
+		for i, f := range v {
+			if b = j.w.AvailableBuffer(); i > 0 {
+				b = append(b, ", "...)
+			}
+			j.w.Write(appendFloat(b, f))
+		}
+		b = append(j.w.AvailableBuffer(), ']')
 	case list:
 		j.list(v)
 		return
@@ -154,6 +156,13 @@ func (j pythonJSON) value(v any) {
 		panic(fmt.Sprintf("export: no JSON form for %T", v))
 	}
 	j.w.Write(b) // the writer keeps its error for Flush
+}
+
+func appendFloat(b []byte, v float64) []byte {
+	if text.Finite(v) {
+		return pyjson.AppendFloat(b, v)
+	}
+	return pyjson.AppendString(b, pyjson.Float(v))
 }
 
 func (j pythonJSON) object(o object) {

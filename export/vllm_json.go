@@ -120,10 +120,10 @@ func rustKeys(r *metrics.Report) (o object) {
 		o = append(o, Arg{"input_throughput", metrics.PerSecond(float64(r.InputTokens), r.Duration)})
 	}
 	if len(r.FailedRequests) > 0 {
-		o = append(o, Arg{"failed_requests", each(r.FailedRequests, func(f *metrics.FailedRequest) object {
+		o = append(o, Arg{"failed_requests", each(r.FailedRequests, func(f *metrics.DetailedRequest) object {
 			return object{{"index", f.Index}, {"error", f.Error}, {"prompt_len", f.InputTokens},
 				{"start_time", secondsOrZero(f.Start)}, {"latency", 0.0},
-				{"ttft", secondsOrZero(f.TTFT)}, {"output_tokens", 0}, {"itl", f.ITLs}}
+				{"ttft", secondsOrZero(f.TTFT)}, {"output_tokens", 0}, {"itl", f.ITLs(nil)}}
 		})})
 	}
 	return append(o, conversationKeys(r)...)
@@ -149,45 +149,40 @@ func rateKeys(r *metrics.Report) object {
 }
 
 // column is a value of every request.
-func column[V any](r *metrics.Report, key string, of func(*metrics.Request) V) Arg {
+func column[V any](r *metrics.Report, key string, of func(*metrics.DetailedRequest) V) Arg {
 	return Arg{key, each(r.Details, of)}
 }
 
 func detailKeys(r *metrics.Report) object {
-	rows := rowKeys(r)
+	rows, itls := rowKeys(r), []float64(nil)
 	return object{
-		column(r, "input_lens", func(q *metrics.Request) int { return q.InputTokens }),
-		column(r, "output_lens", func(q *metrics.Request) int { return zeroIfFailed(q, q.OutputTokens) }),
-		column(r, "ttfts", func(q *metrics.Request) float64 { return secondsOrZero(q.TTFT()) }),
-		column(r, "itls",
-			func(q *metrics.Request) []float64 { return q.OutcomeWithGaps(make([]float64, 0, len(q.Chunks))).ITLs }),
+		column(r, "input_lens", func(q *metrics.DetailedRequest) int { return q.InputTokens }),
+		column(r, "output_lens", func(q *metrics.DetailedRequest) int { return q.OutputTokens }),
+		column(r, "ttfts", func(q *metrics.DetailedRequest) float64 { return secondsOrZero(q.TTFT) }),
+		column(r, "itls", func(q *metrics.DetailedRequest) []float64 { itls = q.ITLs(itls); return itls }),
 		rows[0],
-		column(r, "start_times", func(q *metrics.Request) float64 { return secondsOrZero(q.Began()) }),
+		column(r, "start_times", func(q *metrics.DetailedRequest) float64 { return secondsOrZero(q.Start) }),
 		rows[1],
-		column(r, "generated_texts", func(q *metrics.Request) string { return q.Text }),
-		column(r, "errors", (*metrics.Request).FailureText),
+		column(r, "generated_texts", func(q *metrics.DetailedRequest) string { return q.Text }),
+		errorKeys(r),
 	}
 }
 
-// zeroIfFailed is the number of tokens of a success, 0 for a failure.
-func zeroIfFailed(q *metrics.Request, tokens int) int {
-	if !q.OK() {
-		return 0
-	}
-	return tokens
+func errorKeys(r *metrics.Report) Arg {
+	return column(r, "errors", func(q *metrics.DetailedRequest) string { return q.Error })
 }
 
 // serverClockKeys are written if the server reported queue or prefill time for any request.
 func serverClockKeys(r *metrics.Report) object {
-	told := func(q metrics.Request) bool {
+	told := func(q metrics.DetailedRequest) bool {
 		return q.ServerQueue != metrics.Never || q.ServerPrefill != metrics.Never
 	}
 	if !r.Plan.Detailed || !slices.ContainsFunc(r.Details, told) {
 		return nil
 	}
 	return object{
-		column(r, "server_queue_times", func(q *metrics.Request) any { return atSeconds(q.ServerQueue) }),
-		column(r, "server_ttfts", func(q *metrics.Request) any { return atSeconds(q.ServerPrefill) }),
+		column(r, "server_queue_times", func(q *metrics.DetailedRequest) any { return atSeconds(q.ServerQueue) }),
+		column(r, "server_ttfts", func(q *metrics.DetailedRequest) any { return atSeconds(q.ServerPrefill) }),
 	}
 }
 
@@ -230,11 +225,16 @@ func poolingKeys(r *metrics.Report) object {
 	}
 	o = append(o, Arg{"input_sequence_throughput", r.InputThroughput}, Arg{"total_token_throughput", r.TotalThroughput})
 	if r.Plan.Detailed {
-		o = append(o, column(r, "input_lens", func(q *metrics.Request) int { return zeroIfFailed(q, q.InputTokens) }))
+		o = append(o, column(r, "input_lens", func(q *metrics.DetailedRequest) int {
+			if q.Error != "" {
+				return 0
+			}
+			return q.InputTokens
+		}))
 	}
 	o = append(o, rowKeys(r)...)
 	if r.Plan.Detailed {
-		o = append(o, column(r, "errors", (*metrics.Request).FailureText))
+		o = append(o, errorKeys(r))
 	}
 	return o
 }

@@ -56,8 +56,8 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 	}
 }
 
-func errorsOf(failed []FailedRequest) []string {
-	return Each(failed, func(f FailedRequest) string { return f.Error })
+func errorsOf(failed []DetailedRequest) []string {
+	return Each(failed, func(f DetailedRequest) string { return f.Error })
 }
 
 // A report without detail has the first failed requests in data-set order, for any order of ends, and one with detail

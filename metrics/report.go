@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"time"
@@ -98,13 +99,13 @@ type Report struct {
 	Events     []LogEntry
 	Histograms Histograms
 
-	// Rows holds one row per finished request in data-set order, Details the requests themselves in the same order if
-	// the plan asks for detail.
+	// Rows holds one row per finished request in data-set order, Details more of each if the plan asks for detail, in
+	// the same order.
 	Rows    []Row
-	Details []Request
+	Details []DetailedRequest
 	// FailedRequests are those of Rows that failed, in data-set order: all if the plan asks for detail, else the first
-	// MostFailedRequests.
-	FailedRequests []FailedRequest
+	// MostFailedRequests. They have no text.
+	FailedRequests []DetailedRequest
 }
 
 // Judged reports whether requests were judged by any objectives in force at the end.
@@ -118,14 +119,40 @@ func (r *Report) CachedShare() (share float64, source CacheSource) {
 // MostFailedRequests bounds the failed requests of a report without detail.
 const MostFailedRequests = 1000
 
-// FailedRequest is what came of a request that failed.
-type FailedRequest struct {
-	Index, InputTokens int
-	// Start is when its first byte was sent, or the attempt began that gave no connection. TTFT is Never without a
-	// chunk.
-	Start, TTFT time.Duration
-	ITLs        []float64 // seconds
-	Error       string    // foreign text, or the kind of the failure
+// DetailedRequest is a request as results with details have it. Times that are not known are Never.
+type DetailedRequest struct {
+	Index, InputTokens, OutputTokens int // OutputTokens is 0 for a failure
+	// Start is when its first byte was sent, or the attempt began that gave no connection.
+	Start, TTFT, ServerQueue, ServerPrefill time.Duration
+
+	Text  string // foreign
+	Error string // foreign text, or the kind of the failure; "" for a success
+	Gaps  []byte // between chunks, as varints: numbers would take many times the memory
+}
+
+// Detail is the request without its chunks.
+func (r *Request) Detail() DetailedRequest {
+	d := DetailedRequest{Index: r.Index, InputTokens: r.InputTokens, Start: r.Began(), TTFT: r.TTFT(),
+		ServerQueue: r.ServerQueue, ServerPrefill: r.ServerPrefill, Text: r.Text, Error: r.FailureText()}
+	if d.Error == "" {
+		d.OutputTokens = r.OutputTokens
+	}
+	const usual = 4 // bytes
+	d.Gaps = make([]byte, 0, usual*len(r.Chunks))
+	for i := 1; i < len(r.Chunks); i++ {
+		d.Gaps = binary.AppendVarint(d.Gaps, int64(r.Gap(i)))
+	}
+	return d
+}
+
+// ITLs are the gaps between chunks in seconds; buf is reused.
+func (d *DetailedRequest) ITLs(buf []float64) []float64 {
+	buf = buf[:0]
+	for b := d.Gaps; len(b) > 0; {
+		gap, n := binary.Varint(b)
+		buf, b = append(buf, time.Duration(gap).Seconds()), b[n:]
+	}
+	return buf
 }
 
 // Row is a request in the report, in seconds.

@@ -86,6 +86,9 @@ func (s *Sample) AddDuration(v time.Duration, times int) {
 	s.whole[us] += times
 }
 
+// Reserve makes room for so many values.
+func (s *Sample) Reserve(n int) { s.list = slices.Grow(s.list, n) }
+
 // join sorts the list and joins equal values.
 func (s *Sample) join() {
 	slices.SortFunc(s.list, func(a, b valueCount) int { return cmp.Compare(a.value, b.value) })
@@ -116,6 +119,7 @@ func (s *Sample) sorted() (all sortedValues) {
 	}
 	s.whole = nil
 	s.join()
+	all.values, all.ends = make([]float64, 0, len(s.list)), make([]int, 0, len(s.list))
 	n := 0
 	for _, v := range s.list {
 		n += v.times

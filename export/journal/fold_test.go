@@ -33,14 +33,14 @@ type madeUp struct {
 }
 
 // drawFold makes up a run: of every kind of load, with and without a warm-up, settings of the load, other objectives,
-// counts of tokens that come later, samples of the server, workloads and conversations.
+// counts of tokens that come later, samples of the server, workloads and conversations; half of them with details.
 func drawFold(seed uint64) (out madeUp) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	one := func(of int) bool { return r.IntN(of) == 0 }
 	run, _ := eventtest.Sample()
 	run.Events, run.Server = nil, nil
 	p := &run.Plan
-	p.Detailed, p.Tiers = false, nil
+	p.Detailed, p.Tiers = seed%2 == 1, nil
 	out.requests = eventtest.DrawRun(seed, 500)
 	if p.Conversations = nil; one(6) {
 		p.Conversations = &metrics.Conversations{}
@@ -86,6 +86,12 @@ func drawFold(seed uint64) (out madeUp) {
 			s := eventtest.Server()[2]
 			s.At, s.Took = time.Duration(at+1)*time.Second, time.Second
 			run.Server = append(run.Server, s)
+		}
+	}
+	for i := range out.requests {
+		q := &out.requests[i]
+		if q.Text = fmt.Sprintf("answer\n%d \u4e2d", q.Index); q.Index%7 == 0 {
+			q.Text += "\xff\xfe" // as of a server that cuts a character
 		}
 	}
 	run.Ended = eventtest.LastDone(out.requests)

@@ -142,7 +142,11 @@ func Float(v float64) string { return string(AppendFloat(nil, v)) }
 
 // AppendFloat appends the result of Float.
 func AppendFloat(dst []byte, v float64) []byte {
-	switch a := math.Abs(v); {
+	a := math.Abs(v)
+	if us := int64(min(a, mostFast)*1e6 + 0.5); a < mostFast && (a == 0 || a >= 1e-4) && float64(us)/1e6 == a {
+		return appendMicro(dst, us, math.Signbit(v))
+	}
+	switch {
 	case math.IsNaN(v):
 		return append(dst, "nan"...)
 	case math.IsInf(v, 1):
@@ -158,6 +162,23 @@ func AppendFloat(dst []byte, v float64) []byte {
 		dst = append(dst, ".0"...)
 	}
 	return dst
+}
+
+// mostFast bounds the floats whose shortest digits are those of their millionths, of which there are at most 15.
+const mostFast = 1e9
+
+// appendMicro appends a number of millionths: most floats of results are times in whole microseconds.
+func appendMicro(dst []byte, us int64, negative bool) []byte {
+	if negative {
+		dst = append(dst, '-')
+	}
+	dst = append(strconv.AppendInt(dst, us/1e6, 10), '.')
+	for rest := us % 1e6; ; {
+		dst = append(dst, byte('0'+rest/1e5))
+		if rest = rest % 1e5 * 10; rest == 0 {
+			return dst
+		}
+	}
 }
 
 // appendNumber appends a number as Python prints it after reading it: whole numbers with all digits, others as floats.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -55,6 +56,26 @@ func TestFloat(t *testing.T) {
 		}
 		if got := string(AppendFloat([]byte("1.5, "), v)); got != "1.5, "+want {
 			t.Errorf("%g: %s appended, want 1.5, %s", v, got, want)
+		}
+	}
+	for _, step := range []float64{1, 1e-6, 1e-7, 1.0 / 3} { // around the floats that are whole microseconds
+		for n := 1.0; n < 1e17; n = math.Ceil(n * 1.01) {
+			v := n * step
+			if step < 1e-3 {
+				v = n / math.Round(1/step)
+			}
+			for _, v := range []float64{v, math.Nextafter(v, 0), -v} {
+				if v != 0 && (math.Abs(v) < 1e-4 || math.Abs(v) >= 1e16) {
+					continue
+				}
+				want := strconv.FormatFloat(v, 'f', -1, 64)
+				if !strings.Contains(want, ".") {
+					want += ".0"
+				}
+				if got := Float(v); got != want {
+					t.Fatalf("%g: %s, want %s", v, got, want)
+				}
+			}
 		}
 	}
 	if got := Float(math.NaN()); got != "nan" {

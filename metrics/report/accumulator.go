@@ -37,9 +37,9 @@ func (t *accumulator) addSpan(o *metrics.Outcome) {
 }
 
 // addLatency adds a latency of a request to a sample. It has those between chunks only while it has its chunks.
-func addLatency(to *metrics.Sample, l metrics.Latency, q *metrics.Request) {
-	if o := q.Outcome(); !l.OfChunks() {
-		if v, times := l.Exact(&o); times > 0 {
+func addLatency(to *metrics.Sample, l metrics.Latency, q *metrics.Request, o *metrics.Outcome) {
+	if !l.OfChunks() {
+		if v, times := l.Exact(o); times > 0 {
 			to.AddTimes(v, times)
 		}
 	}

@@ -23,7 +23,7 @@ type Fold struct {
 	busy  bool // a goroutine sums them up
 
 	summing sync.Mutex // taken before mu
-	sums    *summary   // guarded by summing; nil for a plan that asks for detail, since chunks are not kept
+	sums    *summary   // guarded by summing
 }
 
 // foldAhead is the number of requests that wait to be summed up, from which on those that end do it themselves.
@@ -31,24 +31,20 @@ const foldAhead = 64
 
 // NewFold begins the report of a run.
 func NewFold(plan *metrics.Plan) *Fold {
-	f := &Fold{}
+	f := &Fold{sums: newSummary(plan, plan.Goodput, noOrigin)}
 	f.origin.Store(int64(noOrigin))
-	if !plan.Detailed {
-		f.sums = newSummary(plan, plan.Goodput, noOrigin)
-	}
 	return f
 }
 
 // Take hands a request that ended to a goroutine, since summing up takes as long as dozens of chunks.
 func (f *Fold) Take(e *event.Event) {
-	switch {
-	case f.sums == nil:
-	case e.Kind == event.Sent:
+	switch e.Kind {
+	case event.Sent:
 		for was := f.origin.Load(); !f.fixed.Load() && int64(e.Request.Sent) < was &&
 			!f.sums.run.Plan.Warming(e.Request) && !f.origin.CompareAndSwap(was, int64(e.Request.Sent)); {
 			was = f.origin.Load()
 		}
-	case e.Kind == event.Done:
+	case event.Done:
 		f.mu.Lock()
 		f.ended = append(f.ended, e.Request)
 		idle, full := !f.busy, len(f.ended) > foldAhead
@@ -103,7 +99,8 @@ func (f *Fold) sum(q *metrics.Request) {
 // asInJournal removes what a journal does not keep.
 func asInJournal(q *metrics.Request) {
 	q.ReadDelay = metrics.Never
-	for _, s := range []*string{&q.Error, &q.Class, &q.Model, &q.Finish, &q.Judgement.Wrong, &q.Judgement.Detail} {
+	for _, s := range []*string{&q.Error, &q.Class, &q.Model, &q.Finish, &q.Text, &q.Judgement.Wrong,
+		&q.Judgement.Detail} {
 		if !utf8.ValidString(*s) {
 			*s = string([]rune(*s))
 		}
@@ -116,8 +113,7 @@ func (f *Fold) Report(source event.Source) (metrics.Report, error) {
 	f.sumUp()
 	f.summing.Lock()
 	defer f.summing.Unlock()
-	if s := f.sums; s != nil && !f.broken.Load() {
-		f.sums = nil
+	if s := f.sums; !f.broken.Load() {
 		origin := noOrigin
 		for q := range s.digests.all() {
 			origin = earlier(origin, &s.run.Plan, &q.Request)

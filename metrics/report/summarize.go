@@ -102,7 +102,7 @@ func (s *summary) add(q *metrics.Request) {
 		s.failed(q)
 	}
 	if r.Plan.Detailed {
-		r.Details = append(r.Details, *q)
+		r.Details = append(r.Details, q.Detail())
 	}
 }
 
@@ -171,12 +171,10 @@ func (s *summary) place(q *metrics.Request) {
 // failed keeps a request that failed, in its place by index where not all are kept.
 func (s *summary) failed(q *metrics.Request) {
 	r := &s.report
-	f := metrics.FailedRequest{Index: q.Index, InputTokens: q.InputTokens, Start: q.Began(), TTFT: q.TTFT(),
-		ITLs: q.OutcomeWithGaps(nil).ITLs, Error: q.FailureText()}
 	if r.Plan.Detailed {
-		r.FailedRequests = append(r.FailedRequests, f)
-		return
+		return // finish takes them from the details
 	}
+	f := q.Detail()
 	at, _ := slices.BinarySearchFunc(r.FailedRequests, f, byIndex)
 	if at < metrics.MostFailedRequests {
 		kept := r.FailedRequests[:min(len(r.FailedRequests), metrics.MostFailedRequests-1)]
@@ -184,7 +182,7 @@ func (s *summary) failed(q *metrics.Request) {
 	}
 }
 
-func byIndex(a, b metrics.FailedRequest) int { return cmp.Compare(a.Index, b.Index) }
+func byIndex(a, b metrics.DetailedRequest) int { return cmp.Compare(a.Index, b.Index) }
 
 func (s *summary) success(q *metrics.Request) {
 	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
@@ -192,7 +190,7 @@ func (s *summary) success(q *metrics.Request) {
 	s.accumulator.addChunks(&s.outcome)
 	for l := range metrics.NumLatencies {
 		if l.OfChunks() {
-			addLatency(&s.accumulator.samples[l], l, q)
+			addLatency(&s.accumulator.samples[l], l, q, &s.outcome)
 		}
 	}
 	s.cells.add(r.Plan.LoadTime(q), q)
@@ -253,8 +251,13 @@ func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
 		r.Interrupted = &metrics.Interruption{Reason: s.run.Reason, Cancelled: cut, Unsent: r.NotSent}
 	}
 	slices.SortFunc(r.Rows, func(a, b metrics.Row) int { return cmp.Compare(a.Index, b.Index) })
-	slices.SortFunc(r.Details, metrics.ByIndex)
-	slices.SortFunc(r.FailedRequests, byIndex)
+	slices.SortFunc(r.Details, byIndex)
+	for _, d := range r.Details {
+		if d.Error != "" {
+			d.Text = ""
+			r.FailedRequests = append(r.FailedRequests, d)
+		}
+	}
 	s.groups.finish(r.Plan.Percentiles)
 	r.RateSteps, r.Servers = s.steps.list(), l.Groups.Servers(&r.Plan)
 	r.Classes, r.Turns = l.Groups.Ended()
@@ -351,15 +354,17 @@ func (s *summary) latencies() {
 	var all sync.WaitGroup
 	var next atomic.Int32
 	var bug atomic.Value // told where it can be caught
-	for range min(runtime.GOMAXPROCS(0), mostAtOnce) {
+	workers := min(runtime.GOMAXPROCS(0), mostAtOnce)
+	batches := slices.Collect(slices.Chunk(slices.Collect(metrics.Latencies()), mostAtOnce/workers))
+	for range workers {
 		all.Go(func() {
 			defer func() {
 				if b := recover(); b != nil {
 					bug.CompareAndSwap(nil, fmt.Sprint(b))
 				}
 			}()
-			for l := next.Add(1) - 1; l < int32(metrics.NumLatencies); l = next.Add(1) - 1 {
-				r.Statistics[l] = s.statistic(metrics.Latency(l))
+			for i := next.Add(1) - 1; int(i) < len(batches); i = next.Add(1) - 1 {
+				s.statistics(batches[i])
 			}
 		})
 	}
@@ -375,19 +380,36 @@ func (s *summary) latencies() {
 // mostAtOnce bounds the latencies whose figures are computed at once.
 const mostAtOnce = 4
 
-func (s *summary) statistic(l metrics.Latency) metrics.Statistic {
-	p, sample := &s.run.Plan, s.accumulator.samples[l]
-	switch {
-	case !p.Measures(l):
-		sample = metrics.Sample{}
-	case !l.OfChunks():
-		for q := range s.digests.all() {
-			if q.OK() && !p.Warming(&q.Request) {
-				addLatency(&sample, l, &q.Request)
-			}
+// statistics computes the figures of some latencies in a pass over the digests.
+func (s *summary) statistics(some []metrics.Latency) {
+	p := &s.run.Plan
+	var samples [mostAtOnce]metrics.Sample
+	var digested []int // of them
+	for i, l := range some {
+		if !p.Measures(l) {
+			continue
+		}
+		if samples[i] = s.accumulator.samples[l]; !l.OfChunks() {
+			samples[i].Reserve(s.report.Completed)
+			digested = append(digested, i)
 		}
 	}
-	return sample.Statistic(p.Percentiles, metrics.GatedPercentiles(p.Gates, l)...)
+	var o metrics.Outcome
+	for q := range s.digests.all() {
+		if len(digested) == 0 {
+			break
+		}
+		if !q.OK() || p.Warming(&q.Request) {
+			continue
+		}
+		o = q.Outcome()
+		for _, i := range digested {
+			addLatency(&samples[i], some[i], &q.Request, &o)
+		}
+	}
+	for i, l := range some {
+		s.report.Statistics[l] = samples[i].Statistic(p.Percentiles, metrics.GatedPercentiles(p.Gates, l)...)
+	}
 }
 
 // repeatShare is the part of a prompt from which on it repeats those before.

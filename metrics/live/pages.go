@@ -62,6 +62,11 @@ var (
 	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 )
 
+// The codecs make their channels when they are used first. Those of a bubble of virtual time would be no others'.
+func init() {
+	_, _ = unpacker.DecodeAll(packer.EncodeAll(nil, nil), nil)
+}
+
 // packed is a page with the bytes of a place together, as steps from entry to entry: most of the higher ones are the
 // same or nearly so. Each place is packed for itself, since its bytes are like each other.
 func packed[T any](page []T) []byte {

@@ -89,9 +89,9 @@ func Dial(ctx context.Context, j Join, o Options) (*Conn, error) {
 		if err == nil {
 			d.later.Store(true)
 			if o.Server == nil {
-				err = c.nats.SetServerPool(j.Addresses)
+				_ = c.nats.SetServerPool(j.Addresses) // they were checked: for the way back, any of them will do
 			}
-			return c, err
+			return c, nil
 		}
 		failed = append(failed, explain(address, j, errors.Join(err, ctx.Err())))
 		if ctx.Err() != nil {

@@ -89,9 +89,9 @@ func Dial(ctx context.Context, j Join, o Options) (*Conn, error) {
 		if err == nil {
 			d.later.Store(true)
 			if o.Server == nil {
-				err = c.nats.SetServerPool(j.Addresses)
+				_ = c.nats.SetServerPool(j.Addresses) // they were checked: for the way back, any of them will do
 			}
-			return c, err
+			return c, nil
 		}
 		failed = append(failed, explain(address, j, errors.Join(err, ctx.Err())))
 		if ctx.Err() != nil {
@@ -182,30 +182,32 @@ func (c *Conn) Publish(subject string, data []byte) error {
 }
 
 func (c *Conn) publish(full string, data []byte) error {
-	if err := c.fits(full, data); err != nil {
+	sealed, err := c.sealed(full, data)
+	if err != nil {
 		return err
 	}
-	return c.failure(full, c.nats.Publish(full, c.seal.Seal(nil, nil, data, []byte(full))))
+	return c.failure(full, c.nats.Publish(full, sealed))
 }
 
-func (c *Conn) fits(full string, data []byte) error {
+func (c *Conn) sealed(full string, data []byte) ([]byte, error) {
 	if most := c.MaxPayload(); len(data) > most {
-		return fmt.Errorf("a message of %d bytes on %s is larger than the %d that the NATS server takes",
+		return nil, fmt.Errorf("a message of %d bytes on %s is larger than the %d that the NATS server takes",
 			len(data), full, most)
 	}
-	return nil
+	return c.seal.Seal(nil, nil, data, []byte(full)), nil
 }
 
 // Request implements [Wire].
 func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	full, err := c.subject(subject)
-	if err == nil {
-		err = c.fits(full, data)
-	}
 	if err != nil {
 		return nil, err
 	}
-	m, err := c.nats.RequestWithContext(ctx, full, c.seal.Seal(nil, nil, data, []byte(full)))
+	sealed, err := c.sealed(full, data)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.nats.RequestWithContext(ctx, full, sealed)
 	if err != nil {
 		return nil, c.failure(full, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 )
 
@@ -383,4 +384,31 @@ func freePort(t *testing.T) int {
 	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
+}
+
+// A server of others, without TLS and with a login and a limit of its own, carries a run as well.
+func TestExternalServer(t *testing.T) {
+	other, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true,
+		Username: "u/", Password: "p@", MaxPayload: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Start()
+	t.Cleanup(other.Shutdown)
+	if !other.ReadyForConnections(30 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	j, err := External("r", "nats://u%2F:p%40@"+other.Addr().String(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Dial(t.Context(), Join{Addresses: j.Addresses, Run: "r", TLS: true}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "has no TLS") {
+		t.Errorf("error %v", err)
+	}
+	p := newPair(t, dial(t, j, Options{}), dial(t, j, Options{}))
+	for range 5 {
+		io.WriteString(&p.file, strings.Repeat("x", 9999)+"\n")
+	}
+	p.finish(t)
 }

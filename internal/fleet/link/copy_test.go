@@ -67,7 +67,13 @@ func newPair(t *testing.T, coordinator, worker Wire) *pair {
 }
 
 func (p *pair) replicate(t *testing.T, coordinator Wire) {
-	write := func(b []byte) error { _, err := p.copy.Write(b); return err }
+	write := func(b []byte) error {
+		if !bytes.HasSuffix(b, []byte("\n")) && len(b) > 100 && bytes.Contains(b, []byte("\n")) {
+			t.Error("an answer ends within a line")
+		}
+		_, err := p.copy.Write(b)
+		return err
+	}
 	live := func(b []byte) { p.live.Write(b) }
 	r, err := NewReplica(coordinator, "worker.1.journal", int64(len(p.copy.String())), write, live)
 	if err != nil {
@@ -113,6 +119,7 @@ func TestCopy(t *testing.T) {
 		"doubled":   func(f *fake) { f.twice = 0.5; f.delay = late },
 		"reordered": func(f *fake) { f.delay = late },
 		"cut":       func(f *fake) { f.from, f.until = time.Now().Add(time.Second), time.Now().Add(6*time.Second) },
+		"slow":      func(f *fake) { f.rate = 30 << 10 },
 		"small":     func(f *fake) { f.most = 1000 },
 		"all": func(f *fake) {
 			f.loss, f.twice, f.delay, f.most = 0.2, 0.3, late, 64<<10

@@ -16,6 +16,7 @@ type fake struct {
 	loss, twice    float64
 	delay          func(r *rand.Rand) time.Duration
 	from, until    time.Time // a cut
+	rate           int       // of answers in bytes a second, if it is not 0
 	most           int
 	lost, requests int
 }
@@ -78,6 +79,9 @@ func (f *fake) Request(ctx context.Context, subject string, data []byte) ([]byte
 				return
 			}
 			for _, after := range f.fates() {
+				if f.rate > 0 {
+					after += time.Duration(len(answer)) * time.Second / time.Duration(f.rate)
+				}
 				time.AfterFunc(after, func() { answers <- append([]byte{}, answer...) })
 			}
 		})

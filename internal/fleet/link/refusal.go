@@ -15,14 +15,6 @@ import (
 
 var errOther = errors.New("another certificate")
 
-// expiry is the error of a certificate whose time is not now.
-type expiry struct{ from, until, now time.Time }
-
-func (e *expiry) Error() string {
-	return fmt.Sprintf("the certificate is valid from %s until %s, and here it is %s", e.from.Format(time.RFC3339),
-		e.until.Format(time.RFC3339), e.now.Format(time.RFC3339))
-}
-
 // pinning accepts the one certificate that the join names, while it is valid.
 func (j Join) pinning(now func() time.Time) *tls.Config {
 	return &tls.Config{
@@ -33,7 +25,9 @@ func (j Join) pinning(now func() time.Time) *tls.Config {
 				return errOther
 			}
 			if t := now(); t.Before(leaf.NotBefore) || t.After(leaf.NotAfter) {
-				return &expiry{leaf.NotBefore, leaf.NotAfter, t.UTC()}
+				return x509.CertificateInvalidError{Cert: leaf, Reason: x509.Expired, Detail: fmt.Sprintf(
+					"from %s until %s, and here it is %s", leaf.NotBefore.Format(time.RFC3339),
+					leaf.NotAfter.Format(time.RFC3339), t.UTC().Format(time.RFC3339))}
 			}
 			return nil
 		},
@@ -43,7 +37,6 @@ func (j Join) pinning(now func() time.Time) *tls.Config {
 // explain says why an address gave no connection, and what to try.
 func explain(address string, j Join, err error) error {
 	var (
-		expired   *expiry
 		invalid   x509.CertificateInvalidError
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
@@ -66,10 +59,9 @@ func explain(address string, j Join, err error) error {
 	case is(errOther):
 		why = "the server has another certificate than the join string says: a server of another run, or something" +
 			" between that reads along; take the join string of this run"
-	case errors.As(err, &expired):
-		why = expired.Error() + "; set the clock of this machine, or start the server anew"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		why = "the certificate is not valid now (" + invalid.Detail + "); set the clock of this machine, or renew it"
+		why = "the certificate is not valid now (" + invalid.Detail +
+			"); set the clock of this machine, or give the server a new one"
 	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid):
 		why += "; give the certificate's SHA-256 fingerprint, or the address by the name in the certificate"
 	case is(nats.ErrSecureConnWanted):

@@ -192,16 +192,13 @@ func (r *Replica) Wait(ctx context.Context) error {
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		case <-time.After(left):
-			r.mu.Lock()
-			moved := time.Since(r.moved) < silence
-			r.mu.Unlock()
-			if moved {
+			if left > 0 { // look again: something may have come meanwhile
 				continue
 			}
 		}
-		p, all := r.Progress(), ""
-		if !p.Ended {
-			all = "at least "
+		p, all := r.Progress(), "at least "
+		if p.Ended {
+			all = ""
 		}
 		return fmt.Errorf("%s: %d of %s%d bytes are here: %w", r.subject, p.Have, all, p.Length, err)
 	}

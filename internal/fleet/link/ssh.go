@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -197,7 +198,7 @@ func (s SSH) program(ctx context.Context, host string, program []byte) (string, 
 	if !plain.MatchString(s.Version) && s.Version != "" {
 		return "", fmt.Errorf("version %q cannot be compared with that of a host", s.Version)
 	}
-	cache := fmt.Sprintf("$HOME/.cache/benchtop/%s-%.6x", version(s.Version), sha256.Sum256(program))
+	cache := fmt.Sprintf("$HOME/.cache/benchtop/%s-%.6x", cmp.Or(s.Version, "unversioned"), sha256.Sum256(program))
 	find := `b="` + cache + `/benchtop"; if [ -x "$b" ]; then echo found "$b"; else echo lacks $(uname -sm); fi`
 	if s.Version != "" {
 		find = `b=$(command -v benchtop) && [ "$("$b" --version 2>&1 </dev/null)" = "benchtop ` + s.Version +
@@ -221,7 +222,7 @@ func (s SSH) program(ctx context.Context, host string, program []byte) (string, 
 	here, err := exec.CommandContext(short, "uname", "-sm").Output()
 	if own := strings.TrimSpace(string(here)); err != nil || own != value {
 		return "", fmt.Errorf("host %s: it is %s and this machine %s, so the program here does not run there;"+
-			" install benchtop %s in its PATH", host, value, own, version(s.Version))
+			" install benchtop %s in its PATH", host, value, own, s.Version)
 	}
 	long, cancelLong := context.WithTimeout(ctx, copyFor)
 	defer cancelLong()
@@ -233,12 +234,4 @@ func (s SSH) program(ctx context.Context, host string, program []byte) (string, 
 		return path, nil
 	}
 	return "", errors.Join(fmt.Errorf("host %s: benchtop was not copied to %s; is there space?", host, cache), err)
-}
-
-// version names a program that has no version.
-func version(v string) string {
-	if v == "" {
-		return "unversioned"
-	}
-	return v
 }

@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"runtime"
 	"sync"
 
 	"benchtop/metrics"
@@ -96,20 +95,10 @@ func (l *limiter) admits() bool { return l.most == 0 || l.active < l.most }
 func (l *limiter) start(j *job) {
 	l.running++
 	l.work.Go(func() {
-		growStack()
 		for ; j != nil; j = l.next() {
 			j.run()
 		}
 	})
-}
-
-// growStack makes the stack of a goroutine as large as a request needs while it is nearly empty: the runtime would
-// double it three times, and copy all frames of the moment: 3 % of the processor for answers of 64 chunks.
-//
-//go:noinline
-func growStack() {
-	var room [12 << 10]byte
-	runtime.KeepAlive(&room)
 }
 
 // next ends a job and returns the one to go on with, nil for none.

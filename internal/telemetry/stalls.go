@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// beatEvery is the interval of the heartbeat: a wake takes some 100 µs of processor where nothing else goes on.
-const beatEvery = 50 * time.Millisecond
+// beatEvery is the interval of the heartbeat.
+const beatEvery = 20 * time.Millisecond
 
 // heartbeat is a goroutine that wakes on a timer and notes its lateness. SIGSTOP, a frozen control group or other
 // processes on our cores delay it like everything else in the process.

@@ -5,6 +5,10 @@ GOPACKAGES  = golang.org/x/tools/go/packages/gopackages@v0.44.0
 GOCOGNIT    = github.com/uudashr/gocognit/cmd/gocognit@v1.3.0
 FUZZTIME    = 10s
 
+# The NATS server of fleets is part of what is checked and released. A plain go build does without it, and takes
+# four fifths of the time from nothing.
+export GOFLAGS := $(GOFLAGS) -tags=fleet
+
 .PHONY: release check test fmt vet staticcheck race cross fuzz bench microbench soak kills screens golden lines \
 	complexity
 

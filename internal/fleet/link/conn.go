@@ -130,7 +130,7 @@ func (c *Conn) options(j Join, o Options) []nats.Option {
 	}
 	switch {
 	case o.Server != nil:
-		options = append(options, nats.InProcessServer(o.Server.nats))
+		options = append(options, o.Server.inside())
 	case j.pinned():
 		options = append(options, nats.Secure(j.pinning(time.Now)))
 	case j.TLS:

@@ -1,3 +1,5 @@
+//go:build fleet
+
 package link
 
 import (
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 )
 
 // Server is a NATS server in this process, for a run that brings none. What it knows is in memory alone: its
@@ -86,6 +89,9 @@ func (s *Server) Join(run string, hosts ...string) (Join, error) {
 
 // Port is where the server listens.
 func (s *Server) Port() int { return s.nats.Addr().(*net.TCPAddr).Port }
+
+// inside is the way to the server from this process.
+func (s *Server) inside() nats.Option { return nats.InProcessServer(s.nats) }
 
 // Close ends the server and waits until it has ended.
 func (s *Server) Close() {

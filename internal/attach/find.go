@@ -147,7 +147,11 @@ func (h *Host) about() About {
 	if p == nil {
 		return About{}
 	}
-	return About{cut(p.Address()), cut(p.ModelID), cut(p.Load), p.Started}
+	load := p.Load
+	if p.Part.Split() {
+		load += ", part " + p.Part.String()
+	}
+	return About{cut(p.Address()), cut(p.ModelID), cut(load), p.Started}
 }
 
 // cut bounds words from outside.

@@ -34,6 +34,9 @@ const (
 
 // Fleet are the machines of a run, as the one that leads it sees them. It is a run.Fleet.
 type Fleet struct {
+	// Told is told, too, of trouble with the machines and of its end. It may be nil, and is set before Gather.
+	Told func(metrics.Level, string)
+
 	wire    link.Wire
 	version string
 	setup   func(metrics.Part) Setup
@@ -376,9 +379,12 @@ func (f *Fleet) giveUp(left []*part) {
 		file := p.follower.state.File
 		p.follower.mu.Unlock()
 		f.lose(p, "out of sight")
+		if file = text.Clean(file); file != "" {
+			file += "*" // it is compressed at its end
+		}
 		const words = "%s did not come back; its journal there, %s, has the rest: 'benchtop report' joins the " +
 			"journals of all parts"
-		f.tell(metrics.Error, fmt.Sprintf(words, p, cmp.Or(text.Clean(file), "if it has one")))
+		f.tell(metrics.Error, fmt.Sprintf(words, p, cmp.Or(file, "if it has one")))
 	}
 }
 
@@ -391,6 +397,9 @@ func (f *Fleet) tell(level metrics.Level, words string) {
 	f.mu.Unlock()
 	if stream != nil {
 		stream.Tell(metrics.LogEntry{Level: level, Text: words})
+	}
+	if f.Told != nil {
+		f.Told(level, words)
 	}
 }
 

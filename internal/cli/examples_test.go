@@ -16,7 +16,8 @@ import (
 )
 
 // tasks are the pages that are written by task.
-var tasks = []string{"install", "first-run", "saturation", "compare", "ci", "sweeps", "share", "from-vllm", "limits", "fleet"}
+var tasks = []string{"install", "first-run", "saturation", "compare", "ci", "sweeps", "share", "from-vllm", "limits",
+	"fleet"}
 
 // asksCode asks for the exit code of the command before it.
 const asksCode = "$ echo $?"
@@ -36,7 +37,6 @@ func TestExamples(t *testing.T) {
 		pages = append(pages, page...)
 	}
 	t.Setenv("MY_KEY", "canary")
-	t.Setenv(asProgram, "1") // workers are this test
 	url := simulated(t, func(p *simulator.Profile) { p.Prioritized = true })
 	dir, model := t.TempDir(), modelDirectory(t, "gpt2-short")
 	for _, files := range []string{"examples", "import"} {

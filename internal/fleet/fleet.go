@@ -34,9 +34,6 @@ const (
 
 // Fleet are the machines of a run, as the one that leads it sees them. It is a run.Fleet.
 type Fleet struct {
-	// Told is told, too, of trouble with the machines and of its end. It may be nil, and is set before Gather.
-	Told func(metrics.Level, string)
-
 	wire    link.Wire
 	version string
 	setup   func(metrics.Part) Setup
@@ -51,6 +48,7 @@ type Fleet struct {
 	aborted bool
 	exits   []string // last words of the processes that ended early
 	stream  *event.Stream
+	told    func(metrics.Level, string)
 }
 
 // part is a machine.
@@ -436,18 +434,25 @@ func (f *Fleet) giveUp(left []*part) {
 	}
 }
 
+// Inform has trouble with the machines, and its end, told elsewhere as well.
+func (f *Fleet) Inform(told func(metrics.Level, string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told = told
+}
+
 // Warn tells of trouble with the machines.
 func (f *Fleet) Warn(words string) { f.tell(metrics.Warn, words) }
 
 func (f *Fleet) tell(level metrics.Level, words string) {
 	f.mu.Lock()
-	stream := f.stream
+	stream, told := f.stream, f.told
 	f.mu.Unlock()
 	if stream != nil {
 		stream.Tell(metrics.LogEntry{Level: level, Text: words})
 	}
-	if f.Told != nil {
-		f.Told(level, words)
+	if told != nil {
+		told(level, words)
 	}
 }
 

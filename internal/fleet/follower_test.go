@@ -239,7 +239,8 @@ func BenchmarkFollowers(b *testing.B) {
 func BenchmarkFeed(b *testing.B) {
 	var told []byte
 	fed := feed{live: func(record []byte) { told = append(told, record...) }}
-	q := eventtest.Request(12_345, 32, 200, 0, time.Second, slices.Repeat([]time.Duration{20 * time.Millisecond}, 200)...)
+	gaps := slices.Repeat([]time.Duration{20 * time.Millisecond}, 200)
+	q := eventtest.Request(12_345, 32, len(gaps), 0, time.Second, gaps...)
 	e := event.Event{Kind: event.Chunk, Request: &q}
 	n := 0
 	for b.Loop() {

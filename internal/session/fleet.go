@@ -55,11 +55,11 @@ func (o *preparation) muster(ctx context.Context, p *Run) (err error) {
 	if m.Fleet, err = fleet.New(ctx, m.conn, Version(), o.Fleet.Size, setup); err != nil {
 		return err
 	}
-	m.Told = func(level metrics.Level, words string) {
+	m.Inform(func(level metrics.Level, words string) {
 		if level == metrics.Error || o.env.display() == nil { // a dashboard shows the others
 			o.env.Warn([]string{words})
 		}
-	}
+	})
 	if err := m.begin(ctx, o.env, &o.Fleet, join); err != nil {
 		return err
 	}

@@ -56,8 +56,10 @@ func (o *preparation) muster(ctx context.Context, p *Run) (err error) {
 		return err
 	}
 	m.Inform(func(level metrics.Level, words string) {
-		if level == metrics.Error || o.env.display() == nil { // a dashboard shows the others
+		if level == metrics.Error || o.env.display() == nil {
 			o.env.Warn([]string{words})
+		} else {
+			o.env.Show(words) // before the run; its log has them later
 		}
 	})
 	if err := m.begin(ctx, o.env, &o.Fleet, join); err != nil {

@@ -129,7 +129,10 @@ func (e *Environment) JoinString(words string) (j link.Join, err error) {
 		}
 		words = string(b)
 	case strings.HasPrefix(words, "$"):
-		words = os.Getenv(words[1:])
+		name := words[1:]
+		if words = os.Getenv(name); words == "" {
+			return j, usage.Wrap(fmt.Errorf("--join: the variable %s is not set", usage.Quote(name)))
+		}
 	case words == "" || words == "-":
 		if words, err = line(e.Stdin); err != nil {
 			return j, fmt.Errorf("the join string on standard input: %w", err)

@@ -39,7 +39,7 @@ func (e *Environment) Work(ctx, led context.Context, join link.Join) error {
 		return err
 	}
 	defer m.Close()
-	e.Say(fmt.Sprintf("part %s of the run", m.Part))
+	e.Say(fmt.Sprintf("part %d/%d of the run", m.Part.K, m.Part.N))
 	o, done, err := workerSpec(m)
 	if err == nil {
 		defer done()

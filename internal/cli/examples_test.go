@@ -16,7 +16,8 @@ import (
 )
 
 // tasks are the pages that are written by task.
-var tasks = []string{"install", "first-run", "saturation", "compare", "ci", "sweeps", "share", "from-vllm", "limits"}
+var tasks = []string{"install", "first-run", "saturation", "compare", "ci", "sweeps", "share", "from-vllm", "limits",
+	"fleet"}
 
 // asksCode asks for the exit code of the command before it.
 const asksCode = "$ echo $?"

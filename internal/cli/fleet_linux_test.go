@@ -89,6 +89,7 @@ func TestWorkerRefused(t *testing.T) {
 	benchtop("serve", "--part", "1/4", "--find", "--goodput", "ttft:9").expect(t, 2,
 		"a search needs the answers of all parts")
 	benchtop("worker", "--join", "x").expect(t, 2, "it does not begin with benchtop://")
+	benchtop("worker", "--join", "$NO_SUCH_JOIN").expect(t, 2, "--join: the variable NO_SUCH_JOIN is not set")
 	benchtop("worker", "--join", "@/nowhere").expect(t, 2, "/nowhere")
 	benchtop("serve", "--workers", "0").expect(t, 2, "--workers 0: must be from 1 to 1000")
 	benchtop("serve", "--workers", "a,ssh://b").expect(t, 2, "expected a number, or ssh://HOST")

@@ -43,10 +43,12 @@ type Fleet struct {
 
 	mu      sync.Mutex // guards the following, and those of the parts
 	orders  []order
+	begun   bool // the machines are what they are
 	over    bool // nothing new is sent any more
 	aborted bool
 	exits   []string // last words of the processes that ended early
 	stream  *event.Stream
+	told    func(metrics.Level, string)
 }
 
 // part is a machine.
@@ -111,19 +113,65 @@ func (f *Fleet) hello(b []byte) any {
 		return nil
 	}
 	if h.Version != f.version {
+		f.Warn(fmt.Sprintf("a machine that asked for a part has another version: %s has benchtop %s, this one %s",
+			text.Clean(h.Host), text.Clean(h.Version), f.version))
 		return Setup{Refused: fmt.Sprintf("this is benchtop %s, and the run is led by %s: use the same on all machines",
 			h.Version, f.version)}
 	}
+	setup, ok := f.join(&h)
+	if !ok {
+		f.forget()
+		setup, ok = f.join(&h)
+	}
+	if !ok {
+		return Setup{Refused: fmt.Sprintf("all %d parts of the run are taken", len(f.parts))}
+	}
+	return setup
+}
+
+// join gives a machine a part, if there is one.
+func (f *Fleet) join(h *hello) (Setup, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range f.parts {
 		if p.id == "" || p.id == h.ID {
 			p.id, p.host = h.ID, h.Host
 			f.wake()
-			return f.setup(metrics.Part{K: p.n, N: len(f.parts)})
+			return f.setup(metrics.Part{K: p.n, N: len(f.parts)}), true
 		}
 	}
-	return Setup{Refused: fmt.Sprintf("all %d parts of the run are taken", len(f.parts))}
+	return Setup{}, false
+}
+
+// goneAfter is how long a machine that has a part may not answer before the run.
+const goneAfter = 2 * time.Second
+
+// forget takes their parts from machines that are gone before the run begins.
+func (f *Fleet) forget() {
+	f.mu.Lock()
+	begun := f.begun
+	f.mu.Unlock()
+	if begun {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), goneAfter)
+	defer cancel()
+	var asking sync.WaitGroup
+	for _, p := range f.parts {
+		asking.Go(func() {
+			err := link.ErrNobody
+			for errors.Is(err, link.ErrNobody) && ctx.Err() == nil { // it has just joined
+				if _, err = f.wire.Request(ctx, subjectOf(aboutClock, p.n), nil); err != nil {
+					time.Sleep(goneAfter / 20)
+				}
+			}
+			if f.mu.Lock(); err != nil && !f.begun {
+				p.id, p.ready = "", nil
+			}
+			f.mu.Unlock()
+		})
+	}
+	asking.Wait()
 }
 
 func (f *Fleet) wake() {
@@ -204,6 +252,7 @@ func (f *Fleet) gathered(plan *metrics.Plan) (waiting string, err error) {
 	case prepared < all:
 		return fmt.Sprintf("%d of %d machines ready", prepared, all), nil
 	}
+	f.begun = true
 	return "", nil
 }
 
@@ -376,10 +425,20 @@ func (f *Fleet) giveUp(left []*part) {
 		file := p.follower.state.File
 		p.follower.mu.Unlock()
 		f.lose(p, "out of sight")
+		if file = text.Clean(file); file != "" {
+			file += "*" // it is compressed at its end
+		}
 		const words = "%s did not come back; its journal there, %s, has the rest: 'benchtop report' joins the " +
 			"journals of all parts"
-		f.tell(metrics.Error, fmt.Sprintf(words, p, cmp.Or(text.Clean(file), "if it has one")))
+		f.tell(metrics.Error, fmt.Sprintf(words, p, cmp.Or(file, "if it has one")))
 	}
+}
+
+// Inform has trouble with the machines, and its end, told elsewhere as well.
+func (f *Fleet) Inform(told func(metrics.Level, string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told = told
 }
 
 // Warn tells of trouble with the machines.
@@ -387,10 +446,13 @@ func (f *Fleet) Warn(words string) { f.tell(metrics.Warn, words) }
 
 func (f *Fleet) tell(level metrics.Level, words string) {
 	f.mu.Lock()
-	stream := f.stream
+	stream, told := f.stream, f.told
 	f.mu.Unlock()
 	if stream != nil {
 		stream.Tell(metrics.LogEntry{Level: level, Text: words})
+	}
+	if told != nil {
+		told(level, words)
 	}
 }
 

@@ -199,3 +199,55 @@ func FuzzRecords(f *testing.F) {
 		}
 	})
 }
+
+// A machine that leads a hundred: what a chunk of a feed and a request of a journal cost it, with its live view.
+func BenchmarkFollowers(b *testing.B) {
+	const machines, requests, chunks = 100, 20, 200
+	run, _ := eventtest.Sample()
+	start := run.Plan.Started
+	feeds, journals := make([][]byte, machines), make([][]byte, machines)
+	for k := range machines {
+		m := newMachine(run.Plan)
+		for i := range requests {
+			q := eventtest.Request(k*requests+i, 32, chunks, 0, 10*time.Millisecond,
+				slices.Repeat([]time.Duration{20 * time.Millisecond}, chunks)...)
+			eventtest.Again(m, []metrics.Request{q}, time.Hour)
+		}
+		feeds[k], journals[k] = m.told, m.lines(16<<20)
+	}
+	for name, feed := range map[string]bool{"fed": true, "journal alone": false} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				stream := event.NewStream(start, live.NewView(start, &run.Plan))
+				merge := event.NewMerge(0)
+				for k := range machines {
+					f := newFollower(k+1, stream, merge)
+					if feed {
+						f.feed(feeds[k])
+					}
+					if err := f.lines(journals[k]); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*machines*requests*chunks), "ns/chunk")
+		})
+	}
+}
+
+// What a chunk costs a machine to tell the one that leads.
+func BenchmarkFeed(b *testing.B) {
+	var told []byte
+	fed := feed{live: func(record []byte) { told = append(told, record...) }}
+	gaps := slices.Repeat([]time.Duration{20 * time.Millisecond}, 200)
+	q := eventtest.Request(12_345, 32, len(gaps), 0, time.Second, gaps...)
+	e := event.Event{Kind: event.Chunk, Request: &q}
+	n := 0
+	for b.Loop() {
+		if n++; n%10_000 == 0 {
+			told = told[:0]
+		}
+		fed.Take(&e)
+	}
+	b.ReportMetric(float64(len(told))/float64(n%10_000), "B/chunk")
+}

@@ -15,7 +15,15 @@ import (
 const Mask = "***"
 
 // userInfo is the user and password of a URL, wherever it stands in an argument. A text of JSON ends at a quote.
-var userInfo = regexp.MustCompile(`://[^/\s"]*@`)
+var userInfo = regexp.MustCompile(`(?:ssh)?://[^/\s"]*@`)
+
+// hideUser hides what userInfo found, but for the user of ssh, without whom a command cannot be repeated.
+func hideUser(found string) string {
+	if strings.HasPrefix(found, "ssh") && !strings.Contains(found[len("ssh:"):], ":") {
+		return found
+	}
+	return found[:strings.Index(found, "://")] + "://" + Mask + "@"
+}
 
 // Name is a name whose value is a secret: of a variable of the environment, of a member of a request's body. Tokens are
 // counted more often than kept secret, so max_tokens is none. The command of --auth-command may have secrets in it.
@@ -98,7 +106,7 @@ var Reference = regexp.MustCompile(`^(\S+ )?(?:@(.+)|\$([A-Za-z_][A-Za-z0-9_]*))
 // keys by their looks.
 func Hide(text string) string {
 	text, _ = hideMembers(text)
-	return key.ReplaceAllString(hideQuery(userInfo.ReplaceAllString(text, "://"+Mask+"@")), Mask)
+	return key.ReplaceAllString(hideQuery(userInfo.ReplaceAllStringFunc(text, hideUser)), Mask)
 }
 
 // In are the secrets in a text of JSON, as a server may repeat them.

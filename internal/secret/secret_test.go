@@ -19,6 +19,8 @@ func TestHideMembers(t *testing.T) {
 		`{"use_auth": true, "prompt_cache_key":"a","key":"b"}`: `{"use_auth": true, "prompt_cache_key":"a","key":"b"}`,
 		`--extra-body={"secret":"canary"}`:                     `--extra-body={"secret":"***"}`,
 		`{"url":"https://me:canary@h/x","bad":`:                `{"url":"https://***@h/x","bad":`,
+		`ssh://me@h:22,ssh://u:canary@h`:                       `ssh://me@h:22,ssh://***@h`,
+		`nats://canary@h,nats://canary@g`:                      `nats://***@h,nats://***@g`,
 		`"token": `:                                            `"token": `,
 		`{"tokens": [1, 2], "stop_tokens": ["a"]}`:             `{"tokens": [1, 2], "stop_tokens": ["a"]}`,
 	} {

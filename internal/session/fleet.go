@@ -55,6 +55,13 @@ func (o *preparation) muster(ctx context.Context, p *Run) (err error) {
 	if m.Fleet, err = fleet.New(ctx, m.conn, Version(), o.Fleet.Size, setup); err != nil {
 		return err
 	}
+	m.Inform(func(level metrics.Level, words string) {
+		if level == metrics.Error || o.env.display() == nil {
+			o.env.Warn([]string{words})
+		} else {
+			o.env.Show(words) // before the run; its log has them later
+		}
+	})
 	if err := m.begin(ctx, o.env, &o.Fleet, join); err != nil {
 		return err
 	}
@@ -75,18 +82,10 @@ func (m *machines) connect(ctx context.Context, o *spec.Fleet) (join link.Join, 
 		return join, err
 	}
 	address, listens := strings.CutPrefix(o.NATS, spec.Listens)
-	switch {
-	case known != nil && !listens:
-		join = *known
-	case o.NATS == "" || listens:
+	if o.NATS == "" || listens {
 		join, err = m.listen(run, address)
-	default:
-		join, err = external(o, run)
-	}
-	if err == nil && o.JoinFile != "" && (known == nil || listens) {
-		if err = os.WriteFile(o.JoinFile, []byte(join.String()+"\n"), 0o600); err != nil {
-			err = usage.Wrap(fmt.Errorf("--join-file: %w", err))
-		}
+	} else {
+		join, err = external(o, run, known)
 	}
 	if err != nil {
 		return join, err
@@ -97,6 +96,11 @@ func (m *machines) connect(ctx context.Context, o *spec.Fleet) (join link.Join, 
 		}
 	}
 	m.conn, err = link.Dial(ctx, join, link.Options{Name: "benchtop, leads " + run, Server: m.server, State: lost})
+	if err == nil && o.JoinFile != "" && (known == nil || listens) {
+		if err = os.WriteFile(o.JoinFile, []byte(join.String()+"\n"), 0o600); err != nil {
+			err = usage.Wrap(fmt.Errorf("--join-file: %w", err))
+		}
+	}
 	return join, err
 }
 
@@ -116,8 +120,8 @@ func (m *machines) listen(run, address string) (join link.Join, err error) {
 	return m.server.Join(run)
 }
 
-// external is the way to a run through NATS servers of the user's.
-func external(o *spec.Fleet, run string) (join link.Join, err error) {
+// external is the way to a run through NATS servers of the user's, or the known one, which has to be through the same.
+func external(o *spec.Fleet, run string, known *link.Join) (join link.Join, err error) {
 	var creds []byte
 	if o.Creds != "" {
 		if creds, err = os.ReadFile(o.Creds); err != nil {
@@ -126,6 +130,13 @@ func external(o *spec.Fleet, run string) (join link.Join, err error) {
 	}
 	if join, err = link.External(run, o.NATS, string(creds), o.Pin); err != nil {
 		return join, usage.Wrap(fmt.Errorf("--nats: %w", err))
+	}
+	if known != nil {
+		join.Run, join.Key = known.Run, known.Key
+		if join.String() != known.String() {
+			return join, usage.Wrap(fmt.Errorf("--join-file %s: it is of another --nats, --nats-creds or --nats-pin; "+
+				"remove it, or take another", usage.Quote(o.JoinFile)))
+		}
 	}
 	return join, nil
 }

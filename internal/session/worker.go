@@ -39,7 +39,7 @@ func (e *Environment) Work(ctx, led context.Context, join link.Join) error {
 		return err
 	}
 	defer m.Close()
-	e.Say(fmt.Sprintf("part %s of the run", m.Part))
+	e.Say(fmt.Sprintf("part %d/%d of the run", m.Part.K, m.Part.N))
 	o, done, err := workerSpec(m)
 	if err == nil {
 		defer done()
@@ -129,7 +129,10 @@ func (e *Environment) JoinString(words string) (j link.Join, err error) {
 		}
 		words = string(b)
 	case strings.HasPrefix(words, "$"):
-		words = os.Getenv(words[1:])
+		name := words[1:]
+		if words = os.Getenv(name); words == "" {
+			return j, usage.Wrap(fmt.Errorf("--join: the variable %s is not set", usage.Quote(name)))
+		}
 	case words == "" || words == "-":
 		if words, err = line(e.Stdin); err != nil {
 			return j, fmt.Errorf("the join string on standard input: %w", err)

@@ -63,7 +63,8 @@ func explain(address string, j Join, err error) error {
 		why = "the certificate is not valid now (" + invalid.Detail +
 			"); set the clock of this machine, or give the server a new one"
 	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid):
-		why += "; give the certificate's SHA-256 fingerprint, or the address by the name in the certificate"
+		why += "; give the certificate's SHA-256 fingerprint (--nats-pin), or the address by the name in the" +
+			" certificate"
 	case is(nats.ErrSecureConnWanted):
 		why = "the server has no TLS, which the join string asks for; use its address with nats://, or set up its TLS"
 	case is(nats.ErrNoInfoReceived):

@@ -609,7 +609,10 @@ func (f *Fleet) Finish(end *metrics.End) {
 	end.Stamps, end.Probes = all.Stamps, all.Probes
 	if missing := len(f.parts) - len(ends); missing > 0 && end.Reason == "" {
 		end.Reason = fmt.Sprintf("%s: %d of %d", metrics.PartsLost, missing, len(f.parts))
-	} else if all.Reason != "" && end.Reason == "" { // by somebody there
-		end.Reason = fmt.Sprintf("%s: one ended early: %s", metrics.PartsLost, all.Reason)
+	}
+	for _, p := range f.parts {
+		if p.follower != nil && p.follower.end != nil && p.follower.end.Reason != "" && end.Reason == "" {
+			end.Reason = fmt.Sprintf("%s: %s ended early: %s", metrics.PartsLost, p, p.follower.end.Reason)
+		}
 	}
 }

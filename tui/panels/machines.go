@@ -87,7 +87,7 @@ func drawMachines(c screen.Canvas, v *View) {
 		s := m.state(v)
 		c.Print(1, 0, screen.Shorten(s.Text, c.W-1), s.Style)
 	}}
-	states := 0
+	states := 7 // the name of the column
 	for i := range all {
 		states = max(states, 2+screen.Width(all[i].state(v).Text))
 	}

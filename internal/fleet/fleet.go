@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -342,7 +343,10 @@ func (f *Fleet) look() (left []*part, moved bool) {
 		silent := time.Since(c.Heard) > outOfSight
 		moved = moved || !silent
 		if silent != p.hidden && !c.Heard.IsZero() {
-			if p.hidden = silent; silent {
+			f.mu.Lock()
+			p.hidden = silent
+			f.mu.Unlock()
+			if silent {
 				f.Warn(fmt.Sprintf("%s is out of sight: its requests are missing here until it is back", p))
 			} else {
 				f.tell(metrics.Info, fmt.Sprintf("%s is back", p))
@@ -371,6 +375,7 @@ func (f *Fleet) Exited(words string) {
 // giveUp ends the waiting for machines that are out of sight.
 func (f *Fleet) giveUp(left []*part) {
 	for _, p := range left {
+		p.replica.Close() // what comes later would be of requests that are cancelled here
 		p.follower.drop()
 		p.follower.mu.Lock()
 		file := p.follower.state.File
@@ -429,10 +434,13 @@ func (f *Fleet) Tell(fact any) {
 	}
 }
 
-// states are those of the sending of the machines.
-func (f *Fleet) states() (all []state) {
+// states are those of the sending of the machines, or of those that are in sight and have not ended.
+func (f *Fleet) states(inSight bool) (all []state) {
 	for _, p := range f.parts {
-		if p.follower != nil {
+		f.mu.Lock()
+		gone := p.hidden || p.lost != ""
+		f.mu.Unlock()
+		if p.follower != nil && !(inSight && gone) {
 			p.follower.mu.Lock()
 			all = append(all, p.follower.state)
 			p.follower.mu.Unlock()
@@ -472,19 +480,15 @@ func (f *Fleet) Abort() {
 	}
 }
 
-// PlanSent reports whether all requests of the plan were handed over.
+// PlanSent reports whether all requests of the plan were handed over, as far as machines are in sight.
 func (f *Fleet) PlanSent() bool {
-	for _, s := range f.states() {
-		if !s.PlanSent {
-			return false
-		}
-	}
-	return true
+	all := f.states(true)
+	return len(all) > 0 && !slices.ContainsFunc(all, func(s state) bool { return !s.PlanSent })
 }
 
 // Dispatched counts the requests that were handed over.
 func (f *Fleet) Dispatched() (n int) {
-	for _, s := range f.states() {
+	for _, s := range f.states(false) {
 		n = max(n, s.Dispatched)
 	}
 	return n
@@ -498,7 +502,7 @@ func (f *Fleet) Sending() bool {
 	if over {
 		return false
 	}
-	for _, s := range f.states() {
+	for _, s := range f.states(false) {
 		if s.Open || s.Number == 0 {
 			return true
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,6 +94,7 @@ type led struct {
 	mu     sync.Mutex
 	obeyed []string
 	reason string
+	sent   atomic.Bool // all of the plan
 }
 
 func (l *led) Obey(o run.Order) error {
@@ -110,7 +112,9 @@ func (l *led) Suffice(reason string) {
 	l.reason = reason
 }
 
-func (l *led) Sending() run.Sending { return run.Sending{Dispatched: 7, Open: true} }
+func (l *led) Sending() run.Sending {
+	return run.Sending{Dispatched: 7, Open: true, PlanSent: l.sent.Load()}
+}
 
 func (l *led) Journal() io.ReaderAt { return l.Writer }
 
@@ -392,5 +396,35 @@ func TestRefused(t *testing.T) {
 		}
 		r.fleet.Close()
 		synctest.Wait()
+	})
+}
+
+// A machine that is out of sight does not keep a run from leaving its plan, and one that was given up is not heard any
+// more.
+func TestGoesOnWithout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 2)
+		r.begin()
+		r.send(0, 1)
+		r.send(1, 4)
+		time.Sleep(time.Second)
+		if r.fleet.PlanSent() {
+			t.Error("the plan is sent before it is")
+		}
+		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.2") })
+		r.runs[0].sent.Store(true)
+		time.Sleep(2 * outOfSight)
+		if !r.fleet.PlanSent() {
+			t.Error("the plan is not sent without the one that is out of sight")
+		}
+		r.fleet.Exited("worker 2 ended: signal: killed")
+		time.Sleep(time.Second)
+		r.bus.loses(func(string) bool { return false })
+		r.send(1, 6)
+		time.Sleep(time.Second)
+		if r.end(0); r.done != 5 {
+			t.Errorf("%d requests, want 5", r.done)
+		}
+		r.over()
 	})
 }

@@ -52,7 +52,7 @@ func sameWorkload(t *testing.T, got, want map[int]metrics.Request, timed bool) {
 func loadOfParts(url, name string) []string {
 	return []string{"serve", url, "--no-tui", "--backend", "vllm", "--dataset-name", "random", "--random-input-len",
 		"20", "--random-output-len", "4", "--random-range-ratio", "0.5", "--num-prompts", "60", "--request-rate", "60",
-		"--seed", "7", "--save-result", "--result-filename", name}
+		"--seed", "7", "--reset-prefix-cache", "--save-result", "--result-filename", name}
 }
 
 // Parts that are loaded by themselves are one run: the workload of one machine, and a report of all.

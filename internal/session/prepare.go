@@ -203,7 +203,7 @@ func (o *preparation) run() (*Run, error) {
 	p.Plan = o.plan(requests, &load)
 	host, _ := os.Hostname()
 	p.Worker = metrics.Worker{Part: p.Plan.Part.K, Host: host, Bound: metrics.Never}
-	if cold == "" && o.Server.Reset {
+	if cold == "" && (o.Server.Reset || o.Server.ResetElsewhere) {
 		cold = "cache reset (before the run)"
 	}
 	if p.Plan.Cache = cold; cold != "" {

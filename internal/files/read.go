@@ -75,8 +75,12 @@ func ReadRuns(names []string) (all []Saved, notes []string) {
 			all = append(all, Saved{name, source, err})
 			continue
 		}
-		at := -1
-		for i, others := range groups {
+		at, why := -1, []string(nil)
+		for i := range all {
+			others, split := groups[i]
+			if !split {
+				continue
+			}
 			apart := ""
 			for k := range others {
 				apart = cmp.Or(apart, p.Apart(&others[k]))
@@ -85,10 +89,10 @@ func ReadRuns(names []string) (all []Saved, notes []string) {
 				at = i
 				break
 			}
-			notes = append(notes, fmt.Sprintf("%s is not of the run of %s: %s", name, all[i].Name, apart))
+			why = append(why, fmt.Sprintf("%s is not of the run of %s: %s", name, all[i].Name, apart))
 		}
 		if at < 0 {
-			at = len(all)
+			at, notes = len(all), append(notes, why...)
 			all = append(all, Saved{Name: name})
 		}
 		groups[at] = append(groups[at], p)

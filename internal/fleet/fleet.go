@@ -41,6 +41,7 @@ type Fleet struct {
 	parts   []*part
 	stops   []func()
 	news    chan struct{} // something has changed for Gather
+	begun   time.Time     // when the machines were first listened to
 
 	mu      sync.Mutex // guards the following, and those of the parts
 	orders  []order
@@ -250,7 +251,7 @@ func (f *Fleet) Close() {
 func (f *Fleet) Hear(stream *event.Stream) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.stream = stream
+	f.stream, f.begun = stream, time.Now()
 	merge := event.NewMerge(0)
 	for _, p := range f.parts {
 		stream.Tell(metrics.Worker{Part: p.n, Host: p.host, Offset: p.clock.Value, Bound: p.clock.Bound})
@@ -340,9 +341,9 @@ func (f *Fleet) look() (left []*part, moved bool) {
 			continue
 		}
 		left = append(left, p)
-		silent := time.Since(c.Heard) > outOfSight
+		silent := min(time.Since(c.Heard), time.Since(f.begun)) > outOfSight
 		moved = moved || !silent
-		if silent != p.hidden && !c.Heard.IsZero() {
+		if silent != p.hidden {
 			f.mu.Lock()
 			p.hidden = silent
 			f.mu.Unlock()

@@ -399,6 +399,26 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// A machine that dies before it is heard of is out of sight, too.
+func TestNeverHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 2)
+		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.2") })
+		r.begin()
+		r.runs[0].sent.Store(true)
+		r.fleet.Exited("worker 2 ended: signal: killed")
+		time.Sleep(2 * outOfSight)
+		if !r.fleet.PlanSent() || !strings.Contains(r.said(), "is out of sight") {
+			t.Errorf("it is waited for:\n%s", r.said())
+		}
+		r.end(0)
+		before := time.Now()
+		if r.over(); time.Since(before) > 2*outOfSight {
+			t.Errorf("it is waited for %s", time.Since(before))
+		}
+	})
+}
+
 // A machine that is out of sight does not keep a run from leaving its plan, and one that was given up is not heard any
 // more.
 func TestGoesOnWithout(t *testing.T) {

@@ -382,9 +382,12 @@ func (f *Fleet) giveUp(left []*part) {
 		file := p.follower.state.File
 		p.follower.mu.Unlock()
 		f.lose(p, "out of sight")
-		const words = "%s did not come back; its journal there, %s, has the rest: 'benchtop report' joins the " +
-			"journals of all parts"
-		f.tell(metrics.Error, fmt.Sprintf(words, p, cmp.Or(text.Clean(file), "if it has one")))
+		words := fmt.Sprintf("%s did not come back; its journal there, %s, has the rest", p,
+			cmp.Or(text.Clean(file), "if it has one"))
+		if !f.setup(metrics.Part{}).Discard { // the others have theirs as well
+			words += ": 'benchtop report' joins the journals of all parts"
+		}
+		f.tell(metrics.Error, words)
 	}
 }
 
@@ -542,15 +545,17 @@ func (f *Fleet) Probes() metrics.Probes {
 // Finish completes the end of the run by those of the machines.
 func (f *Fleet) Finish(end *metrics.End) {
 	ends := f.ends()
-	if len(ends) == 0 {
-		return
+	var all metrics.End
+	for i, e := range ends {
+		if all = all.With(e); i == 0 {
+			all = *e
+		}
 	}
-	all := *ends[0]
-	for _, e := range ends[1:] {
-		all = all.With(e)
+	missing := len(f.parts) - len(ends)
+	if end.Stamps, end.Probes = all.Stamps, all.Probes; missing > 0 {
+		end.Unsent = all.Unsent // what the others sent is not known
 	}
-	end.Stamps, end.Probes = all.Stamps, all.Probes
-	if missing := len(f.parts) - len(ends); missing > 0 && end.Reason == "" {
+	if missing > 0 && end.Reason == "" {
 		end.Reason = fmt.Sprintf("%s: %d of %d", metrics.PartsLost, missing, len(f.parts))
 	} else if all.Reason != "" && end.Reason == "" { // by somebody there
 		end.Reason = fmt.Sprintf("%s: one ended early: %s", metrics.PartsLost, all.Reason)

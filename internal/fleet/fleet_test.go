@@ -336,9 +336,9 @@ func TestGivenUp(t *testing.T) {
 			if took := time.Since(before); exited && took > 2*outOfSight || !exited && took < patience {
 				t.Errorf("exited %v: it took %s", exited, took)
 			}
-			var end metrics.End
+			end := metrics.End{Unsent: 12} // if the other sent none
 			r.fleet.Finish(&end)
-			told := strings.Contains(r.said(), "did not come back")
+			told := strings.Contains(r.said(), "did not come back") && end.Unsent == 0
 			if end.Reason != metrics.PartsLost+": 1 of 2" || r.done != 4 || !told {
 				t.Errorf("%d requests, reason %q:\n%s", r.done, end.Reason, r.said())
 			}
@@ -410,6 +410,10 @@ func TestNeverHeard(t *testing.T) {
 		time.Sleep(2 * outOfSight)
 		if !r.fleet.PlanSent() || !strings.Contains(r.said(), "is out of sight") {
 			t.Errorf("it is waited for:\n%s", r.said())
+		}
+		var none metrics.End
+		if r.fleet.Finish(&none); none.Reason != metrics.PartsLost+": 2 of 2" {
+			t.Errorf("without any machine it ends well: %q", none.Reason)
 		}
 		r.end(0)
 		before := time.Now()

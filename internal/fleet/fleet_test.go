@@ -452,3 +452,34 @@ func TestGoesOnWithout(t *testing.T) {
 		r.over()
 	})
 }
+
+// What the user asks for by the end holds: requests in flight are cut in time, and who is out of sight then is not
+// waited for long.
+func TestEndByUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 2)
+		r.begin()
+		if !r.fleet.Sending() {
+			t.Error("it may not be steered before the first word")
+		}
+		time.Sleep(time.Second)
+		if n := r.fleet.Dispatched(); n != 7 {
+			t.Errorf("%d requests of the whole run were handed over, want 7", n)
+		}
+		r.fleet.Drain(10 * time.Second)
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		for k, l := range r.runs {
+			l.mu.Lock()
+			if want := []string{"drain 0", "abort 0"}; !slices.Equal(l.obeyed, want) {
+				t.Errorf("part %d obeys %v", k+1, l.obeyed)
+			}
+			l.mu.Unlock()
+		}
+		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.") })
+		before := time.Now()
+		if r.over(); time.Since(before) > 2*impatience {
+			t.Errorf("it took %s", time.Since(before))
+		}
+	})
+}

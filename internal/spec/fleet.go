@@ -35,7 +35,7 @@ func (o *Fleet) define(f *pflag.FlagSet) {
 		"NATS server by which workers join, as nats://HOST:4222; listen://HOST:PORT starts one here")
 	f.StringVar(&o.Creds, "nats-creds", "", "file of credentials for --nats")
 	f.StringVar(&o.Pin, "nats-pin", "",
-		"SHA-256 fingerprint of the certificate of --nats (default: the system's authorities)")
+		"fingerprint (SHA-256) of the certificate of --nats (default: the system's authorities)")
 	f.StringVar(&o.JoinFile, "join-file", "",
 		"file of the join string for 'benchtop worker': written for its user alone, or read if it is there")
 }

@@ -41,7 +41,7 @@ type Fleet struct {
 	parts   []*part
 	stops   []func()
 	news    chan struct{} // something has changed for Gather
-	begun   time.Time     // when the machines were first listened to
+	hearing time.Time     // since when the machines are listened to
 
 	mu      sync.Mutex // guards the following, and those of the parts
 	orders  []order
@@ -251,7 +251,7 @@ func (f *Fleet) Close() {
 func (f *Fleet) Hear(stream *event.Stream) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.stream, f.begun = stream, time.Now()
+	f.stream, f.hearing = stream, time.Now()
 	merge := event.NewMerge(0)
 	for _, p := range f.parts {
 		stream.Tell(metrics.Worker{Part: p.n, Host: p.host, Offset: p.clock.Value, Bound: p.clock.Bound})
@@ -341,7 +341,7 @@ func (f *Fleet) look() (left []*part, moved bool) {
 			continue
 		}
 		left = append(left, p)
-		silent := min(time.Since(c.Heard), time.Since(f.begun)) > outOfSight
+		silent := min(time.Since(c.Heard), time.Since(f.hearing)) > outOfSight
 		moved = moved || !silent
 		if silent != p.hidden {
 			f.mu.Lock()

@@ -95,22 +95,13 @@ func (e *Environment) report(p *Run, o run.Outcome) error {
 // idsRefused matches the words of servers that take prompts of text alone.
 var idsRefused = regexp.MustCompile(`(?is)prompt.*\bstring|\bstring.*prompt`)
 
-// mostLost bounds the last events among which those of lost parts are looked for.
-const mostLost = 20
-
 // requestsFailed is why the requests make a run a failure, nil where they do not.
 func requestsFailed(r *metrics.Report) error {
 	switch {
 	case r.Conclusion != metrics.RunFailed || r.Trouble == "":
 		return nil
 	case strings.HasPrefix(r.Trouble, metrics.PartsLost):
-		words := r.Trouble
-		for _, e := range r.Events[max(0, len(r.Events)-mostLost):] {
-			if e.Level == metrics.Error {
-				words += "\n  " + text.Clean(e.Text)
-			}
-		}
-		return errors.New(words)
+		return errors.New(r.Trouble)
 	case metrics.ConclusionOf(r.Trouble) == metrics.RunFailed:
 		words := r.Trouble + advice(r)
 		if r.Interrupted != nil && r.Interrupted.Unsent > 0 {

@@ -32,10 +32,10 @@ func (o *Fleet) define(f *pflag.FlagSet) {
 	f.StringVar(&o.workers, "workers", "", "processes or machines that load together: N on this machine, or with "+
 		"--nats N that join by 'benchtop worker', or ssh://HOST,ssh://HOST")
 	f.StringVar(&o.NATS, "nats", "",
-		"NATS server by which workers join, as nats://HOST:4222; listen://HOST:PORT starts one here")
+		"server of NATS by which workers join, as nats://HOST:4222; listen://HOST:PORT starts one here")
 	f.StringVar(&o.Creds, "nats-creds", "", "file of credentials for --nats")
 	f.StringVar(&o.Pin, "nats-pin", "",
-		"fingerprint (SHA-256) of the certificate of --nats (default: the system's authorities)")
+		"fingerprint of the certificate of --nats, its SHA-256 (default: the system's authorities)")
 	f.StringVar(&o.JoinFile, "join-file", "",
 		"file of the join string for 'benchtop worker': written for its user alone, or read if it is there")
 }

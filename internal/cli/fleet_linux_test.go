@@ -77,6 +77,8 @@ func TestPartsAreOneRun(t *testing.T) {
 		t.Errorf("%d completed by %v: %+v", r.Completed, r.Workers, r.Interrupted)
 	}
 	benchtop("report", "--no-tui", all[0], all[2]).expect(t, 0, "no samples of part 2")
+	benchtop(append(loadOfParts(url, path("cold.json")), "--part", "1/3", "--cache", "cold")...).expect(t, 0,
+		"each machine has a salt of its own")
 	benchtop("report", "--no-tui", all[0], all[0]).expect(t, 0, "is not of the run of", "both are part 1/3")
 }
 

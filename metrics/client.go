@@ -1,7 +1,9 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -76,6 +78,16 @@ type Client struct {
 	ClockSteps       int
 	// Seconds of the run, in order of time.
 	Seconds []ClientSecond
+}
+
+// InOrder are the samples of the machines of a run in order of time: the order in which they are heard is chance.
+func (p *Plan) InOrder(seconds []ClientSecond) []ClientSecond {
+	if p.Part.N < 2 {
+		return seconds
+	}
+	return slices.SortedStableFunc(slices.Values(seconds), func(a, b ClientSecond) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Part, b.Part))
+	})
 }
 
 // PartHealth sums up the machine of a part of a run.

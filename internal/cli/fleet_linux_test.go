@@ -52,7 +52,7 @@ func sameWorkload(t *testing.T, got, want map[int]metrics.Request, timed bool) {
 func loadOfParts(url, name string) []string {
 	return []string{"serve", url, "--no-tui", "--backend", "vllm", "--dataset-name", "random", "--random-input-len",
 		"20", "--random-output-len", "4", "--random-range-ratio", "0.5", "--num-prompts", "60", "--request-rate", "60",
-		"--seed", "7", "--save-result", "--result-filename", name}
+		"--seed", "7", "--reset-prefix-cache", "--save-result", "--result-filename", name}
 }
 
 // Parts that are loaded by themselves are one run: the workload of one machine, and a report of all.
@@ -77,6 +77,8 @@ func TestPartsAreOneRun(t *testing.T) {
 		t.Errorf("%d completed by %v: %+v", r.Completed, r.Workers, r.Interrupted)
 	}
 	benchtop("report", "--no-tui", all[0], all[2]).expect(t, 0, "no samples of part 2")
+	benchtop(append(loadOfParts(url, path("cold.json")), "--part", "1/3", "--cache", "cold")...).expect(t, 0,
+		"each machine has a salt of its own")
 	benchtop("report", "--no-tui", all[0], all[0]).expect(t, 0, "is not of the run of", "both are part 1/3")
 }
 

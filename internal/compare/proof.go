@@ -210,6 +210,7 @@ func differences(a, b []metrics.Report) (all []Difference) {
 			return state
 		}},
 		{"prompts", func(r *metrics.Report) string { return r.Plan.Dataset }},
+		{"part of the load", func(r *metrics.Report) string { return cmp.Or(r.Plan.Part.String(), "all") }},
 		{"prefix cache", func(r *metrics.Report) string { return r.Plan.Cache }},
 	} {
 		x, y := joined(a, of.text), joined(b, of.text)

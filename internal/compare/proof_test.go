@@ -11,6 +11,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/internal/compare/evidence"
+	"benchtop/metrics"
 )
 
 // A run counts once, though a sweep keeps it in a file of its own and in a list of all, and beside an interim result;
@@ -117,5 +118,19 @@ func TestMultiplicity(t *testing.T) {
 		if got := Multiplicity(proofs); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// A part of a run is not the whole, and that is told.
+func TestPartAgainstWhole(t *testing.T) {
+	whole, part := metrics.Report{}, metrics.Report{}
+	whole.Plan.Part.N, part.Plan.Part = 2, metrics.Part{K: 1, N: 2}
+	want := Difference{"part of the load", "1/2", "all"}
+	got := differences([]metrics.Report{part}, []metrics.Report{whole})
+	if !slices.Contains(got, want) {
+		t.Errorf("%v", got)
+	}
+	for _, d := range differences([]metrics.Report{whole}, []metrics.Report{whole}) {
+		t.Errorf("a run differs from itself in %s", d.What)
 	}
 }

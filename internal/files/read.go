@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,17 +76,9 @@ func ReadRuns(names []string) (all []Saved, notes []string) {
 			all = append(all, Saved{name, source, err})
 			continue
 		}
-		at := -1
-		for i, others := range groups {
-			apart := ""
-			for k := range others {
-				apart = cmp.Or(apart, p.Apart(&others[k]))
-			}
-			if apart == "" {
-				at = i
-				break
-			}
-			notes = append(notes, fmt.Sprintf("%s is not of the run of %s: %s", name, all[i].Name, apart))
+		at, why := runOf(&p, groups)
+		for _, i := range slices.Sorted(maps.Keys(why)) {
+			notes = append(notes, fmt.Sprintf("%s is not of the run of %s: %s", name, all[i].Name, why[i]))
 		}
 		if at < 0 {
 			at = len(all)
@@ -99,6 +92,22 @@ func ReadRuns(names []string) (all []Saved, notes []string) {
 		}
 	}
 	return all, notes
+}
+
+// runOf is the place of the run of a part, or -1 and why it is of none of them.
+func runOf(p *event.Piece, groups map[int][]event.Piece) (at int, why map[int]string) {
+	why = map[int]string{}
+	for _, i := range slices.Sorted(maps.Keys(groups)) {
+		others, apart := groups[i], ""
+		for k := range others {
+			apart = cmp.Or(apart, p.Apart(&others[k]))
+		}
+		if apart == "" {
+			return i, nil
+		}
+		why[i] = apart
+	}
+	return -1, why
 }
 
 // readJournal reads the journal of a run and tells a running one from one that was killed.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,7 @@ type Fleet struct {
 	parts   []*part
 	stops   []func()
 	news    chan struct{} // something has changed for Gather
+	hearing time.Time     // since when the machines are listened to
 
 	mu      sync.Mutex // guards the following, and those of the parts
 	orders  []order
@@ -298,7 +300,7 @@ func (f *Fleet) Close() {
 func (f *Fleet) Hear(stream *event.Stream) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.stream = stream
+	f.stream, f.hearing = stream, time.Now()
 	merge := event.NewMerge(0)
 	for _, p := range f.parts {
 		stream.Tell(metrics.Worker{Part: p.n, Host: p.host, Offset: p.clock.Value, Bound: p.clock.Bound})
@@ -388,10 +390,13 @@ func (f *Fleet) look() (left []*part, moved bool) {
 			continue
 		}
 		left = append(left, p)
-		silent := time.Since(c.Heard) > outOfSight
+		silent := min(time.Since(c.Heard), time.Since(f.hearing)) > outOfSight
 		moved = moved || !silent
-		if silent != p.hidden && !c.Heard.IsZero() {
-			if p.hidden = silent; silent {
+		if silent != p.hidden {
+			f.mu.Lock()
+			p.hidden = silent
+			f.mu.Unlock()
+			if silent {
 				f.Warn(fmt.Sprintf("%s is out of sight: its requests are missing here until it is back", p))
 			} else {
 				f.tell(metrics.Info, fmt.Sprintf("%s is back", p))
@@ -420,6 +425,7 @@ func (f *Fleet) Exited(words string) {
 // giveUp ends the waiting for machines that are out of sight.
 func (f *Fleet) giveUp(left []*part) {
 	for _, p := range left {
+		p.replica.Close() // what comes later would be of requests that are cancelled here
 		p.follower.drop()
 		p.follower.mu.Lock()
 		file := p.follower.state.File
@@ -428,9 +434,11 @@ func (f *Fleet) giveUp(left []*part) {
 		if file = text.Clean(file); file != "" {
 			file += "*" // it is compressed at its end
 		}
-		const words = "%s did not come back; its journal there, %s, has the rest: 'benchtop report' joins the " +
-			"journals of all parts"
-		f.tell(metrics.Error, fmt.Sprintf(words, p, cmp.Or(file, "if it has one")))
+		words := fmt.Sprintf("%s did not come back; its journal there, %s, has the rest", p, cmp.Or(file, "if it has one"))
+		if !f.setup(metrics.Part{}).Discard { // the others have theirs as well
+			words += ": 'benchtop report' joins the journals of all parts"
+		}
+		f.tell(metrics.Error, words)
 	}
 }
 
@@ -491,10 +499,13 @@ func (f *Fleet) Tell(fact any) {
 	}
 }
 
-// states are those of the sending of the machines.
-func (f *Fleet) states() (all []state) {
+// states are those of the sending of the machines, or of those that are in sight and have not ended.
+func (f *Fleet) states(inSight bool) (all []state) {
 	for _, p := range f.parts {
-		if p.follower != nil {
+		f.mu.Lock()
+		gone := p.hidden || p.lost != ""
+		f.mu.Unlock()
+		if p.follower != nil && !(inSight && gone) {
 			p.follower.mu.Lock()
 			all = append(all, p.follower.state)
 			p.follower.mu.Unlock()
@@ -534,19 +545,15 @@ func (f *Fleet) Abort() {
 	}
 }
 
-// PlanSent reports whether all requests of the plan were handed over.
+// PlanSent reports whether all requests of the plan were handed over, as far as machines are in sight.
 func (f *Fleet) PlanSent() bool {
-	for _, s := range f.states() {
-		if !s.PlanSent {
-			return false
-		}
-	}
-	return true
+	all := f.states(true)
+	return len(all) > 0 && !slices.ContainsFunc(all, func(s state) bool { return !s.PlanSent })
 }
 
 // Dispatched counts the requests that were handed over.
 func (f *Fleet) Dispatched() (n int) {
-	for _, s := range f.states() {
+	for _, s := range f.states(false) {
 		n = max(n, s.Dispatched)
 	}
 	return n
@@ -560,7 +567,7 @@ func (f *Fleet) Sending() bool {
 	if over {
 		return false
 	}
-	for _, s := range f.states() {
+	for _, s := range f.states(false) {
 		if s.Open || s.Number == 0 {
 			return true
 		}
@@ -599,15 +606,17 @@ func (f *Fleet) Probes() metrics.Probes {
 // Finish completes the end of the run by those of the machines.
 func (f *Fleet) Finish(end *metrics.End) {
 	ends := f.ends()
-	if len(ends) == 0 {
-		return
+	var all metrics.End
+	for i, e := range ends {
+		if all = all.With(e); i == 0 {
+			all = *e
+		}
 	}
-	all := *ends[0]
-	for _, e := range ends[1:] {
-		all = all.With(e)
+	missing := len(f.parts) - len(ends)
+	if end.Stamps, end.Probes = all.Stamps, all.Probes; missing > 0 {
+		end.Unsent = all.Unsent // what the others sent is not known
 	}
-	end.Stamps, end.Probes = all.Stamps, all.Probes
-	if missing := len(f.parts) - len(ends); missing > 0 && end.Reason == "" {
+	if missing > 0 && end.Reason == "" {
 		end.Reason = fmt.Sprintf("%s: %d of %d", metrics.PartsLost, missing, len(f.parts))
 	}
 	for _, p := range f.parts {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,6 +94,7 @@ type led struct {
 	mu     sync.Mutex
 	obeyed []string
 	reason string
+	sent   atomic.Bool // all of the plan
 }
 
 func (l *led) Obey(o run.Order) error {
@@ -110,7 +112,9 @@ func (l *led) Suffice(reason string) {
 	l.reason = reason
 }
 
-func (l *led) Sending() run.Sending { return run.Sending{Dispatched: 7, Open: true} }
+func (l *led) Sending() run.Sending {
+	return run.Sending{Dispatched: 7, Open: true, PlanSent: l.sent.Load()}
+}
 
 func (l *led) Journal() io.ReaderAt { return l.Writer }
 
@@ -332,9 +336,9 @@ func TestGivenUp(t *testing.T) {
 			if took := time.Since(before); exited && took > 2*outOfSight || !exited && took < patience {
 				t.Errorf("exited %v: it took %s", exited, took)
 			}
-			var end metrics.End
+			end := metrics.End{Unsent: 12} // if the other sent none
 			r.fleet.Finish(&end)
-			told := strings.Contains(r.said(), "did not come back")
+			told := strings.Contains(r.said(), "did not come back") && end.Unsent == 0
 			if end.Reason != metrics.PartsLost+": 1 of 2" || r.done != 4 || !told {
 				t.Errorf("%d requests, reason %q:\n%s", r.done, end.Reason, r.said())
 			}
@@ -392,5 +396,90 @@ func TestRefused(t *testing.T) {
 		}
 		r.fleet.Close()
 		synctest.Wait()
+	})
+}
+
+// A machine that dies before it is heard of is out of sight, too.
+func TestNeverHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 2)
+		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.2") })
+		r.begin()
+		r.runs[0].sent.Store(true)
+		r.fleet.Exited("worker 2 ended: signal: killed")
+		time.Sleep(2 * outOfSight)
+		if !r.fleet.PlanSent() || !strings.Contains(r.said(), "is out of sight") {
+			t.Errorf("it is waited for:\n%s", r.said())
+		}
+		var none metrics.End
+		if r.fleet.Finish(&none); none.Reason != metrics.PartsLost+": 2 of 2" {
+			t.Errorf("without any machine it ends well: %q", none.Reason)
+		}
+		r.end(0)
+		before := time.Now()
+		if r.over(); time.Since(before) > 2*outOfSight {
+			t.Errorf("it is waited for %s", time.Since(before))
+		}
+	})
+}
+
+// A machine that is out of sight does not keep a run from leaving its plan, and one that was given up is not heard any
+// more.
+func TestGoesOnWithout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 2)
+		r.begin()
+		r.send(0, 1)
+		r.send(1, 4)
+		time.Sleep(time.Second)
+		if r.fleet.PlanSent() {
+			t.Error("the plan is sent before it is")
+		}
+		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.2") })
+		r.runs[0].sent.Store(true)
+		time.Sleep(2 * outOfSight)
+		if !r.fleet.PlanSent() {
+			t.Error("the plan is not sent without the one that is out of sight")
+		}
+		r.fleet.Exited("worker 2 ended: signal: killed")
+		time.Sleep(time.Second)
+		r.bus.loses(func(string) bool { return false })
+		r.send(1, 6)
+		time.Sleep(time.Second)
+		if r.end(0); r.done != 5 {
+			t.Errorf("%d requests, want 5", r.done)
+		}
+		r.over()
+	})
+}
+
+// What the user asks for by the end holds: requests in flight are cut in time, and who is out of sight then is not
+// waited for long.
+func TestEndByUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 2)
+		r.begin()
+		if !r.fleet.Sending() {
+			t.Error("it may not be steered before the first word")
+		}
+		time.Sleep(time.Second)
+		if n := r.fleet.Dispatched(); n != 7 {
+			t.Errorf("%d requests of the whole run were handed over, want 7", n)
+		}
+		r.fleet.Drain(10 * time.Second)
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		for k, l := range r.runs {
+			l.mu.Lock()
+			if want := []string{"drain 0", "abort 0"}; !slices.Equal(l.obeyed, want) {
+				t.Errorf("part %d obeys %v", k+1, l.obeyed)
+			}
+			l.mu.Unlock()
+		}
+		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.") })
+		before := time.Now()
+		if r.over(); time.Since(before) > 2*impatience {
+			t.Errorf("it took %s", time.Since(before))
+		}
 	})
 }

@@ -50,6 +50,7 @@ type Options struct {
 	ProfileThreshold  int               // running requests at which its profiler starts; 0 for before the run
 	ProfileDuration   argv.Seconds      // for which it then runs
 	Reset             bool              // the prefix cache, before the run
+	ResetElsewhere    bool              // another machine of the run does that
 	Places            map[string]string // FILE:LINE of flags that a file has
 	Warnings          []string          // set by Check, as all below is
 	loadgen.Servers

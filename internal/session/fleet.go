@@ -23,8 +23,8 @@ import (
 // machines are those of a run, with what connects this one to them.
 type machines struct {
 	*fleet.Fleet
-	formed  atomic.Bool  // Fleet is there
-	server  *link.Server // nil for one of the user's
+	leads   atomic.Pointer[fleet.Fleet] // the same, for the goroutines of conn
+	server  *link.Server                // nil for one of the user's
 	conn    *link.Conn
 	started *link.Processes // nil where they join by themselves
 }
@@ -57,7 +57,7 @@ func (o *preparation) muster(ctx context.Context, p *Run) (err error) {
 	if m.Fleet, err = fleet.New(ctx, m.conn, Version(), o.Fleet.Size, setup); err != nil {
 		return err
 	}
-	m.formed.Store(true)
+	m.leads.Store(m.Fleet)
 	m.Inform(func(level metrics.Level, words string) {
 		if level == metrics.Error || o.env.display() == nil {
 			o.env.Warn([]string{words})
@@ -94,8 +94,8 @@ func (m *machines) connect(ctx context.Context, o *spec.Fleet) (join link.Join, 
 		return join, err
 	}
 	lost := func(err error) {
-		if err != nil && m.formed.Load() {
-			m.Warn("the connection to the other machines is lost; they go on: " + err.Error())
+		if f := m.leads.Load(); f != nil && err != nil {
+			f.Warn("the connection to the other machines is lost; they go on: " + err.Error())
 		}
 	}
 	m.conn, err = link.Dial(ctx, join, link.Options{Name: "benchtop, leads " + run, Server: m.server, State: lost})

@@ -188,6 +188,10 @@ func (o *preparation) run() (*Run, error) {
 		return nil, usage.Wrap(err)
 	}
 	beyond := CalibrationWarnings(planned(demand, o.Prompts.Needs().OutputLen))
+	if salt.Mode != loadgen.NoSalt && !salt.PerRequest && o.Load.Part.N > 1 {
+		beyond = append(beyond, "each machine has a salt of its own: what its prompts share with those of others does "+
+			"not hit the prefix cache")
+	}
 	env.Warn(beyond)
 	p := &Run{Save: o.Save, Screen: o.Screen, Plots: o.Report.Pictures, fetching: o.fetching}
 	p.Plots.Arguments = o.Arguments
@@ -203,7 +207,7 @@ func (o *preparation) run() (*Run, error) {
 	p.Plan = o.plan(requests, &load)
 	host, _ := os.Hostname()
 	p.Worker = metrics.Worker{Part: p.Plan.Part.K, Host: host, Bound: metrics.Never}
-	if cold == "" && o.Server.Reset {
+	if cold == "" && (o.Server.Reset || o.Server.ResetElsewhere) {
 		cold = "cache reset (before the run)"
 	}
 	if p.Plan.Cache = cold; cold != "" {

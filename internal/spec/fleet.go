@@ -76,8 +76,8 @@ const mostWorkers = 1000
 var ownFlags = []string{"workers", "nats", "nats-creds", "nats-pin", "join-file", "no-tui", "exit-on-finish", "ascii",
 	"mouse", "quiet", "color", "theme", "on-hangup", "record", "progress", "bandwidth", "baseline", "prometheus",
 	"plot-timeline", "timeline-itl-thresholds", "html", "plot-dataset-stats", "no-plots", "json", "export",
-	"output-json", "no-save", "save-result", "append-result", "no-clobber", "num-warmups", "reset-prefix-cache",
-	"profile", "profile-batch-threshold", "profile-duration", "ready-check-timeout-sec"}
+	"output-json", "no-save", "save-result", "append-result", "no-clobber", "num-warmups", "profile",
+	"profile-batch-threshold", "profile-duration", "ready-check-timeout-sec"}
 
 // keys are variables of the environment that flags need not name.
 var keys = []string{"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN"}

@@ -224,6 +224,7 @@ func (o *Spec) check() (problems usage.Problems) {
 	problems = append(problems, o.Fleet.check(&o.Load, &o.Series)...)
 	problems = append(problems, o.Load.check(all, o.Report.within())...)
 	if !o.Load.Leads() {
+		o.Server.ResetElsewhere = o.Server.ResetElsewhere || o.Server.Reset
 		o.Server.Reset, o.Server.Profile, o.Server.Ready, o.Load.Warmups = false, false, 0, 0
 	}
 	problems.BadIf(o.Load.Part.Split() && o.Series.Many(), "--part: takes one run; leave out what makes several")

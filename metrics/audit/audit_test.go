@@ -191,6 +191,10 @@ func TestWaysToFool(t *testing.T) {
 			m.each(func(_ int, q *metrics.Request) { q.Chunks[2].At = q.Chunks[1].At })
 			m.seconds(func(_ int, s *metrics.ClientSecond) { s.DelayP99 = s.At })
 		}},
+		{"a part without records", "plan", nil, func(m *made) {
+			m.run.Plan.Part = metrics.Part{K: 1, N: 2}
+			m.seconds(func(_ int, s *metrics.ClientSecond) { s.Part = 1 })
+		}},
 		{"no record of the client", "client", nil, func(m *made) { m.run.Client = nil }},
 		{"a queue that grows to the end", "steady", func(m *made) { m.shape = constant(23, 130) }, nil},
 		{"a server that becomes slower", "steady", func(m *made) { m.server.Drift, m.server.DriftFor = 1.5, 130 }, nil},

@@ -78,6 +78,8 @@ func plan(r *metrics.Report) finding {
 		return invalid("%s", text.Fit(text.Clean(i.Reason), longestReason))
 	case i != nil:
 		return invalid("ended early, %s cut, %d not sent", text.Count(i.Cancelled, "request"), i.Unsent)
+	case len(r.Plan.MissingParts(r.Client.Seconds)) > 0:
+		return unknown("a part of the load is missing", "the journals of all parts")
 	case !leftover && float64(r.NotSent) > notSentMost*float64(r.NotSent+r.Counts.Ended()): // some were due at the end
 		return invalid("%s due and not sent", text.Count(r.NotSent, "request"))
 	case r.Sessions != nil && r.Sessions.NotSent > 0:

@@ -87,7 +87,7 @@ func (v *View) levels(now time.Duration, windows []*metrics.Window) judge.Levels
 	}
 	l := judge.New(plan, slo, set, scheduled, now, v.scratch)
 	l.Live, l.Settled = true, index.full != metrics.Never && index.open <= 0
-	l.SetClient(client)
+	l.SetClient(plan.InOrder(client))
 	for a := range index.arrived.all() {
 		l.Arrived(a.at, int(a.index))
 	}

@@ -3,6 +3,7 @@ package live
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +54,34 @@ func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
 	rec.JudgeAt(8 * second)
 	if a := rec.SnapshotAt(8 * second).Answer; a.Highest() > 0 {
 		t.Errorf("40 of 100 have ended, and %+v", a)
+	}
+}
+
+// Samples of a machine that was out of sight count for the load of their time when they come at last.
+func TestLateSamples(t *testing.T) {
+	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: ttft(200), Part: metrics.Part{N: 2}}
+	rec := NewView(time.Now(), &plan)
+	for i := range 200 {
+		x := begun(rec, i, time.Duration(i)*50*ms)
+		x.sent(x.q.Due)
+		x.chunk(x.q.Due+ms, "")
+		x.done(x.q.Due+2*ms, "")
+	}
+	set := metrics.LoadSetting{Load: metrics.Load{Unit: metrics.RequestsPerSecond, Value: 21}}
+	rec.fact(6*second, metrics.LogEntry{At: 6 * second, Set: &set})
+	for part := 1; part <= 2; part++ {
+		for at := second; at <= 10*second; at += second {
+			rec.fact(at, metrics.ClientSecond{At: at, Took: second, Part: part})
+		}
+	}
+	rec.JudgeAt(10 * second)
+	for _, l := range rec.SnapshotAt(10 * second).Levels {
+		if strings.Contains(l.Why, "no samples") {
+			t.Errorf("at %g: %s", l.Offered, l.Why)
+		}
+	}
+	if n := len(rec.SnapshotAt(10 * second).Levels); n != 2 {
+		t.Errorf("%d levels", n)
 	}
 }
 

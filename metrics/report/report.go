@@ -71,11 +71,7 @@ func gather(events event.Events, show func(*metrics.Plan, *metrics.Request)) (co
 			show(&g.run.Plan, e.Request)
 		}
 	}
-	if g.run.Plan.Part.N > 1 { // the order in which machines are heard is chance
-		slices.SortStableFunc(g.run.Client, func(a, b metrics.ClientSecond) int {
-			return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Part, b.Part))
-		})
-	}
+	g.run.Client = g.run.Plan.InOrder(g.run.Client)
 	g.logDamage()
 	return g, nil
 }

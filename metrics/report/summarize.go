@@ -124,7 +124,7 @@ func (s *summary) begin(run metrics.Run) {
 		r.ScheduledRate = seen.scheduled.Rate()
 	}
 	r.Steered = manualChanges(seen.sets)
-	if plan.Conversations == nil && r.Ended != metrics.Never && run.Reason == "" {
+	if plan.Conversations == nil && !plan.Part.Split() && r.Ended != metrics.Never && run.Reason == "" {
 		r.Missing = max(0, seen.top+1-seen.all)
 	}
 	s.samples = samplesOf(run.Server)

@@ -101,8 +101,9 @@ func (c *Controller) refuse(o *metrics.Command) string {
 
 func (c *Controller) refuseUsers(o *metrics.Command) string {
 	o.Value = math.Round(o.Value)
-	if !(o.Value >= 1) || o.Value > mostUsers {
-		return fmt.Sprintf("1 to %d users; P pauses", mostUsers)
+	least := max(1, c.Plan.Part.N) // a machine without users would never send its part
+	if !(o.Value >= float64(least)) || o.Value > mostUsers {
+		return fmt.Sprintf("%d to %d users; P pauses", least, mostUsers)
 	}
 	if err := c.Room(int(o.Value)); err != nil {
 		return err.Error()

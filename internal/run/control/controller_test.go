@@ -275,6 +275,7 @@ func TestController(t *testing.T) {
 // A command that cannot be followed is refused in words, and changes nothing.
 func TestControllerRefuses(t *testing.T) {
 	rate, users := metrics.Plan{Rate: 2}, metrics.Plan{Rate: infinite, MaxConcurrency: 2}
+	parts := metrics.Plan{Rate: infinite, MaxConcurrency: 6, Part: metrics.Part{N: 3}}
 	for _, c := range []struct {
 		name    string
 		plan    metrics.Plan
@@ -300,6 +301,8 @@ func TestControllerRefuses(t *testing.T) {
 		{"half a user", users, set(.5), ""},
 		{"no number of users", users, set(math.NaN()), "1 to 1000000 users; P pauses"},
 		{"too many users", users, set(1_000_001), "1 to 1000000 users; P pauses"},
+		{"fewer users than machines", parts, set(2), "3 to 1000000 users; P pauses"},
+		{"a user for each machine", parts, set(3), ""},
 		{"users without room", users, set(101), errNoRoom.Error()},
 		{"users with room", users, set(100.4), ""},
 		{"a ramp of users without room", users, ramped(101, 1), errNoRoom.Error()},

@@ -434,7 +434,8 @@ func (f *Fleet) giveUp(left []*part) {
 		if file = text.Clean(file); file != "" {
 			file += "*" // it is compressed at its end
 		}
-		words := fmt.Sprintf("%s did not come back; its journal there, %s, has the rest", p, cmp.Or(file, "if it has one"))
+		file = cmp.Or(file, "if it has one")
+		words := fmt.Sprintf("%s did not come back; its journal there, %s, has the rest", p, file)
 		if !f.setup(metrics.Part{}).Discard { // the others have theirs as well
 			words += ": 'benchtop report' joins the journals of all parts"
 		}
@@ -512,6 +513,18 @@ func (f *Fleet) states(inSight bool) (all []state) {
 		}
 	}
 	return all
+}
+
+// Whole reports whether all machines are in sight.
+func (f *Fleet) Whole() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.parts {
+		if p.hidden {
+			return false
+		}
+	}
+	return true
 }
 
 // SetRate sets the arrivals per second of the whole run.

@@ -87,6 +87,8 @@ type Fleet interface {
 	Hear(stream *event.Stream)
 	// Finish completes the end of the run by those of the machines.
 	Finish(end *metrics.End)
+	// Whole reports whether all machines are in sight.
+	Whole() bool
 	// Tell passes facts about the load on to the machines, since their journals are to be complete without this one.
 	Tell(fact any)
 }
@@ -183,9 +185,13 @@ func New(c Config, sinks ...event.Sink) (*Run, error) {
 	} else if r.engine, err = loadgen.New(*load, r.stream); err != nil {
 		return nil, err
 	}
+	var whole func() bool
+	if c.Fleet != nil {
+		whole = c.Fleet.Whole
+	}
 	r.load = control.New(control.Options{
 		Plan: &r.config.Plan, Start: r.start, Led: c.Led, Engine: r.engine, Tell: r.lead, Connect: r.connect,
-		Room: c.Room, Trial: trial, Looks: looks, Judged: r.judged,
+		Room: c.Room, Whole: whole, Trial: trial, Looks: looks, Judged: r.judged,
 	})
 	if c.Plan.Part.Split() {
 		r.stream.Tell(c.Worker)

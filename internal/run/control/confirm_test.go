@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -193,6 +194,27 @@ func TestHold(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A load is not proven while a machine of the run is out of sight.
+func TestHoldOfAPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &heldServer{capacity: 100, rig: newRig(metrics.Plan{Rate: 20, Goodput: ttftSLO})}
+		s.rig.engine.load = s.rig.state.Value
+		s.rig.Whole = func() bool { return s.rig.now() > seconds(200) }
+		s.rig.Begin()
+		s.run(seconds(3))
+		s.rig.order(order{3, metrics.Command{Do: metrics.HoldLoad}})
+		s.run(seconds(190))
+		if steps := fmt.Sprint(s.rig.steps()); strings.Contains(steps, "proven (") {
+			t.Errorf("proven without a machine: %s", steps)
+		}
+		s.run(seconds(500))
+		if steps := fmt.Sprint(s.rig.steps()); !strings.Contains(steps, "proven (") {
+			t.Errorf("not proven with all: %s", steps)
+		}
+		s.rig.Close()
+	})
 }
 
 // Objectives that are set later make a hold possible, and judge it.

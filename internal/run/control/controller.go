@@ -43,6 +43,8 @@ type Options struct {
 	Connect func(users int)
 	// Room says why this machine cannot hold so many connections, nil if it can.
 	Room func(connections int) error
+	// Whole reports whether all machines of the run send their parts; nil for one machine. A load is not proven without.
+	Whole func() bool
 	// Trial judges the loads of a search; nil where the plan has none.
 	Trial *Trial
 	// Looks judge the loads that are held.
@@ -311,6 +313,9 @@ func (c *Controller) Close() {
 	c.endRamp()
 	c.tellState()
 }
+
+// complete reports whether all of the load is sent.
+func (c *Controller) complete() bool { return c.Whole == nil || c.Whole() }
 
 func (c *Controller) now() time.Duration { return time.Since(c.Start) }
 

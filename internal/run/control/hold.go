@@ -51,6 +51,8 @@ func (c *Controller) look(now time.Duration) (o holdOutcome, v metrics.LevelVerd
 		h.next++
 		switch {
 		case v.Confidence < metrics.EnoughConfidence:
+		case v.Standing == metrics.LevelWithin && !c.complete():
+			v.Standing, v.Confidence = metrics.LevelUnknown, 0
 		case v.Standing == metrics.LevelWithin:
 			return proved, v, after
 		case v.Standing.Failed():

@@ -164,7 +164,7 @@ func (c *Controller) searchOn(now time.Duration) {
 		}
 	} else {
 		verdicts, decided := c.Trial.Verdicts(now)
-		if !decided && !(s.step.Phase == metrics.SearchHolding && proven(verdicts, s.step.Tier)) {
+		if !decided && !(s.step.Phase == metrics.SearchHolding && proven(verdicts, s.step.Tier) && c.complete()) {
 			return
 		}
 		tiers = c.Trial.Evidence(now)

@@ -43,7 +43,7 @@ type Options struct {
 	Connect func(users int)
 	// Room says why this machine cannot hold so many connections, nil if it can.
 	Room func(connections int) error
-	// Whole reports whether all machines of the run send their parts; nil for one machine. A load is not proven without.
+	// Whole reports whether all machines of the run are in sight, without which no load is proven; nil for one machine.
 	Whole func() bool
 	// Trial judges the loads of a search; nil where the plan has none.
 	Trial *Trial

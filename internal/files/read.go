@@ -94,20 +94,26 @@ func ReadRuns(names []string) (all []Saved, notes []string) {
 	return all, notes
 }
 
-// runOf is the place of the run of a part, or -1 and why it is of none of them.
+// runOf is the place of the run of a part, or -1 and why it is of none of them. Of runs alike it is the one that began
+// when the part did.
 func runOf(p *event.Piece, groups map[int][]event.Piece) (at int, why map[int]string) {
-	why = map[int]string{}
+	at, why = -1, map[int]string{}
+	var nearest time.Duration
 	for _, i := range slices.Sorted(maps.Keys(groups)) {
 		others, apart := groups[i], ""
 		for k := range others {
 			apart = cmp.Or(apart, p.Apart(&others[k]))
 		}
-		if apart == "" {
-			return i, nil
+		if away := p.Plan.Started.Sub(others[0].Plan.Started).Abs(); apart != "" {
+			why[i] = apart
+		} else if at < 0 || away < nearest {
+			at, nearest = i, away
 		}
-		why[i] = apart
 	}
-	return -1, why
+	if at >= 0 {
+		return at, nil
+	}
+	return at, why
 }
 
 // readJournal reads the journal of a run and tells a running one from one that was killed.

@@ -367,6 +367,30 @@ func TestOrphan(t *testing.T) {
 	})
 }
 
+// A machine that hears too late of the start does not begin.
+func TestStartTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1)
+		ready := make(chan error, 1)
+		go func() {
+			_, _, _, err := r.members[0].Prepared(t.Context(), &r.plan)
+			ready <- err
+		}()
+		synctest.Wait()
+		past := encode(start{At: time.Now().Add(-time.Millisecond)})
+		_, err := r.bus.Request(t.Context(), subjectOf(aboutStart, 1), past)
+		if err != nil {
+			t.Error(err)
+		}
+		if err := <-ready; err == nil || !strings.Contains(err.Error(), "began before this machine") {
+			t.Errorf("it begins: %v", err)
+		}
+		r.members[0].Close()
+		r.fleet.Close()
+		synctest.Wait()
+	})
+}
+
 // Who is not of the run is refused, with the reason.
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -173,6 +173,9 @@ func (m *Member) Prepared(ctx context.Context, plan *metrics.Plan) (at, began ti
 	case s := <-m.start:
 		now := time.Now()
 		at = now.Add(s.At.Sub(now.Round(0))) // by the clock that nothing sets
+		if !at.After(now) {                  // the machine that leads has given up
+			return at, began, w, errors.New("the run began before this machine heard of it")
+		}
 		host, _ := os.Hostname()
 		w = metrics.Worker{Part: m.Part.K, Host: host, Offset: s.Offset, Bound: s.Bound}
 		select {

@@ -72,10 +72,18 @@ func (f *follower) begin(q *metrics.Request, sent bool) {
 		f.stream.Take(&event.Event{At: q.Due, Kind: event.Due, Request: q})
 	}
 	if sent && !x.sent {
-		x.q.End(*q) // as it is so far
-		x.sent = true
+		x.send(q)
 		f.stream.Take(&event.Event{At: q.Sent, Kind: event.Sent, Request: x.q})
 	}
+}
+
+// send takes over what is known of a request once it is sent. The view reads the rest of it at any time.
+func (x *flight) send(q *metrics.Request) {
+	to := x.q
+	to.Admitted, to.Sent, to.Encode, to.Connect, to.Server = q.Admitted, q.Sent, q.Encode, q.Connect, q.Server
+	to.InputTokens, to.DatasetTokens, to.Inputs = q.InputTokens, q.DatasetTokens, q.Inputs
+	to.IdealTokens, to.IdealKnown = q.IdealTokens, q.IdealKnown
+	x.sent = true
 }
 
 // chunk takes a chunk, unless one before it is missing.
@@ -136,8 +144,9 @@ func (f *follower) done(q *metrics.Request) {
 		x.q.CountedChunks = min(i+1, q.CountedChunks)
 		f.stream.Take(&event.Event{At: q.Chunks[i].At, Kind: event.Chunk, Request: x.q, Chunk: q.Chunks[i]})
 	}
-	x.q.End(*q)
-	f.stream.Take(&event.Event{At: q.Done, Kind: event.Done, Request: x.q})
+	final := *x.q
+	final.End(*q)
+	f.stream.Take(&event.Event{At: q.Done, Kind: event.Done, Request: &final})
 }
 
 // drop cancels the requests in flight of a machine of which nothing more comes.

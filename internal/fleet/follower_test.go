@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,6 +152,39 @@ func hear(t *testing.T, r *rand.Rand, m *machine, f *follower) {
 	if err := f.lines(m.lines(1<<14 + r.IntN(1<<16))); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A viewer may look at any time: for the race detector.
+func TestFollowerIsWatched(t *testing.T) {
+	run, _ := eventtest.Sample()
+	view := live.NewView(time.Now(), &run.Plan)
+	view.Inspect(metrics.Inspection{Rows: true})
+	m, f := newMachine(run.Plan), newFollower(1, event.NewStream(time.Now(), view), event.NewMerge(0))
+	watched := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			select {
+			case <-watched:
+				return
+			default:
+				view.Snapshot()
+			}
+		}
+	})
+	for i := range 300 {
+		q := eventtest.Simple(i, time.Duration(i)*time.Millisecond, time.Millisecond, time.Millisecond, 3)
+		eventtest.Again(m, []metrics.Request{q}, time.Hour)
+		told := m.told
+		m.told = nil
+		f.feed(told)
+		time.Sleep(time.Millisecond)
+		if err := f.lines(m.lines(1 << 16)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(watched)
+	watching.Wait()
 }
 
 // The machine tells of itself, and of trouble; what concerns the run is told by the one that leads it.

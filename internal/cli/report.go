@@ -29,8 +29,9 @@ import (
 
 const reportText = `
 Prints the reports of saved runs, recomputed from their journals. FILE is a journal (.jsonl or .jsonl.gz), or
-the result (.json) beside it. The journals of all parts of a run (--part) are one run. A truncated journal gives a report of what it holds. An interim result
-(-so-far.json) shares the journal of the whole run, so its report covers the whole run.
+the result (.json) beside it. The journals of all parts of a run (--part) are one run. A truncated journal
+gives a report of what it holds. An interim result (-so-far.json) shares the journal of the whole run, so its
+report covers the whole run.
 
 On a terminal, a single FILE is replayed on the dashboard: space plays and pauses, < and > change the speed,
 comma and full stop seek. The report is printed on exit; --no-tui prints it at once.

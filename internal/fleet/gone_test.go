@@ -57,10 +57,10 @@ func TestMachineGoesBeforeRun(t *testing.T) {
 		t.Fatalf("part %v, want %v: %v", third, second.Part, err)
 	}
 	defer third.Close()
-	if _, err := enter("v1"); !errors.Is(err, ErrRefused) {
+	if _, err := enter("v1"); !errors.Is(err, errRefused) {
 		t.Errorf("a third of two machines: %v", err)
 	}
-	if _, err := enter("v2"); !errors.Is(err, ErrRefused) || len(told) != 1 || !strings.Contains(told[0], "v2") {
+	if _, err := enter("v2"); !errors.Is(err, errRefused) || len(told) != 1 || !strings.Contains(told[0], "v2") {
 		t.Errorf("another version: %v, told %q", err, told)
 	}
 }

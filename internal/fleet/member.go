@@ -50,8 +50,8 @@ type Member struct {
 	told    int
 }
 
-// ErrRefused is the error of a run that does not take this machine.
-var ErrRefused = errors.New("the run does not take this machine")
+// errRefused is the error of a run that does not take this machine.
+var errRefused = errors.New("the run does not take this machine")
 
 // askFor is how long an answer of the machine that leads may take.
 const askFor = 10 * time.Second
@@ -73,7 +73,7 @@ func Join(ctx context.Context, w link.Wire, version string) (*Member, error) {
 		}
 		switch {
 		case err == nil && m.Refused != "":
-			return nil, fmt.Errorf("%w: %s", ErrRefused, m.Refused)
+			return nil, fmt.Errorf("%w: %s", errRefused, m.Refused)
 		case err == nil:
 			return m, m.listen()
 		}

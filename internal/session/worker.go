@@ -110,7 +110,7 @@ func (e *Environment) workOn(ctx, led context.Context, m *fleet.Member, o *spec.
 	if !m.Copied() {
 		return err
 	}
-	if m.Discard {
+	if m.Discard && out.Path != "" {
 		for _, path := range []string{out.Path, files.Stem(out.Path) + files.JournalSuffix} {
 			_, _ = os.Remove(path), os.Remove(path+".gz") // what there is of them
 		}

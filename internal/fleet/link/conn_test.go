@@ -326,14 +326,3 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
-
-// freePort is one on which nothing listens at the moment.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}

@@ -5,6 +5,7 @@ package link
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -152,4 +153,15 @@ func TestSSHFails(t *testing.T) {
 		}
 		t.Logf("%s", err)
 	}
+}
+
+// freePort is one on which nothing listens at the moment.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
 }

@@ -138,9 +138,10 @@ func workers(r *metrics.Report) object {
 			w = &metrics.Worker{Bound: metrics.Never}
 		}
 		return object{
-			{"part", p.Part}, {"host", orNull(w.Host)}, {"sent", p.Sent}, {"seconds", p.Length.Seconds()},
+			{"part", p.Part}, {"host", orNull(w.Host)}, {"sent", when(p.Length > 0, p.Sent)},
+			{"seconds", p.Length.Seconds()},
 			{"late_p99_ms", when(p.Sent > 0, milliseconds(p.LateP99))},
-			{"cpu_cores", object{{"mean", p.CPU}, {"available", orNull(p.Cores)}}},
+			{"cpu_cores", object{{"mean", when(p.Length > 0, p.CPU)}, {"available", orNull(p.Cores)}}},
 			{"clock_offset_ms", when(w.Bound != metrics.Never, milliseconds(w.Offset))},
 			{"clock_bound_ms", delay(w.Bound)},
 		}

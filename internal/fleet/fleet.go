@@ -36,6 +36,7 @@ const (
 // Fleet are the machines of a run, as the one that leads it sees them. It is a run.Fleet.
 type Fleet struct {
 	wire    link.Wire
+	clock   *clock
 	version string
 	setup   func(metrics.Part) Setup
 	parts   []*part
@@ -48,7 +49,7 @@ type Fleet struct {
 	begun   bool // the machines are what they are
 	over    bool // nothing new is sent any more
 	aborted bool
-	exits   []string // last words of the processes that ended early
+	exits   map[int]bool // workers whose processes ended early
 	stream  *event.Stream
 	told    func(metrics.Level, string)
 }
@@ -57,6 +58,7 @@ type Fleet struct {
 type part struct {
 	n        int
 	id, host string
+	worker   int // see link.Join
 	ready    *ready
 	clock    link.Offset
 	follower *follower
@@ -70,7 +72,7 @@ func (p *part) String() string { return fmt.Sprintf("part %d on %s", p.n, text.C
 // New waits for so many machines that join. setup is what one of them is to do. The error says that another machine
 // leads the run. Close ends it.
 func New(ctx context.Context, w link.Wire, version string, parts int, setup func(metrics.Part) Setup) (*Fleet, error) {
-	f := &Fleet{wire: w, version: version, setup: setup, news: make(chan struct{}, 1)}
+	f := &Fleet{wire: w, clock: newClock(), version: version, setup: setup, news: make(chan struct{}, 1), exits: map[int]bool{}}
 	for n := 1; n <= parts; n++ {
 		f.parts = append(f.parts, &part{n: n})
 	}
@@ -137,7 +139,7 @@ func (f *Fleet) join(h *hello) (Setup, bool) {
 	defer f.mu.Unlock()
 	for _, p := range f.parts {
 		if p.id == "" || p.id == h.ID {
-			p.id, p.host = h.ID, h.Host
+			p.id, p.host, p.worker = h.ID, h.Host, h.Worker
 			f.wake()
 			return f.setup(metrics.Part{K: p.n, N: len(f.parts)}), true
 		}
@@ -216,7 +218,7 @@ func (f *Fleet) Gather(ctx context.Context, plan *metrics.Plan, lost <-chan erro
 	}
 	for _, p := range f.parts {
 		var err error
-		if p.clock, err = link.MeasureClock(ctx, f.wire, subjectOf(aboutClock, p.n), time.Now); err != nil {
+		if p.clock, err = link.MeasureClock(ctx, f.wire, subjectOf(aboutClock, p.n), f.clock.now); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}
 	}
@@ -260,7 +262,8 @@ func (f *Fleet) gathered(plan *metrics.Plan) (waiting string, err error) {
 
 // Start has the machines begin together, and returns that moment once it has come. The error names those that cannot.
 func (f *Fleet) Start(ctx context.Context) (time.Time, error) {
-	begin := time.Now().Add(startsIn)
+	at := f.clock.now().Add(startsIn)
+	begin := f.clock.at(at)
 	ctx, cancel := context.WithDeadline(ctx, begin)
 	defer cancel()
 	problems := make([]error, len(f.parts))
@@ -268,8 +271,8 @@ func (f *Fleet) Start(ctx context.Context) (time.Time, error) {
 	for i, p := range f.parts {
 		asking.Go(func() {
 			c := p.clock
-			at := start{At: begin.Add(c.Value), Began: begin.Round(0), Offset: c.Value, Bound: c.Bound}
-			if _, err := f.wire.Request(ctx, subjectOf(aboutStart, p.n), encode(at)); err != nil {
+			s := start{At: at.Add(c.Value), Began: begin.Round(0), Offset: c.Value, Bound: c.Bound}
+			if _, err := f.wire.Request(ctx, subjectOf(aboutStart, p.n), encode(s)); err != nil {
 				problems[i] = fmt.Errorf("%s does not answer: %w", p, err)
 			}
 		})
@@ -338,32 +341,21 @@ func (f *Fleet) Run(ctx context.Context, _ datasets.Flow) error {
 			f.giveUp(left)
 			return nil
 		}
-		if hidden := f.dead(left); len(hidden) > 0 {
-			f.giveUp(hidden)
-		}
+		f.giveUp(f.dead(left))
 		<-alive.C
 	}
 }
 
-// dead are the machines whose processes have ended, as far as that is known.
-func (f *Fleet) dead(left []*part) (hidden []*part) {
-	for _, p := range left {
-		if p.hidden {
-			hidden = append(hidden, p)
-		}
-	}
+// dead are the machines out of sight whose processes have ended.
+func (f *Fleet) dead(left []*part) (dead []*part) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	given := 0
-	for _, p := range f.parts {
-		if p.lost != "" && p.hidden {
-			given++
+	for _, p := range left {
+		if p.hidden && f.exits[p.worker] {
+			dead = append(dead, p)
 		}
 	}
-	if len(hidden)+given > len(f.exits) {
-		return nil
-	}
-	return hidden
+	return dead
 }
 
 func (f *Fleet) isAborted() bool {
@@ -413,13 +405,13 @@ func (f *Fleet) lose(p *part, why string) {
 	p.lost = cmp.Or(p.lost, why)
 }
 
-// Exited tells that a process of the run has ended early, with its last words. It is not known of which machine: where
-// no more machines are out of sight than processes have ended, nothing more comes of those.
-func (f *Fleet) Exited(words string) {
-	f.Warn(words)
+// Exited tells that the process of a worker has ended early, with its last words. Nothing more comes of its machine
+// once that is out of sight.
+func (f *Fleet) Exited(e link.Exit) {
+	f.Warn(e.Err.Error())
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.exits = append(f.exits, words)
+	f.exits[e.Worker] = true
 }
 
 // giveUp ends the waiting for machines that are out of sight.

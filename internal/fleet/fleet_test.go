@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -163,8 +164,8 @@ func newRig(t *testing.T, n int) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range n {
-		m, err := Join(t.Context(), r.bus, "v1")
+	for i := range n {
+		m, err := Join(t.Context(), r.bus, "v1", i+1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,6 +319,9 @@ func TestOutOfSight(t *testing.T) {
 	})
 }
 
+// killed is the end of the second worker.
+var killed = link.Exit{Worker: 2, Err: errors.New("worker 2 ended: signal: killed")}
+
 // A member that does not come back is given up after a minute, or at once where its process has ended.
 func TestGivenUp(t *testing.T) {
 	for _, exited := range []bool{false, true} {
@@ -328,7 +332,7 @@ func TestGivenUp(t *testing.T) {
 			time.Sleep(time.Second)
 			r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.2") })
 			if exited {
-				r.fleet.Exited("worker 2 ended: signal: killed")
+				r.fleet.Exited(killed)
 			}
 			r.end(0)
 			before := time.Now()
@@ -344,6 +348,41 @@ func TestGivenUp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The end of one process says nothing of another machine that is out of sight.
+func TestOtherExited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 3)
+		r.begin()
+		time.Sleep(time.Second)
+		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.3") })
+		r.fleet.Exited(killed)
+		time.Sleep(4 * outOfSight)
+		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.2") })
+		r.end(0)
+		r.end(2)
+		r.over()
+		if said := r.said(); strings.Contains(said, "part 3 on ") && strings.Count(said, "did not come back") != 1 ||
+			!strings.Contains(said, "is back") {
+			t.Errorf("the log:\n%s", said)
+		}
+	})
+}
+
+// A clock that is wrong changes nothing but the offset that is told.
+func TestWrongClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1)
+		r.members[0].clock.read = r.members[0].clock.read.Add(time.Hour)
+		before := time.Now()
+		r.begin()
+		if took, offset := time.Since(before), r.fleet.parts[0].clock.Value; took != startsIn || offset != time.Hour {
+			t.Errorf("it begins after %s, with an offset of %s", took, offset)
+		}
+		r.end(0)
+		r.over()
+	})
 }
 
 // A member goes on without the machine that leads, unless only that would end the run.
@@ -398,7 +437,7 @@ func TestRefused(t *testing.T) {
 		for version, want := range map[string]string{
 			"v2": "this is benchtop v2, and the run is led by v1", "v1": "all 2 parts of the run are taken",
 		} {
-			if _, err := Join(t.Context(), r.bus, version); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := Join(t.Context(), r.bus, version, 0); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}
 		}
@@ -430,7 +469,7 @@ func TestNeverHeard(t *testing.T) {
 		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.2") })
 		r.begin()
 		r.runs[0].sent.Store(true)
-		r.fleet.Exited("worker 2 ended: signal: killed")
+		r.fleet.Exited(killed)
 		time.Sleep(2 * outOfSight)
 		if !r.fleet.PlanSent() || !strings.Contains(r.said(), "is out of sight") {
 			t.Errorf("it is waited for:\n%s", r.said())
@@ -465,7 +504,7 @@ func TestGoesOnWithout(t *testing.T) {
 		if !r.fleet.PlanSent() {
 			t.Error("the plan is not sent without the one that is out of sight")
 		}
-		r.fleet.Exited("worker 2 ended: signal: killed")
+		r.fleet.Exited(killed)
 		time.Sleep(time.Second)
 		r.bus.loses(func(string) bool { return false })
 		r.send(1, 6)

@@ -41,7 +41,7 @@ func TestMachineGoesBeforeRun(t *testing.T) {
 	t.Cleanup(f.Close)
 	var told []string
 	f.Inform(func(_ metrics.Level, words string) { told = append(told, words) })
-	enter := func(version string) (*Member, error) { return Join(t.Context(), dial(t, j), version) }
+	enter := func(version string) (*Member, error) { return Join(t.Context(), dial(t, j), version, 0) }
 	first, err := enter("v1")
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,7 @@ type Led interface {
 type Member struct {
 	Setup
 	wire   link.Wire
+	clock  *clock
 	start  chan start
 	over   chan struct{} // closed when the run is over for all
 	ending sync.Once
@@ -59,11 +60,12 @@ const askFor = 10 * time.Second
 // orphaned is how long a member goes on without the machine that leads where only that would end the run.
 const orphaned = time.Minute
 
-// Join asks for a part of the run. It waits for the machine that leads.
-func Join(ctx context.Context, w link.Wire, version string) (*Member, error) {
-	m := &Member{wire: w, start: make(chan start, 1), over: make(chan struct{}), next: 1, alive: time.Now()}
+// Join asks for a part of the run. It waits for the machine that leads. The worker is that of the join string.
+func Join(ctx context.Context, w link.Wire, version string, worker int) (*Member, error) {
+	m := &Member{wire: w, clock: newClock(), start: make(chan start, 1), over: make(chan struct{}), next: 1,
+		alive: time.Now()}
 	host, _ := os.Hostname()
-	question := encode(hello{Version: version, ID: rand.Text(), Host: host})
+	question := encode(hello{Version: version, ID: rand.Text(), Host: host, Worker: worker})
 	for {
 		asking, cancel := context.WithTimeout(ctx, askFor)
 		answer, err := w.Request(asking, subjectHello, question)
@@ -94,7 +96,7 @@ func (m *Member) listen() error {
 		}
 		return err
 	}
-	clock, err := link.AnswerClock(m.wire, subjectOf(aboutClock, m.Part.K), time.Now)
+	clock, err := link.AnswerClock(m.wire, subjectOf(aboutClock, m.Part.K), m.clock.now)
 	if err != nil {
 		return err
 	}
@@ -171,9 +173,8 @@ func (m *Member) Prepared(ctx context.Context, plan *metrics.Plan) (at, began ti
 	}
 	select {
 	case s := <-m.start:
-		now := time.Now()
-		at = now.Add(s.At.Sub(now.Round(0))) // by the clock that nothing sets
-		if !at.After(now) {                  // the machine that leads has given up
+		at = m.clock.at(s.At)
+		if !at.After(time.Now()) { // the machine that leads has given up
 			return at, began, w, errors.New("the run began before this machine heard of it")
 		}
 		host, _ := os.Hostname()

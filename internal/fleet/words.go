@@ -40,6 +40,7 @@ type hello struct {
 	Version string `json:"version"`
 	ID      string `json:"id"` // drawn by the process, so that a question asked twice gets one part
 	Host    string `json:"host"`
+	Worker  int    `json:"worker,omitempty"` // see link.Join
 }
 
 // Setup is what a member is to do.
@@ -65,13 +66,30 @@ type ready struct {
 
 // start is when the run begins.
 type start struct {
-	// In is the time until then, from the answer of the machine's clock on: At is by its own clock.
+	// At is by the clock of the machine.
 	At time.Time `json:"at"`
 	// Began is the same moment by the clock of the machine that leads, Offset and Bound are those of metrics.Worker.
 	Began  time.Time     `json:"began"`
 	Offset time.Duration `json:"offset_ns"`
 	Bound  time.Duration `json:"bound_ns"`
 }
+
+// clock is that of a machine when it began, and goes on however that is set since then: the machines of a run agree on
+// its start by it.
+type clock struct {
+	began time.Time
+	read  time.Time // what the clock read then
+}
+
+func newClock() *clock {
+	now := time.Now()
+	return &clock{now, now.Round(0)}
+}
+
+func (c *clock) now() time.Time { return c.read.Add(time.Since(c.began)) }
+
+// at is a time of this clock as one that time.Until knows.
+func (c *clock) at(t time.Time) time.Time { return c.began.Add(t.Sub(c.read)) }
 
 // order is one of a list, with a number from 1.
 type order struct {

@@ -67,6 +67,7 @@ func TestRead(t *testing.T) {
 	write(t, dir, "cut.json", result(5, "")[:60])
 	write(t, dir, "other.json", `{"hello": "world"}`)
 	write(t, dir, "empty.json", "")
+	write(t, dir, "part.json", result(7, `, "benchtop": {"spec": {"part": "2/3"}}`))
 	write(t, dir, "data.jsonl", `{"prompt": "x"}`)
 	killed(t, dir, "empty.jsonl")
 	killed(t, dir, "lost.jsonl")
@@ -84,8 +85,9 @@ func TestRead(t *testing.T) {
 			!slices.Equal(f.Interim, []string{filepath.Join("sub", "z-so-far.json")}) {
 			t.Errorf("alone %q, interim %q", f.Alone, f.Interim)
 		}
-		if len(f.Others) != 2 || !strings.HasPrefix(f.Others[0], "cut.json: line 1: ") ||
-			!strings.HasPrefix(f.Others[1], "other.json: not a result of a benchmark") {
+		if len(f.Others) != 3 || !strings.HasPrefix(f.Others[0], "cut.json: line 1: ") ||
+			!strings.HasPrefix(f.Others[1], "other.json: not a result of a benchmark") ||
+			!strings.HasPrefix(f.Others[2], "part.json: part 2/3 of a run") {
 			t.Errorf("others %q", f.Others)
 		}
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 // version is that of the index. Another one is built anew.
-const version = 2
+const version = 3
 
 // file is what the index knows of a file, a line of it.
 type file struct {
@@ -151,6 +151,10 @@ func (f *file) read(path string) {
 			run.Started = time.Unix(0, f.Changed)
 		}
 		run.Values = append(flatten([]byte{'{'}, "", &r, raw), '}')
+		if part := run.Text("benchtop.spec.part"); part != "" {
+			err = cmp.Or(err, fmt.Errorf("part %s of a run; 'benchtop report' joins the journals of all parts", part))
+			continue
+		}
 		workload, load := compare.Workload(path, raw, &r.Plan)
 		run.Workload, run.Load = text.Clean(r.Plan.ModelID+", "+workload), load
 		if own := run.Text("benchtop.load"); own != "" {

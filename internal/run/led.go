@@ -35,9 +35,9 @@ func (r *Run) Obey(o Order) (err error) {
 			r.load.Yield()
 			r.engine.SetUsers(int(o.Value))
 		case OrderPause:
-			r.engine.Pause()
+			r.load.Pause()
 		case OrderResume:
-			r.engine.Resume()
+			r.load.Resume()
 		case OrderLeave:
 			r.load.Yield()
 			r.engine.LeavePlan()

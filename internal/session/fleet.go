@@ -197,7 +197,7 @@ func (m *machines) watch(lost chan<- error) {
 		if exit.Err == nil {
 			continue
 		}
-		m.Exited(exit.Err.Error())
+		m.Exited(exit)
 		select {
 		case lost <- exit.Err:
 		default:

@@ -34,7 +34,7 @@ func (e *Environment) Work(ctx, led context.Context, join link.Join) error {
 	}
 	defer conn.Close()
 	e.Say("waiting for the machine that leads the run")
-	m, err := fleet.Join(led, conn, Version())
+	m, err := fleet.Join(led, conn, Version(), join.Worker)
 	if err != nil {
 		return err
 	}

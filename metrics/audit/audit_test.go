@@ -377,6 +377,20 @@ func TestWaysToFool(t *testing.T) {
 	}
 }
 
+// What the other parts of a run sent is no load of others.
+func TestPartAlone(t *testing.T) {
+	m := clean()
+	m.play(1)
+	m.run.Plan.Part = metrics.Part{K: 1, N: 2}
+	for i := range m.run.Client {
+		m.run.Client[i].Part = 1
+	}
+	m.pages(func(_ int, s *metrics.ServerSecond) { s.Running += 9 })
+	if _, a := m.audit(t); !slices.Contains(a.Names(audit.Unknown), "other load") {
+		t.Errorf("%s, not known: %q", a.Outcome, a.Names(audit.Unknown))
+	}
+}
+
 var auditRuns = flag.Int("audit", 0, "clean runs in which false reasons are counted; 0 for the short test")
 
 // Clean runs have no reasons against them.

@@ -69,6 +69,9 @@ func invalid(format string, args ...any) finding {
 }
 func unknown(figure, tell string) finding { return finding{Unknown, figure, tell} }
 
+// partMissing is the finding where it is not known what all machines of a run sent.
+var partMissing = unknown("a part of the load is missing", "the journals of all parts")
+
 func plan(r *metrics.Report) finding {
 	leftover := r.Plan.ClosedLoop() && r.Plan.Duration > 0 // what users did not come to in their time was never due
 	switch i := r.Interrupted; {
@@ -79,7 +82,7 @@ func plan(r *metrics.Report) finding {
 	case i != nil:
 		return invalid("ended early, %s cut, %d not sent", text.Count(i.Cancelled, "request"), i.Unsent)
 	case len(r.Plan.MissingParts(r.Client.Seconds)) > 0:
-		return unknown("a part of the load is missing", "the journals of all parts")
+		return partMissing
 	case !leftover && float64(r.NotSent) > notSentMost*float64(r.NotSent+r.Counts.Ended()): // some were due at the end
 		return invalid("%s due and not sent", text.Count(r.NotSent, "request"))
 	case r.Sessions != nil && r.Sessions.NotSent > 0:

@@ -17,8 +17,11 @@ const probeTokens = 32
 // others looks for requests at the server that this run did not send: more of them in flight than it had in the last
 // three seconds, since gauges lag; and more output tokens than came here.
 func others(r *metrics.Report) finding {
-	if !sampled(r) {
+	switch {
+	case !sampled(r):
 		return unknown("no counters", "the server's /metrics")
+	case len(r.Plan.MissingParts(r.Client.Seconds)) > 0:
+		return partMissing
 	}
 	more, known, most := 0, 0, 0.0
 	made, counted := 0.0, false

@@ -24,6 +24,7 @@ type Join struct {
 	TLS       bool              // the certificate is of an authority that this machine trusts
 	Pin       [sha256.Size]byte // the SHA-256 of the server's certificate; zero for none
 	Key       [32]byte          // seals each message of the run
+	Worker    int               // the number of the worker that the machine that leads started, from 1; 0 for any other
 }
 
 // Login is what a NATS server asks for: one of a token, a user with a password, credentials, or nothing.
@@ -102,6 +103,9 @@ func (j Join) String() string {
 		part("pin", hex.EncodeToString(j.Pin[:]))
 	}
 	part("key", base64.RawURLEncoding.EncodeToString(j.Key[:]))
+	if j.Worker > 0 {
+		part("worker", strconv.Itoa(j.Worker))
+	}
 	return b
 }
 
@@ -180,6 +184,12 @@ func (j *Join) set(name, value string) error {
 			return errors.New("the key is not 32 bytes of base64")
 		}
 		copy(j.Key[:], b)
+	case "worker":
+		n, err := strconv.ParseUint(value, 10, 31)
+		if err != nil || n == 0 {
+			return errors.New("the number of the worker is none")
+		}
+		j.Worker = int(n)
 	default:
 		return errors.New("it is unknown, perhaps of a newer version of benchtop")
 	}

@@ -18,7 +18,7 @@ func TestJoin(t *testing.T) {
 	credentials := "-----BEGIN NATS USER JWT-----\neyJ0/+=\n------END NATS USER JWT------\n"
 	all := []Join{
 		{Addresses: []string{"10.0.0.7:4222", "[::1]:65535", "host.example:1"}, Run: "a-B_9",
-			Login: Login{Token: "t&$ /=,"}},
+			Login: Login{Token: "t&$ /=,"}, Worker: 17},
 		{Addresses: []string{"h:1"}, Run: "r", Login: Login{User: "u@/", Password: "p:\n%"}, TLS: true},
 		{Addresses: []string{"h:1"}, Run: "r", Login: Login{Credentials: credentials}},
 	}

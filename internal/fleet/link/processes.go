@@ -28,7 +28,7 @@ type Processes struct {
 
 // Exit is the end of a worker. Without an error it ended well by itself, or because it was stopped.
 type Exit struct {
-	Worker int // from 0, in the order in which they were started
+	Worker int // from 1, in the order in which they were started
 	Err    error
 }
 
@@ -55,6 +55,7 @@ func Local(n int, j Join, program string, args ...string) (*Processes, error) {
 		err := p.start()
 		if err == nil {
 			ps.add(p)
+			j.Worker = i + 1
 			err = p.join(j)
 		}
 		if err != nil {
@@ -117,11 +118,11 @@ func (p *process) failure() error {
 }
 
 func (ps *Processes) add(p *process) {
-	i := len(ps.all)
 	ps.all = append(ps.all, p)
+	n := len(ps.all)
 	go func() {
 		<-p.ended
-		ps.exits <- Exit{i, p.failure()}
+		ps.exits <- Exit{n, p.failure()}
 	}()
 }
 

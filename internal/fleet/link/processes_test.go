@@ -93,10 +93,16 @@ func TestLocal(t *testing.T) {
 		t.Errorf("one process %s twice", one)
 	}
 	ps.Stop()
+	workers := 0
 	for range 2 {
-		if e := await(t, ps.Exits()); e.Err != nil {
+		e := await(t, ps.Exits())
+		if e.Err != nil {
 			t.Errorf("stopped: %v", e.Err)
 		}
+		workers += e.Worker
+	}
+	if workers != 1+2 {
+		t.Errorf("the numbers of the workers add up to %d", workers)
 	}
 }
 

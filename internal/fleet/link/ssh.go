@@ -61,6 +61,8 @@ func (s SSH) Start(ctx context.Context, hosts []string, j Join) (*Processes, err
 	started, failed := make([]*process, len(hosts)), make([]error, len(hosts))
 	var all sync.WaitGroup
 	for i, host := range hosts {
+		j := j
+		j.Worker = i + 1
 		all.Go(func() { started[i], failed[i] = s.one(ctx, host, program, j) })
 	}
 	all.Wait()

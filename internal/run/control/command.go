@@ -19,7 +19,7 @@ func (c *Controller) Command(o metrics.Command) (said string, ok bool) {
 		c.hold(metrics.ByUser, "arrivals paused")
 		said = "paused"
 	case metrics.Resume:
-		c.resume()
+		c.Resume()
 		c.follow(metrics.ByUser)
 		c.state.Changes++
 		load := c.String(c.state.Value)

@@ -180,7 +180,7 @@ func (c *Controller) pause() time.Duration {
 func (c *Controller) set(load float64, by, text string) {
 	c.endRamp()
 	c.force(load)
-	c.resume()
+	c.Resume()
 	c.changed(by, text, c.String(load))
 }
 
@@ -190,15 +190,20 @@ func (c *Controller) hold(by, text string) {
 		text += fmt.Sprintf("; ramp ended at %s", c.String(c.state.Value))
 	}
 	c.endRamp()
+	c.Pause()
+	c.changed(by, text, "paused")
+}
+
+// Pause stops the arrivals without telling of it.
+func (c *Controller) Pause() {
 	if !c.state.Paused {
 		c.state.Paused, c.pausedAt = true, c.now()
 		c.Engine.Pause()
 	}
-	c.changed(by, text, "paused")
 }
 
-// resume ends a pause.
-func (c *Controller) resume() {
+// Resume ends a pause without telling of it.
+func (c *Controller) Resume() {
 	if !c.state.Paused {
 		return
 	}
@@ -207,13 +212,14 @@ func (c *Controller) resume() {
 	if !c.inUsers() {
 		c.shift += c.now() - c.pausedAt
 	}
+	c.next = c.now() + c.pause()
 }
 
 // beginRamp begins a ramp from the load in force.
 func (c *Controller) beginRamp(o metrics.Command) {
 	from := c.state.Value
 	c.force(from) // the plan is left at once, and the ramp begins where it stood
-	c.resume()
+	c.Resume()
 	c.state.RampTo, c.state.RampOver = o.Value, o.Over
 	c.ramp = &ramp{c.state.LoadSetting, c.now()}
 	if c.inUsers() && o.Value > from {

@@ -272,6 +272,22 @@ func TestController(t *testing.T) {
 	}
 }
 
+// A pause by the machine that leads the run moves the plan here, and is told by that one.
+func TestPauseOfPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(metrics.Plan{Stages: stagesOf(false, 2, 4, 8)})
+		g.Led = true
+		g.Begin()
+		g.until(seconds(.5))
+		g.Pause()
+		g.until(seconds(1.2))
+		g.Resume()
+		if g.until(seconds(2.5)); g.told.Value != 4 || g.Changed() {
+			t.Errorf("it sends at %s in the second stage, changed: %t", g.told, g.Changed())
+		}
+	})
+}
+
 // A command that cannot be followed is refused in words, and changes nothing.
 func TestControllerRefuses(t *testing.T) {
 	rate, users := metrics.Plan{Rate: 2}, metrics.Plan{Rate: infinite, MaxConcurrency: 2}

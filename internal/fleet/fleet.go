@@ -225,19 +225,24 @@ func (f *Fleet) Gather(ctx context.Context, plan *metrics.Plan, lost <-chan erro
 	return nil
 }
 
+// mostNamed bounds the machines that are named in a line.
+const mostNamed = 3
+
 // gathered says what is waited for, "" for nothing.
 func (f *Fleet) gathered(plan *metrics.Plan) (waiting string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	joined, prepared := 0, 0
+	absent := 0
+	var unready []string
 	for _, p := range f.parts {
-		if p.id != "" {
-			joined++
-		}
-		if p.ready == nil {
+		if p.id == "" {
+			absent++
 			continue
 		}
-		prepared++
+		if p.ready == nil {
+			unready = append(unready, p.String())
+			continue
+		}
 		if p.ready.Problem != "" {
 			return "", fmt.Errorf("%s: %s", p, p.ready.Problem)
 		}
@@ -251,10 +256,11 @@ func (f *Fleet) gathered(plan *metrics.Plan) (waiting string, err error) {
 		}
 	}
 	switch all := len(f.parts); {
-	case joined < all:
-		return fmt.Sprintf("%d of %d machines joined", joined, all), nil
-	case prepared < all:
-		return fmt.Sprintf("%d of %d machines ready", prepared, all), nil
+	case absent > 0:
+		return fmt.Sprintf("%d of %d machines joined", all-absent, all), nil
+	case len(unready) > 0:
+		return fmt.Sprintf("%d of %d machines ready; not yet: %s", all-len(unready), all,
+			text.List(unready, mostNamed)), nil
 	}
 	f.begun = true
 	return "", nil
@@ -427,7 +433,13 @@ func (f *Fleet) giveUp(left []*part) {
 			file += "*" // it is compressed at its end
 		}
 		file = cmp.Or(file, "if it has one")
-		words := fmt.Sprintf("%s did not come back; its journal there, %s, has the rest", p, file)
+		f.mu.Lock()
+		sending := ""
+		if !f.exits[p.worker] {
+			sending = " and may still send"
+		}
+		f.mu.Unlock()
+		words := fmt.Sprintf("%s did not come back%s; its journal there, %s, has the rest", p, sending, file)
 		if !f.setup(metrics.Part{}).Discard { // the others have theirs as well
 			words += ": 'benchtop report' joins the journals of all parts"
 		}

@@ -342,7 +342,8 @@ func TestGivenUp(t *testing.T) {
 			}
 			end := metrics.End{Unsent: 12} // if the other sent none
 			r.fleet.Finish(&end)
-			told := strings.Contains(r.said(), "did not come back") && end.Unsent == 0
+			words := map[bool]string{false: "did not come back and may still send; ", true: "did not come back; "}
+			told := strings.Contains(r.said(), words[exited]) && end.Unsent == 0
 			if end.Reason != metrics.PartsLost+": 1 of 2" || r.done != 4 || !told {
 				t.Errorf("%d requests, reason %q:\n%s", r.done, end.Reason, r.said())
 			}
@@ -363,8 +364,8 @@ func TestOtherExited(t *testing.T) {
 		r.end(0)
 		r.end(2)
 		r.over()
-		if said := r.said(); strings.Contains(said, "part 3 on ") && strings.Count(said, "did not come back") != 1 ||
-			!strings.Contains(said, "is back") {
+		said := r.said()
+		if strings.Count(said, "did not come back; ") != 1 || !strings.Contains(said, "is back") {
 			t.Errorf("the log:\n%s", said)
 		}
 	})

@@ -72,7 +72,8 @@ func (p *part) String() string { return fmt.Sprintf("part %d on %s", p.n, text.C
 // New waits for so many machines that join. setup is what one of them is to do. The error says that another machine
 // leads the run. Close ends it.
 func New(ctx context.Context, w link.Wire, version string, parts int, setup func(metrics.Part) Setup) (*Fleet, error) {
-	f := &Fleet{wire: w, clock: newClock(), version: version, setup: setup, news: make(chan struct{}, 1), exits: map[int]bool{}}
+	f := &Fleet{wire: w, clock: newClock(), version: version, setup: setup, news: make(chan struct{}, 1),
+		exits: map[int]bool{}}
 	for n := 1; n <= parts; n++ {
 		f.parts = append(f.parts, &part{n: n})
 	}

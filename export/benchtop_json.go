@@ -76,6 +76,7 @@ func benchtopObject(r *metrics.Report) object {
 		{"peak_output_tokens_1s", orNull(r.PeakOutputTokens)},
 		{"peak_concurrency_exact", r.ExactPeakConcurrency},
 		{"good", goodOrNull(r, r.Good)},
+		{"output_token_goodput", when(r.Judges(), r.TokenGoodput(r.Duration))},
 		{"steady_state", ifPresent(r.SteadyState, steadyState)},
 		{"levels", each(r.Levels, func(l *metrics.LoadLevel) object { return level(r, l) })},
 		{"answer", answer(r)},

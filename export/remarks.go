@@ -412,7 +412,7 @@ func (t *remarks) gpus() {
 	if words := MissingGPUs(t.r); words != "" && !(hasGPUs(g) && len(neverSeen(t.r)) == 0) {
 		t.add("GPUs: %s.", words)
 	}
-	if t.r.Plan.GPUPrice <= 0 || g != nil && text.Finite(g.CostPerMillion) || t.r.Completed == 0 {
+	if t.r.Plan.GPUPrice <= 0 || g != nil && text.Finite(g.CostPerMillion.Output) || t.r.Completed == 0 {
 		return
 	}
 	why := "the GPUs were not monitored"

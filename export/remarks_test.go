@@ -402,14 +402,16 @@ func TestSingleRemarks(t *testing.T) {
 			metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
 		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there.\n", metrics.Report{
 			Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2},
-			GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
+
+			GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.TokenCost{Output: metrics.Unsaid()}}}},
 		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n",
 			metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}}},
 		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2},
-			GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
+			GPUs: &metrics.GPUReport{CostPerMillion: metrics.TokenCost{Output: 0.5}}}},
 		// no price
 		{"", metrics.Report{Counts: metrics.Counts{Completed: 1},
-			GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}},
+
+			GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.TokenCost{Output: metrics.Unsaid()}}}},
 	} {
 		if diff := cmp.Diff(c.want, Remarks(c.report)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -74,6 +74,7 @@ func telemetryBySecond(r *metrics.Report) (server map[int]*metrics.ServerSecond,
 func secondOf(at time.Duration) int { return max(0, int((at-time.Second/2)/time.Second)) }
 
 func gpus(r *metrics.Report, g *metrics.GPUReport) object {
+	cost := &g.CostPerMillion
 	return object{
 		{"absent", orNull(g.Absent)}, {"names", each(g.Names, func(name *string) any { return orNull(*name) })},
 		{"looks", len(g.Seconds)},
@@ -81,7 +82,12 @@ func gpus(r *metrics.Report, g *metrics.GPUReport) object {
 		{"power_mean_w", finiteOrNull(g.PowerMean)}, {"energy_j", finiteOrNull(g.Energy)},
 		{"energy_over_s", orNull(g.Sampled.Seconds())},
 		{"joules_per_output_token", finiteOrNull(g.JoulesPerToken)},
-		{"price_per_hour", orNull(r.Plan.GPUPrice)}, {"cost_per_million_output_tokens", finiteOrNull(g.CostPerMillion)},
+		{"output_tokens_per_joule", finiteOrNull(1 / g.JoulesPerToken)},
+		{"price_per_hour", orNull(r.Plan.GPUPrice)}, {"cost_per_million_output_tokens", finiteOrNull(cost.Output)},
+		{"cost_per_million_input_tokens", finiteOrNull(cost.Input)},
+		{"cost_per_million_tokens", finiteOrNull(cost.Total)},
+		{"cost_per_million_good_output_tokens", finiteOrNull(cost.Good)},
+		{"output_tokens_per_cost", finiteOrNull(1e6 / cost.Output)},
 		{"memory_most_bytes", countOrNull(g.MemoryMost)}, {"temperature_most_c", finiteOrNull(g.TemperatureMost)},
 	}
 }

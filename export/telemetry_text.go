@@ -20,12 +20,17 @@ func Telemetry(r metrics.Report) string { return telemetryOf(&r).w.String() }
 func telemetryOf(r *metrics.Report) textReport {
 	t := newTextReport()
 	users, server, gpus, split := r.Speeds.N+r.AtOnce > 0, hasServer(r), hasGPUs(r.GPUs), hasSplit(r)
-	if !users && !server && !gpus && !split {
+	good := r.Judges() && r.Plan.Generates() && r.Completed > 0
+	if !users && !good && !server && !gpus && !split {
 		return t
 	}
 	t.w.WriteByte('\n')
 	if users {
 		t.users(r)
+	}
+	if good {
+		t.heading("Goodput", '-')
+		t.float("Output token goodput (tok/s):", r.TokenGoodput(r.Duration))
 	}
 	if server {
 		t.server(r)
@@ -156,7 +161,7 @@ func (t textReport) note(s string) {
 
 func hasGPUs(g *metrics.GPUReport) bool {
 	return g != nil && len(g.Seconds) > 0 &&
-		anyKnown(g.UseMean, g.PowerMean, g.MemoryMost, g.TemperatureMost, g.CostPerMillion)
+		anyKnown(g.UseMean, g.PowerMean, g.MemoryMost, g.TemperatureMost, g.CostPerMillion.Output)
 }
 
 func (t textReport) gpus(r *metrics.Report) {
@@ -176,7 +181,12 @@ func (t textReport) gpus(r *metrics.Report) {
 	}
 	t.optional("Energy (J"+told+looked+"):", g.Energy)
 	t.short("Energy per output token (J"+told+"):", g.JoulesPerToken)
-	t.short("Cost per million output tokens:", g.CostPerMillion)
+	t.short("Output tokens per joule"+told+":", 1/g.JoulesPerToken)
+	t.short("Cost per million output tokens:", g.CostPerMillion.Output)
+	t.short("Cost per million good output tokens:", g.CostPerMillion.Good)
+	t.short("Cost per million input tokens:", g.CostPerMillion.Input)
+	t.short("Cost per million tokens:", g.CostPerMillion.Total)
+	t.short("Output tokens per unit of cost:", 1e6/g.CostPerMillion.Output)
 	if g.Absent != "" {
 		t.note("Incomplete: " + cutASCII(g.Absent, 2*ruleWidth))
 	}

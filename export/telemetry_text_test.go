@@ -38,7 +38,7 @@ func TestTelemetryOfMissingData(t *testing.T) {
 	}
 	silentGPU := metrics.GPUReport{
 		UseMean: nan, PowerMean: nan, Energy: nan, MemoryMost: nan, TemperatureMost: nan, JoulesPerToken: nan,
-		CostPerMillion: nan,
+		CostPerMillion: metrics.TokenCost{Output: nan, Input: nan, Total: nan, Good: nan},
 		Seconds:        make([]metrics.GPUSecond, 2),
 	}
 	for name, r := range map[string]metrics.Report{

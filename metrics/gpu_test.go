@@ -24,16 +24,18 @@ func TestGPUsOver(t *testing.T) {
 	}}}
 	over := func(tokens int, length time.Duration) *GPUReport {
 		r := GPUsOver(run.GPUs, run.Plan.Warmup, math.MaxInt64,
-			GPUWork{OutputTokens: tokens, Length: length, Price: run.Plan.GPUPrice})
+			GPUWork{OutputTokens: tokens, InputTokens: 3 * tokens, GoodTokens: tokens / 2, Length: length,
+				Price: run.Plan.GPUPrice})
 		return &r
 	}
 	got := over(1000, 8*second) // of which half was sampled
+	cost := 3 * 2 * (8 * second).Hours() * 1e6 / 1000
 	want := &GPUReport{
 		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, Energy: 800 + 1200,
 		Sampled:   4 * second,
 		PowerMean: (300+3*400)/4 + 500, Seen: 2, Powered: 2, // one of them told it for a part of the time
 		MemoryMost: Unsaid(), TemperatureMost: 63, JoulesPerToken: 7,
-		CostPerMillion: 3 * 2 * (8 * second).Hours() * 1e6 / 1000,
+		CostPerMillion: TokenCost{Output: cost, Input: cost / 3, Total: cost / 4, Good: 2 * cost},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(GPUReport{}, "Seconds")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -48,7 +50,7 @@ func TestGPUsOver(t *testing.T) {
 		t.Errorf("one that never tells: %g W of %d of %d", got.PowerMean, got.Powered, got.Seen)
 	}
 	run.Plan.GPUPrice = 0
-	if got := over(0, time.Hour); Said(got.JoulesPerToken) || Said(got.CostPerMillion) || !Said(got.Energy) {
+	if got := over(0, time.Hour); Said(got.JoulesPerToken) || Said(got.CostPerMillion.Output) || !Said(got.Energy) {
 		t.Errorf("no tokens, no price: %+v", got)
 	}
 }

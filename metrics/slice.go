@@ -78,6 +78,11 @@ func (c *Counts) OutputThroughput(seconds float64) float64 {
 	return PerSecond(float64(c.OutputTokens), seconds)
 }
 
+// TokenGoodput are the tokens of the good ones per second.
+func (c *Counts) TokenGoodput(seconds float64) float64 {
+	return PerSecond(float64(c.GoodTokens), seconds)
+}
+
 // Slice holds the figures of some requests of a run without its warm-up.
 type Slice struct {
 	Counts

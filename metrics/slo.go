@@ -95,16 +95,18 @@ func (c *MissCount) Add(m ObjectivesMissed, times int) {
 	c.Any += times * one(m.Any())
 }
 
-// MetCount counts, of some successes, those that were good, and those that met each objective.
+// MetCount counts, of some successes, those that were good, with their output tokens, and those that met each
+// objective.
 type MetCount struct {
-	Good int
-	Met  MetObjectives
+	Good, GoodTokens int
+	Met              MetObjectives
 }
 
-// Add counts one more success.
-func (c *MetCount) Add(v ObjectivesMet) {
+// Add counts one more success of so many output tokens.
+func (c *MetCount) Add(v ObjectivesMet, tokens int) {
 	if v.Good() {
 		c.Good++
+		c.GoodTokens += tokens
 	}
 	for l, ok := range v {
 		if ok {
@@ -115,7 +117,7 @@ func (c *MetCount) Add(v ObjectivesMet) {
 
 // Join adds the counts of another one.
 func (c *MetCount) Join(o MetCount) {
-	c.Good += o.Good
+	c.Good, c.GoodTokens = c.Good+o.Good, c.GoodTokens+o.GoodTokens
 	for l := range c.Met {
 		c.Met[l] += o.Met[l]
 	}

@@ -232,21 +232,28 @@ type GPUReport struct {
 	// Seen counts the accelerators with samples, Powered those with a known power, which alone are in PowerMean, Energy
 	// and JoulesPerToken.
 	Seen, Powered int
-	// JoulesPerToken is PowerMean over the length of the run by output tokens of successes. CostPerMillion is the cost
-	// of a million of them at the plan's GPUPrice, in its currency. Unsaid where unknown.
-	JoulesPerToken, CostPerMillion float64
+	// JoulesPerToken is PowerMean over the length of the run by output tokens of successes. Unsaid where unknown.
+	JoulesPerToken float64
+	// CostPerMillion is at the plan's GPUPrice, in its currency.
+	CostPerMillion TokenCost
 	// Seconds of the run, in order of time, the warm-up included.
 	Seconds []GPUSecond
 }
+
+// TokenCost is what a million tokens of successes cost. Each kind bears all of the cost, as if the others were free, so
+// that Input and Output do not add up. Good are the output tokens of those within their objectives. Unsaid where
+// unknown.
+type TokenCost struct{ Output, Input, Total, Good float64 }
 
 // mostGPUs bounds the indices of accelerators, since a journal may hold any.
 const mostGPUs = 1024
 
 // GPUWork is the work of accelerators in a part of a run.
 type GPUWork struct {
-	// OutputTokens came out of them in Length.
-	OutputTokens int
-	Length       time.Duration
+	// OutputTokens came out of them in Length, and InputTokens went in. GoodTokens are the output tokens of successes
+	// within their objectives, 0 without any.
+	OutputTokens, InputTokens, GoodTokens int
+	Length                                time.Duration
 	// Price of one accelerator an hour; 0 if that is not known.
 	Price float64
 }
@@ -297,10 +304,13 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 	r.MemoryMost, r.TemperatureMost = memory.highest(), temperature.highest()
 	// Samples may cover a part of the time only.
 	r.JoulesPerToken = over(r.PowerMean*work.Length.Seconds(), float64(work.OutputTokens))
-	r.CostPerMillion = Unsaid()
+	cost := Unsaid()
 	if work.Price > 0 && len(seen) > 0 {
-		r.CostPerMillion = over(work.Price*float64(len(seen))*work.Length.Hours()*1e6, float64(work.OutputTokens))
+		cost = work.Price * float64(len(seen)) * work.Length.Hours() * 1e6
 	}
+	per := func(tokens int) float64 { return over(cost, float64(tokens)) }
+	in, out := work.InputTokens, work.OutputTokens
+	r.CostPerMillion = TokenCost{Output: per(out), Input: per(in), Total: per(in + out), Good: per(work.GoodTokens)}
 	return r
 }
 

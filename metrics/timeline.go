@@ -195,7 +195,7 @@ func (t *Timeline) end(r *Request, sent, warming bool) {
 	counts, judged := CountsOf(r), false
 	if r.OK() {
 		judged = len(t.Plan.ObjectivesFor(r.Class, t.SLO)) > 0
-		counts.MetCount.Add(t.Plan.Met(r, t.SLO))
+		counts.MetCount.Add(t.Plan.Met(r, t.SLO), r.OutputTokens)
 		counts.PlannedGood = one(t.Plan.Met(r, t.Plan.Goodput).Good())
 	}
 	if r.Done != Never {

@@ -99,7 +99,7 @@ func TestWarmupLive(t *testing.T) {
 	})
 	s := rec.Snapshot()
 	want := Counts{Due: 7, Sent: 7, Completed: 2, Failed: 1, WarmedUp: 4, InputTokens: 20, OutputTokens: 6, Inputs: 2,
-		MetCount: MetCount{Good: 1}, PlannedGood: 1}
+		MetCount: MetCount{Good: 1, GoodTokens: 3}, PlannedGood: 1}
 	for l := range want.Met {
 		want.Met[l] = 2
 	}

@@ -164,14 +164,14 @@ func (j *judgement) add(p *metrics.Plan, slo metrics.SLO, classes *metrics.Class
 // met counts a success that ended in a second. slo holds for it.
 func (j *judgement) met(slo metrics.SLO, o *metrics.Outcome, second int, warming bool, in groupPlaces) {
 	v := slo.Judge(o)
-	j.at(second).Add(v)
+	j.at(second).Add(v, o.Output)
 	if warming {
 		return
 	}
-	j.total.Add(v)
+	j.total.Add(v, o.Output)
 	if len(slo) > 0 && in != (groupPlaces{}) {
 		for kind, place := range in {
-			j.groups[kind][place].Add(v)
+			j.groups[kind][place].Add(v, o.Output)
 		}
 	}
 }

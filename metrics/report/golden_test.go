@@ -166,7 +166,7 @@ func TestGolden(t *testing.T) {
 					}
 				}
 				counts := metrics.Counts{Completed: 1, InputTokens: q.Input, OutputTokens: outputs[i]}
-				counts.MetCount.Add(slo.Judge(&o))
+				counts.MetCount.Add(slo.Judge(&o), outputs[i])
 				s.line.Totals.Merge(&counts)
 				start := time.Duration(math.Round(q.Start * 1e9))
 				s.open.add(start, start+time.Duration(math.Round(q.Latency*1e9)))

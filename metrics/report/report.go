@@ -268,15 +268,15 @@ func (l samples) within(ended time.Duration) []metrics.ServerSecond {
 	return out
 }
 
-// gpuReport sums up the samples of the accelerators after the warm-up; nil without samples. tokens are the output
-// tokens of the successes, length is that of the run without the warm-up.
-func gpuReport(run *metrics.Run, tokens int, length time.Duration) *metrics.GPUReport {
+// gpuReport sums up the samples of the accelerators after the warm-up; nil without samples. The work is that of the
+// successes, without its price.
+func gpuReport(run *metrics.Run, work metrics.GPUWork) *metrics.GPUReport {
 	if len(run.GPUs) == 0 && run.GPUsAbsent == "" {
 		return nil
 	}
 	seconds := slices.Clone(run.GPUs)
 	slices.SortStableFunc(seconds, func(a, b metrics.GPUSecond) int { return cmp.Compare(a.At, b.At) })
-	work := metrics.GPUWork{OutputTokens: tokens, Length: length, Price: run.Plan.GPUPrice}
+	work.Price = run.Plan.GPUPrice
 	r := metrics.GPUsOver(seconds, run.Plan.Warmup, math.MaxInt64, work)
 	r.Absent, r.Seconds = run.GPUsAbsent, seconds
 	return &r

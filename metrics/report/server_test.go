@@ -156,11 +156,11 @@ func TestGPUsOver(t *testing.T) {
 	}
 	seconds = append(seconds, metrics.GPUSecond{At: 11 * second, Took: second, GPUs: []metrics.GPU{{Index: 7}}})
 	got := metrics.GPUsOver(seconds, 2500*ms, 5*second, metrics.GPUWork{OutputTokens: 4, Length: time.Hour, Price: 2})
-	if got.Energy != 1+3+4 || got.CostPerMillion != 500_000 || got.Seen != 1 {
+	if got.Energy != 1+3+4 || got.CostPerMillion.Output != 500_000 || got.Seen != 1 {
 		t.Errorf("%+v", got)
 	}
-	if gpuReport(&metrics.Run{}, 1, 1) != nil ||
-		gpuReport(&metrics.Run{Telemetry: metrics.Telemetry{GPUsAbsent: "no nvidia-smi"}}, 1, 1) == nil {
+	if gpuReport(&metrics.Run{}, metrics.GPUWork{}) != nil ||
+		gpuReport(&metrics.Run{Telemetry: metrics.Telemetry{GPUsAbsent: "no nvidia-smi"}}, metrics.GPUWork{}) == nil {
 		t.Error("a report of GPUs without samples, or none of absent ones")
 	}
 }
@@ -168,7 +168,7 @@ func TestGPUsOver(t *testing.T) {
 // Samples of accelerators are reported in order of time, in whatever order they come.
 func TestGPUSecondsAreInOrder(t *testing.T) {
 	run := metrics.Run{Telemetry: metrics.Telemetry{GPUs: []metrics.GPUSecond{{At: 2 * second}, {At: second}}}}
-	if r := gpuReport(&run, 1, minute); r.Seconds[0].At != second || run.GPUs[0].At != 2*second {
+	if r := gpuReport(&run, metrics.GPUWork{Length: minute}); r.Seconds[0].At != second || run.GPUs[0].At != 2*second {
 		t.Errorf("reported %v of %v", r.Seconds, run.GPUs)
 	}
 }

@@ -267,7 +267,11 @@ func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
 	again, first := s.again.Statistic(nil), s.first.Statistic(nil)
 	r.Repeats = metrics.Repeats{Again: again.N, First: first.N, AgainTTFT: again.Median, FirstTTFT: first.Median}
 	r.Lengths, r.Wrong = s.lengths.Lengths(), s.wrong.Sorted()
-	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
+	work := metrics.GPUWork{OutputTokens: r.OutputTokens, InputTokens: r.InputTokens, Length: s.length()}
+	if r.Judges() {
+		work.GoodTokens = r.GoodTokens
+	}
+	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, work)
 	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.samples, r.Plan.Warmup, math.MaxInt64, r.Ended)
 	r.PeakOutputTokens = metrics.PeakSecond(r.Timeline, r.Plan.Warmup, r.Ended)
 	whole := metrics.Snapshot{Plan: &r.Plan, At: r.Ended, Windows: r.Timeline}

@@ -181,8 +181,8 @@ func energyText(v *View) string {
 			out += " · " + twoDigits(use.JoulesPerToken) + " J/token"
 		}
 	}
-	if metrics.Said(use.CostPerMillion) {
-		out += " · cost " + twoDigits(use.CostPerMillion) + " per 1M tokens"
+	if metrics.Said(use.CostPerMillion.Output) {
+		out += " · cost " + twoDigits(use.CostPerMillion.Output) + " per 1M tokens"
 	}
 	return out
 }

@@ -174,7 +174,8 @@ func Crazy() metrics.Snapshot {
 	s.Plan = &plan
 	s.Report.Split = metrics.TTFTSplit{N: 1, SlotWait: math.MaxInt64, Connect: math.MinInt64, Queue: math.MaxInt64,
 		Prefill: -7, Source: metrics.SplitSource(evil)}
-	s.Report.GPUs = &metrics.GPUReport{Energy: math.Inf(1), JoulesPerToken: 1e300, CostPerMillion: -1}
+	s.Report.GPUs = &metrics.GPUReport{Energy: math.Inf(1), JoulesPerToken: 1e300,
+		CostPerMillion: metrics.TokenCost{Output: -1}}
 	for i := range s.Requests {
 		q := &s.Requests[i]
 		q.ID, q.Model, q.Error = evil, evil, evil

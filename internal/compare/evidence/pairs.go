@@ -131,7 +131,7 @@ func (p *Pairs) add(pair *[2]*metrics.Request) {
 	for i, q := range pair {
 		counts := metrics.CountsOf(q)
 		if q.OK() {
-			counts.MetCount.Add(p.plan.Met(q, p.plan.Goodput))
+			counts.MetCount.Add(p.plan.Met(q, p.plan.Goodput), q.OutputTokens)
 		}
 		c.sides[i].Merge(&counts)
 		if q.Sent != metrics.Never {

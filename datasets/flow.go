@@ -24,6 +24,8 @@ type Flow struct {
 	Miss func() int
 	// More opens prompts without end, of the same kind and none of them the same; nil where there are none.
 	More func() (Flow, error)
+	// Prefix are token ids of which all prompts have a beginning in common; nil where that is not known.
+	Prefix []int
 	// Close ends what makes the prompts, once no more are taken; nil where there is nothing to end.
 	Close func()
 }

@@ -261,8 +261,12 @@ func newRandom(name string, o RandomOptions, tok tokenizer.Tokenizer) *randomPro
 
 // flow gives the prompts to their end.
 func (r *randomPrompts) flow() Flow {
-	return Flow{Next: r.next, Len: (r.o.Prompts-1)/r.o.Batch + 1, Miss: func() int { return r.miss },
+	f := Flow{Next: r.next, Len: (r.o.Prompts-1)/r.o.Batch + 1, Miss: func() int { return r.miss },
 		About: r.description()}
+	if r.o.Warm == 1 {
+		f.Prefix = r.prefix
+	}
+	return f
 }
 
 // more is random prompts without end, other ones than r's, for a load that is steered beyond them.

@@ -192,6 +192,17 @@ func (t *remarks) cache() {
 		t.add("Prefix cache: %s, so that earlier runs have no effect.", text.Clean(t.r.Plan.Cache))
 	}
 	t.marked("Prefix cache", metrics.CacheMark)
+	if asked := t.r.Plan.CacheHit; asked > 0 {
+		had, of := t.r.Cached.Rate(), "the answers"
+		if s := t.r.Server; !metrics.Said(had) && s != nil {
+			had, of = s.HitRate, "the server's counters"
+		}
+		words := "what it had is not known, since neither answers nor counters say it"
+		if metrics.Said(had) {
+			words = fmt.Sprintf("by %s it had %.1f %%", of, 100*had)
+		}
+		t.add("Prefix cache: asked to have %.4g %% of the prompt tokens; %s.", 100*asked, words)
+	}
 }
 
 // marked reports the last event with a mark.

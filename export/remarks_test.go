@@ -402,16 +402,22 @@ func TestSingleRemarks(t *testing.T) {
 			metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
 		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there.\n", metrics.Report{
 			Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2},
-
-			GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.TokenCost{Output: metrics.Unsaid()}}}},
+			GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.",
+				CostPerMillion: metrics.TokenCost{Output: metrics.Unsaid()}}}},
 		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n",
 			metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}}},
 		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2},
 			GPUs: &metrics.GPUReport{CostPerMillion: metrics.TokenCost{Output: 0.5}}}},
+		{"\nPrefix cache: asked to have 60 % of the prompt tokens; by the answers it had\n  59.5 %.\n", metrics.Report{
+			Plan:   metrics.Plan{CacheHit: .6},
+			Counts: metrics.Counts{Cached: metrics.CacheHits{Tokens: 595, Requests: 1, Of: 1000}},
+			Server: &metrics.ServerReport{HitRate: .2}}},
+		{"\nPrefix cache: asked to have 60 % of the prompt tokens; by the server's counters\n  it had 20.0 %.\n",
+			metrics.Report{Plan: metrics.Plan{CacheHit: .6}, Server: &metrics.ServerReport{HitRate: .2}}},
 		// no price
 		{"", metrics.Report{Counts: metrics.Counts{Completed: 1},
-
-			GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.TokenCost{Output: metrics.Unsaid()}}}},
+			GPUs: &metrics.GPUReport{Absent: "no nvidia-smi",
+				CostPerMillion: metrics.TokenCost{Output: metrics.Unsaid()}}}},
 	} {
 		if diff := cmp.Diff(c.want, Remarks(c.report)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

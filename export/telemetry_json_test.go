@@ -32,7 +32,8 @@ func serverReport() metrics.Report {
 			Absent: "gone, too", Names: []string{"", "NVIDIA H200", "NVIDIA H200"}, UseMean: 0.873, PowerMean: 812,
 			Energy: 48_720, Sampled: 48 * time.Second, MemoryMost: 70 << 30,
 			TemperatureMost: 64, JoulesPerToken: 0.41,
-			CostPerMillion: metrics.TokenCost{Output: 0.00123, Input: 0.0004, Total: 0.0003, Good: 0.002}, Seconds: eventtest.GPUs(),
+			CostPerMillion: metrics.TokenCost{Output: 0.00123, Input: 0.0004, Total: 0.0003, Good: 0.002},
+			Seconds:        eventtest.GPUs(),
 		},
 		Split: metrics.TTFTSplit{
 			N: 980, SlotWait: 120*ms - 200, Connect: 200 * us, TTFT: 412 * ms, Queue: 250 * ms, Prefill: 140 * ms,

@@ -105,6 +105,8 @@ type Plan struct {
 	SkipTokenizer bool `json:"skip_tokenizer,omitempty"`
 	// SteadyState is the rule for the window of full load.
 	SteadyState SteadyStateRule `json:"steady_state"`
+	// CacheHit is the share of the prompt tokens that the server's prefix cache is to have; 0 where that is left open.
+	CacheHit float64 `json:"cache_hit,omitempty"`
 	// GPUPrice is the price of one accelerator an hour, in the user's currency; 0 if unknown.
 	GPUPrice float64 `json:"gpu_price,omitempty"`
 	// GPUs are the accelerators to sample, "all" or indices as "0,1"; "" for none.

@@ -97,6 +97,32 @@ func (w *WarmUp) warmUp(ctx context.Context, atOnce int) (notes []string) {
 	return notes
 }
 
+// Prime sends a prefix of prompts to each server, twice, so that its prefix cache has it. The words say how much of the
+// second the cache had; ok is false where that is too little.
+func Prime(ctx context.Context, load loadgen.Options, prefix []int) (words string, ok bool) {
+	load.ModelFor, load.ProbeRate = nil, 0
+	turn := datasets.Turn{TokenIDs: prefix, InputTokens: len(prefix), MaxTokens: 1}
+	turns := slices.Repeat([]datasets.Turn{turn}, len(load.All()))
+	loadgen.Try(ctx, load, turns, 0)
+	var hits metrics.CacheHits
+	for _, q := range loadgen.Try(ctx, load, turns, 0) {
+		if !q.OK() {
+			return fmt.Sprintf("the prefix that is to be in the cache could not be sent: %s: %s", q.Failure,
+				text.Clean(q.Error)), false
+		}
+		hits.Join(q.Cached())
+	}
+	const enough = 0.9 // caches have whole blocks, and compute the last token
+	if hits.Requests == 0 {
+		return "the prefix is sent; the answers do not say whether the cache has it, the server's counters may", true
+	}
+	words = fmt.Sprintf("the cache had %d of %d tokens of the prefix when it came again", hits.Tokens, hits.Of)
+	return words, hits.Rate() >= enough || hits.Of-hits.Tokens <= mostBlock*hits.Requests
+}
+
+// mostBlock is the most tokens that are in the cache or not together.
+const mostBlock = 128
+
 // leaveOut says which fields the server refused in requests before the run, and how to leave them out; "" if it did
 // not.
 func (w *WarmUp) leaveOut(all []metrics.Request) string {

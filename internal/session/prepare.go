@@ -237,6 +237,16 @@ func (o *preparation) rehearse(ctx context.Context, p *Run) error {
 		}
 		env.Show("reset")
 	}
+	if o.CacheHit.Share > 0 {
+		words, ok := prompts.Prime(ctx, p.Load, o.drawn.Prefix)
+		if !ok {
+			p.Notes = append(p.Notes, words+"; --cache-hit is not reached")
+			env.Warn(p.Notes[len(p.Notes)-1:])
+		} else {
+			p.Remarks = append(p.Remarks, words)
+			env.Show(words)
+		}
+	}
 	missing := connect(ctx, env, &p.Load, o.ahead)
 	p.Notes = slices.Concat(p.Notes, warmed, missing)
 	if p.Server == nil {
@@ -330,7 +340,7 @@ func (o *preparation) plan(requests int, load *loadgen.Options) metrics.Plan {
 		ModelID: m.Root, Context: m.Context, Tokenizer: drawn.Tokenizing.Name, SkipTokenizer: o.Prompts.Tokens.Skip,
 		Dataset: drawn.About, InputSource: drawn.Tokenizing.Counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&drawn.First.Turns[0]),
-		Detailed: o.Save.Detailed,
+		Detailed: o.Save.Detailed, CacheHit: o.CacheHit.Share,
 	}
 	o.Server.Plan(&p)
 	o.Report.Plan(&p)

@@ -81,6 +81,19 @@ func TestConfirmTime(t *testing.T) {
 	}
 }
 
+// A share of hits has all prompts begin with a prefix that only this run has.
+func TestCacheHit(t *testing.T) {
+	for text, want := range map[string]string{"60%": "0.6", "0.25": "0.25"} {
+		o := New()
+		if err := o.Parse([]string{"--cache-hit", text}); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Flags.All().Lookup("random-cache-ratio").Value.String(); got != want || !o.Request.Cold() {
+			t.Errorf("%s: a prefix of %s, cold: %t", text, got, o.Request.Cold())
+		}
+	}
+}
+
 // A user's flags replace those of a preset.
 func TestPreset(t *testing.T) {
 	o := New()

@@ -134,6 +134,11 @@ func TestRefused(t *testing.T) {
 		{"--preset long-document-qa --repeat-count 0", "--repeat-count 0: must be at least 1"},
 		{"--preset long-document-qa --document-length 0", "document length"},
 
+		{"--cache-hit 120%", "--cache-hit 120%: expected a share between 0 and 100%, such as 60%"},
+		{"--cache-hit=nan", "--cache-hit nan: expected a share"},
+		{"--cache-hit 60% --random-prefix-len 9", "--cache-hit and --random-prefix-len: choose one"},
+		{"--cache-hit 60% --dataset-name sharegpt", "--cache-hit: needs --dataset-name random, not sharegpt"},
+
 		// Several runs.
 		{"--sweep-max-concurrency 1,x", "--sweep-max-concurrency x: must be whole numbers"},
 		{"--sweep-max-concurrency 1 --sweep-request-rate 2", "choose one"},

@@ -77,6 +77,7 @@ type Spec struct {
 	Series   Series
 	Fleet    Fleet
 	Preset   Preset
+	CacheHit CacheHit
 	config   string // FILE or FILE#PROFILE, "" for none
 	DryRun   bool   // nothing is sent
 	// Fixed sets what a command fixes before the flags are checked; nil for nothing.
@@ -111,6 +112,7 @@ func New() *Spec {
 		Synonyms: synonyms}}
 	f := o.Flags.Group("Workload")
 	o.Preset.define(f)
+	o.CacheHit.define(f)
 	f.StringVar(&o.config, configFlag, "",
 		"read flags from this YAML file, as FILE, or FILE#NAME for one of its profiles; "+
 			"those of the command line count first")
@@ -119,7 +121,9 @@ func New() *Spec {
 			"no server is asked")
 	o.Define()
 	o.Fleet.define(o.Flags.Group("Several machines"))
-	o.Fixed = func() usage.Problems { return o.Preset.apply(&o.Flags, &o.Series) }
+	o.Fixed = func() usage.Problems {
+		return append(o.Preset.apply(&o.Flags, &o.Series), o.CacheHit.apply(&o.Flags)...)
+	}
 	return o
 }
 

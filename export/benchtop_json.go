@@ -58,7 +58,7 @@ func benchtopObject(r *metrics.Report) object {
 			{"input", sortedObject(r.InputSources, sourceName)},
 			{"output", sortedObject(r.OutputSources, sourceName)},
 		}},
-		{"cached_tokens", when(r.Cached != metrics.CacheHits{}, cached(r))},
+		{"cached_tokens", when(r.Cached != metrics.TokenShare{}, cached(r))},
 		{"answer_lengths", object{
 			{"judged", r.Lengths.Judged}, {"shorter", lengthGap(&r.Lengths.Shorter)},
 			{"longer", lengthGap(&r.Lengths.Longer)},

@@ -63,10 +63,22 @@ func window(r *metrics.Report, w *metrics.Window) object {
 	}, percentiles(w, inFull, 50, 90, 99), percentiles(w, func(l metrics.Latency) bool { return !inFull(l) }, 50, 99))
 }
 
-// answers counts the refusals, and the answers that were judged, where there are any.
+// answers counts what there is of refusals, tool calls, reasoning, drafts, and answers that were judged.
 func answers(r *metrics.Report) (o object) {
 	if r.Refusals > 0 {
 		o = append(o, Arg{"refusals", r.Refusals})
+	}
+	if r.Calls > 0 {
+		o = append(o, Arg{"tool_calls", object{{"answers", r.Calling}, {"calls", r.Calls},
+			{"first_ms", statistic(&r.FirstCalls, "")}}})
+	}
+	if n := r.Reasoning; n.Requests > 0 {
+		o = append(o, Arg{"reasoning", object{{"requests", n.Requests}, {"tokens", n.Tokens},
+			{"share", finiteOrNull(n.Rate())}}})
+	}
+	if n := r.Accepted; n.Requests > 0 {
+		o = append(o, Arg{"drafts", object{{"requests", n.Requests}, {"tokens", n.Of}, {"accepted", n.Tokens},
+			{"accepted_share", statistic(&r.Acceptance, "")}}})
 	}
 	if r.Judged == 0 {
 		return o

@@ -86,10 +86,23 @@ func serverTable(r *metrics.Report) *table.Table {
 	return t
 }
 
-func (t *remarks) refusals() {
+// content is what answers hold beside text, as far as servers say it.
+func (t *remarks) content() {
 	if n := t.r.Refusals; n > 0 {
 		t.add("Refusals: %d of %s. The figures count them as answers.", n,
 			text.Count(t.r.Completed, "successful request"))
+	}
+	of := func(n int) string { return text.Count(n, "answer") }
+	if n := t.r.Calling; n > 0 {
+		t.add("Tool calls: %d in %d of %s; the median time to the first is %s.", t.r.Calls, n, of(t.r.Completed),
+			findings.Milliseconds(t.r.FirstCalls.Median))
+	}
+	if n := t.r.Reasoning; n.Tokens > 0 {
+		t.add("Reasoning: %.0f %% of the output tokens, by the usage of %s.", 100*n.Rate(), of(n.Requests))
+	}
+	if n, by := t.r.Accepted, &t.r.Acceptance; n.Requests > 0 {
+		t.add("Speculative decoding: %.0f %% of the draft tokens accepted, by %s; by answer from %.0f %% (p10) to "+
+			"%.0f %% (p90).", 100*n.Rate(), of(n.Requests), 100*percentileOf(by, 10), 100*percentileOf(by, 90))
 	}
 }
 

@@ -31,7 +31,7 @@ func remarksOn(r *metrics.Report, width int, lists bool) string {
 	t := remarks{r: r, width: width, lists: lists}
 	for _, about := range []func(){
 		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations,
-		t.pacing, t.failures, t.refusals, t.firstChunk, t.vllm, t.tokens,
+		t.pacing, t.failures, t.content, t.firstChunk, t.vllm, t.tokens,
 		t.tokensOfChunks, t.peak, t.tooFew, t.client, t.steady,
 		t.gpus, t.gates,
 	} {
@@ -302,15 +302,21 @@ func (t *remarks) firstChunk() {
 	}
 }
 
-// vllm is for reasoning and refusals in fields that vLLM 0.33 does not read.
+// vllm is for output in fields that vLLM 0.33 does not read.
 func (t *remarks) vllm() {
 	v := t.r.VLLM
 	if v == nil {
 		return
 	}
-	what, it, ours := "reasoning_content counts", "it", t.r.Statistics[metrics.TTFT].Median
+	what, verb, it, ours := []string{"reasoning_content"}, "counts", "it", t.r.Statistics[metrics.TTFT].Median
 	if t.r.Refusals > 0 {
-		what, it = "reasoning_content and refusals count", "them"
+		what = append(what, "refusals")
+	}
+	if t.r.Calls > 0 && t.r.Plan.Backend == "openai-responses" {
+		what = append(what, "arguments of tool calls")
+	}
+	if len(what) > 1 {
+		verb, it = "count", "them"
 	}
 	ignored := " vLLM 0.33 ignores " + it + "."
 	switch {
@@ -324,7 +330,7 @@ func (t *remarks) vllm() {
 		ignored += fmt.Sprintf(" It would count %d of %s as failed.", v.Unread,
 			text.Count(t.r.Completed, "successful request"))
 	}
-	t.add("TTFT: %s as output here.%s", what, ignored)
+	t.add("TTFT: %s %s as output here.%s", text.Join(what, " and "), verb, ignored)
 }
 
 // rounded is a figure as printed.

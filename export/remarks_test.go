@@ -317,6 +317,37 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 	}
 }
 
+// What answers hold beside text is told where servers say it.
+func TestContent(t *testing.T) {
+	run, qs := sampleRun()
+	quiet := summarize(t, run, qs)
+	for _, word := range []string{"Tool calls", "Reasoning:", "draft tokens", `"tool_calls"`, `"reasoning"`, `"drafts"`} {
+		if strings.Contains(Remarks(quiet)+resultJSON(t, quiet), word) {
+			t.Errorf("%s in a usual run", word)
+		}
+	}
+	for i := range qs {
+		if q := &qs[i]; q.OK() {
+			q.Calls, q.FirstCall, q.ReasoningTokens = 2, q.Sent+100*time.Millisecond, 1
+			q.DraftTokens, q.AcceptedTokens = 10, 2+2*(i%2)
+		}
+	}
+	r := summarize(t, run, qs)
+	for _, want := range []string{"Tool calls: 6 in 3 of 3 answers; the median time to the first is 100 ms.",
+		"Reasoning: 30 % of the output tokens, by the usage of 3 answers.",
+		"Speculative decoding: 27 % of the draft tokens accepted, by 3 answers; by answer\n  from 20 % (p10) to 36 % (p90)."} {
+		if !strings.Contains(Remarks(r), want) {
+			t.Errorf("no %q in %s", want, Remarks(r))
+		}
+	}
+	for _, want := range []string{`"tool_calls": {"answers": 3, "calls": 6, "first_ms": {"n": 3, "mean": 100`,
+		`"reasoning": {"requests": 3, "tokens": 3, "share": 0.3}`, `"drafts": {"requests": 3, "tokens": 30, "accepted": 8, `} {
+		if !strings.Contains(resultJSON(t, r), want) {
+			t.Errorf("no %s in %s", want, resultJSON(t, r))
+		}
+	}
+}
+
 // Refusals are successes, counted by themselves in report and result; those of the warm-up and of failures are not.
 func TestRefusals(t *testing.T) {
 	run, qs := sampleRun()
@@ -410,7 +441,7 @@ func TestSingleRemarks(t *testing.T) {
 			GPUs: &metrics.GPUReport{CostPerMillion: metrics.TokenCost{Output: 0.5}}}},
 		{"\nPrefix cache: asked to have 60 % of the prompt tokens; by the answers it had\n  59.5 %.\n", metrics.Report{
 			Plan:   metrics.Plan{CacheHit: .6},
-			Counts: metrics.Counts{Cached: metrics.CacheHits{Tokens: 595, Requests: 1, Of: 1000}},
+			Counts: metrics.Counts{Cached: metrics.TokenShare{Tokens: 595, Requests: 1, Of: 1000}},
 			Server: &metrics.ServerReport{HitRate: .2}}},
 		{"\nPrefix cache: asked to have 60 % of the prompt tokens; by the server's counters\n  it had 20.0 %.\n",
 			metrics.Report{Plan: metrics.Plan{CacheHit: .6}, Server: &metrics.ServerReport{HitRate: .2}}},

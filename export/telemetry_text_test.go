@@ -68,7 +68,7 @@ func TestTelemetryOfMissingData(t *testing.T) {
 // The share of cached tokens is written without a metrics page too; a run without a sample gets a note.
 func TestTelemetryOfCachedTokens(t *testing.T) {
 	told := metrics.Report{
-		Counts: metrics.Counts{InputTokens: 400, Cached: metrics.CacheHits{Tokens: 300, Requests: 4, Of: 400}}}
+		Counts: metrics.Counts{InputTokens: 400, Cached: metrics.TokenShare{Tokens: 300, Requests: 4, Of: 400}}}
 	if want := "\n----------------------Server----------------------\nCached prompt tokens, by usage (%):      " +
 		"75.00     \n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
 		t.Errorf("got %q, want %q", telemetry(t, told), want)
@@ -78,7 +78,7 @@ func TestTelemetryOfCachedTokens(t *testing.T) {
 		t.Errorf("JSON %s", got)
 	}
 	r := serverReport()
-	r.InputTokens, r.Completed, r.Cached = 800, 5, metrics.CacheHits{Tokens: 300, Requests: 4, Of: 400}
+	r.InputTokens, r.Completed, r.Cached = 800, 5, metrics.TokenShare{Tokens: 300, Requests: 4, Of: 400}
 	no := metrics.Unsaid()
 	s := r.Server
 	s.RunningMean, s.RunningMost, s.WaitingMean, s.WaitingMost, s.KVMean, s.KVMost = no, no, no, no, no, no

@@ -202,6 +202,10 @@ func (x *exchange) event(name, data []byte) error {
 func (x *exchange) count(m *protocol.Message) {
 	x.q.Refusal = x.q.Refusal || m.Refusal
 	x.usage.Merge(m.Usage)
+	if m.Calls > 0 && x.q.Calls == 0 {
+		x.q.FirstCall = x.at
+	}
+	x.q.Calls += m.Calls
 	if m.Output {
 		x.outputs++
 	}

@@ -254,6 +254,9 @@ func (x *exchange) countTokens() {
 		q.InputTokens, q.InputSource = x.usage.Input, metrics.TokensFromUsage
 	}
 	q.CachedTokens, q.CachedKnown = max(0, x.usage.Cached), x.usage.Present && x.usage.Cached >= 0
+	if q.DraftTokens, q.AcceptedTokens = x.usage.Drafted, x.usage.Accepted; x.usage.Present {
+		q.ReasoningTokens = x.usage.Reasoning
+	}
 	if !x.engine.encoder.traits.Streams {
 		return // the answer has no tokens
 	}

@@ -179,6 +179,7 @@ var streamDifferences = func() map[string]streamDifference {
 		reasoning = "reasoning_content counts as reasoning does"
 		clocks    = "the server's own times are read in each protocol of chunks"
 		refusal   = "a refusal is an answer"
+		toolCall  = "a tool call is an answer"
 	)
 	return map[string]streamDifference{
 		"openai/usage_only_beside_last_text":                 {beside, "", "ab", 2},
@@ -209,6 +210,7 @@ var streamDifferences = func() map[string]streamDifference {
 		"openai-chat/event_split_before_blank_line":          {blankLine, "", "ab", 2},
 		"openai-chat/refusal_only":                           {refusal, "", "no", 1},
 		"openai-responses/refusal_only":                      {refusal, "", "no", 1},
+		"openai-responses/tool_arguments_only":               {toolCall, "", "", 2},
 		"openai-responses/error_in_delta_ignored":            {inStream, metrics.FailedInStream, "", 0},
 		"openai-responses/metrics_ignored":                   {clocks, "", "a", 1},
 		"openai-responses/crlf":                              {lineEnds, "", "ab", 2},

@@ -152,7 +152,7 @@ func TestCountsOfSuccesses(t *testing.T) {
 	recorder := live.NewView(time.Now(), &plan)
 	eventtest.Play(recorder, all)
 	r := summarize(t, all, runOf(plan, 3*second))
-	s, want := recorder.Snapshot(), CacheHits{Tokens: 130, Requests: 3, Of: 300}
+	s, want := recorder.Snapshot(), TokenShare{Tokens: 130, Requests: 3, Of: 300}
 	for name, got := range map[string]Counts{"report": r.Counts, "live": s.Totals, "second 2": s.Windows[2].Counts} {
 		if got.Audio != 7502*ms || got.Cached != want || got.InputTokens != 400 {
 			t.Errorf("%s: %s of recordings, %+v cached of %d", name, got.Audio, got.Cached, got.InputTokens)

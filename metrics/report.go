@@ -37,9 +37,12 @@ type Report struct {
 	// RTFx is the inverse real-time factor: Audio by Duration; 0 without recordings.
 	RTFx float64
 	// InputSources and OutputSources are the sources of the counts of tokens.
-	InputSources, OutputSources          map[TokenSource]int
-	Lengths                              AnswerLengths
-	Repeats                              Repeats
+	InputSources, OutputSources map[TokenSource]int
+	Lengths                     AnswerLengths
+	Repeats                     Repeats
+	// FirstCalls are the times to the first tool call, Acceptance the shares of draft tokens that each request's answer
+	// took over.
+	FirstCalls, Acceptance               Statistic
 	RequestThroughput                    float64
 	OutputThroughput, TotalThroughput    float64
 	Goodput                              *float64 // nil without objectives

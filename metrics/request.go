@@ -157,6 +157,13 @@ type Request struct {
 	// IdealKnown: they were counted, if only as 0.
 	IdealTokens int
 	IdealKnown  bool
+	// ReasoningTokens of the output came before the visible answer. DraftTokens were proposed by speculative decoding, of
+	// which the model took over AcceptedTokens. All by the usage of the answer; ReasoningTokens are -1 where it does not
+	// say, drafts 0.
+	ReasoningTokens, DraftTokens, AcceptedTokens int
+	// Calls is the number of tool calls in the answer, FirstCall when the first of them began.
+	Calls     int
+	FirstCall time.Duration
 	// ServerQueue is the wait inside the server, ServerPrefill the time for the prompt and the first token, as reported
 	// with the answer; Never if not reported.
 	ServerQueue, ServerPrefill time.Duration
@@ -227,6 +234,7 @@ func NewRequest(index int) Request {
 		Scheduled: Never, Due: Never, Admitted: Never, Sent: Never,
 		FirstChunk: Never, FirstToken: Never, FirstAnswer: Never, LastChunk: Never, Done: Never,
 		ReadDelay: Never, ServerQueue: Never, ServerPrefill: Never,
+		ReasoningTokens: -1, FirstCall: Never,
 	}
 }
 
@@ -329,18 +337,37 @@ func (r *Request) TokenGap(i int) (each time.Duration, tokens int) {
 func (r *Request) chunkGap(i int) (gap time.Duration, chunks int) { return r.Gap(i), 1 }
 
 // Cached is what the usage says of the prefix cache, with never more tokens than the prompt has.
-func (r *Request) Cached() CacheHits { return r.hits(r.CachedTokens, r.CachedKnown) }
+func (r *Request) Cached() TokenShare { return r.hits(r.CachedTokens, r.CachedKnown) }
+
+// Reasoning are the output tokens before the visible answer, never more than there are.
+func (r *Request) Reasoning() TokenShare {
+	if r.ReasoningTokens < 0 {
+		return TokenShare{}
+	}
+	return TokenShare{Tokens: min(r.ReasoningTokens, r.OutputTokens), Requests: 1, Of: r.OutputTokens}
+}
+
+// Accepted are the draft tokens that the model took over.
+func (r *Request) Accepted() TokenShare {
+	if r.DraftTokens <= 0 {
+		return TokenShare{}
+	}
+	return TokenShare{Tokens: min(r.AcceptedTokens, r.DraftTokens), Requests: 1, Of: r.DraftTokens}
+}
+
+// FirstCallLatency is the time to the beginning of the first tool call.
+func (r *Request) FirstCallLatency() time.Duration { return Since(r.Sent, r.FirstCall) }
 
 // Ideal are the hits of a prefix cache without bounds; none where they were not counted.
-func (r *Request) Ideal() CacheHits {
+func (r *Request) Ideal() TokenShare {
 	if !r.IdealKnown {
-		return CacheHits{}
+		return TokenShare{}
 	}
 	return r.hits(r.IdealTokens, true)
 }
 
-func (r *Request) hits(tokens int, known bool) CacheHits {
-	h := CacheHits{Tokens: max(0, min(tokens, r.InputTokens))}
+func (r *Request) hits(tokens int, known bool) TokenShare {
+	h := TokenShare{Tokens: max(0, min(tokens, r.InputTokens))}
 	if known {
 		h.Requests, h.Of = 1, r.InputTokens
 	}

@@ -13,7 +13,12 @@ type Counts struct {
 	InputTokens, OutputTokens, Inputs int
 	// Cached is by the usage of the successes; Ideal are the hits of a prefix cache without bounds: see
 	// Request.IdealTokens.
-	Cached, Ideal CacheHits
+	Cached, Ideal TokenShare
+	// Reasoning are the output tokens before the visible answer, and Accepted the draft tokens that the model took over,
+	// by the usage of the successes.
+	Reasoning, Accepted TokenShare
+	// Calling are the successes whose answer calls tools, Calls how many in all.
+	Calling, Calls int
 	// Audio is the length of the recordings of the successes.
 	Audio time.Duration
 	// Refusals are the successes whose answer is a refusal. Judged answers had to have a form: Correct ones had it,
@@ -36,6 +41,8 @@ func CountsOf(q *Request) Counts {
 	}
 	c.Completed, c.InputTokens, c.OutputTokens, c.Inputs = 1, q.InputTokens, q.OutputTokens, max(1, q.Inputs)
 	c.Cached, c.Ideal, c.Audio = q.Cached(), q.Ideal(), q.Audio
+	c.Reasoning, c.Accepted = q.Reasoning(), q.Accepted()
+	c.Calling, c.Calls = one(q.Calls > 0), q.Calls
 	c.Refusals, c.Judged = one(q.Refusal), one(q.Judgement.Judged)
 	c.Correct, c.Lenient = one(q.Judgement.Correct()), one(q.Judgement.Judged && q.Judgement.Lenient)
 	return c
@@ -56,6 +63,9 @@ func (c *Counts) Merge(o *Counts) {
 	c.Inputs, c.Audio, c.Redials = c.Inputs+o.Inputs, c.Audio+o.Audio, c.Redials+o.Redials
 	c.Cached.Join(o.Cached)
 	c.Ideal.Join(o.Ideal)
+	c.Reasoning.Join(o.Reasoning)
+	c.Accepted.Join(o.Accepted)
+	c.Calling, c.Calls = c.Calling+o.Calling, c.Calls+o.Calls
 	c.Refusals, c.Judged = c.Refusals+o.Refusals, c.Judged+o.Judged
 	c.Correct, c.Lenient = c.Correct+o.Correct, c.Lenient+o.Lenient
 	c.MetCount.Join(o.MetCount)
@@ -109,17 +119,15 @@ func (s *Slice) add(q *Request, counts *Counts) {
 	}
 }
 
-// CacheHits are the hits of a prefix cache by successful requests: of the server's by their usage, or of an ideal one.
-type CacheHits struct {
-	// Tokens of the prompts came from the cache.
+// TokenShare are some of the tokens of successful requests, such as those of prompts that came from a prefix cache.
+type TokenShare struct {
 	Tokens int
-	// Requests are those of which it is known how many, if only 0; their prompts have Of tokens.
+	// Requests are those of which it is known how many, if only 0; they have Of tokens in all.
 	Requests, Of int
 }
 
-// Rate is the share of the prompts' tokens that came from the cache, of the requests of which it is known; Unsaid
-// without one.
-func (h CacheHits) Rate() float64 { return over(float64(h.Tokens), float64(h.Of)) }
+// Rate is the share of the tokens, of the requests of which it is known; Unsaid without one.
+func (h TokenShare) Rate() float64 { return over(float64(h.Tokens), float64(h.Of)) }
 
 // A cache that knows cacheExcess more of the tokens than the prompts share is no coincidence, once cacheTokens were
 // looked up.
@@ -139,6 +147,6 @@ func CacheKnowsMore(had, tokens, common float64) bool {
 }
 
 // Join adds other hits.
-func (h *CacheHits) Join(o CacheHits) {
+func (h *TokenShare) Join(o TokenShare) {
 	h.Tokens, h.Requests, h.Of = h.Tokens+o.Tokens, h.Requests+o.Requests, h.Of+o.Of
 }

@@ -31,7 +31,7 @@ const (
 
 // CachedShare is the share of prompts that came from the server's prefix cache: by the usage of answers where it says
 // so, else by the server's counters over the same time; Unsaid without either.
-func CachedShare(usage CacheHits, server *ServerReport) (share float64, source CacheSource) {
+func CachedShare(usage TokenShare, server *ServerReport) (share float64, source CacheSource) {
 	switch {
 	case usage.Of > 0:
 		return usage.Rate(), CacheFromUsage

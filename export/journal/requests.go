@@ -76,6 +76,17 @@ func (l *line) request(q *metrics.Request) {
 	} else if q.IdealKnown {
 		l.putWhole("ideal_tokens", int64(q.IdealTokens))
 	}
+	if v := q.ReasoningTokens; !l.reads() && v >= 0 {
+		l.putWhole("reasoning_tokens", int64(v))
+	} else if l.reads() {
+		if l.count("reasoning_tokens", &q.ReasoningTokens); l.o.Get("reasoning_tokens") == nil {
+			q.ReasoningTokens = -1
+		}
+	}
+	l.count("draft_tokens", &q.DraftTokens)
+	l.count("accepted_tokens", &q.AcceptedTokens)
+	l.count("calls", &q.Calls)
+	l.moment("first_call_us", &q.FirstCall)
 	l.moment("server_queue_us", &q.ServerQueue)
 	l.moment("server_prefill_us", &q.ServerPrefill)
 	l.count("max_tokens", &q.MaxTokens)

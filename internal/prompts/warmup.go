@@ -104,7 +104,7 @@ func Prime(ctx context.Context, load loadgen.Options, prefix []int) (words strin
 	turn := datasets.Turn{TokenIDs: prefix, InputTokens: len(prefix), MaxTokens: 1}
 	turns := slices.Repeat([]datasets.Turn{turn}, len(load.All()))
 	loadgen.Try(ctx, load, turns, 0)
-	var hits metrics.CacheHits
+	var hits metrics.TokenShare
 	for _, q := range loadgen.Try(ctx, load, turns, 0) {
 		if !q.OK() {
 			return fmt.Sprintf("the prefix that is to be in the cache could not be sent: %s: %s", q.Failure,

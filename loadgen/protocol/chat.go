@@ -59,6 +59,15 @@ func (Chat) read(r *Reader, data []byte, part string) (m Message, err error) {
 		return m, fmt.Errorf("a choice of the completions protocol, without %s: %s", part, Excerpt(data))
 	}
 	err = m.readDelta(said)
+	for i, call := range said.GetArray("tool_calls") {
+		if at := call.Get("index"); at != nil {
+			i = at.GetInt()
+		}
+		if i >= r.calls && i < mostCalls { // the parts of one call have one index
+			m.Calls += i + 1 - r.calls
+			r.calls = i + 1
+		}
+	}
 	m.Counts = m.Counts || part == "message"
 	if err != nil {
 		return m, excerpted(err, data)
@@ -66,6 +75,9 @@ func (Chat) read(r *Reader, data []byte, part string) (m Message, err error) {
 	m.count(choice.GetArray("logprobs", "content"))
 	return m, nil
 }
+
+// mostCalls bounds the index of a tool call.
+const mostCalls = 1 << 16
 
 func appendMessages(dst []byte, t *datasets.Turn) []byte {
 	if len(t.Messages) > 0 {

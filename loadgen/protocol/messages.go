@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/valyala/fastjson"
@@ -112,6 +113,8 @@ func (Messages) Event(r *Reader, data []byte) (m Message, err error) {
 	case "message_start":
 		m.Usage = readUsage(v.Get("message", "usage"), anthropicUsage)
 		m.Usage.Output = -1 // provisional
+	case "content_block_start":
+		m.Calls = uses(v.Get("content_block"))
 	case "content_block_delta":
 		delta := v.Get("delta")
 		m.Answer, m.Reasoning = delta.GetStringBytes("text"), delta.GetStringBytes("thinking")
@@ -140,6 +143,14 @@ func anthropicFinish(reason []byte) []byte {
 	return reason
 }
 
+// uses is 1 for a block that is a tool call.
+func uses(block *fastjson.Value) int {
+	if bytes.HasSuffix(block.GetStringBytes("type"), []byte("tool_use")) {
+		return 1
+	}
+	return 0
+}
+
 // Whole reads an answer that is not a stream.
 func (Messages) Whole(r *Reader, body []byte) (m Message, err error) {
 	v, err := r.parse(&m, body)
@@ -150,6 +161,7 @@ func (Messages) Whole(r *Reader, body []byte) (m Message, err error) {
 		text := block.GetStringBytes("text")
 		m.Answer = append(m.Answer, text...)
 		m.More = m.More || text == nil
+		m.Calls += uses(block)
 		m.Counts = true
 	}
 	m.Output = len(m.Answer) > 0 || m.More

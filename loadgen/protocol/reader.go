@@ -38,6 +38,8 @@ type Message struct {
 	Usage             Usage
 	// Refusal: the answer is a refusal, as the server says.
 	Refusal bool
+	// Calls is the number of tool calls that begin in the message.
+	Calls int
 	// Failure is the server's report of an error, "" for none.
 	Failure string
 }
@@ -63,6 +65,7 @@ type Reader struct {
 	// Several: the request asks for more than one answer.
 	Several bool
 
+	calls   int // tool calls of the answer so far
 	parsers *Parsers
 	parser  *fastjson.Parser // lent for an event, nil between two
 	large   bool
@@ -114,6 +117,9 @@ func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
 		m.Usage.Merge(readUsage(v.Get("usage"), choicesUsage))
 	}
 	r.Clocks.read(v)
+	if timings := v.Get("timings"); timings != nil { // llama.cpp's
+		m.Usage.draft(countOf(timings, "draft_n"), countOf(timings, "draft_n_accepted"))
+	}
 	return v, nil
 }
 

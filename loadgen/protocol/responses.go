@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"github.com/valyala/fastjson"
 
 	"benchtop/datasets"
@@ -20,8 +21,9 @@ func (Responses) Traits() Traits {
 	return Traits{Name: "openai-responses", Path: "/v1/responses", Suffixes: []string{"responses"},
 		ContentType: "application/json",
 		Streams:     true,
-		Chunk:       "an event response.output_text.delta, response.reasoning_text.delta or response.refusal.delta",
-		Ending:      "response.completed or response.incomplete", Member: "output", LengthField: maxOutputTokens,
+		Chunk: "an event response.output_text.delta, response.reasoning_text.delta, " +
+			"response.function_call_arguments.delta or response.refusal.delta",
+		Ending: "response.completed or response.incomplete", Member: "output", LengthField: maxOutputTokens,
 		FullLength: true,
 		Forms:      datasets.AsText, Templates: true}
 }
@@ -68,6 +70,14 @@ func (Responses) Event(r *Reader, data []byte) (m Message, err error) {
 		if logprobs := v.GetArray("logprobs"); len(logprobs) > 0 { // an empty list stands in every event
 			m.count(logprobs)
 		}
+	case "response.function_call_arguments.delta":
+		m.Counts, m.Ours, m.Output, m.More = true, true, true, true
+		if r.calls == 0 { // the item was not told of
+			m.Calls, r.calls = 1, 1
+		}
+	case "response.output_item.added":
+		m.Calls = calls(v.Get("item"))
+		r.calls += m.Calls
 	case "response.completed", "response.incomplete":
 		r.Clocks.read(v)                 // llama.cpp's
 		r.Clocks.read(v.Get("response")) // vLLM's
@@ -82,6 +92,14 @@ func (Responses) Event(r *Reader, data []byte) (m Message, err error) {
 		m.Failure = foreign(v)
 	}
 	return m, nil
+}
+
+// calls is 1 for an item that is a tool call, of a function or of the server's own.
+func calls(item *fastjson.Value) int {
+	if bytes.HasSuffix(item.GetStringBytes("type"), []byte("_call")) {
+		return 1
+	}
+	return 0
 }
 
 // readResponse reads the end of a response: its finish reason in the words of completions, and its usage.
@@ -120,6 +138,7 @@ func (Responses) Whole(r *Reader, body []byte) (m Message, err error) {
 			}
 		}
 		m.Counts = true
+		m.Calls += calls(item)
 		m.More = m.More || string(item.GetStringBytes("type")) != "message"
 	}
 	m.Output = len(m.Answer) > 0 || m.More

@@ -21,7 +21,7 @@ type sessions struct {
 type conversation struct {
 	metrics.TurnCounts
 	warming bool // a turn of it was in the warm-up
-	cached  metrics.CacheHits
+	cached  metrics.TokenShare
 	busy    []span // in order of time, apart from each other
 }
 

@@ -116,7 +116,7 @@ func TestTurns(t *testing.T) {
 	if !slices.Equal(sizes[31:], []int{1, 32, 64, 128, 244}) || r.Turns[0].Completed != 1 || r.Turns[0].Failed != 1 {
 		t.Errorf("%d; first %+v", sizes, r.Turns[0])
 	}
-	want := metrics.CacheHits{Tokens: 32 * 45, Requests: 16, Of: 1600}
+	want := metrics.TokenShare{Tokens: 32 * 45, Requests: 16, Of: 1600}
 	if g := r.Turns[32]; g.Ideal != want || g.Ideal.Rate() != .9 || g.Cached.Requests != 32 {
 		t.Errorf("%+v, want %+v", g, want)
 	}

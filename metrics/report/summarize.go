@@ -64,6 +64,7 @@ type summary struct {
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
 	wrong                 metrics.WrongAccumulator
+	calls, accepted       metrics.Sample  // of successes: time to the first tool call, share of the drafts
 	again, first          metrics.Sample  // TTFT of successes by whether their prompts were sent before
 	paces                 metrics.Sample  // TPOT of the successes with an output speed
 	vllmTTFT              metrics.Sample  // as vLLM 0.33 counts chunks
@@ -208,6 +209,12 @@ func (s *summary) success(q *metrics.Request) {
 	}
 	s.lengths.Add(q, s.run.Plan.Context)
 	s.wrong.Add(q)
+	if q.FirstCall != metrics.Never {
+		s.calls.Add(q.FirstCallLatency().Seconds())
+	}
+	if share := q.Accepted().Rate(); metrics.Said(share) {
+		s.accepted.Add(share)
+	}
 	if q.IdealKnown && q.Turn == 0 && r.Plan.Conversations == nil {
 		of := &s.first
 		if float64(q.IdealTokens) >= repeatShare*float64(q.InputTokens) {
@@ -266,6 +273,8 @@ func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
 	r.Unreached = s.levels.Outages.Gone()
 	again, first := s.again.Statistic(nil), s.first.Statistic(nil)
 	r.Repeats = metrics.Repeats{Again: again.N, First: first.N, AgainTTFT: again.Median, FirstTTFT: first.Median}
+	r.FirstCalls = s.calls.Statistic(r.Plan.Percentiles)
+	r.Acceptance = s.accepted.Shares([]float64{10, 90})
 	r.Lengths, r.Wrong = s.lengths.Lengths(), s.wrong.Sorted()
 	work := metrics.GPUWork{OutputTokens: r.OutputTokens, InputTokens: r.InputTokens, Length: s.length()}
 	if r.Judges() {

@@ -118,7 +118,7 @@ func drawCache(c screen.Canvas, v *View) {
 // cacheRow are hits of the prefix cache as the requests tell them.
 type cacheRow struct {
 	name string
-	metrics.CacheHits
+	metrics.TokenShare
 }
 
 // cacheRows are the hits by the usage of answers, and those of an ideal cache, as far as they are known.

@@ -122,8 +122,8 @@ func MonstrousPages() metrics.Snapshot {
 		group := metrics.Group{Class: strings.Repeat("漢\x1b[2J", i), First: i % 3, Last: math.MaxInt}
 		group.Counts = metrics.Counts{
 			Completed: math.MaxInt, Failed: i % 2, MetCount: metrics.MetCount{Good: -i},
-			Cached: metrics.CacheHits{Tokens: math.MinInt, Of: i % 3},
-			Ideal:  metrics.CacheHits{Tokens: math.MaxInt, Of: -1},
+			Cached: metrics.TokenShare{Tokens: math.MinInt, Of: i % 3},
+			Ideal:  metrics.TokenShare{Tokens: math.MaxInt, Of: -1},
 		}
 		s.Classes = append(s.Classes, group)
 		group.Histograms = waits

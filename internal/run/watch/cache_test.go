@@ -15,7 +15,7 @@ import (
 func TestCacheAlarm(t *testing.T) {
 	type look struct{ queries, hits float64 }
 	// count where the page does not tell
-	answers := metrics.Counts{InputTokens: 20_000, Cached: metrics.CacheHits{Requests: 9, Of: 9000, Tokens: 8550}}
+	answers := metrics.Counts{InputTokens: 20_000, Cached: metrics.TokenShare{Requests: 9, Of: 9000, Tokens: 8550}}
 	unsaid := math.NaN()
 	for _, c := range []struct {
 		name  string

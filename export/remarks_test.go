@@ -321,7 +321,9 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 func TestContent(t *testing.T) {
 	run, qs := sampleRun()
 	quiet := summarize(t, run, qs)
-	for _, word := range []string{"Tool calls", "Reasoning:", "draft tokens", `"tool_calls"`, `"reasoning"`, `"drafts"`} {
+	for _, word := range []string{
+		"Tool calls", "Reasoning:", "draft tokens", `"tool_calls"`, `"reasoning"`, `"drafts"`,
+	} {
 		if strings.Contains(Remarks(quiet)+resultJSON(t, quiet), word) {
 			t.Errorf("%s in a usual run", word)
 		}
@@ -335,13 +337,15 @@ func TestContent(t *testing.T) {
 	r := summarize(t, run, qs)
 	for _, want := range []string{"Tool calls: 6 in 3 of 3 answers; the median time to the first is 100 ms.",
 		"Reasoning: 30 % of the output tokens, by the usage of 3 answers.",
-		"Speculative decoding: 27 % of the draft tokens accepted, by 3 answers; by answer\n  from 20 % (p10) to 36 % (p90)."} {
+		"Speculative decoding: 27 % of the draft tokens accepted, by 3 answers; by answer\n" +
+			"  from 20 % (p10) to 36 % (p90)."} {
 		if !strings.Contains(Remarks(r), want) {
 			t.Errorf("no %q in %s", want, Remarks(r))
 		}
 	}
 	for _, want := range []string{`"tool_calls": {"answers": 3, "calls": 6, "first_ms": {"n": 3, "mean": 100`,
-		`"reasoning": {"requests": 3, "tokens": 3, "share": 0.3}`, `"drafts": {"requests": 3, "tokens": 30, "accepted": 8, `} {
+		`"reasoning": {"requests": 3, "tokens": 3, "share": 0.3}`,
+		`"drafts": {"requests": 3, "tokens": 30, "accepted": 8, `} {
 		if !strings.Contains(resultJSON(t, r), want) {
 			t.Errorf("no %s in %s", want, resultJSON(t, r))
 		}

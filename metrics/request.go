@@ -157,9 +157,8 @@ type Request struct {
 	// IdealKnown: they were counted, if only as 0.
 	IdealTokens int
 	IdealKnown  bool
-	// ReasoningTokens of the output came before the visible answer. DraftTokens were proposed by speculative decoding, of
-	// which the model took over AcceptedTokens. All by the usage of the answer; ReasoningTokens are -1 where it does not
-	// say, drafts 0.
+	// By the usage of the answer, ReasoningTokens of the output came before the visible answer, -1 for unknown, and
+	// speculative decoding proposed DraftTokens, of which the model took over AcceptedTokens; 0 for none or unknown.
 	ReasoningTokens, DraftTokens, AcceptedTokens int
 	// Calls is the number of tool calls in the answer, FirstCall when the first of them began.
 	Calls     int

@@ -14,8 +14,8 @@ type Counts struct {
 	// Cached is by the usage of the successes; Ideal are the hits of a prefix cache without bounds: see
 	// Request.IdealTokens.
 	Cached, Ideal TokenShare
-	// Reasoning are the output tokens before the visible answer, and Accepted the draft tokens that the model took over,
-	// by the usage of the successes.
+	// By the usage of the successes, Reasoning are the output tokens before the visible answer, Accepted the draft
+	// tokens that the model took over.
 	Reasoning, Accepted TokenShare
 	// Calling are the successes whose answer calls tools, Calls how many in all.
 	Calling, Calls int

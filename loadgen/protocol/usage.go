@@ -20,7 +20,8 @@ const mostTokens = 1 << 31
 type usageNames struct{ input, output, details, outputDetails string }
 
 var (
-	choicesUsage   = usageNames{"prompt_tokens", "completion_tokens", "prompt_tokens_details", "completion_tokens_details"}
+	choicesUsage = usageNames{"prompt_tokens", "completion_tokens", "prompt_tokens_details",
+		"completion_tokens_details"}
 	responsesUsage = usageNames{"input_tokens", "output_tokens", "input_tokens_details", "output_tokens_details"}
 	anthropicUsage = usageNames{"input_tokens", "output_tokens", "", ""}
 )

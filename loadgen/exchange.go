@@ -71,6 +71,7 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 		whole: x.whole[:0], opening: x.opening[:0],
 		q: q, sink: sink, chunkEvent: event.Event{Kind: event.Chunk, Request: q}, delay: metrics.Never,
 	}
+	x.sse.lines = e.encoder.traits.Lines
 	x.reader.Begin(&e.parsers)
 	return x
 }

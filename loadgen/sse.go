@@ -22,6 +22,7 @@ const (
 // The zero value is ready; reset makes it so again and keeps the buffers.
 type sseParser struct {
 	most    int    // bytes of an event, if more than eventLeast
+	lines   bool   // each line is the data of an event of its own: newline-delimited JSON
 	line    []byte // the beginning of an incomplete line
 	data    []byte // the data lines of the event so far
 	name    []byte // its event field
@@ -112,6 +113,9 @@ func (p *sseParser) endLine(line []byte, emit func(name, data []byte) error) err
 	}
 	if len(line) == 0 {
 		return p.dispatch(emit)
+	}
+	if p.lines {
+		return emit(nil, line)
 	}
 	field, value, _ := bytes.Cut(line, []byte{':'})
 	value = bytes.TrimPrefix(value, []byte{' '})

@@ -21,7 +21,7 @@ Runs the simulated server alone: the endpoints of vLLM with the queue, batch and
 continuous-batching engine, without a model. Ctrl-C stops it. --profile selects the server; its capacity in
 requests per second is given for 256 input and 64 output tokens.
 
-It generates at /v1/completions, /v1/chat/completions, /v1/responses, /v1/messages and
+It generates at /v1/completions, /v1/chat/completions, /v1/responses, /v1/messages, /api/chat and
 /v1/audio/transcriptions and /translations. It only reads prompts at /v1/embeddings, /embeddings (of
 Infinity), /pooling, /score and /rerank. POST /pause?mode=wait holds new requests back until /resume.
 

@@ -26,7 +26,9 @@ func (g *generation) openEvents(ctx context.Context, w http.ResponseWriter) (*ev
 	e := &events{w: w, flush: http.NewResponseController(w), fault: g.arrival.fault}
 	e.halfway = func() error { return g.engine.delay(ctx, e.fault.duration()) }
 	e.enc = newEncoder(&e.bytes)
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	}
 	w.WriteHeader(http.StatusOK)
 	return e, e.flush.Flush()
 }
@@ -42,6 +44,15 @@ func (e *events) send(name string, v any) error {
 		return err
 	}
 	e.bytes.WriteByte('\n')
+	return e.end()
+}
+
+// line writes v in a line of its own, for streams of such.
+func (e *events) line(v any) error {
+	e.begin()
+	if err := e.enc.Encode(v); err != nil { // ends the line
+		return err
+	}
 	return e.end()
 }
 

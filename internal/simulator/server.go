@@ -64,6 +64,7 @@ func New(p Profile) *Server {
 		{http.MethodPost, "/v1/chat/completions", s.generates(s.chatCompletions)},
 		{http.MethodPost, "/v1/responses", s.generates(s.responses)},
 		{http.MethodPost, "/v1/messages", s.generatesWith((*apiError).messagesBody, s.messages)},
+		{http.MethodPost, "/api/chat", s.generates(s.ollama)},
 		{http.MethodPost, "/v1/audio/transcriptions", s.generates(s.transcriptions)},
 		{http.MethodPost, "/v1/audio/translations", s.generates(s.translations)},
 		{http.MethodPost, "/v1/embeddings", s.generates(s.embeddings)},

@@ -34,7 +34,7 @@ const (
 )
 
 // lengthFields are those of all protocols.
-var lengthFields = []string{maxTokens, maxCompletionTokens, maxOutputTokens}
+var lengthFields = []string{maxTokens, maxCompletionTokens, maxOutputTokens, "num_predict"}
 
 // Length is the output length that the body of a request asks for, 0 where it names none. Of several fields the
 // protocol's own counts, as with vLLM. most is the largest of them: a server may go by any.
@@ -97,6 +97,11 @@ func (a Ask) object(dst []byte, t Traits, fields []bodyField) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	return appendFields(dst, a.Turn, fields), nil
+}
+
+// appendFields appends an object.
+func appendFields(dst []byte, t *datasets.Turn, fields []bodyField) []byte {
 	dst = append(dst, '{')
 	for i, f := range fields {
 		if i > 0 {
@@ -105,12 +110,12 @@ func (a Ask) object(dst []byte, t Traits, fields []bodyField) ([]byte, error) {
 		dst = pyjson.AppendString(dst, f.name)
 		dst = append(dst, ": "...)
 		if f.turn != nil {
-			dst = f.turn(dst, a.Turn)
+			dst = f.turn(dst, t)
 		} else {
 			dst = append(dst, f.json...)
 		}
 	}
-	return append(dst, '}'), nil
+	return append(dst, '}')
 }
 
 func (a Ask) complete(t Traits, fields []bodyField) ([]bodyField, error) {

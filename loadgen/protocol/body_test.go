@@ -308,7 +308,7 @@ func TestGoldenBodies(t *testing.T) {
 	}
 	for _, p := range All() {
 		if name := p.Traits().Name; !sent[name] &&
-			!slices.Contains([]string{"sglang", "lmdeploy", "llama.cpp", "tgi", "anthropic-messages"}, name) {
+			!slices.Contains([]string{"sglang", "lmdeploy", "llama.cpp", "tgi", "anthropic-messages", "ollama"}, name) {
 			t.Errorf("no body of backend %s", name)
 		}
 	}

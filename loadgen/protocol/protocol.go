@@ -36,6 +36,7 @@ type Traits struct {
 	KeyFrom     string
 	KeyHeader   string
 	Streams     bool   // an answer is a stream of events unless the request asks otherwise
+	Lines       bool   // each line of the stream is an event
 	Chunk       string // the kind of event that counts as a chunk, in words; "" where answers do not stream
 	Ending      string // the end of a complete stream, for error messages
 	Member      string // of a whole answer that holds its output
@@ -68,7 +69,7 @@ type Ask struct {
 
 // All are the protocols there are.
 func All() []Protocol {
-	all := []Protocol{Completions{"vllm"}, Default(), Chat{}, Responses{}, Messages{}, Audio{}}
+	all := []Protocol{Completions{"vllm"}, Default(), Chat{}, Responses{}, Messages{}, Ollama{}, Audio{}}
 	for i := range poolings {
 		all = append(all, Pooling{poolings[i].name})
 	}

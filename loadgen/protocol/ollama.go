@@ -10,8 +10,8 @@ import (
 	"benchtop/internal/pyjson"
 )
 
-// Ollama is Ollama's own chat protocol, whose stream is an object in each line. A chunk is a line with content, thinking
-// or tool calls. Fields of a request that sample or bound an answer stand in its options.
+// Ollama is Ollama's own chat protocol, whose stream is an object in each line. A chunk is a line with content,
+// thinking or tool calls. Fields of a request that sample or bound an answer stand in its options.
 type Ollama struct{}
 
 // Traits are those of Ollama.

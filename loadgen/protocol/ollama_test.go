@@ -40,7 +40,8 @@ func TestOllamaStream(t *testing.T) {
 	for _, line := range []string{
 		`{"model":"m","message":{"role":"assistant","content":"","thinking":"hm"},"done":false}`,
 		`{"model":"m","message":{"role":"assistant","content":"He"},"done":false}`,
-		`{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f"}}]},"done":false}`,
+		`{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f"}}]},` +
+			`"done":false}`,
 		`{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"length",` +
 			`"prompt_eval_count":26,"prompt_eval_duration":130079000,"eval_count":298}`,
 	} {

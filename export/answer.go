@@ -188,7 +188,7 @@ func goodShares(r *metrics.Report) string {
 	tiers := r.Plan.TiersUnder(r.Objectives)
 	var all []string
 	for i, tier := range tiers {
-		good, of := r.Good, r.Completed+r.Failed
+		good, of := r.Good, r.Counts.Ended()
 		if len(r.Levels) == 1 && r.Levels[0].Requests > 0 { // counted from the scheduled time, as for all levels
 			good, of = r.Levels[0].Tier(i).Good, r.Levels[0].Tier(i).Requests
 		} else if i > 0 {

@@ -91,6 +91,10 @@ func (l *line) request(q *metrics.Request) {
 	text(l, "wrong_detail", &q.Judgement.Detail)
 	l.flag("vllm_correct", &q.Judgement.Lenient)
 	l.count("redials", &q.Redials)
+	for i, reason := range metrics.RetryReasons {
+		l.count("retries_"+reason, &q.Retries[i])
+	}
+	l.moment("last_try_us", &q.LastTry)
 }
 
 // chunks writes the chunks, or reads those that cutChunks left in the line.

@@ -199,7 +199,7 @@ type Request struct {
 	Judgement Judgement
 	// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write.
 	Redials int
-	// Retries are the tries before the last, LastTry is when the first byte of the last was sent; Never for one try.
+	// Retries are the tries before the last. Where there are some, LastTry is when the first byte of the last was sent.
 	// Sent is that of the first try, or when it began where its connection was refused, so that latencies are those of
 	// the user.
 	Retries Retries
@@ -290,10 +290,16 @@ func (r *Request) OfUser() *Request {
 // OfLastTry is explained at OfUser.
 func (r *Request) OfLastTry() *Request {
 	q := *r
-	if r.LastTry != Never {
-		q.Sent = r.LastTry
-	}
+	q.Sent = r.lastSent()
 	return &q
+}
+
+// lastSent is when the first byte of the last try was sent.
+func (r *Request) lastSent() time.Duration {
+	if r.Retries.Sum() > 0 {
+		return r.LastTry
+	}
+	return r.Sent
 }
 
 // Reached reports whether the outcome proves that the server was reachable. A stall, a time-out and a fault of the

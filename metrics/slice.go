@@ -14,8 +14,9 @@ type Counts struct {
 	// Cached is by the usage of the successes; Ideal are the hits of a prefix cache without bounds: see
 	// Request.IdealTokens.
 	Cached, Ideal CacheHits
-	// Abandoned requests are those whose users left: Unanswered of them without a token, and the prompts of these are
-	// WastedInput, while WastedOutput are the tokens that came to the others. Both are tokens.
+	// Abandoned requests are those whose users left, Unanswered of them without a token. WastedOutput are the tokens that
+	// came to them, WastedInput those of the prompts that the server had when they left without one: not of those whom
+	// it had turned away.
 	Abandoned, Unanswered, WastedInput, WastedOutput int
 	// Retries are tries of requests with any outcome, Retried the requests that had some, GaveUp those of them that
 	// failed in the end. GoodUsers and GoodTries are the successes that met the objectives of the plan from their due
@@ -43,8 +44,9 @@ func CountsOf(q *Request) Counts {
 		c.Cancelled = 1
 		return c
 	case q.Failure == Abandoned:
-		if c.Abandoned, c.WastedOutput = 1, q.OutputTokens; q.FirstChunk == Never {
-			c.Unanswered, c.WastedInput = 1, q.InputTokens
+		c.Abandoned, c.WastedOutput, c.Unanswered = 1, q.OutputTokens, one(q.FirstChunk == Never)
+		if waited := q.Status == 0 || q.Status == 200; c.Unanswered == 1 && waited && q.Sent != Never {
+			c.WastedInput = q.InputTokens
 		}
 		return c
 	default:

@@ -274,6 +274,12 @@ func (v *View) groupFigures(rows []groupRow) columns[*groupRow] {
 	if failed > 0 {
 		out = append(out, column[*groupRow]{"failed", 7, failedOf, 0})
 	}
+	if v.plan().Abandon != "" {
+		out = append(out, column[*groupRow]{"left", 6, func(r *groupRow) screen.Span { return countCell(r.Abandoned) }, 1})
+	}
+	if v.plan().Retry != "" {
+		out = append(out, column[*groupRow]{"retried", 8, func(r *groupRow) screen.Span { return countCell(r.Retried) }, 1})
+	}
 	for i, col := range cacheColumnsOf(rows) {
 		col.spare = 6 + i
 		out = append(out, col)

@@ -60,8 +60,8 @@ func userCounts(p *metrics.Plan, c *metrics.Counts) (o object) {
 func (t *remarks) users() {
 	r, p := t.r, &t.r.Plan
 	if p.Abandon != "" {
-		t.add("Users who left (%s): %d, %d of them without a token; neither successes nor failures, but their TTFT and "+
-			"ITL count. Wasted on them: %s, and %s of those who had none.", p.Abandon, r.Abandoned, r.Unanswered,
+		t.add("Users who left (%s): %d, %d of them without a token; neither successes nor failures, but their TTFT "+
+			"and ITL count. Wasted on them: %s, and %s of those who had none.", p.Abandon, r.Abandoned, r.Unanswered,
 			text.Count(r.WastedOutput, "output token"), text.Count(r.WastedInput, "prompt token"))
 	}
 	if p.Retry != "" {

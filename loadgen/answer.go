@@ -56,13 +56,11 @@ func (x *exchange) stream(c *conn.Conn) error {
 		if len(piece) > 0 {
 			arrival := c.Arrived()
 			x.at, x.delay = arrival.At, arrival.Delay
-			if rate := e.options.Users.ByteRate; rate > 0 && x.user.active {
-				if !x.catchUp() {
-					return errStop
-				}
-				x.user.reading = x.user.reading.Add(time.Duration(float64(len(piece)) / rate * float64(time.Second)))
+			problem := errStop
+			if x.userReads(len(piece)) {
+				problem = x.parse(piece, isStream)
 			}
-			if problem := x.parse(piece, isStream); problem != nil {
+			if problem != nil {
 				if problem != errStop {
 					x.fail(metrics.FailedMalformed, problem.Error())
 				}

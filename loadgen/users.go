@@ -75,8 +75,8 @@ const (
 	pauseJitter  = 0.25
 )
 
-// retryPause is the time before the try after so many: what the server asks for, or else the user's own, with a draw from 0
-// to 1.
+// retryPause is the time before the try after so many: what the server asks for, or else the user's own, with a draw
+// from 0 to 1.
 func retryPause(tries int, asked time.Duration, draw float64) time.Duration {
 	if asked > 0 {
 		return asked
@@ -85,8 +85,8 @@ func retryPause(tries int, asked time.Duration, draw float64) time.Duration {
 	return time.Duration(float64(own) * (1 - pauseJitter*draw))
 }
 
-// readRetryAfter reads the header Retry-After (RFC 9110, section 10.2.3): seconds, or a date. It is 0 for none, for one that
-// cannot be read, and for the past.
+// readRetryAfter reads the header Retry-After (RFC 9110, section 10.2.3): seconds, or a date. It is 0 for none, for one
+// that cannot be read, and for the past.
 func readRetryAfter(value string, now time.Time) time.Duration {
 	const most = 365 * 24 * time.Hour
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
@@ -177,8 +177,19 @@ func (x *exchange) userTakes(m *protocol.Message) error {
 	return nil
 }
 
-// catchUp waits until the user has read what came before; false if the run cut the request meanwhile. What comes next is
-// read now, whenever it arrived.
+// userReads takes a piece of an answer at the user's rate; false if the run cut the request meanwhile.
+func (x *exchange) userReads(bytes int) bool {
+	rate := x.engine.options.Users.ByteRate
+	if rate <= 0 || !x.user.active {
+		return true
+	}
+	ok := x.catchUp()
+	x.user.reading = x.user.reading.Add(time.Duration(float64(bytes) / rate * float64(time.Second)))
+	return ok
+}
+
+// catchUp waits until the user has read what came before; false if the run cut the request meanwhile. What comes next
+// is read now, whenever it arrived.
 func (x *exchange) catchUp() bool {
 	wait := time.Until(x.user.reading)
 	if !x.rest(wait) {

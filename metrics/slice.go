@@ -14,9 +14,9 @@ type Counts struct {
 	// Cached is by the usage of the successes; Ideal are the hits of a prefix cache without bounds: see
 	// Request.IdealTokens.
 	Cached, Ideal CacheHits
-	// Abandoned requests are those whose users left, Unanswered of them without a token. WastedOutput are the tokens that
-	// came to them, WastedInput those of the prompts that the server had when they left without one: not of those whom
-	// it had turned away.
+	// Abandoned requests are those whose users left, Unanswered of them without a token. WastedOutput are the tokens
+	// that came to them, WastedInput those of the prompts that the server had when they left without one: not of those
+	// whom it had turned away.
 	Abandoned, Unanswered, WastedInput, WastedOutput int
 	// Retries are tries of requests with any outcome, Retried the requests that had some, GaveUp those of them that
 	// failed in the end. GoodUsers and GoodTries are the successes that met the objectives of the plan from their due

@@ -197,7 +197,8 @@ const (
 	classFast
 	classMedium
 	classSlow
-	// classFailed and classCancelled are the time after the last chunk of a request that failed, or was cut or abandoned.
+	// classFailed and classCancelled are the time after the last chunk of a request that failed, or that was cut
+	// or abandoned.
 	classFailed
 	classCancelled
 	classes

@@ -113,7 +113,7 @@ func roundTripRequests(t *testing.T) []metrics.Request {
 	_, sample := eventtest.Sample()
 	zero := metrics.Request{ReadDelay: metrics.Never, VLLMLater: metrics.Never, LastTry: metrics.Never,
 		IdealKnown: true,
-		Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
+		Chunks:     []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
 	qs := append(sample, full, never, zero)
 	for i := range qs {
 		for k := range qs[i].Chunks {

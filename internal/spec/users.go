@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -24,13 +25,13 @@ type Users struct {
 
 func (o *Users) define(f *pflag.FlagSet) {
 	f.Var(&o.abandon, "abandon",
-		"users who leave: a share of them after a part of the answer, or all without a first token, as 5% or 'ttft>10s' "+
-			"or '5%,ttft>10s'; counted apart from failures")
+		"users who hang up, counted apart from failures: a share of them in the middle of the answer, as 5%; those "+
+			"without a token in time, as 'ttft>10s'; or both, as '5%,ttft>10s'")
 	f.Var(&o.retry, "retry",
-		"backoff: users try again when the server answers 429 or 503 or refuses the connection, at first after 0.5s, or "+
-			"as Retry-After says; 'backoff,tries=5,most=30s' bounds the tries and the time to the last")
-	f.Var(&o.readRate, "read-rate", "how fast users read, as 20tok/s or 4KB/s; times are of what they read (default: "+
-		"all at once)")
+		"backoff: users try again after 429, 503 and refused connections, when Retry-After says or after pauses that "+
+			"grow; bounds of the tries and of the time until the last follow, as backoff,tries=5,most=30s")
+	f.Var(&o.readRate, "read-rate", "the most that a user reads in a second, as 20tok/s or 4KB/s; times are of "+
+		"what is read (default: all that comes)")
 }
 
 // check reports flags that do not go with answers in one piece.
@@ -64,44 +65,32 @@ type abandon struct {
 }
 
 func (v *abandon) String() string { return v.text }
-func (v *abandon) Type() string   { return "condition" }
+func (v *abandon) Type() string   { return "when" }
 
 func (v *abandon) Set(s string) error {
 	out := abandon{text: s}
 	for item := range strings.SplitSeq(s, ",") {
 		item = strings.TrimSpace(item)
-		limit, patient := strings.CutPrefix(strings.ReplaceAll(item, " ", ""), "ttft>")
-		share, part := strings.CutSuffix(item, "%")
-		switch {
-		case patient && out.patience == 0:
+		if limit, ok := strings.CutPrefix(item, "ttft>"); ok {
 			d, err := time.ParseDuration(limit)
 			if err != nil || d <= 0 || d > shape.LongestRun {
-				return fmt.Errorf("%q: expected ttft>TIME with a unit, as ttft>10s", item)
+				return fmt.Errorf("%s: expected a time with its unit, as ttft>10s", usage.Quote(item))
 			}
 			out.patience = d
-		case part && out.share == 0:
-			f, err := strconv.ParseFloat(strings.TrimSpace(share), 64)
-			if err != nil || !(f > 0 && f <= 100) {
-				return fmt.Errorf("%q: expected a share of more than 0%% and at most 100%%, as 5%%", item)
-			}
-			out.share = f / 100
-		case patient || part:
-			return errors.New("one share and one time are enough, as 5%,ttft>10s")
-		default:
-			return fmt.Errorf("%q: expected 5%%, ttft>10s or both as 5%%,ttft>10s", item)
+			continue
 		}
+		share, ok := strings.CutSuffix(item, "%")
+		percent, err := strconv.ParseFloat(share, 64)
+		if !ok || err != nil || !(percent > 0 && percent <= 100) {
+			return fmt.Errorf("%s: expected 5%%, 'ttft>10s' or both, as '5%%,ttft>10s'", usage.Quote(item))
+		}
+		out.share = percent / 100
 	}
 	*v = out
 	return nil
 }
 
-// Bounds of --retry, and its values unless they are given.
-const (
-	usualTries, mostTries  = 5, 100
-	usualTrying, longTries = 30 * time.Second, time.Hour
-)
-
-// retry is a flag: backoff, with the bounds of it after commas.
+// retry is a flag: backoff, with its bounds after commas.
 type retry struct {
 	text  string
 	tries int
@@ -112,31 +101,24 @@ func (v *retry) String() string { return v.text }
 func (v *retry) Type() string   { return "backoff[,tries=N][,most=TIME]" }
 
 func (v *retry) Set(s string) error {
-	first, rest, more := strings.Cut(s, ",")
-	if strings.TrimSpace(first) != "backoff" {
-		return fmt.Errorf("%s: expected backoff, or backoff,tries=5,most=30s", usage.Quote(first))
-	}
-	out := retry{tries: usualTries, most: usualTrying}
-	for more {
-		var item string
-		item, rest, more = strings.Cut(rest, ",")
-		name, value, _ := strings.Cut(strings.TrimSpace(item), "=")
-		switch name {
-		case "tries":
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 2 || n > mostTries {
+	const mostTries, longest = 100, time.Hour
+	out := retry{tries: 5, most: 30 * time.Second}
+	for i, item := range strings.Split(s, ",") {
+		item = strings.TrimSpace(item)
+		name, value, _ := strings.Cut(item, "=")
+		switch {
+		case i == 0 && item == "backoff":
+		case i > 0 && name == "tries":
+			if out.tries, _ = strconv.Atoi(value); out.tries < 2 || out.tries > mostTries {
 				return fmt.Errorf("%s: tries are from 2 to %d, the first among them", usage.Quote(item), mostTries)
 			}
-			out.tries = n
-		case "most":
-			d, err := time.ParseDuration(value)
-			if err != nil || d <= 0 || d > longTries {
-				return fmt.Errorf("%s: expected a time of at most %s, as most=30s", usage.Quote(item),
-					metrics.Duration(longTries))
+		case i > 0 && name == "most":
+			if out.most, _ = time.ParseDuration(value); out.most <= 0 || out.most > longest {
+				return fmt.Errorf("%s: expected a time up to %s, as most=30s", usage.Quote(item),
+					metrics.Duration(longest))
 			}
-			out.most = d
 		default:
-			return fmt.Errorf("%s: unknown; backoff takes tries=N and most=TIME", usage.Quote(item))
+			return fmt.Errorf("%s: expected backoff, or backoff,tries=5,most=30s", usage.Quote(item))
 		}
 	}
 	out.text = fmt.Sprintf("backoff,tries=%d,most=%s", out.tries, metrics.Duration(out.most))
@@ -150,39 +132,26 @@ type readRate struct {
 	tokens, bytes float64
 }
 
-// readUnits are the units of a rate of reading with their sizes: in bytes, 0 for tokens.
-var readUnits = []struct {
-	name  string
-	bytes float64
-}{{"tok/s", 0}, {"KB/s", 1e3}, {"MB/s", 1e6}, {"B/s", 1}}
-
-// A user reads at least slowestTokens or slowestBytes in a second.
-const (
-	slowestTokens, slowestBytes = 0.1, 100
-	fastestRead                 = 1e9
+var (
+	readRateForm = regexp.MustCompile(`^([0-9.]+) ?(tok|B|KB|MB)/s$`)
+	readUnits    = map[string]float64{"tok": 1, "B": 1, "KB": 1e3, "MB": 1e6}
 )
 
 func (v *readRate) String() string { return v.text }
 func (v *readRate) Type() string   { return "rate" }
 
 func (v *readRate) Set(s string) error {
-	for _, unit := range readUnits {
-		number, ok := strings.CutSuffix(strings.TrimSpace(s), unit.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		least := slowestTokens
-		if unit.bytes > 0 {
-			n, least = n*unit.bytes, slowestBytes
-		}
-		if err != nil || !(n >= least && n <= fastestRead) {
-			return fmt.Errorf("expected at least %gtok/s or %gB/s", slowestTokens, float64(slowestBytes))
-		}
-		if *v = (readRate{text: s, bytes: n}); unit.bytes == 0 {
-			*v = readRate{text: s, tokens: n}
-		}
-		return nil
+	const slowest, fastest = 0.1, 1e9
+	m := readRateForm.FindStringSubmatch(s)
+	if m == nil {
+		return errors.New("expected tokens or bytes per second, as 20tok/s, 500B/s or 4KB/s")
 	}
-	return errors.New("expected tokens or bytes per second, as 20tok/s, 500B/s or 4KB/s")
+	n, err := strconv.ParseFloat(m[1], 64)
+	if n *= readUnits[m[2]]; err != nil || !(n >= slowest && n <= fastest) {
+		return fmt.Errorf("expected %g to %g of them per second", slowest, fastest)
+	}
+	if *v = (readRate{text: s, bytes: n}); m[2] == "tok" {
+		v.tokens, v.bytes = n, 0
+	}
+	return nil
 }

@@ -274,12 +274,14 @@ func (v *View) groupFigures(rows []groupRow) columns[*groupRow] {
 	if failed > 0 {
 		out = append(out, column[*groupRow]{"failed", 7, failedOf, 0})
 	}
-	if v.plan().Abandon != "" {
-		out = append(out, column[*groupRow]{"left", 6, func(r *groupRow) screen.Span { return countCell(r.Abandoned) }, 1})
+	users := func(rule, name string, n func(*groupRow) int) {
+		if rule != "" {
+			out = append(out,
+				column[*groupRow]{name, 8, func(r *groupRow) screen.Span { return countCell(n(r)) }, 1})
+		}
 	}
-	if v.plan().Retry != "" {
-		out = append(out, column[*groupRow]{"retried", 8, func(r *groupRow) screen.Span { return countCell(r.Retried) }, 1})
-	}
+	users(v.plan().Abandon, "left", func(r *groupRow) int { return r.Abandoned })
+	users(v.plan().Retry, "retried", func(r *groupRow) int { return r.Retried })
 	for i, col := range cacheColumnsOf(rows) {
 		col.spare = 6 + i
 		out = append(out, col)

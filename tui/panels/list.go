@@ -36,7 +36,8 @@ var listOrders = [...]struct {
 }
 
 // failureRanks order failures before requests that missed an objective, then cancelled ones, then the rest.
-var failureRanks = map[metrics.RequestState]time.Duration{metrics.StateFailed: 3, metrics.StateCancelled: 1, metrics.StateAbandoned: 1}
+var failureRanks = map[metrics.RequestState]time.Duration{metrics.StateFailed: 3, metrics.StateCancelled: 1,
+	metrics.StateAbandoned: 1}
 
 func failureRank(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration {
 	if q.Missed.Any() {

@@ -60,9 +60,13 @@ func userCounts(p *metrics.Plan, c *metrics.Counts) (o object) {
 func (t *remarks) users() {
 	r, p := t.r, &t.r.Plan
 	if p.Abandon != "" {
-		t.add("Users who left (%s): %d, %d of them without a token; neither successes nor failures, but their TTFT "+
-			"and ITL count. Wasted on them: %s, and %s of those who had none.", p.Abandon, r.Abandoned, r.Unanswered,
-			text.Count(r.WastedOutput, "output token"), text.Count(r.WastedInput, "prompt token"))
+		unanswered := ""
+		if r.Unanswered > 0 {
+			unanswered = fmt.Sprintf(", and %s of the %d who left without a token",
+				text.Count(r.WastedInput, "prompt token"), r.Unanswered)
+		}
+		t.add("Users who left (%s): %d, neither successes nor failures, but their TTFT and ITL count. Wasted on them: "+
+			"%s%s.", p.Abandon, r.Abandoned, text.Count(r.WastedOutput, "output token"), unanswered)
 	}
 	if p.Retry != "" {
 		t.add("Users who tried again (%s): %s%s", p.Retry, turnedAway(&r.Counts), t.tries())

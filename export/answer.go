@@ -76,6 +76,9 @@ func headline(r *metrics.Report, left int) string {
 		parts = append(parts, goodShares(r))
 	}
 	parts = append(parts, failedShare(r))
+	if left < 3 {
+		parts = append(parts, usersWho(r))
+	}
 	if left == 0 {
 		parts = append(parts, slotWait(r), shortfall(r))
 	}
@@ -104,6 +107,8 @@ func whyNoSuccess(r *metrics.Report) string {
 	switch {
 	case r.Failed > 0:
 		return fmt.Sprintf("%d failed (%s)", r.Failed, mainFailure(r))
+	case r.Abandoned > 0:
+		return "all users left"
 	case r.Interrupted != nil:
 		why, i := "the run was interrupted", r.Interrupted
 		if i.Cancelled > 0 || i.Unsent > 0 { // a journal that was cut off has neither count
@@ -226,6 +231,14 @@ func loadName(r *metrics.Report) string {
 		return findings.Load(metrics.Users.Of(float64(p.LoopUsers())))
 	}
 	return text.Count(r.Completed+r.Failed, "request") + " at once"
+}
+
+// usersWho are users who left, and those who tried again.
+func usersWho(r *metrics.Report) string {
+	if r.Abandoned+r.Retried == 0 {
+		return ""
+	}
+	return "users: " + r.OfUsers(&r.Plan)
 }
 
 func failedShare(r *metrics.Report) string {

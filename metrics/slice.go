@@ -1,6 +1,10 @@
 package metrics
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Counts count the requests of a set: of a second, of the run, of a class, of a server. Those of a single request are
 // CountsOf, and Merge adds them up, so that every set counts by the same rules.
@@ -86,6 +90,18 @@ func (c *Counts) Merge(o *Counts) {
 	c.Correct, c.Lenient = c.Correct+o.Correct, c.Lenient+o.Lenient
 	c.MetCount.Join(o.MetCount)
 	c.PlannedGood += o.PlannedGood
+}
+
+// OfUsers is what users did other than wait, in words, such as "5 left, 12 retried"; "" where the plan has none who do.
+func (c *Counts) OfUsers(p *Plan) string {
+	var words []string
+	if p != nil && p.Abandon != "" {
+		words = append(words, fmt.Sprintf("%d left", c.Abandoned))
+	}
+	if p != nil && p.Retry != "" {
+		words = append(words, fmt.Sprintf("%d retried", c.Retried))
+	}
+	return strings.Join(words, ", ")
 }
 
 // Ended are the requests whose outcome says something of the server; see Request.Undecided.

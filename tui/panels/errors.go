@@ -25,8 +25,8 @@ func errorsTitle(v *View, _, _ int) []screen.Span {
 	}
 	out.when(t.Refusals > 0, screen.Label, " · refusals ", number.Count(t.Refusals))
 	out.when(t.Cancelled > 0, screen.Label, " · ", number.Count(t.Cancelled), " cancelled")
-	out.when(v.plan().Abandon != "", screen.Label, " · ", number.Count(t.Abandoned), " abandoned")
-	out.when(v.plan().Retry != "", screen.Label, " · ", number.Count(t.Retried), " retried")
+	users := t.OfUsers(v.plan())
+	out.when(users != "", screen.Label, " · ", users)
 	return out
 }
 

@@ -363,6 +363,9 @@ func (h Header) ended(errors bool) string {
 	if errors && r.Failed > 0 {
 		out += ", " + number.Count(r.Failed) + " failed"
 	}
+	if users := r.OfUsers(&r.Plan); errors && users != "" {
+		out += ", " + users
+	}
 	return out
 }
 

@@ -217,7 +217,7 @@ func loadName(r *metrics.Report) string {
 	p := &r.Plan
 	switch {
 	case p.Trace:
-		return text.Count(r.Completed+r.Failed, "request") + " of the trace"
+		return text.Count(r.Counts.Ended(), "request") + " of the trace"
 	case p.Ramp != nil:
 		return fmt.Sprintf("%s to %s", findings.Number(p.Ramp.From), findings.Load(metrics.Load{Value: p.Ramp.To}))
 	case len(r.Levels) == 1 && text.Finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 &&
@@ -230,7 +230,7 @@ func loadName(r *metrics.Report) string {
 	case p.MaxConcurrency > 0:
 		return findings.Load(metrics.Users.Of(float64(p.LoopUsers())))
 	}
-	return text.Count(r.Completed+r.Failed, "request") + " at once"
+	return text.Count(r.Counts.Ended(), "request") + " at once"
 }
 
 // usersWho are users who left, and those who tried again.
@@ -245,7 +245,7 @@ func failedShare(r *metrics.Report) string {
 	if r.Failed == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d failed (%s)", r.Failed, r.Completed+r.Failed, mainFailure(r))
+	text := fmt.Sprintf("%d of %d failed (%s)", r.Failed, r.Counts.Ended(), mainFailure(r))
 	if r.ServerGone() {
 		text += fmt.Sprintf(", the last %d without an answer", r.Unreached)
 	}

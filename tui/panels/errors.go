@@ -160,7 +160,7 @@ func errorLines(v *View, w, most int) []errorLine {
 
 // errorWhen is the share of requests of the kind and the time since the last one.
 func errorWhen(v *View, f *metrics.FailureCount) string {
-	return number.Share(f.Count, v.Totals.Completed+v.Totals.Failed) + "  " + v.ago(f.Last)
+	return number.Share(f.Count, v.Totals.Ended()) + "  " + v.ago(f.Last)
 }
 
 func drawErrorLines(c screen.Canvas, v *View, lines []errorLine) {

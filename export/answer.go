@@ -76,6 +76,9 @@ func headline(r *metrics.Report, left int) string {
 		parts = append(parts, goodShares(r))
 	}
 	parts = append(parts, failedShare(r))
+	if left < 3 {
+		parts = append(parts, usersWho(r))
+	}
 	if left == 0 {
 		parts = append(parts, slotWait(r), shortfall(r))
 	}
@@ -104,6 +107,8 @@ func whyNoSuccess(r *metrics.Report) string {
 	switch {
 	case r.Failed > 0:
 		return fmt.Sprintf("%d failed (%s)", r.Failed, mainFailure(r))
+	case r.Abandoned > 0:
+		return "all users left"
 	case r.Interrupted != nil:
 		why, i := "the run was interrupted", r.Interrupted
 		if i.Cancelled > 0 || i.Unsent > 0 { // a journal that was cut off has neither count
@@ -188,7 +193,7 @@ func goodShares(r *metrics.Report) string {
 	tiers := r.Plan.TiersUnder(r.Objectives)
 	var all []string
 	for i, tier := range tiers {
-		good, of := r.Good, r.Completed+r.Failed
+		good, of := r.Good, r.Counts.Ended()
 		if len(r.Levels) == 1 && r.Levels[0].Requests > 0 { // counted from the scheduled time, as for all levels
 			good, of = r.Levels[0].Tier(i).Good, r.Levels[0].Tier(i).Requests
 		} else if i > 0 {
@@ -212,7 +217,7 @@ func loadName(r *metrics.Report) string {
 	p := &r.Plan
 	switch {
 	case p.Trace:
-		return text.Count(r.Completed+r.Failed, "request") + " of the trace"
+		return text.Count(r.Counts.Ended(), "request") + " of the trace"
 	case p.Ramp != nil:
 		return fmt.Sprintf("%s to %s", findings.Number(p.Ramp.From), findings.Load(metrics.Load{Value: p.Ramp.To}))
 	case len(r.Levels) == 1 && text.Finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 &&
@@ -225,14 +230,22 @@ func loadName(r *metrics.Report) string {
 	case p.MaxConcurrency > 0:
 		return findings.Load(metrics.Users.Of(float64(p.LoopUsers())))
 	}
-	return text.Count(r.Completed+r.Failed, "request") + " at once"
+	return text.Count(r.Counts.Ended(), "request") + " at once"
+}
+
+// usersWho are users who left, and those who tried again.
+func usersWho(r *metrics.Report) string {
+	if r.Abandoned+r.Retried == 0 {
+		return ""
+	}
+	return "users: " + r.OfUsers(&r.Plan)
 }
 
 func failedShare(r *metrics.Report) string {
 	if r.Failed == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d failed (%s)", r.Failed, r.Completed+r.Failed, mainFailure(r))
+	text := fmt.Sprintf("%d of %d failed (%s)", r.Failed, r.Counts.Ended(), mainFailure(r))
 	if r.ServerGone() {
 		text += fmt.Sprintf(", the last %d without an answer", r.Unreached)
 	}

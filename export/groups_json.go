@@ -25,7 +25,7 @@ func groups(r *metrics.Report) (o object) {
 }
 
 func group(r *metrics.Report, g *metrics.Group, name ...Arg) object {
-	return append(name, object{
+	return slices.Concat(name, object{
 		{"completed", g.Completed}, {"failed", g.Failed}, {"good", when(r.Plan.JudgesGroup(g, r.Objectives), g.Good)},
 		{"input_tokens", g.InputTokens}, {"output_tokens", g.OutputTokens}, {"cached_tokens", g.Cached.Tokens},
 		{"cached_share", finiteOrNull(g.Cached.Rate())},
@@ -35,7 +35,7 @@ func group(r *metrics.Report, g *metrics.Group, name ...Arg) object {
 		{"ttft_ms", statistic(&g.Statistics[metrics.TTFT], "")},
 		{"tpot_ms", statistic(&g.Statistics[metrics.TPOT], "")},
 		{"e2el_ms", statistic(&g.Statistics[metrics.E2EL], "")},
-	}...)
+	}, userCounts(&r.Plan, &g.Counts))
 }
 
 // serverShare is what one of several servers did.
@@ -44,12 +44,12 @@ func serverShare(r *metrics.Report, s *metrics.Group) object {
 	p50, _ := first.Percentile(50)
 	p99, _ := first.Percentile(99)
 	known := first.N > 0
-	return object{
+	return append(object{
 		{"url", r.Plan.ServerURL(s.Server)}, {"completed", s.Completed}, {"failed", s.Failed},
 		{"mean_in_flight", metrics.PerSecond(s.Busy, r.Duration)},
 		{"request_throughput", s.RequestThroughput(r.Duration)}, {"output_throughput", s.OutputThroughput(r.Duration)},
 		{"p50_" + wait + "_ms", when(known, p50)}, {"p99_" + wait + "_ms", when(known, p99)},
-	}
+	}, userCounts(&r.Plan, &s.Counts)...)
 }
 
 // window is a second of the run.
@@ -58,6 +58,7 @@ func window(r *metrics.Report, w *metrics.Window) object {
 		{"t_s", int(w.Start / time.Second)},
 		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Completed}, {"good", goodOrNull(r, w.Good)}, {"failed", w.Failed},
 		{"cancelled", w.Cancelled},
+	}, userCounts(&r.Plan, &w.Counts), object{
 		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
 		{"input_tokens", w.TokensIn}, {"output_tokens", w.TokensOut},
 	}, percentiles(w, inFull, 50, 90, 99), percentiles(w, func(l metrics.Latency) bool { return !inFull(l) }, 50, 99))

@@ -21,7 +21,7 @@ func Groups(r metrics.Report) string {
 
 func classTable(r *metrics.Report) *table.Table {
 	t := table.New("Requests by class, latencies in ms", "class", "done", "failed", "req/s", "tok/s",
-		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("cached", "ideal", "correct")
+		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("left", "retried", "cached", "ideal", "correct")
 	for i := range r.Classes {
 		g, correct := &r.Classes[i], table.Absent
 		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
@@ -32,6 +32,7 @@ func classTable(r *metrics.Report) *table.Table {
 			g.RequestThroughput(r.Duration), g.OutputThroughput(r.Duration),
 			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50), percentileOf(tpot, 99),
 			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare()),
+			countIf(r.Plan.Abandon, g.Abandoned), countIf(r.Plan.Retry, g.Retried),
 			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct)
 	}
 	return t
@@ -39,7 +40,7 @@ func classTable(r *metrics.Report) *table.Table {
 
 func turnTable(r *metrics.Report) *table.Table {
 	t := table.New("Requests by turn, latencies in ms", "turn", "done", "failed", "tokens in",
-		"TTFT p50", "p99", "TPOT p50").Optional("cached", "ideal")
+		"TTFT p50", "p99", "TPOT p50").Optional("left", "retried", "cached", "ideal")
 	for i := range r.Turns {
 		g, input := &r.Turns[i], table.Absent
 		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
@@ -48,9 +49,18 @@ func turnTable(r *metrics.Report) *table.Table {
 		}
 		t.Add(g.Name(), g.Completed, g.Failed, input,
 			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50),
+			countIf(r.Plan.Abandon, g.Abandoned), countIf(r.Plan.Retry, g.Retried),
 			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()))
 	}
 	return t
+}
+
+// countIf is a count where the plan has a rule for it.
+func countIf(rule string, n int) any {
+	if rule == "" {
+		return table.Absent
+	}
+	return n
 }
 
 func wholePercent(known bool, share float64) string {

@@ -13,8 +13,8 @@ import (
 )
 
 // Remarks are the remarks on a report, at most textWidth columns wide: an interrupted or steered run; requests not
-// sent, left out or held back; failures and redials; token counts that are estimates; a limited client and odd stamps;
-// the figures under full load; gates. The text starts with an empty line; it is empty without remarks.
+// sent, left out or held back; users; failures and redials; token counts that are estimates; a limited client and odd
+// stamps; the figures under full load; gates. The text starts with an empty line; it is empty without remarks.
 func Remarks(r metrics.Report) string {
 	if said := remarksOn(&r, textWidth, true); said != "" {
 		return "\n" + said
@@ -30,8 +30,8 @@ func RemarkLines(r metrics.Report) []string {
 func remarksOn(r *metrics.Report, width int, lists bool) string {
 	t := remarks{r: r, width: width, lists: lists}
 	for _, about := range []func(){
-		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations,
-		t.pacing, t.failures, t.content, t.firstChunk, t.vllm, t.tokens,
+		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.users, t.proxy, t.cache,
+		t.conversations, t.pacing, t.failures, t.content, t.firstChunk, t.vllm, t.tokens,
 		t.tokensOfChunks, t.peak, t.tooFew, t.client, t.steady,
 		t.gpus, t.gates,
 	} {

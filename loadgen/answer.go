@@ -56,7 +56,11 @@ func (x *exchange) stream(c *conn.Conn) error {
 		if len(piece) > 0 {
 			arrival := c.Arrived()
 			x.at, x.delay = arrival.At, arrival.Delay
-			if problem := x.parse(piece, isStream); problem != nil {
+			problem := errStop
+			if x.userReads(len(piece)) {
+				problem = x.parse(piece, isStream)
+			}
+			if problem != nil {
 				if problem != errStop {
 					x.fail(metrics.FailedMalformed, problem.Error())
 				}
@@ -191,6 +195,9 @@ func (x *exchange) event(name, data []byte) error {
 	if m.Counts || m.Refusal && len(x.q.Chunks) == 0 { // a refusal may have no text
 		if err := x.oneMore(); err != nil {
 			return err
+		}
+		if x.user.active {
+			return x.userTakes(&m)
 		}
 		x.chunk(&m)
 	}
@@ -336,6 +343,7 @@ const mostKept = 2 * protocol.MaxMessage
 
 // refused keeps the beginning of an answer that is not a 200.
 func (x *exchange) refused(c *conn.Conn) error {
+	x.user.asked = readRetryAfter(string(c.Answer.Header.Peek("Retry-After")), time.Now())
 	// The status is known, and its text is not worth a long wait.
 	c.Expire(time.Now().Add(min(x.engine.options.StallTimeout, 5*time.Second)), 0)
 	var kept []byte

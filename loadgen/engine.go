@@ -97,6 +97,8 @@ type Options struct {
 	Drain time.Duration
 	// StallTimeout is the longest wait between chunks after the first, RequestTimeout the longest request.
 	StallTimeout, RequestTimeout time.Duration
+	// Users are the habits of the users.
+	Users Users
 	// KeepText keeps the generated text of every request; without it, only of requests without a usage block.
 	KeepText bool
 }

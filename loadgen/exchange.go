@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"syscall"
 	"time"
@@ -53,7 +54,9 @@ type exchange struct {
 	opening          []byte // of a body that is called an event stream, until its first event
 	begun            bool   // an event came
 	maxTokens        int    // requested, 0 for unknown
-	memory, borrowed int    // memory limit of the stream, and its share of bufferedMost
+	problem          error  // of the last connection that was not opened
+	user             habits
+	memory, borrowed int // memory limit of the stream, and its share of bufferedMost
 }
 
 // errStop ends the parsing of a stream whose failure is already recorded.
@@ -100,7 +103,10 @@ func (x *exchange) perform(turn *datasets.Turn, made *ahead) {
 		// The list grows a few times for longer answers.
 		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 256))
 		x.text = slices.Grow(x.text, min(textPerToken*max(turn.MaxTokens, 0), 1024))
-		x.send()
+		x.beginUser()
+		for x.send(); x.again(); {
+			x.send()
+		}
 	}
 	x.release()
 	x.finish()
@@ -118,11 +124,12 @@ func (x *exchange) send() {
 	for stale := c.StaleWithin(); ; stale = -1 {
 		if c == nil {
 			from := e.clock.Now()
-			ctx, cancel := context.WithDeadline(e.cutting, x.deadline)
+			ctx, cancel := context.WithDeadline(e.cutting, x.until())
 			fresh, err := x.server.pool.Dial(ctx)
 			cancel()
 			q.Connect += e.clock.Now() - from
 			if err != nil {
+				x.problem = err
 				x.broken(metrics.FailedConnect, err)
 				return
 			}
@@ -132,7 +139,9 @@ func (x *exchange) send() {
 		err := x.ask(c)
 		if err == nil {
 			x.server.pool.Answered(c)
-			x.release()
+			if e.options.Users.Tries < 2 || c.Answer.StatusCode() == http.StatusOK {
+				x.release()
+			}
 			x.read(c)
 			return
 		}
@@ -151,16 +160,24 @@ func (x *exchange) ask(c *conn.Conn) error {
 	e, q := x.engine, x.q
 	wire := e.buffer()
 	*wire = append(x.server.header.Append(*wire, q.ID, len(*x.request), x.headers...), *x.request...)
-	sent, err := c.Send(*wire, x.deadline)
+	sent, err := c.Send(*wire, x.until())
 	e.buffers.Put(wire)
-	if q.Sent == metrics.Never && sent != metrics.Never {
-		q.Sent = sent
-		x.sink.Take(&event.Event{At: q.Sent, Kind: event.Sent, Request: q})
-	}
+	x.sentAt(sent)
 	if err != nil {
 		return err
 	}
+	if x.user.active {
+		x.userSent(c, sent)
+	}
 	return c.ReadHeader()
+}
+
+// sentAt reports the first byte of the request, once.
+func (x *exchange) sentAt(at time.Duration) {
+	if q := x.q; q.Sent == metrics.Never && at != metrics.Never {
+		q.Sent = at
+		x.sink.Take(&event.Event{At: at, Kind: event.Sent, Request: q})
+	}
 }
 
 // buffer returns an empty buffer for a request. Few are in use at a time: they go back when an answer begins.
@@ -187,6 +204,9 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 	switch {
 	case x.engine.cutting.Err() != nil:
 		kind, err = metrics.Cancelled, errors.New("cut by the end of the run")
+	case x.impatient():
+		x.leaveUnanswered()
+		return
 	case conn.IsTimeout(err) && q.FirstChunk != metrics.Never && kind != metrics.FailedTimeout:
 		kind = metrics.FailedStall
 		err = fmt.Errorf("no chunk came for %s after chunk %d", x.engine.options.StallTimeout, len(q.Chunks))
@@ -224,7 +244,7 @@ func (x *exchange) finish() {
 	if q.Failure == "" && q.FirstChunk == metrics.Never {
 		x.fail(metrics.FailedEmpty, "the stream ended in order but carried no output")
 	}
-	if q.Failure == "" {
+	if q.Failure == "" || q.Failure == metrics.Abandoned && len(q.Chunks) > 0 {
 		x.countTokens()
 	}
 	if x.engine.options.KeepText || q.Failure == "" && q.OutputSource == metrics.TokensFromChunks {

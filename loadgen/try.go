@@ -16,8 +16,8 @@ import (
 // Try sends turns outside of any measurement, for a ready check or a warm-up: the same requests as in a run with the
 // same options, but unobserved, without a request id and with Options.Model. At most atOnce are in flight, 0 for all of
 // them. It returns the requests in the order of the turns when the last has ended. The end of ctx cuts requests in
-// flight and starts no more; all of these have the failure Cancelled. Schedule, limits, durations and probes of the
-// options are ignored; without a Start, offsets count from the call. Invalid options fail every request with
+// flight and starts no more; all of these have the failure Cancelled. Schedule, limits, durations, probes and users
+// of the options are ignored; without a Start, offsets count from the call. Invalid options fail every request with
 // FailedInternal. Try dials and closes its own connections and leaves Options.Connections to the run. Several servers
 // get the turns in order. With Options.Observer it is observed up to the end of each request, which the caller tells.
 func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []metrics.Request {
@@ -25,7 +25,7 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 		o.Start = time.Now()
 	}
 	o.Schedule, o.ClosedLoop, o.Limit, o.ModelFor, o.ProbeRate = shape.Immediately(), false, 0, nil, 0
-	o.Connections = nil
+	o.Connections, o.Users = nil, Users{}
 	clock := conn.Clock{Start: o.Start}
 	now := clock.Now()
 	e, err := New(o, event.Discard)

@@ -10,7 +10,7 @@ import (
 type EndsBy uint8
 
 // Successes by the tokens of their prompts and answers: at place k those of more than 2^(k-1) and at most 2^k; and all
-// requests but cancelled ones by FinishReasons.
+// requests but cancelled and abandoned ones by FinishReasons.
 const (
 	ByPromptLength EndsBy = iota
 	ByAnswerLength
@@ -41,7 +41,7 @@ func endsOf(q *Request) (e Ends) {
 			finish = len(FinishReasons) - 1
 		}
 	}
-	e[ByFinish][finish] = uint32(one(q.Failure != Cancelled))
+	e[ByFinish][finish] = uint32(one(q.Failure != Cancelled && q.Failure != Abandoned))
 	return e
 }
 

@@ -203,6 +203,13 @@ func (p *Plan) FirstWait() Latency {
 // Streams reports whether the latency is of answers that come in chunks of tokens: a pooling run has none.
 func (l Latency) Streams() bool { return rows[l].streams }
 
+// Counts reports whether a request that ended counts in the figures of the latency: a success does, and one whose user
+// left in those that are known before the end.
+func (l Latency) Counts(q *Request) bool {
+	known := rows[l].known
+	return q.OK() || q.Failure == Abandoned && known != atSuccess && known != atReport
+}
+
 // OfChunks reports whether a request has the latency at each chunk but the first.
 func (l Latency) OfChunks() bool { return rows[l].ofChunk != nil }
 

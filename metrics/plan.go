@@ -90,6 +90,11 @@ type Plan struct {
 	Trace bool `json:"trace,omitempty"`
 	// Load is the load as text for a person.
 	Load string `json:"load"`
+	// Abandon says when users leave, Retry how they try again, ReadRate how fast they read, as the flags have it; ""
+	// for users who stay, try once and read at once.
+	Abandon  string `json:"abandon,omitempty"`
+	Retry    string `json:"retry,omitempty"`
+	ReadRate string `json:"read_rate,omitempty"`
 	// Part of the run that this machine sends. All else in the plan is of the whole run.
 	Part Part `json:"part,omitzero"`
 

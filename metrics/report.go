@@ -54,6 +54,8 @@ type Report struct {
 	// token of one user's answer. AtOnce successes of several tokens have none, because their output came at once; see
 	// Request.Pace.
 	Speeds Statistic
+	// Tries is the TTFT of the last tries alone, where the plan has users try again.
+	Tries  Statistic
 	AtOnce int
 	// VLLM is the reading of vLLM 0.33, nil where it is the same.
 	VLLM *VLLMReading

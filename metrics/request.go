@@ -65,7 +65,26 @@ const (
 	FailedInternal Failure = "internal"
 	// Cancelled: benchtop itself cut the request when the run was ended. It counts as neither success nor failure.
 	Cancelled Failure = "cancelled"
+	// Abandoned: the user left before the answer was complete, as --abandon asks. It counts as neither success nor
+	// failure; see Request.Undecided.
+	Abandoned Failure = "abandoned"
 )
+
+// Retries count the tries of a request that the server turned away and that were followed by another, by the reason.
+type Retries [3]int
+
+// Reasons for another try: two statuses, and a connection that was refused.
+const (
+	TooManyRequests = iota
+	Unavailable
+	Refused
+)
+
+// RetryReasons name them.
+var RetryReasons = [len(Retries{})]string{TooManyRequests: "429", Unavailable: "503", Refused: "connect"}
+
+// Sum is the number of all of them.
+func (r Retries) Sum() int { return r[TooManyRequests] + r[Unavailable] + r[Refused] }
 
 // Failures are all kinds of failures.
 var Failures = []Failure{FailedConnect, FailedNoSocket, FailedStatus, FailedReset, FailedTruncated, FailedInStream,
@@ -186,6 +205,11 @@ type Request struct {
 	Judgement Judgement
 	// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write.
 	Redials int
+	// Retries are the tries before the last. Where there are some, LastTry is when the first byte of the last was sent.
+	// Sent is that of the first try, or when it began where its connection was refused, so that latencies are those of
+	// the user.
+	Retries Retries
+	LastTry time.Duration
 
 	// Live is the entry of the live view for a request in flight, guarded by the lock of the view.
 	Live any
@@ -222,6 +246,8 @@ func (r *Request) State() RequestState {
 		return StateDone
 	case Cancelled:
 		return StateCancelled
+	case Abandoned:
+		return StateAbandoned
 	}
 	return StateFailed
 }
@@ -232,7 +258,7 @@ func NewRequest(index int) Request {
 		Index:     index,
 		Scheduled: Never, Due: Never, Admitted: Never, Sent: Never,
 		FirstChunk: Never, FirstToken: Never, FirstAnswer: Never, LastChunk: Never, Done: Never,
-		ReadDelay: Never, ServerQueue: Never, ServerPrefill: Never,
+		ReadDelay: Never, ServerQueue: Never, ServerPrefill: Never, LastTry: Never,
 		ReasoningTokens: -1, FirstCall: Never,
 	}
 }
@@ -254,6 +280,34 @@ func (r *Request) Add(c Chunk) {
 
 // OK reports whether the request succeeded.
 func (r *Request) OK() bool { return r.Failure == "" && r.Done != Never }
+
+// Undecided reports whether the outcome says nothing of the server: the end of the run cut the request, or its user
+// left while the answer came. A user who left without a token waited too long: that is no failure, and no good request.
+func (r *Request) Undecided() bool {
+	return r.Failure == Cancelled || r.Failure == Abandoned && r.FirstChunk != Never
+}
+
+// OfUser is the request as its user felt it: from its due time. OfLastTry is its last try alone. Both share its chunks.
+func (r *Request) OfUser() *Request {
+	q := *r
+	q.Sent = r.Due
+	return &q
+}
+
+// OfLastTry is explained at OfUser.
+func (r *Request) OfLastTry() *Request {
+	q := *r
+	q.Sent = r.lastSent()
+	return &q
+}
+
+// lastSent is when the first byte of the last try was sent.
+func (r *Request) lastSent() time.Duration {
+	if r.Retries.Sum() > 0 {
+		return r.LastTry
+	}
+	return r.Sent
+}
 
 // Reached reports whether the outcome proves that the server was reachable. A stall, a time-out and a fault of the
 // client prove nothing.

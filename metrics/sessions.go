@@ -6,7 +6,7 @@ package metrics
 func (r *Request) OfConversation() bool { return r.Turns > 1 }
 
 // TurnCounts count the turns of one conversation that ended: Planned by the plan, Done with success, Failed, and Cut
-// when the run ended.
+// when the run ended or the user left.
 type TurnCounts struct{ Planned, Done, Failed, Cut int }
 
 // Count counts a turn that ended.
@@ -15,7 +15,7 @@ func (c *TurnCounts) Count(q *Request) {
 	switch {
 	case q.OK():
 		c.Done++
-	case q.Failure == Cancelled:
+	case q.Failure == Cancelled, q.Failure == Abandoned:
 		c.Cut++
 	default:
 		c.Failed++
@@ -36,7 +36,7 @@ func (c *TurnCounts) NotSent() int {
 // Sessions sum up the conversations of several turns of a run. Conversations that began in the warm-up are left out.
 type Sessions struct {
 	// Conversations of which a turn ended: Completed with all turns, Failed where a turn failed, else Unfinished when
-	// the run ended.
+	// the run ended or the user left.
 	Conversations, Completed, Failed, Unfinished int
 	// Turns are the mean number of turns of a conversation that succeeded, Planned the mean number that the plan has.
 	Turns, Planned float64

@@ -1,6 +1,10 @@
 package metrics
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Counts count the requests of a set: of a second, of the run, of a class, of a server. Those of a single request are
 // CountsOf, and Merge adds them up, so that every set counts by the same rules.
@@ -19,6 +23,15 @@ type Counts struct {
 	Reasoning, Accepted TokenShare
 	// Calling are the successes whose answer calls tools, Calls how many in all.
 	Calling, Calls int
+	// Abandoned requests are those whose users left, Unanswered of them without a token. WastedOutput are the tokens
+	// that came to them, WastedInput those of the prompts that the server had when they left without one: not of those
+	// whom it had turned away.
+	Abandoned, Unanswered, WastedInput, WastedOutput int
+	// Retries are tries of requests with any outcome, Retried the requests that had some, GaveUp those of them that
+	// failed in the end. GoodUsers and GoodTries are the successes that met the objectives of the plan from their due
+	// time, and in their last try alone; see Request.OfUser. They are counted where the plan has users try again.
+	Retries                               Retries
+	Retried, GaveUp, GoodUsers, GoodTries int
 	// Audio is the length of the recordings of the successes.
 	Audio time.Duration
 	// Refusals are the successes whose answer is a refusal. Judged answers had to have a form: Correct ones had it,
@@ -33,10 +46,20 @@ type Counts struct {
 
 // CountsOf are the counts of a request that ended, without the objectives that it met.
 func CountsOf(q *Request) Counts {
-	c := Counts{Redials: q.Redials}
-	if !q.OK() {
-		c.Cancelled = one(q.Failure == Cancelled)
-		c.Failed = 1 - c.Cancelled
+	c := Counts{Redials: q.Redials, Retries: q.Retries, Retried: one(q.Retries.Sum() > 0)}
+	switch {
+	case q.OK():
+	case q.Failure == Cancelled:
+		c.Cancelled = 1
+		return c
+	case q.Failure == Abandoned:
+		c.Abandoned, c.WastedOutput, c.Unanswered = 1, q.OutputTokens, one(q.FirstChunk == Never)
+		if waited := q.Status == 0 || q.Status == 200; c.Unanswered == 1 && waited && q.Sent != Never {
+			c.WastedInput = q.InputTokens
+		}
+		return c
+	default:
+		c.Failed, c.GaveUp = 1, c.Retried
 		return c
 	}
 	c.Completed, c.InputTokens, c.OutputTokens, c.Inputs = 1, q.InputTokens, q.OutputTokens, max(1, q.Inputs)
@@ -60,6 +83,13 @@ func (c *Counts) Merge(o *Counts) {
 	c.Due, c.Sent, c.Completed = c.Due+o.Due, c.Sent+o.Sent, c.Completed+o.Completed
 	c.Failed, c.Cancelled, c.WarmedUp = c.Failed+o.Failed, c.Cancelled+o.Cancelled, c.WarmedUp+o.WarmedUp
 	c.InputTokens, c.OutputTokens = c.InputTokens+o.InputTokens, c.OutputTokens+o.OutputTokens
+	c.Abandoned, c.Unanswered = c.Abandoned+o.Abandoned, c.Unanswered+o.Unanswered
+	c.WastedInput, c.WastedOutput = c.WastedInput+o.WastedInput, c.WastedOutput+o.WastedOutput
+	for i, n := range o.Retries {
+		c.Retries[i] += n
+	}
+	c.Retried, c.GaveUp = c.Retried+o.Retried, c.GaveUp+o.GaveUp
+	c.GoodUsers, c.GoodTries = c.GoodUsers+o.GoodUsers, c.GoodTries+o.GoodTries
 	c.Inputs, c.Audio, c.Redials = c.Inputs+o.Inputs, c.Audio+o.Audio, c.Redials+o.Redials
 	c.Cached.Join(o.Cached)
 	c.Ideal.Join(o.Ideal)
@@ -72,10 +102,22 @@ func (c *Counts) Merge(o *Counts) {
 	c.PlannedGood += o.PlannedGood
 }
 
-// Ended are the requests that ended by themselves.
-func (c *Counts) Ended() int { return c.Completed + c.Failed }
+// OfUsers is what users did other than wait, in words, such as "5 left, 12 retried"; "" where the plan has none who do.
+func (c *Counts) OfUsers(p *Plan) string {
+	var words []string
+	if p != nil && p.Abandon != "" {
+		words = append(words, fmt.Sprintf("%d left", c.Abandoned))
+	}
+	if p != nil && p.Retry != "" {
+		words = append(words, fmt.Sprintf("%d retried", c.Retried))
+	}
+	return strings.Join(words, ", ")
+}
 
-// GoodShare is the share of good requests among those that ended by themselves, of 1; Unsaid without one.
+// Ended are the requests whose outcome says something of the server; see Request.Undecided.
+func (c *Counts) Ended() int { return c.Completed + c.Failed + c.Unanswered }
+
+// GoodShare is the share of good requests among those that Ended, of 1; Unsaid without one.
 func (c *Counts) GoodShare() float64 { return over(float64(c.Good), float64(c.Ended())) }
 
 // RequestThroughput and OutputThroughput are successes and their tokens per second of a run of so many seconds.
@@ -113,7 +155,7 @@ func (s *Slice) add(q *Request, counts *Counts) {
 		s.Busy += max(0, Since(q.Sent, q.Done)).Seconds()
 	}
 	for l := range NumObjectives {
-		if v := rows[l].of(q); v != Never && q.OK() {
+		if v := rows[l].of(q); v != Never && l.Counts(q) {
 			s.Histograms[l].Add(v)
 		}
 	}

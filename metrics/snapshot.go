@@ -204,10 +204,11 @@ const (
 	StateHeld    RequestState = "held"
 	StateWaiting RequestState = "waiting"
 	StateRunning RequestState = "running"
-	// StateDone, StateFailed, StateCancelled: over.
+	// StateDone, StateFailed, StateCancelled, StateAbandoned: over.
 	StateDone      RequestState = "done"
 	StateFailed    RequestState = "failed"
 	StateCancelled RequestState = "cancelled"
+	StateAbandoned RequestState = "abandoned"
 )
 
 // RequestRow is a request in a list. Latencies that are not known yet are Never.

@@ -220,7 +220,7 @@ func (w *TTFTParts) Count(r *Request, by int) {
 	w.More += by * min(max(0, r.Inputs-1), heaviest)
 	w.SlotWait += d * bounded(r.SlotWait())
 	w.Connect += d * bounded(r.Connect)
-	w.TTFT += d * bounded(r.TTFT())
+	w.TTFT += d * bounded(Since(r.lastSent(), r.FirstChunk)) // the server knows no other try
 }
 
 func (w *TTFTParts) Merge(o *TTFTParts) {

@@ -182,9 +182,11 @@ func (t *Timeline) Done(r *Request) {
 	t.Client.done(r)
 	t.Groups.place(t.Plan, r)
 	warming := t.Plan.Warming(r)
-	if r.Failure == "" {
+	switch r.Failure {
+	case "":
 		t.succeed(r, warming)
-	} else {
+	case Abandoned: // keeps the latencies that it had; see Latency.Counts
+	default:
 		t.forget(r, warming)
 	}
 	t.end(r, sent, warming)
@@ -197,6 +199,10 @@ func (t *Timeline) end(r *Request, sent, warming bool) {
 		judged = len(t.Plan.ObjectivesFor(r.Class, t.SLO)) > 0
 		counts.MetCount.Add(t.Plan.Met(r, t.SLO), r.OutputTokens)
 		counts.PlannedGood = one(t.Plan.Met(r, t.Plan.Goodput).Good())
+		if t.Plan.Retry != "" {
+			counts.GoodUsers = one(t.Plan.Met(r.OfUser(), t.Plan.Goodput).Good())
+			counts.GoodTries = one(t.Plan.Met(r.OfLastTry(), t.Plan.Goodput).Good())
+		}
 	}
 	if r.Done != Never {
 		w, ends := t.at(r.Done), endsOf(r)

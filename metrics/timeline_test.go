@@ -20,7 +20,8 @@ func TestSnapshotEqualsReport(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			all := eventtest.DrawRun(seed, 150)
 			plan := Plan{Percentiles: []float64{99},
-				Goodput: SLO{{Metric: TTFT, LimitMS: 700}, {Metric: TPOT, LimitMS: 60}}}
+				Goodput: SLO{{Metric: TTFT, LimitMS: 700}, {Metric: TPOT, LimitMS: 60}},
+				Abandon: "5%", Retry: "backoff"}
 			if seed%2 == 1 {
 				plan.Warmup = 4 * second
 			}
@@ -52,7 +53,7 @@ func TestSnapshotEqualsReport(t *testing.T) {
 				}
 			}
 			got := summary.Counts
-			if n := got.Completed + got.Failed + got.Cancelled + got.WarmedUp; n != 150 {
+			if n := got.Completed + got.Failed + got.Cancelled + got.Abandoned + got.WarmedUp; n != 150 {
 				t.Errorf("seed %d: %d requests ended, want 150", seed, n)
 			}
 			if warm := seed%2 == 1; warm != (summary.WarmedUp > 10) {

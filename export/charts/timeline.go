@@ -197,7 +197,8 @@ const (
 	classFast
 	classMedium
 	classSlow
-	// classFailed and classCancelled are the time after the last chunk of a failed request.
+	// classFailed and classCancelled are the time after the last chunk of a request that failed, or that was cut
+	// or abandoned.
 	classFailed
 	classCancelled
 	classes
@@ -289,7 +290,7 @@ func encode(q *metrics.Request, start time.Duration, t thresholds) (b []byte, n 
 	}
 	if q.Failure != "" && q.Done > at {
 		c := classFailed
-		if q.Failure == metrics.Cancelled {
+		if q.Failure == metrics.Cancelled || q.Failure == metrics.Abandoned {
 			c = classCancelled
 		}
 		add(q.Done, c)

@@ -102,6 +102,12 @@ func (l *line) request(q *metrics.Request) {
 	text(l, "wrong_detail", &q.Judgement.Detail)
 	l.flag("vllm_correct", &q.Judgement.Lenient)
 	l.count("redials", &q.Redials)
+	l.count("retries_429", &q.Retries[metrics.TooManyRequests])
+	l.count("retries_503", &q.Retries[metrics.Unavailable])
+	l.count("retries_connect", &q.Retries[metrics.Refused])
+	if l.reads() || q.Retries.Sum() > 0 {
+		l.moment("last_try_us", &q.LastTry)
+	}
 }
 
 // chunks writes the chunks, or reads those that cutChunks left in the line.

@@ -86,6 +86,10 @@ func fill(t *testing.T, v reflect.Value, n *int64) {
 		for k := range v.Len() {
 			fill(t, v.Index(k), n)
 		}
+	case v.Kind() == reflect.Array:
+		for k := range v.Len() {
+			fill(t, v.Index(k), n)
+		}
 	case v.Type() == reflect.TypeFor[map[string]string]():
 		v.Set(reflect.ValueOf(map[string]string{"a": "1", "b": "2"}))
 	case v.Kind() == reflect.Struct:
@@ -107,8 +111,9 @@ func roundTripRequests(t *testing.T) []metrics.Request {
 	never := metrics.NewRequest(7)
 	never.Connect, never.Encode = metrics.Never, metrics.Never
 	_, sample := eventtest.Sample()
-	zero := metrics.Request{ReadDelay: metrics.Never, VLLMLater: metrics.Never, IdealKnown: true,
-		Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
+	zero := metrics.Request{ReadDelay: metrics.Never, VLLMLater: metrics.Never, LastTry: metrics.Never,
+		IdealKnown: true,
+		Chunks:     []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
 	qs := append(sample, full, never, zero)
 	for i := range qs {
 		for k := range qs[i].Chunks {

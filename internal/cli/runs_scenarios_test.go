@@ -88,6 +88,12 @@ func scenarios() []scenario {
 			},
 		},
 		{
+			name: "habits",
+			args: []string{"--request-rate", "7", "--num-prompts", "80", "--goodput", slo, "e2el:2500", "--seed", "10",
+				"--abandon", "25%,ttft>1700ms", "--retry", "backoff,tries=3,most=4s", "--read-rate", "9tok/s"},
+			faults: []string{"status=429,share=0.3", "status=503,share=0.1", "stall=9s,after=0,every=13"},
+		},
+		{
 			name: "steered",
 			args: []string{"--request-rate", "5", "--duration", "16s", "--goodput", slo, "--seed", "8"},
 			acts: []act{

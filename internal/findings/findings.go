@@ -64,7 +64,8 @@ type Run struct {
 	Answer *metrics.Answer
 	Levels []metrics.LoadLevel
 	// Over: nothing changes any more. On: requests are sent, so that a load can be held for longer.
-	Over, On     bool
+	Over, On bool
+	// Done are the requests that Ended without a failure.
 	Done, Failed int
 	// Peak is the highest output in tokens per second over five seconds.
 	Peak float64
@@ -80,7 +81,7 @@ func OfSnapshot(s *metrics.Snapshot) *Run {
 	r := &Run{
 		Plan: s.Plan, Objectives: s.Objectives, Answer: s.Answer, Levels: s.Levels,
 		Over: s.State == metrics.Finished, On: s.State == metrics.Running,
-		Done: s.Totals.Completed, Failed: s.Totals.Failed,
+		Done: s.Totals.Ended() - s.Totals.Failed, Failed: s.Totals.Failed,
 	}
 	if r.Plan == nil {
 		r.Plan = &metrics.Plan{}
@@ -105,7 +106,7 @@ func OfSnapshot(s *metrics.Snapshot) *Run {
 func OfReport(r *metrics.Report) *Run {
 	return &Run{
 		Plan: &r.Plan, Objectives: r.Objectives, Answer: &r.Answer, Levels: r.Levels, Over: true,
-		Done: r.Completed, Failed: r.Failed, Peak: r.Answer.PeakOutput,
+		Done: r.Counts.Ended() - r.Failed, Failed: r.Failed, Peak: r.Answer.PeakOutput,
 		Percentiles: func(l metrics.Latency) (p50, p99 float64, known bool) {
 			s := &r.Statistics[l]
 			p50, _ = s.Percentile(50)

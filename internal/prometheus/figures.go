@@ -22,8 +22,9 @@ type Figures struct {
 	run  string // as a label
 	set  *vm.Set
 
-	due, sent, completed, cancelled, good, in, out *vm.Counter // good is nil without objectives
-	queued, waiting, running                       *vm.Gauge
+	due, sent, completed, cancelled, in, out *vm.Counter
+	good, abandoned, retries                 *vm.Counter // nil where the plan has no objectives, no such users
+	queued, waiting, running                 *vm.Gauge
 	// Histograms of latencies that the plan has, else nil.
 	ttft, perToken, between, whole *vm.PrometheusHistogram
 
@@ -65,6 +66,12 @@ func New(run string, plan *metrics.Plan) *Figures {
 	f.whole = histogram(metrics.E2EL, "e2e_request_latency_seconds", all)
 	if plan.Judges(plan.Goodput) {
 		f.good = s.NewCounter(f.name("requests_good_total"))
+	}
+	if plan.Abandon != "" {
+		f.abandoned = s.NewCounter(f.name("requests_abandoned_total"))
+	}
+	if plan.Retry != "" {
+		f.retries = s.NewCounter(f.name("retries_total"))
 	}
 	s.NewGauge(f.name("run_info", label("version", plan.Version), label("model", plan.ModelID),
 		label("backend", plan.Backend), label("load", plan.Load)),
@@ -147,7 +154,16 @@ func (f *Figures) left(q *metrics.Request) {
 
 // done counts a request that ended.
 func (f *Figures) done(q *metrics.Request) {
+	if f.retries != nil {
+		f.retries.Add(q.Retries.Sum())
+	}
 	switch {
+	case q.Failure == metrics.Abandoned:
+		if f.abandoned != nil {
+			f.abandoned.Inc()
+		}
+		f.early(q)
+		return
 	case q.Failure == metrics.Cancelled:
 		f.cancelled.Inc()
 		return
@@ -168,16 +184,22 @@ func (f *Figures) done(q *metrics.Request) {
 	if f.good != nil && f.plan.Met(q, objectives).Good() {
 		f.good.Inc()
 	}
-	update := func(h *vm.PrometheusHistogram, v time.Duration) {
-		if h != nil {
-			h.Update(v.Seconds()) // ignores what is negative, as Never
-		}
-	}
-	update(f.ttft, q.TTFT())
 	update(f.perToken, q.TPOT())
 	update(f.whole, q.E2EL())
+	f.early(q)
+}
+
+// early takes the latencies of a request that need no success.
+func (f *Figures) early(q *metrics.Request) {
+	update(f.ttft, q.TTFT())
 	for gap := range metrics.ITL.Plain(q) {
 		update(f.between, gap)
+	}
+}
+
+func update(h *vm.PrometheusHistogram, v time.Duration) {
+	if h != nil {
+		h.Update(v.Seconds()) // ignores what is negative, as Never
 	}
 }
 

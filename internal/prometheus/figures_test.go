@@ -44,7 +44,7 @@ func value(text, name, labels string) (sum float64) {
 // At any moment of a run the page says what the screen does, and at the end what the report has.
 func TestLikeTheScreen(t *testing.T) {
 	plan := &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 900}}, Warmup: 3 * time.Second,
-		Rate: metrics.Rate(math.Inf(1))}
+		Rate: metrics.Rate(math.Inf(1)), Abandon: "5%", Retry: "backoff"}
 	all := eventtest.DrawRun(5, 300)
 	for _, until := range []time.Duration{5 * time.Second, 20 * time.Second, time.Hour} {
 		f, view := New("r", plan), live.NewView(time.Now(), plan)
@@ -54,6 +54,7 @@ func TestLikeTheScreen(t *testing.T) {
 		want := map[string]int{"requests_due_total": s.Totals.Due, "requests_sent_total": s.Totals.Sent,
 			"requests_completed_total": s.Totals.Completed, "requests_failed_total": s.Totals.Failed,
 			"requests_cancelled_total": s.Totals.Cancelled, "requests_good_total": s.Totals.Good,
+			"requests_abandoned_total": s.Totals.Abandoned, "retries_total": s.Totals.Retries.Sum(),
 			"requests_queued": s.Held, "requests_in_flight": s.Waiting + s.Running,
 			"prompt_tokens_total": s.Totals.InputTokens}
 		if until == time.Hour {
@@ -66,8 +67,10 @@ func TestLikeTheScreen(t *testing.T) {
 				}
 			}
 			want["generation_tokens_total"] = s.Totals.OutputTokens + failed
-			for _, h := range []string{"time_to_first_token_seconds", "e2e_request_latency_seconds"} {
-				want[h+"_count"] = s.Totals.Completed
+			want["e2e_request_latency_seconds_count"] = s.Totals.Completed
+			want["time_to_first_token_seconds_count"] = s.Totals.Completed + s.Totals.Abandoned - s.Totals.Unanswered
+			if s.Totals.Abandoned == 0 || s.Totals.Retried == 0 {
+				t.Error("no user left, or none tried again")
 			}
 		}
 		for name, n := range want {
@@ -245,7 +248,8 @@ func TestDashboard(t *testing.T) {
 	if err != nil || !json.Valid(text) {
 		t.Fatal("no JSON", err)
 	}
-	f := New("r", &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}})
+	f := New("r", &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}},
+		Abandon: "5%", Retry: "backoff"})
 	eventtest.Tell(f, metrics.Steering{LoadSetting: metrics.LoadSetting{Load: metrics.Users.Of(16)}})
 	there, asked := map[string]bool{}, map[string]bool{}
 	for line := range strings.SplitSeq(page(f), "\n") {

@@ -34,7 +34,7 @@ func (e *Environment) conclude(p *Run, o run.Outcome, hastened <-chan struct{}) 
 		err := e.report(p, o)
 		e.Warn(p.Server.Close(e.Say))                   // the profiler may take its time
 		if r := &o.Report; r.Failed > 0 && err == nil { // which the exit code does not tell
-			e.Say(fmt.Sprintf("%d of %d requests failed", r.Failed, r.Completed+r.Failed))
+			e.Say(fmt.Sprintf("%d of %d requests failed", r.Failed, r.Counts.Ended()))
 		}
 		printed <- err
 	}()

@@ -32,6 +32,9 @@ func ProgressLine(s *metrics.Snapshot) string {
 	}
 	line := fmt.Sprintf("%6s  sent %d  done %d  failed %d  in flight %d  queued %d", s.At.Round(time.Second),
 		s.Totals.Sent, s.Totals.Completed, s.Totals.Failed, s.Waiting+s.Running, s.Held)
+	if users := s.Totals.OfUsers(s.Plan); users != "" {
+		line += "  " + users
+	}
 	if len(window) > 0 {
 		approximate := "~"
 		if s.OutputExact {

@@ -27,6 +27,7 @@ type Client struct {
 	preconnect int
 	pacer      string
 	unstamped  bool // the server's packets have no stamps of the kernel
+	slow       bool // users read at a rate, which sets the times
 }
 
 // asNeeded opens as many connections ahead as the load needs.
@@ -52,6 +53,8 @@ func (o *Client) Check() error {
 		"--timestamps kernel: this system's kernel does not stamp packets; use user")
 	p.BadIf(o.timestamps == metrics.KernelStamps && o.unstamped,
 		"--timestamps kernel: the kernel does not stamp the packets of a unix socket; use user")
+	p.BadIf(o.timestamps == metrics.KernelStamps && o.slow,
+		"--timestamps kernel and --read-rate: times are of what users read; use user")
 	p.BadIf(o.pacer != "" && !slices.Contains(pace.Kinds(), o.pacer), "--pacer %s: this system has %s",
 		usage.Quote(o.pacer), strings.Join(pace.Kinds(), " and "))
 	p.BadIf(o.preconnect < 0 && o.preconnect != asNeeded, "--preconnect %d: must be 0 or more", o.preconnect)
@@ -63,7 +66,7 @@ func (o *Client) Check() error {
 
 // source is how chunks will be timed.
 func (o *Client) source() string {
-	if o.timestamps == "" && conn.KernelStamps() && !o.unstamped {
+	if o.timestamps == "" && conn.KernelStamps() && !o.unstamped && !o.slow {
 		return metrics.KernelStamps
 	}
 	return cmp.Or(o.timestamps, metrics.UserStamps)

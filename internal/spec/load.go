@@ -38,6 +38,7 @@ type Load struct {
 	probeRate             float64
 	stall, timeout, drain time.Duration
 	KeepGoing             bool
+	Users                 Users
 	findRate, findUsers   bool // --find and --find-users
 	find                  metrics.Find
 	Confirm               Confirm
@@ -88,6 +89,7 @@ func (o *Load) define(f *pflag.FlagSet) {
 		"fail a request when no chunk arrives for this long after its first")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "fail a request after this time")
 	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may continue after you quit")
+	o.Users.define(f)
 	f.BoolVar(&o.KeepGoing, "keep-going", false,
 		"go on when the server refuses the first 20 requests alike, with status 400, 401, 403, 404, 405 or 422")
 	f.BoolVar(&o.findRate, "find", false,
@@ -350,12 +352,14 @@ func (o *Load) Send(e *loadgen.Options, a shape.Arrivals) {
 	}
 	e.Probe = protocol.Smallest(e.Protocol, 1)
 	e.Drain, e.StallTimeout, e.RequestTimeout = o.drain, o.stall, o.timeout
+	o.Users.send(e, o.Seed)
 }
 
 // Plan writes the load into a plan. rows are the conversations of the data set, requests those that are sent.
 func (o *Load) Plan(p *metrics.Plan, rows, requests int) {
 	p.Seed, p.Rate, p.Burstiness, p.Warmup = o.Seed, metrics.Rate(o.Rate), float64(o.Burstiness), o.warmup
 	p.Confirm, p.Part = o.Confirm.Time, o.Part.Part
+	o.Users.plan(p)
 	shape.Enter(p, o.Shape(), rows, requests)
 }
 

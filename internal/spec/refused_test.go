@@ -47,6 +47,20 @@ func TestRefused(t *testing.T) {
 			"--profile-duration -1s: must not be negative"},
 		{"--profile --profile-duration 9", "--profile-duration: needs --profile-batch-threshold"},
 
+		// Users.
+		{"--abandon 5", "--abandon 5: 5: expected 5%, 'ttft>10s' or both"},
+		{"--abandon 0%", "expected 5%"}, {"--abandon 101%", "expected 5%"}, {"--abandon NaN%", "expected 5%"},
+		{"--abandon 5%,ttft>10", "ttft>10: expected a time with its unit"}, {"--abandon ttft>-1s", "expected a time"},
+		{"--retry always", "--retry always: always: expected backoff, or backoff,tries=5,most=30s"},
+		{"--retry backoff,tries=1", "tries=1: tries are from 2 to 100"}, {"--retry backoff,tries=x", "from 2 to 100"},
+		{"--retry backoff,most=30", "most=30: expected a time up to 1h"}, {"--retry backoff,", "expected backoff"},
+		{"--retry backoff,backoff", "expected backoff"}, {"--retry tries=3", "expected backoff"},
+		{"--read-rate 20", "--read-rate 20: expected tokens or bytes per second"},
+		{"--read-rate 0tok/s", "expected 0.1 to 1e+09"}, {"--read-rate 1.1.1B/s", "expected 0.1 to 1e+09"},
+		{"--read-rate 4KB/s --timestamps kernel", "--timestamps kernel and --read-rate: times are of what users read"},
+		{"--backend openai-embeddings --abandon 5% --read-rate 3tok/s",
+			"--abandon 5%: answers come in one piece", "--read-rate 3tok/s: answers come in one piece"},
+
 		// Objectives and the report.
 		{"--goodput ttft:5 speed:9 tpot", `--goodput speed:9: "speed:9": unknown metric "speed"`,
 			`--goodput tpot: "tpot": expected NAME:MILLISECONDS`},

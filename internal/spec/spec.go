@@ -227,6 +227,8 @@ func (o *Spec) check() (problems usage.Problems) {
 	o.Load.SelfTimed = o.Prompts.SelfTiming()
 	problems = append(problems, o.Fleet.check(&o.Load, &o.Series)...)
 	problems = append(problems, o.Load.check(all, o.Report.within())...)
+	o.Load.Users.check(&problems, o.Report.Whole || o.Server.Protocol != nil && !o.Server.Protocol.Traits().Streams)
+	o.Client.slow = o.Load.Users.slow()
 	if !o.Load.Leads() {
 		o.Server.ResetElsewhere = o.Server.ResetElsewhere || o.Server.Reset
 		o.Server.Reset, o.Server.Profile, o.Server.Ready, o.Load.Warmups = false, false, 0, 0

@@ -79,7 +79,7 @@ func judgeRequests(sets []Set, plan *metrics.Plan, requests iter.Seq2[metrics.Re
 
 // counts reports whether a request counts: those of the warm-up and those that were cut do not.
 func counts(plan *metrics.Plan, q *metrics.Request) bool {
-	return !plan.Warming(q) && q.Failure != metrics.Cancelled
+	return !plan.Warming(q) && !q.Undecided()
 }
 
 // extent is from when to when the load asked for requests. The error is of the journal.

@@ -208,6 +208,13 @@ func (c *Conn) Failure() error { return c.failure }
 // Expire makes reads fail some time between at and at+slack.
 func (c *Conn) Expire(at time.Time, slack time.Duration) { c.raw.expire(at, slack) }
 
+// SetReadBuffer bounds what the kernel keeps of an answer that is not read yet, where it can.
+func (c *Conn) SetReadBuffer(bytes int) {
+	if b, ok := c.raw.Conn.(interface{ SetReadBuffer(int) error }); ok {
+		_ = b.SetReadBuffer(bytes)
+	}
+}
+
 // widen gives the HTTP library a larger buffer with the same bytes in it; false if it is as large as it may become.
 func (c *Conn) widen() bool {
 	size := 4 * c.reader.Size()

@@ -47,7 +47,7 @@ func others(r *metrics.Report) finding {
 		own += float64(r.Timeline[i].TokensOut)
 	}
 	if ended := r.Completed + r.WarmedUp; ended > 0 { // what the server made of those that did not end is not known
-		own += float64(r.Failed+r.Cancelled) * own / float64(ended)
+		own += float64(r.Failed+r.Cancelled+r.Abandoned) * own / float64(ended)
 	}
 	if r.Probes != nil {
 		own += probeTokens * float64(r.Probes.Completed+r.Probes.Failed)

@@ -189,7 +189,7 @@ func (e *Event) shift(by time.Duration) {
 		q := &moved
 		e.Request, q.Chunks = q, slices.Clone(q.Chunks)
 		move(&q.Scheduled, &q.Due, &q.Admitted, &q.Sent, &q.Done)
-		move(&q.FirstChunk, &q.FirstToken, &q.FirstAnswer, &q.FirstCall, &q.LastChunk)
+		move(&q.LastTry, &q.FirstChunk, &q.FirstToken, &q.FirstAnswer, &q.FirstCall, &q.LastChunk)
 		for i := range q.Chunks {
 			move(&q.Chunks[i].At)
 		}

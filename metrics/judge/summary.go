@@ -13,7 +13,7 @@ type Summary struct {
 	// LoadTime decides to which level the request belongs; see Plan.LoadTime.
 	LoadTime      time.Duration
 	Class         string
-	OK, Cancelled bool
+	OK, Cancelled bool // Cancelled: see Request.Undecided
 
 	NoSocket  bool // the client's own system refused it
 	Unreached bool // it failed as without a server
@@ -33,7 +33,7 @@ type Summary struct {
 // Summarize sums up a request that ended.
 func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
 	f := Summary{
-		LoadTime: p.LoadTime(q), Class: q.Class, OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled,
+		LoadTime: p.LoadTime(q), Class: q.Class, OK: q.OK(), Cancelled: q.Undecided(),
 		NoSocket: q.Failure == metrics.FailedNoSocket, Unreached: q.Unreached(), Reached: q.Reached(),
 		Sent: q.Sent, Answered: q.Answered(), Done: q.Done,
 	}

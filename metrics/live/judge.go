@@ -265,7 +265,7 @@ func outcomeOf(q *metrics.Request) outcome {
 	switch {
 	case q.Failure == "":
 		return succeeded
-	case q.Failure == metrics.Cancelled:
+	case q.Undecided():
 		return cancelled
 	case q.Failure == metrics.FailedNoSocket:
 		return noSocket

@@ -169,7 +169,7 @@ func (t *tracks) done(q *metrics.Request) {
 		if t.slowest = slices.Insert(t.slowest, i, k); len(t.slowest) > slowKept {
 			t.slowest = slices.Delete(t.slowest, slowKept, slowKept+1)
 		}
-	case q.Failure != "" && q.Failure != metrics.Cancelled:
+	case q.State() == metrics.StateFailed:
 		if len(t.failedFirst) < failedKept {
 			t.failedFirst = append(t.failedFirst, k)
 		} else {

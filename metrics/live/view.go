@@ -132,7 +132,7 @@ func (v *View) done(q *metrics.Request) {
 		v.lengths.Add(q, v.line.Plan.Context)
 		v.noteLengths(q.Done, false)
 	}
-	if q.Failure == "" || q.Failure == metrics.Cancelled {
+	if q.Failure == "" || q.Failure == metrics.Cancelled || q.Failure == metrics.Abandoned {
 		return
 	}
 	if !warming {

@@ -42,13 +42,15 @@ func tangled(q *metrics.Request) int {
 }
 
 // times are those of a request, in the order in which they mostly come; numbers and texts are the rest of a digest.
-func (d *digest) times() [9]*time.Duration {
-	return [...]*time.Duration{&d.Scheduled, &d.Due, &d.Admitted, &d.Sent, &d.FirstChunk, &d.FirstToken,
+func (d *digest) times() [10]*time.Duration {
+	return [...]*time.Duration{&d.Scheduled, &d.Due, &d.Admitted, &d.Sent, &d.LastTry, &d.FirstChunk, &d.FirstToken,
 		&d.FirstAnswer, &d.LastChunk, &d.Done}
 }
 
-func (d *digest) numbers() [6]*int {
-	return [...]*int{&d.InputTokens, &d.OutputTokens, &d.Turn, &d.Inputs, &d.Redials, &d.tangled}
+func (d *digest) numbers() [9]*int {
+	tries := &d.Retries
+	return [...]*int{&d.InputTokens, &d.OutputTokens, &d.Turn, &d.Inputs, &d.Redials, &d.tangled,
+		&tries[0], &tries[1], &tries[2]}
 }
 
 func (d *digests) add(q *metrics.Request) {

@@ -5,8 +5,8 @@ import "benchtop/metrics"
 // groupSamples hold the exact latencies of the groups of a report.
 type groupSamples map[*metrics.Group]*[metrics.NumObjectives]metrics.Sample
 
-// add takes the outcome of a success in some groups, nil for none.
-func (s groupSamples) add(o *metrics.Outcome, groups []*metrics.Group) {
+// add takes the latencies of a request that ended in some groups, nil for none.
+func (s groupSamples) add(q *metrics.Request, o *metrics.Outcome, groups []*metrics.Group) {
 	for _, g := range groups {
 		if g == nil {
 			continue
@@ -17,7 +17,7 @@ func (s groupSamples) add(o *metrics.Outcome, groups []*metrics.Group) {
 			s[g] = of
 		}
 		for l := range of {
-			if v, times := metrics.Latency(l).Exact(o); times > 0 {
+			if v, times := metrics.Latency(l).Exact(o); times > 0 && metrics.Latency(l).Counts(q) {
 				of[l].Add(v)
 			}
 		}

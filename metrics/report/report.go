@@ -195,7 +195,7 @@ func conclude(r *metrics.Report) {
 func trouble(r *metrics.Report) string {
 	reason := cmp.Or(r.Interrupted, &metrics.Interruption{}).Reason
 	stopped := reason == metrics.StoppedByUser
-	switch all := r.Completed + r.Failed; {
+	switch all := r.Counts.Ended(); {
 	case metrics.ConclusionOf(reason) == metrics.RunFailed:
 		return reason
 	case r.Completed == 0 && (r.Failed > 0 || !stopped): // a user may stop a run before its first answer

@@ -69,6 +69,7 @@ type summary struct {
 	paces                 metrics.Sample  // TPOT of the successes with an output speed
 	vllmTTFT              metrics.Sample  // as vLLM 0.33 counts chunks
 	vllmLater, vllmUnread int             // successes in which that is later, or never
+	tries                 metrics.Sample  // TTFT of last tries
 	open, broken          overlap         // successes in flight, and those that failed or were cut
 	unsent                int             // requests that were cut before they were sent
 	request               metrics.Request // the current one; it and its outcome reuse their memory
@@ -96,9 +97,13 @@ func (s *summary) add(q *metrics.Request) {
 	if r.Plan.Warming(q) || q.Failure == metrics.Cancelled {
 		return
 	}
-	if q.OK() {
+	switch {
+	case q.OK():
 		s.success(q)
-	} else {
+	case q.Failure == metrics.Abandoned:
+		s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
+		s.early(q)
+	default:
 		s.failures.Add(q)
 		s.failed(q)
 	}
@@ -185,15 +190,25 @@ func (s *summary) failed(q *metrics.Request) {
 
 func byIndex(a, b metrics.DetailedRequest) int { return cmp.Compare(a.Index, b.Index) }
 
-func (s *summary) success(q *metrics.Request) {
-	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
-	r := &s.report
-	s.accumulator.addChunks(&s.outcome)
+// early takes the latencies that need no success: those of chunks, those of groups, and those of tries.
+func (s *summary) early(q *metrics.Request) {
 	for l := range metrics.NumLatencies {
 		if l.OfChunks() {
 			addLatency(&s.accumulator.samples[l], l, q, &s.outcome)
 		}
 	}
+	groups := s.line.Groups.Of(q)
+	s.groups.add(q, &s.outcome, groups[:metrics.ByEndpoint]) // no report has endpoints
+	if v := q.OfLastTry().TTFT(); s.report.Plan.Retry != "" && v != metrics.Never {
+		s.tries.AddDuration(v, 1)
+	}
+}
+
+func (s *summary) success(q *metrics.Request) {
+	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
+	r := &s.report
+	s.accumulator.addChunks(&s.outcome)
+	s.early(q)
 	s.cells.add(r.Plan.LoadTime(q), q)
 	switch {
 	case q.Pace() != metrics.Never:
@@ -201,8 +216,6 @@ func (s *summary) success(q *metrics.Request) {
 	case s.outcome.Output > 1:
 		r.AtOnce++
 	}
-	groups := s.line.Groups.Of(q)
-	s.groups.add(&s.outcome, groups[:metrics.ByEndpoint]) // no report has endpoints
 	r.InputSources[q.InputSource]++
 	if r.Plan.Generates() {
 		r.OutputSources[q.OutputSource]++
@@ -382,6 +395,7 @@ func (s *summary) latencies() {
 		})
 	}
 	r.Speeds = s.paces.Speeds()
+	r.Tries = s.tries.Statistic(r.Plan.Percentiles)
 	if s.vllmLater+s.vllmUnread > 0 {
 		r.VLLM = &metrics.VLLMReading{TTFT: s.vllmTTFT.Statistic(r.Plan.Percentiles), Unread: s.vllmUnread}
 	}
@@ -412,11 +426,14 @@ func (s *summary) statistics(some []metrics.Latency) {
 		if len(digested) == 0 {
 			break
 		}
-		if !q.OK() || p.Warming(&q.Request) {
+		if !q.OK() && q.Failure != metrics.Abandoned || p.Warming(&q.Request) {
 			continue
 		}
 		o = q.Outcome()
 		for _, i := range digested {
+			if !some[i].Counts(&q.Request) {
+				continue
+			}
 			addLatency(&samples[i], some[i], &q.Request, &o)
 		}
 	}

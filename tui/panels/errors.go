@@ -25,6 +25,8 @@ func errorsTitle(v *View, _, _ int) []screen.Span {
 	}
 	out.when(t.Refusals > 0, screen.Label, " · refusals ", number.Count(t.Refusals))
 	out.when(t.Cancelled > 0, screen.Label, " · ", number.Count(t.Cancelled), " cancelled")
+	users := t.OfUsers(v.plan())
+	out.when(users != "", screen.Label, " · ", users)
 	return out
 }
 
@@ -158,7 +160,7 @@ func errorLines(v *View, w, most int) []errorLine {
 
 // errorWhen is the share of requests of the kind and the time since the last one.
 func errorWhen(v *View, f *metrics.FailureCount) string {
-	return number.Share(f.Count, v.Totals.Completed+v.Totals.Failed) + "  " + v.ago(f.Last)
+	return number.Share(f.Count, v.Totals.Ended()) + "  " + v.ago(f.Last)
 }
 
 func drawErrorLines(c screen.Canvas, v *View, lines []errorLine) {

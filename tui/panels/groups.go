@@ -274,6 +274,14 @@ func (v *View) groupFigures(rows []groupRow) columns[*groupRow] {
 	if failed > 0 {
 		out = append(out, column[*groupRow]{"failed", 7, failedOf, 0})
 	}
+	users := func(rule, name string, n func(*groupRow) int) {
+		if rule != "" {
+			out = append(out,
+				column[*groupRow]{name, 8, func(r *groupRow) screen.Span { return countCell(n(r)) }, 1})
+		}
+	}
+	users(v.plan().Abandon, "left", func(r *groupRow) int { return r.Abandoned })
+	users(v.plan().Retry, "retried", func(r *groupRow) int { return r.Retried })
 	for i, col := range cacheColumnsOf(rows) {
 		col.spare = 6 + i
 		out = append(out, col)

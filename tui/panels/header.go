@@ -189,9 +189,9 @@ func portion(s *metrics.Snapshot) (float64, bool) {
 func endedRequests(s *metrics.Snapshot) int {
 	t := &s.Totals
 	if s.State == metrics.Running {
-		return t.WarmedUp + t.Completed + t.Failed + t.Cancelled
+		return t.WarmedUp + t.Completed + t.Failed + t.Abandoned + t.Cancelled
 	}
-	return max(t.WarmedUp+t.Completed+t.Failed, t.Sent-s.Waiting-s.Running)
+	return max(t.WarmedUp+t.Completed+t.Failed+t.Abandoned, t.Sent-s.Waiting-s.Running)
 }
 
 // progress is the time or the requests so far, planned and remaining; the last pieces are left out first. Nothing

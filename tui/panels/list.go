@@ -36,7 +36,8 @@ var listOrders = [...]struct {
 }
 
 // failureRanks order failures before requests that missed an objective, then cancelled ones, then the rest.
-var failureRanks = map[metrics.RequestState]time.Duration{metrics.StateFailed: 3, metrics.StateCancelled: 1}
+var failureRanks = map[metrics.RequestState]time.Duration{metrics.StateFailed: 3, metrics.StateCancelled: 1,
+	metrics.StateAbandoned: 1}
 
 func failureRank(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration {
 	if q.Missed.Any() {
@@ -116,7 +117,8 @@ func age(s *metrics.Snapshot, q *metrics.RequestRow) time.Duration {
 
 // over reports whether a request in the state is over.
 func over(s metrics.RequestState) bool {
-	return s == metrics.StateDone || s == metrics.StateFailed || s == metrics.StateCancelled
+	return s == metrics.StateDone || s == metrics.StateFailed || s == metrics.StateCancelled ||
+		s == metrics.StateAbandoned
 }
 
 // passed is the time between two moments, Never if one of them did not come.

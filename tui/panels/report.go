@@ -39,8 +39,12 @@ func Summary(s *metrics.Snapshot) string {
 	if s.State == metrics.Finished {
 		state = "in all"
 	}
-	put("%s %s: %d requests done, %d failed, %d in flight, %d queued", number.Clock(s.At), state,
-		s.Totals.Completed, s.Totals.Failed, s.Waiting+s.Running, s.Held)
+	users := s.Totals.OfUsers(s.Plan)
+	if users != "" {
+		users += ", "
+	}
+	put("%s %s: %d requests done, %d failed, %s%d in flight, %d queued", number.Clock(s.At), state,
+		s.Totals.Completed, s.Totals.Failed, users, s.Waiting+s.Running, s.Held)
 	kind, tokens := s.Plan.Tokens()
 	put("%s req/s, %s %s tokens/s", number.Rate(recent(s, finished)), number.Rate(recent(s, tokens)), kind)
 	if text := (&View{Snapshot: s}).rtfxText(); text != "" {

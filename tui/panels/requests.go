@@ -231,6 +231,8 @@ func describeState(q *metrics.RequestRow) (sign, word string, st screen.Style) {
 		return "✓", "done", screen.Label
 	case metrics.StateCancelled:
 		return "–", "cancelled", screen.Label
+	case metrics.StateAbandoned:
+		return "–", "abandoned", screen.Label
 	case metrics.StateFailed:
 		word := "failed"
 		if q.Failure == metrics.FailedStatus {

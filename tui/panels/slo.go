@@ -371,7 +371,7 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 		return
 	}
 	good := series{name: "goodput", color: screen.Good, filled: true, value: func(w *metrics.Window) float64 {
-		share, known := part(w.Good, w.Completed+w.Failed)
+		share, known := part(w.Good, w.Ended())
 		if !known {
 			return math.NaN()
 		}

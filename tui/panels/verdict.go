@@ -359,9 +359,12 @@ const cardNames = len("throughput") + 2
 // ended is how many requests were done in which time, and, where there is room for it, how many of them failed.
 func (h Header) ended(errors bool) string {
 	r := h.View.Report
-	out := fmt.Sprintf("%s requests in %s", number.Count(r.Completed+r.Failed), number.Clock(r.Ended))
+	out := fmt.Sprintf("%s requests in %s", number.Count(r.Counts.Ended()), number.Clock(r.Ended))
 	if errors && r.Failed > 0 {
 		out += ", " + number.Count(r.Failed) + " failed"
+	}
+	if users := r.OfUsers(&r.Plan); errors && users != "" {
+		out += ", " + users
 	}
 	return out
 }

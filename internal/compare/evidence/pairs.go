@@ -116,7 +116,7 @@ func (p *Pairs) take(of int, q *metrics.Request, done bool) {
 
 // add counts a pair.
 func (p *Pairs) add(pair *[2]*metrics.Request) {
-	if pair[0].Failure == metrics.Cancelled || pair[1].Failure == metrics.Cancelled {
+	if pair[0].Undecided() || pair[1].Undecided() {
 		return
 	}
 	p.count++

@@ -43,10 +43,10 @@ func Busy(index int, sent time.Duration, words string) metrics.Request {
 	return q
 }
 
-// DrawRun makes up a run with successes, failures of every stage, held and cancelled requests.
+// DrawRun makes up a run with successes, failures of every stage, held, cancelled and abandoned requests, and retries.
 func DrawRun(seed uint64, n int) []metrics.Request {
 	r := rand.New(rand.NewPCG(seed, 1))
-	aside := rand.New(rand.NewPCG(seed, 2))
+	aside, habits := rand.New(rand.NewPCG(seed, 2)), rand.New(rand.NewPCG(seed, 3))
 	var all []metrics.Request
 	at := time.Duration(0)
 	for i := range n {
@@ -96,9 +96,27 @@ func DrawRun(seed uint64, n int) []metrics.Request {
 			q.OutputTokens, q.OutputSource = tokens+r.IntN(30), metrics.TokensFromUsage
 			drawUsage(&q, aside)
 		}
+		drawHabits(&q, tokens, habits)
 		all = append(all, q)
 	}
 	return all
+}
+
+// drawHabits has the users of some cancelled requests leave, and some users try again.
+func drawHabits(q *metrics.Request, tokens int, r *rand.Rand) {
+	if leaves := r.IntN(2) == 0; leaves && q.Failure == metrics.Cancelled {
+		if q.Failure, q.OutputTokens = metrics.Abandoned, tokens; r.IntN(3) == 0 {
+			q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk, q.OutputTokens = nil, metrics.Never,
+				metrics.Never, metrics.Never, metrics.Never, 0
+		}
+	}
+	if again := r.IntN(4) == 0; again {
+		q.Retries[r.IntN(len(q.Retries))] = 1 + r.IntN(3)
+		q.LastTry = q.Sent
+		if len(q.Chunks) > 0 {
+			q.LastTry += ((q.FirstChunk - q.Sent) / 2).Truncate(time.Microsecond)
+		}
+	}
 }
 
 // drawUsage makes up what a server may say at the end of an answer.
@@ -141,6 +159,7 @@ func story(sink event.Sink, all []metrics.Request, fewer int) []moment {
 		if as.Sent != metrics.Never {
 			story = append(story, moment{as.Sent, func() {
 				q.Admitted, q.Sent, q.Connect = as.Admitted, as.Sent, as.Connect
+				q.Retries, q.LastTry = as.Retries, as.LastTry
 				Step(sink, event.Sent, &q)
 			}})
 		}

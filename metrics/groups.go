@@ -18,7 +18,7 @@ const (
 	ByClass = iota
 	ByTurn
 	ByServer
-	ByAxis // the first of the plan's; the others follow
+	ByAxis     // the first of the plan's; the others follow
 	ByEndpoint = ByAxis + MostAxes
 	GroupKinds = ByEndpoint + 1
 )

@@ -60,6 +60,7 @@ type summary struct {
 	flight                judge.Flight
 	steps                 rateSteps
 	groups                groupSamples
+	places                places
 	sessions              sessions
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
@@ -77,7 +78,7 @@ type summary struct {
 // newSummary begins the report of a plan. The objectives are those of its end, origin is the earliest start of a
 // success.
 func newSummary(plan *metrics.Plan, slo metrics.SLO, origin time.Duration) *summary {
-	s := &summary{run: metrics.Run{Plan: *plan}, groups: groupSamples{}}
+	s := &summary{run: metrics.Run{Plan: *plan}, groups: groupSamples{}, places: newPlaces(plan)}
 	s.accumulator.origin = origin.Seconds()
 	s.line = metrics.Timeline{Plan: &s.run.Plan, SLO: slo}
 	r := &s.report
@@ -202,6 +203,7 @@ func (s *summary) success(q *metrics.Request) {
 	}
 	groups := s.line.Groups.Of(q)
 	s.groups.add(&s.outcome, groups[:metrics.ByEndpoint]) // no report has endpoints
+	s.places.add(q, &s.outcome, groups[:])
 	r.InputSources[q.InputSource]++
 	if r.Plan.Generates() {
 		r.OutputSources[q.OutputSource]++
@@ -261,6 +263,8 @@ func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
 	s.groups.finish(r.Plan.Percentiles)
 	r.RateSteps, r.Servers = s.steps.list(), l.Groups.Servers(&r.Plan)
 	r.Classes, r.Turns = l.Groups.Ended()
+	s.places.addEngines(&r.Plan, s.samples)
+	r.Compared = s.places.compared(&r.Plan, l.Groups.Axes(&r.Plan))
 	r.Sessions = s.sessions.report(r.Plan.Percentiles)
 	r.Levels, r.Answer = s.levels.Judge()
 	r.Unreached = s.levels.Outages.Gone()

@@ -16,7 +16,17 @@ const longestClass = 24
 // Groups has a line for each class of requests and for each turn of conversations, and a few on the conversations. The
 // text starts with an empty line; it is empty where requests have no classes and are no turns of several.
 func Groups(r metrics.Report) string {
-	return classTable(&r).String() + turnTable(&r).String() + sessionsText(r.Sessions)
+	out := classTable(&r).String() + turnTable(&r).String()
+	for i := range r.Compared {
+		c := &r.Compared[i]
+		if out += placeTable(&r, c).String(); len(c.Spreads) > 0 {
+			out += "\n"
+		}
+		for _, said := range findings.Slow(c) {
+			out += text.Wrap(said, textWidth)
+		}
+	}
+	return out + sessionsText(r.Sessions)
 }
 
 func classTable(r *metrics.Report) *table.Table {
@@ -33,6 +43,43 @@ func classTable(r *metrics.Report) *table.Table {
 			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50), percentileOf(tpot, 99),
 			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare()),
 			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct)
+	}
+	return t
+}
+
+// placeTable has a line for each place of an axis; none for servers, which have a table of their own.
+func placeTable(r *metrics.Report, c *metrics.Comparison) *table.Table {
+	switch c.By {
+	case metrics.AxisServer:
+		return table.New("")
+	case metrics.AxisEngine:
+		return engineTable(r, c.Engines)
+	}
+	name := text.FitMiddle(text.Clean(c.Name()), longestClass)
+	t := table.New("Requests by "+name+", latencies in ms", name, "done", "failed", "req/s", "tok/s").
+		Optional("TTFT p50", "p99", "TPOT p50", "p99", "E2EL p50", "p99")
+	for i := range c.Places {
+		g := &c.Places[i]
+		row := []any{text.FitMiddle(text.Clean(g.Place), longestClass), g.Completed, g.Failed,
+			g.RequestThroughput(r.Duration), g.OutputThroughput(r.Duration)}
+		for _, l := range []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.E2EL} {
+			row = append(row, percentileOf(&g.Statistics[l], 50), percentileOf(&g.Statistics[l], 99))
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// engineTable has a line for each of several engines, with the means of what the servers say of them.
+func engineTable(r *metrics.Report, all []metrics.Engine) *table.Table {
+	t := table.New("Engines by /metrics, means", "engine", "running", "waiting").Optional("KV", "tok/s", "TTFT ms")
+	for i := range all {
+		e, first := &all[i], any(table.Absent)
+		if e.TTFT.N > 0 {
+			first = milliseconds(e.TTFT.Mean)
+		}
+		t.Add(text.FitMiddle(text.Clean(r.Plan.EngineName(e)), longestServer), e.Running, e.Waiting,
+			wholePercent(true, e.KVUsage), e.OutputTokens/e.Took.Seconds(), first)
 	}
 	return t
 }

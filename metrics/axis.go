@@ -21,13 +21,13 @@ const (
 	AxisServer  AxisKind = "server"
 	AxisAdapter AxisKind = "adapter"
 	AxisHeader  AxisKind = "header"
-	// AxisEngine: the engines of servers, by their own figures, since requests do not know theirs.
+	// AxisEngine: the engines of servers, by their own figures, since requests do not know theirs; no plan has it.
 	AxisEngine AxisKind = "engine"
 )
 
 const (
 	// MostAxes bounds those of a plan, MostAxisHeaders those by headers.
-	MostAxes        = MostAxisHeaders + 3
+	MostAxes        = MostAxisHeaders + 2
 	MostAxisHeaders = 3
 	// MostPlaceName bounds the name of a place in bytes. Longer ones are cut: those that begin alike are one place.
 	MostPlaceName = 128
@@ -54,13 +54,36 @@ func PlaceName[S string | []byte](value S) string {
 	return strings.TrimSpace(name[:end])
 }
 
+// AxisHeaders are the headers by which the plan has axes.
+func (p *Plan) AxisHeaders() (names []string) {
+	for _, a := range p.Axes {
+		if a.By == AxisHeader {
+			names = append(names, a.Header)
+		}
+	}
+	return names
+}
+
 // Comparison compares the places of an axis.
 type Comparison struct {
 	Axis
-	// Places in the order in which they came; none for AxisEngine.
-	Places []Group
+	// Places in the order of their names; none for AxisEngine, which has Engines.
+	Places  []Group
+	Engines []Engine
 	// Spreads are those of latencies of at least two places.
 	Spreads []Spread
+}
+
+// Slow is the highest ratio of a place that is slow, 0 for another.
+func (c *Comparison) Slow(name string) (ratio float64) {
+	for i := range c.Spreads {
+		for _, p := range c.Spreads[i].Slow {
+			if p.Name == name {
+				ratio = max(ratio, p.Ratio)
+			}
+		}
+	}
+	return ratio
 }
 
 // Spread is how far apart the typical values of a latency are in several places: their geometric means.

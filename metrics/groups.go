@@ -151,13 +151,21 @@ func (g *Groups) Endpoints() []Group {
 	return out
 }
 
-// Axes returns the groups by each axis of a plan, in the order of their first requests; nil without axes.
+// Axes returns the groups by each axis of a plan, in the order of their names and those without a place last; nil
+// without axes.
 func (g *Groups) Axes(p *Plan) (all [][]Group) {
 	for i := range p.Axes[:min(len(p.Axes), MostAxes)] {
-		all = append(all, g.share(ByAxis+i))
+		some := g.share(ByAxis + i)
+		slices.SortFunc(some, func(a, b Group) int {
+			return cmp.Or(cmp.Compare(one(joins(a.Place)), one(joins(b.Place))), natural(a.Place, b.Place))
+		})
+		all = append(all, some)
 	}
 	return all
 }
+
+// joins reports whether a place is none, or many.
+func joins(place string) bool { return place == NoPlace || place == OtherClasses }
 
 // Servers returns all servers of a plan with several in its order; nil for one.
 func (g *Groups) Servers(p *Plan) []Group {

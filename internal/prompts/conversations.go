@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -33,6 +34,7 @@ type conversationOptions struct {
 	replies   string
 	header    string // that names the session; "" for none
 	bodyID    bool   // the body names it, too
+	echo      string // header of an answer that the next turn has; "" for none
 }
 
 // sessionHeader is the header field that routers know.
@@ -61,6 +63,8 @@ func (o *conversationOptions) define(f *pflag.FlagSet) {
 	argv.OneOf(f, "replies", repliesModel, repliesRecorded)
 	f.StringVar(&o.header, "session-header", sessionHeader,
 		"header field with the id of the conversation, for routers; '' for none")
+	f.StringVar(&o.echo, "echo-header", "",
+		"header field of an answer that the next turn of its conversation sends back, such as x-session-token")
 	f.BoolVar(&o.bodyID, "send-conversation-id", false,
 		"send the id of the conversation in the body, too, as conversation_id")
 }
@@ -76,20 +80,26 @@ func (o *conversationOptions) check(given *pflag.FlagSet, of *Options, to protoc
 	for _, name := range turnFlags {
 		p.BadIf(!o.multi.On && given.Changed(name), "--%s: needs --multi-turn", name)
 	}
-	for _, name := range []string{"replies", "send-conversation-id", "multi-turn-concurrency",
+	for _, name := range []string{"replies", "send-conversation-id", "echo-header", "multi-turn-concurrency",
 		"max-active-conversations"} {
 		p.BadIf(!o.multi.On && !needs.Sessions && given.Changed(name),
 			"--%s: needs --multi-turn, or a data set of conversations", name)
 	}
-	if o.header != "" {
-		if err := target.CheckHeader(http.Header{o.header: {"0"}}); err != nil {
-			p.Bad("--session-header: %w", err)
+	sent := func(flag, header, usual string) {
+		if header == "" {
+			return
+		}
+		if err := target.CheckHeader(http.Header{header: {"0"}}); err != nil {
+			p.Bad("--%s: %w", flag, err)
 		}
 		own := []string{"Content-Type", "Authorization", "Host", "X-Request-Id"}
-		p.BadIf(slices.Contains(own, http.CanonicalHeaderKey(o.header)),
-			"--session-header %s: each request has that field already; use another, such as %s", o.header,
-			sessionHeader)
+		p.BadIf(slices.Contains(own, http.CanonicalHeaderKey(header)),
+			"--%s %s: each request has that field already; use another, such as %s", flag, header, usual)
 	}
+	sent("session-header", o.header, sessionHeader)
+	sent("echo-header", o.echo, "x-session-token")
+	p.BadIf(o.echo != "" && given.Changed("session-header") && strings.EqualFold(o.echo, o.header),
+		"--echo-header and --session-header: choose two names")
 	o.multi.Recorded = o.replies == repliesRecorded
 	p = append(p, o.checkDelay(given)...)
 	if of.MultiTurn = o.multi; !o.multi.On {
@@ -179,6 +189,9 @@ func (d *Drawing) conversations(open func(datasets.Common) (datasets.Flow, error
 	}
 	return datasets.Group(flow, later, c, tok), nil
 }
+
+// EchoHeader is a header field of an answer that the next turn of its conversation has; "" for none.
+func (o *Options) EchoHeader() string { return o.conversations.echo }
 
 // Conversations describe those that are drawn, for the plan of a run; nil where each prompt is a request of its own.
 func (o *Options) Conversations(x *Supply) *metrics.Conversations {

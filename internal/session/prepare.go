@@ -304,6 +304,7 @@ func (o *preparation) loadOf(salt loadgen.Salt) (loadgen.Options, int) {
 	load := loadgen.Options{
 		Model: o.model.ID, Salt: salt, Sharing: drawn.Sharing, InputSource: drawn.Tokenizing.Counted,
 		CountText: drawn.Tokenizing.CountText(), KeepText: o.Save.Detailed,
+		GroupHeaders: o.Report.GroupHeaders, EchoHeader: o.Prompts.EchoHeader(),
 	}
 	if o.Load.PromptsGiven && o.Load.Confirm.Time == 0 {
 		drawn.More = nil
@@ -333,7 +334,9 @@ func (o *preparation) plan(requests int, load *loadgen.Options) metrics.Plan {
 		Detailed: o.Save.Detailed,
 	}
 	o.Server.Plan(&p)
+	o.Request.Plan(&p)
 	o.Report.Plan(&p)
+	p.Engines = true
 	o.GPUs.Plan(&p)
 	o.Client.Plan(&p, o.Server.Protocol)
 	if p.Conversations = o.Prompts.Conversations(drawn); p.Conversations != nil {

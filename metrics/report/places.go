@@ -1,10 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"benchtop/metrics"
 	"benchtop/metrics/judge"
 )
@@ -17,7 +13,7 @@ func newPlaces(p *metrics.Plan) places {
 	out := make(places, min(len(p.Axes), metrics.MostAxes))
 	for i := range out {
 		out[i] = map[metrics.Latency]*judge.Places{p.FirstWait(): {}}
-		if p.Measures(metrics.TPOT) && p.Axes[i].By != metrics.AxisEngine {
+		if p.Measures(metrics.TPOT) {
 			out[i][metrics.TPOT] = new(judge.Places)
 		}
 	}
@@ -36,31 +32,33 @@ func (s places) add(q *metrics.Request, o *metrics.Outcome, groups []*metrics.Gr
 	}
 }
 
-// addEngines takes the samples of engines, with the mean latency of those of their requests that began in each.
-func (s places) addEngines(p *metrics.Plan, samples []metrics.ServerSecond) {
-	at := slices.IndexFunc(p.Axes[:len(s)], func(a metrics.Axis) bool { return a.By == metrics.AxisEngine })
-	if at < 0 {
-		return
-	}
+// mostOfSample bounds the requests of a sample, which may come from a file.
+const mostOfSample = 1 << 20
+
+// engines are the places of engines, with the mean latency of those of their requests that began in each sample.
+func engines(p *metrics.Plan, samples []metrics.ServerSecond) map[metrics.Latency]*judge.Places {
+	of := new(judge.Places)
 	for i := range samples {
-		for _, e := range samples[i].Engines {
-			if n := int(e.TTFT.N); n > 0 && samples[i].At > p.Warmup {
-				s[at][p.FirstWait()].Add(engineName(p, &e), samples[i].At, e.TTFT.Mean.Seconds(), n)
+		for k := range samples[i].Engines {
+			e := &samples[i].Engines[k]
+			if n := int(min(e.TTFT.N, mostOfSample)); n > 0 && samples[i].At > p.Warmup {
+				of.Add(p.EngineName(e), samples[i].At, e.TTFT.Mean.Seconds(), n)
 			}
 		}
 	}
+	return map[metrics.Latency]*judge.Places{p.FirstWait(): of}
 }
 
-// engineName is that of the server, where there are several, and of its engine.
-func engineName(p *metrics.Plan, e *metrics.Engine) string {
-	return strings.TrimSpace(fmt.Sprint(p.ServerURL(e.Server), " ", e.Name))
-}
-
-// compared are the places of the axes, with the ratio of the prompts of slow ones to those of the others.
-func (s places) compared(p *metrics.Plan, groups [][]metrics.Group) []metrics.Comparison {
-	out := make([]metrics.Comparison, len(s))
-	for i := range out {
-		out[i] = metrics.Comparison{Axis: p.Axes[i], Places: groups[i]}
+// compared are the places of the axes, with the ratio of the prompts of slow ones to those of the others, and engines
+// where there are several.
+func (s places) compared(p *metrics.Plan, groups [][]metrics.Group, samples []metrics.ServerSecond,
+) (out []metrics.Comparison) {
+	for i := range s {
+		out = append(out, metrics.Comparison{Axis: p.Axes[i], Places: groups[i]})
+	}
+	if some := metrics.EnginesOver(samples, p.Warmup); p.Engines && len(some) > 1 {
+		out = append(out, metrics.Comparison{Axis: metrics.Axis{By: metrics.AxisEngine}, Engines: some})
+		s = append(s, engines(p, samples))
 	}
 	judge.Compare(out, s)
 	for i := range out {

@@ -1,0 +1,64 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+
+	"benchtop/internal/text"
+	"benchtop/metrics"
+)
+
+// Slow is a sentence for each latency of the places of an axis: which of them is slow, that none is by more than
+// chance, or that there are too few requests to say so. The sentences hold foreign text.
+func Slow(c *metrics.Comparison) (all []string) {
+	for i := range c.Spreads {
+		all = append(all, slow(c, &c.Spreads[i]))
+	}
+	return all
+}
+
+// notablyLonger is the ratio from which on longer prompts may be why a place is slow.
+const notablyLonger = 1.1
+
+func slow(c *metrics.Comparison, s *metrics.Spread) string {
+	name, spread := s.Latency.Naming().Title, fmt.Sprintf("%s has %s that of %s", placeName(s.Slowest), ratio(s.Ratio),
+		placeName(s.Fastest))
+	switch {
+	case s.Pieces == 0 && math.IsInf(s.Longer, 1):
+		return fmt.Sprintf("%s: it does not settle, so that none can be called slow; %s.", name, spread)
+	case s.Pieces == 0:
+		return fmt.Sprintf("%s: too few requests to say whether a place is slow; a run %s as long may have enough. "+
+			"So far %s.", name, ratio(s.Longer), spread)
+	case len(s.Slow) == 0:
+		return fmt.Sprintf("%s: of %d places none is slow by more than chance; %s.", name, s.Places, spread)
+	}
+	out := name + ": "
+	for i, p := range s.Slow {
+		if i > 0 {
+			out += "; "
+		}
+		if out += fmt.Sprintf("%s is slow, with %s that of the others", placeName(p.Name), ratio(p.Ratio)); i == 0 {
+			out += ", more than chance"
+		}
+		if p.Input >= notablyLonger {
+			out += fmt.Sprintf(", and its prompts are %s as long", ratio(p.Input))
+		}
+	}
+	return out + "."
+}
+
+// longestPlace is the room for the name of a place.
+const longestPlace = 40
+
+func placeName(name string) string { return text.FitMiddle(text.Clean(name), longestPlace) }
+
+// ratio is a number of times with two digits that count.
+func ratio(v float64) string {
+	switch {
+	case v >= 9.95:
+		return fmt.Sprintf("%.0f times", v)
+	case v < 1.995:
+		return fmt.Sprintf("%.2f times", v)
+	}
+	return fmt.Sprintf("%.1f times", v)
+}

@@ -120,7 +120,7 @@ func (t *Timeline) Chunk(r *Request, i int) {
 	w := t.at(c.At)
 	warming := t.Plan.Warming(r)
 	if i == 0 {
-		if len(t.Plan.Axes) > 0 {
+		if r.Served != nil {
 			t.group(r, true, true)
 		}
 		t.first(w, r, warming, +1)

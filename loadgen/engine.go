@@ -100,7 +100,7 @@ type Options struct {
 	// GroupHeaders are headers of answers whose values Request.Served gets; nil for none.
 	GroupHeaders []string
 	// EchoHeader is a header whose value each turn of a conversation takes over from the answer before, if that had it;
-	// "" for none. An answer whose value cannot be sent, or has more than EchoMost bytes, fails.
+	// "" for none. An answer whose value has more than EchoMost bytes fails.
 	EchoHeader string
 	// KeepText keeps the generated text of every request; without it, only of requests without a usage block.
 	KeepText bool

@@ -93,7 +93,7 @@ type Spread struct {
 	Slowest, Fastest string
 	Ratio            float64
 	// Places that have enough requests were compared in so many Pieces of the run; 0 where it is too short for that.
-	// Longer: how many times as long it would have to be then, infinite where no length can be named.
+	// Longer is how many times as long it would have to be then, about.
 	Places, Pieces int
 	Longer         float64
 	// Slow are the places that are slower than the others by more than chance, the slowest first.

@@ -2,7 +2,6 @@ package findings
 
 import (
 	"fmt"
-	"math"
 
 	"benchtop/internal/text"
 	"benchtop/metrics"
@@ -24,20 +23,18 @@ func slow(c *metrics.Comparison, s *metrics.Spread) string {
 	name, spread := s.Latency.Naming().Title, fmt.Sprintf("%s has %s that of %s", placeName(s.Slowest), ratio(s.Ratio),
 		placeName(s.Fastest))
 	switch {
-	case s.Pieces == 0 && math.IsInf(s.Longer, 1):
-		return fmt.Sprintf("%s: it does not settle, so that none can be called slow; %s.", name, spread)
 	case s.Pieces == 0:
-		return fmt.Sprintf("%s: too few requests to say whether a place is slow; a run %s as long may have enough. "+
-			"So far %s.", name, ratio(s.Longer), spread)
+		return fmt.Sprintf("%s: the run is too short to tell a slow place from chance; one %s as long may do. %s.",
+			name, ratio(s.Longer), spread)
 	case len(s.Slow) == 0:
-		return fmt.Sprintf("%s: of %d places none is slow by more than chance; %s.", name, s.Places, spread)
+		return fmt.Sprintf("%s: of %d places none is slow by more than chance. %s.", name, s.Places, spread)
 	}
 	out := name + ": "
 	for i, p := range s.Slow {
 		if i > 0 {
 			out += "; "
 		}
-		if out += fmt.Sprintf("%s is slow, with %s that of the others", placeName(p.Name), ratio(p.Ratio)); i == 0 {
+		if out += fmt.Sprintf("%s is slow: %s that of the others", placeName(p.Name), ratio(p.Ratio)); i == 0 {
 			out += ", more than chance"
 		}
 		if p.Input >= notablyLonger {

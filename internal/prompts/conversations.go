@@ -98,8 +98,8 @@ func (o *conversationOptions) check(given *pflag.FlagSet, of *Options, to protoc
 	}
 	sent("session-header", o.header, sessionHeader)
 	sent("echo-header", o.echo, "x-session-token")
-	p.BadIf(o.echo != "" && given.Changed("session-header") && strings.EqualFold(o.echo, o.header),
-		"--echo-header and --session-header: choose two names")
+	p.BadIf(o.echo != "" && strings.EqualFold(o.echo, o.header),
+		"--echo-header %s: it is that of --session-header; choose another, or --session-header '' for none", o.echo)
 	o.multi.Recorded = o.replies == repliesRecorded
 	p = append(p, o.checkDelay(given)...)
 	if of.MultiTurn = o.multi; !o.multi.On {

@@ -102,7 +102,7 @@ func Compare(axes []metrics.Comparison, sums []map[metrics.Latency]*Places) {
 	for i := range all {
 		c := &all[i]
 		if k := float64(len(c.names)); c.chances != nil && math.Pow(k, -float64(c.Pieces))*float64(tests) > SlowLevel {
-			need := math.Log(float64(tests)/SlowLevel) / math.Log(k) // pieces in which one place is always the last
+			need := math.Ceil(math.Log(float64(tests)/SlowLevel) / math.Log(k)) // pieces, were one place always last
 			c.Longer, c.Pieces, c.chances = max(1.1, need/float64(c.Pieces)), 0, nil
 		}
 		chances = append(chances, c.chances...)

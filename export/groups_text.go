@@ -29,20 +29,27 @@ func Groups(r metrics.Report) string {
 	return out + sessionsText(r.Sessions)
 }
 
-func classTable(r *metrics.Report) *table.Table {
-	t := table.New("Requests by class, latencies in ms", "class", "done", "failed", "req/s", "tok/s",
-		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("cached", "ideal", "correct")
-	for i := range r.Classes {
-		g, correct := &r.Classes[i], table.Absent
+func classTable(r *metrics.Report) *table.Table { return groupTable(r, "class", r.Classes) }
+
+// groupTable has a line for each group, with E2EL for those of places.
+func groupTable(r *metrics.Report, by string, groups []metrics.Group) *table.Table {
+	t := table.New("Requests by "+by+", latencies in ms", by, "done", "failed", "req/s", "tok/s",
+		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("cached", "ideal", "correct", "E2EL p50", "p99")
+	for i := range groups {
+		g, correct, whole := &groups[i], table.Absent, new(metrics.Statistic)
 		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
 		if g.Judged > 0 {
 			correct = percent(float64(g.Correct) / float64(g.Judged))
 		}
-		t.Add(text.FitMiddle(text.Clean(g.Class), longestClass), g.Completed, g.Failed,
+		if g.Place != "" {
+			whole = &g.Statistics[metrics.E2EL]
+		}
+		t.Add(text.FitMiddle(text.Clean(g.Name()), longestClass), g.Completed, g.Failed,
 			g.RequestThroughput(r.Duration), g.OutputThroughput(r.Duration),
 			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50), percentileOf(tpot, 99),
 			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare()),
-			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct)
+			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct,
+			percentileOf(whole, 50), percentileOf(whole, 99))
 	}
 	return t
 }
@@ -55,19 +62,7 @@ func placeTable(r *metrics.Report, c *metrics.Comparison) *table.Table {
 	case metrics.AxisEngine:
 		return engineTable(r, c.Engines)
 	}
-	name := text.FitMiddle(text.Clean(c.Name()), longestClass)
-	t := table.New("Requests by "+name+", latencies in ms", name, "done", "failed", "req/s", "tok/s").
-		Optional("TTFT p50", "p99", "TPOT p50", "p99", "E2EL p50", "p99")
-	for i := range c.Places {
-		g := &c.Places[i]
-		row := []any{text.FitMiddle(text.Clean(g.Place), longestClass), g.Completed, g.Failed,
-			g.RequestThroughput(r.Duration), g.OutputThroughput(r.Duration)}
-		for _, l := range []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.E2EL} {
-			row = append(row, percentileOf(&g.Statistics[l], 50), percentileOf(&g.Statistics[l], 99))
-		}
-		t.Add(row...)
-	}
-	return t
+	return groupTable(r, text.FitMiddle(text.Clean(c.Name()), longestClass), c.Places)
 }
 
 // engineTable has a line for each of several engines, with the means of what the servers say of them.

@@ -35,7 +35,7 @@ type conversation struct {
 	waits   []int      // the number of turns that each turn still waits for; nil as next is
 	open    int        // turns whose delay runs, that wait for a slot, or that are in flight
 	reached bool       // the last request got a connection
-	echo    string   // the header of the last answer that had it, where turns send it back
+	echo    string     // the header of the last answer that had it, where turns send it back
 	answers []string   // of the turns so far, where prompts hold them
 }
 

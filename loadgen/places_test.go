@@ -88,7 +88,8 @@ func TestEcho(t *testing.T) {
 // A header that cannot be sent back fails the request that got it, and so ends the conversation.
 func TestOddEcho(t *testing.T) {
 	for name, c := range map[string]struct{ value, want string }{
-		"too long":     {strings.Repeat("x", EchoMost+1), "the header x-token has 8193 bytes, and at most 8192 are sent back"},
+		"too long": {strings.Repeat("x", EchoMost+1),
+			"the header x-token has 8193 bytes, and at most 8192 are sent back"},
 		"as long":      {strings.Repeat("x", EchoMost), ""},
 		"no header":    {"a\x01b", "the answer is not HTTP"},
 		"beyond ASCII": {"é", ""},

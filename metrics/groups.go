@@ -47,8 +47,8 @@ func (r *Request) Places() Places { return r.progress.in }
 // Classes numbers the classes.
 func (g *Groups) Classes() *Classes { return &g.names }
 
-// place finds the groups of a request when it is sent, or when it ends without that. Those by headers are known with the
-// first chunk of an answer that has some, or at its end.
+// place finds the groups of a request when it is sent, or when it ends without that. Those by headers are known with
+// the first chunk of an answer that has some, or at its end.
 func (g *Groups) place(p *Plan, r *Request, answered bool) {
 	if len(p.Axes) > 0 {
 		g.placeOnAxes(p, r, answered)

@@ -85,19 +85,17 @@ func (o *conversationOptions) check(given *pflag.FlagSet, of *Options, to protoc
 		p.BadIf(!o.multi.On && !needs.Sessions && given.Changed(name),
 			"--%s: needs --multi-turn, or a data set of conversations", name)
 	}
-	sent := func(flag, header, usual string) {
-		if header == "" {
-			return
+	for _, name := range [][2]string{{"session-header", o.header}, {"echo-header", o.echo}} {
+		if name[1] == "" {
+			continue
 		}
-		if err := target.CheckHeader(http.Header{header: {"0"}}); err != nil {
-			p.Bad("--%s: %w", flag, err)
+		if err := target.CheckHeader(http.Header{name[1]: {"0"}}); err != nil {
+			p.Bad("--%s: %w", name[0], err)
 		}
 		own := []string{"Content-Type", "Authorization", "Host", "X-Request-Id"}
-		p.BadIf(slices.Contains(own, http.CanonicalHeaderKey(header)),
-			"--%s %s: each request has that field already; use another, such as %s", flag, header, usual)
+		p.BadIf(slices.Contains(own, http.CanonicalHeaderKey(name[1])),
+			"--%s %s: each request has that field already; use another, such as %s", name[0], name[1], sessionHeader)
 	}
-	sent("session-header", o.header, sessionHeader)
-	sent("echo-header", o.echo, "x-session-token")
 	p.BadIf(o.echo != "" && strings.EqualFold(o.echo, o.header),
 		"--echo-header %s: it is that of --session-header; choose another, or --session-header '' for none", o.echo)
 	o.multi.Recorded = o.replies == repliesRecorded

@@ -148,7 +148,7 @@ func (w *workload) read(load shape.Shape, seed int64, searching bool, to protoco
 var (
 	wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-header", "echo-header",
 		"send-conversation-id"}
-	ofRun    = []string{"seed", "num-prompts", "request-rate", "max-concurrency"}
+	ofRun = []string{"seed", "num-prompts", "request-rate", "max-concurrency"}
 )
 
 // find is the path of the file: the one given, or with an ending of YAML or JSON.

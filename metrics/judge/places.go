@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// SlowLevel is the chance that any place of a run whose places are equal is called slow, over all its axes and
+	// slowLevel is the chance that any place of a run whose places are equal is called slow, over all its axes and
 	// latencies, if pieces of the run are independent. They nearly are: 0 to 2 % of simulated runs had one, and with a
-	// level of 5 % up to 5 %. SlowLeast is the least ratio of one that is.
-	SlowLevel = 0.02
-	SlowLeast = 1.1
+	// level of 5 % up to 5 %. slowLeast is the least ratio of one that is.
+	slowLevel = 0.02
+	slowLeast = 1.1
 	// Latencies beyond these bounds, in seconds, count as the bound.
 	shortestLatency, longestLatency = 1e-6, 1e9
 	// placeCells bounds the cells of a run, which are joined by two where it is longer.
@@ -49,7 +49,8 @@ func joined(cells []placeCell) (all placeCell) {
 	return all
 }
 
-// Add counts n requests of a place that were sent at a time, with a latency in seconds, or the mean of theirs.
+// Add counts n requests of a place that were sent at a time after the warm-up, with a latency in seconds, or the mean of
+// theirs.
 func (p *Places) Add(place string, at time.Duration, seconds float64, n int) {
 	p.width = max(p.width, binLeast)
 	for ; int(max(0, at)/p.width) >= placeCells; p.width *= 2 {
@@ -101,8 +102,8 @@ func Compare(axes []metrics.Comparison, sums []map[metrics.Latency]*Places) {
 	var chances []float64
 	for i := range all {
 		c := &all[i]
-		if k := float64(len(c.names)); c.chances != nil && math.Pow(k, -float64(c.Pieces))*float64(tests) > SlowLevel {
-			need := math.Ceil(math.Log(float64(tests)/SlowLevel) / math.Log(k)) // pieces, were one place always last
+		if k := float64(len(c.names)); c.chances != nil && math.Pow(k, -float64(c.Pieces))*float64(tests) > slowLevel {
+			need := math.Ceil(math.Log(float64(tests)/slowLevel) / math.Log(k)) // pieces, were one place always last
 			c.Longer, c.Pieces, c.chances = max(1.1, need/float64(c.Pieces)), 0, nil
 		}
 		chances = append(chances, c.chances...)
@@ -111,7 +112,7 @@ func Compare(axes []metrics.Comparison, sums []map[metrics.Latency]*Places) {
 	for i := range all {
 		c := &all[i]
 		for k := range c.chances {
-			if chances[k] <= SlowLevel && c.ratios[k] >= SlowLeast {
+			if chances[k] <= slowLevel && c.ratios[k] >= slowLeast {
 				c.Slow = append(c.Slow, metrics.SlowPlace{Name: c.names[k], Ratio: c.ratios[k]})
 			}
 		}
@@ -142,16 +143,10 @@ func (p *Places) contest() (c contest, several bool) {
 		names = slices.DeleteFunc(names, func(name string) bool { return !enough(name) })
 	}
 	means := metrics.Each(names, func(name string) float64 { return joined(p.cells[name]).mean() })
-	low, high := 0, 0
 	for i, m := range means {
-		if m < means[low] {
-			low = i
-		}
-		if m > means[high] {
-			high = i
-		}
-		c.ratios = append(c.ratios, math.Exp(m-metrics.Median(without(means, i))))
+		c.ratios = append(c.ratios, math.Exp(m-metrics.Median(slices.Delete(slices.Clone(means), i, i+1))))
 	}
+	low, high := slices.Index(means, slices.Min(means)), slices.Index(means, slices.Max(means))
 	c.names, c.Places = names, len(names)
 	c.Slowest, c.Fastest, c.Ratio = names[high], names[low], math.Exp(means[high]-means[low])
 	if c.Longer == 0 {
@@ -163,24 +158,19 @@ func (p *Places) contest() (c contest, several bool) {
 	return c, true
 }
 
-func without(all []float64, i int) []float64 { return slices.Delete(slices.Clone(all), i, i+1) }
-
-// stretch are the cells from the first with a request to the last.
-func (p *Places) stretch(names []string) (from, to int) {
-	from = placeCells
-	for _, name := range names {
-		first := slices.IndexFunc(p.cells[name], func(c placeCell) bool { return c.n > 0 })
-		from, to = min(from, first), max(to, len(p.cells[name]))
+// length is the number of cells to the last with a request.
+func (p *Places) length() (n int) {
+	for _, cells := range p.cells {
+		n = max(n, len(cells))
 	}
-	return from, to
+	return n
 }
 
 // of are the sums of a piece of places: number i of so many.
 func (p *Places) of(names []string, i, pieces int) []placeCell {
-	from, to := p.stretch(names)
+	n := p.length()
 	return metrics.Each(names, func(name string) placeCell {
-		cells, n := p.cells[name], to-from
-		begin, end := from+i*n/pieces, from+(i+1)*n/pieces
+		cells, begin, end := p.cells[name], i*n/pieces, (i+1)*n/pieces
 		return joined(cells[min(begin, len(cells)):min(end, len(cells))])
 	})
 }
@@ -188,17 +178,11 @@ func (p *Places) of(names []string, i, pieces int) []placeCell {
 // pieces is the greatest number of pieces that hardly depend on each other and have enough requests of each place; with
 // 0, longer is how many times as long the run would have to be.
 func (p *Places) pieces(names []string) (n int, longer float64) {
-	from, to := p.stretch(names)
-	memory := p.memory(names)
-	for n = min(placePiecesMost, int(float64(to-from)/(pieceApart*memory))); n > 0; n-- {
-		least := math.MaxInt
-		for i := range n {
-			for _, c := range p.of(names, i, n) {
-				least = min(least, c.n)
-			}
-		}
-		if least >= pieceLeast {
-			break
+	few := func(c placeCell) bool { return c.n < pieceLeast }
+	n = min(placePiecesMost, int(float64(p.length())/(pieceApart*p.memory(names))))
+	for i := 0; i < n; i++ {
+		if slices.ContainsFunc(p.of(names, i, n), few) {
+			n, i = n-1, -1
 		}
 	}
 	if n < placePiecesLeast {
@@ -210,10 +194,9 @@ func (p *Places) pieces(names []string) (n int, longer float64) {
 // memory is the number of cells over which the differences between places depend on themselves: twice the mean of their
 // autocorrelation times.
 func (p *Places) memory(names []string) float64 {
-	from, to := p.stretch(names)
-	series := make([][]float64, len(names))
-	for k := range to - from {
-		cells := p.of(names, k, to-from)
+	series, length := make([][]float64, len(names)), p.length()
+	for k := range length {
+		cells := p.of(names, k, length)
 		var known []float64
 		for _, c := range cells {
 			if c.n > 0 {

@@ -26,8 +26,8 @@ func TestCorrected(t *testing.T) {
 	}
 }
 
-// fleet are equal servers with a queue each, but for those that take so many times as long. Requests come at random, and
-// go to one at random.
+// fleet are equal servers with a queue each, but for those that take so many times as long. Requests come at random,
+// and go to one at random.
 type fleet struct {
 	servers  int
 	requests int

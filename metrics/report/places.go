@@ -21,12 +21,12 @@ func newPlaces(p *metrics.Plan) places {
 }
 
 // add takes a success.
-func (s places) add(q *metrics.Request, o *metrics.Outcome, groups []*metrics.Group) {
+func (s places) add(p *metrics.Plan, q *metrics.Request, o *metrics.Outcome, groups []*metrics.Group) {
 	for i, of := range s {
 		g := groups[metrics.ByAxis+i]
 		for l, sums := range of {
 			if v, times := l.Exact(o); g != nil && times > 0 {
-				sums.Add(g.Place, q.Sent, v, 1)
+				sums.Add(g.Place, q.Sent-p.Warmup, v, 1)
 			}
 		}
 	}
@@ -42,7 +42,7 @@ func engines(p *metrics.Plan, samples []metrics.ServerSecond) map[metrics.Latenc
 		for k := range samples[i].Engines {
 			e := &samples[i].Engines[k]
 			if n := int(min(e.TTFT.N, mostOfSample)); n > 0 && samples[i].At > p.Warmup {
-				of.Add(p.EngineName(e), samples[i].At, e.TTFT.Mean.Seconds(), n)
+				of.Add(p.EngineName(e), samples[i].At-p.Warmup, e.TTFT.Mean.Seconds(), n)
 			}
 		}
 	}

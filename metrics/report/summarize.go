@@ -203,7 +203,7 @@ func (s *summary) success(q *metrics.Request) {
 	}
 	groups := s.line.Groups.Of(q)
 	s.groups.add(&s.outcome, groups[:metrics.ByEndpoint]) // no report has endpoints
-	s.places.add(q, &s.outcome, groups[:])
+	s.places.add(&r.Plan, q, &s.outcome, groups[:])
 	r.InputSources[q.InputSource]++
 	if r.Plan.Generates() {
 		r.OutputSources[q.OutputSource]++

@@ -26,7 +26,9 @@ var (
 var placesPanel = groupsPanel("places", (*View).placesName, (*View).placeRows)
 
 // placesName says by which headers.
-func (v *View) placesName() string { return foreignName("by " + strings.Join(v.plan().AxisHeaders(), ", ")) }
+func (v *View) placesName() string {
+	return foreignName("by " + strings.Join(v.plan().AxisHeaders(), ", "))
+}
 
 // placeRows are those of the axes by headers. Servers and adapters are endpoints.
 func (v *View) placeRows() (out []groupRow) {

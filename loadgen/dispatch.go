@@ -144,8 +144,8 @@ func (e *Engine) awaitBacklog() bool {
 	}
 }
 
-// RoundRobinModels gives the conversations the modules in turn, for Options.ModelFor, each as often as its share of them
-// says: the next is the one that is furthest behind. modules must not be empty; shares may be nil for equal ones.
+// RoundRobinModels gives the conversations the modules in turn, for Options.ModelFor, each as often as its share says:
+// the next is the one that is furthest behind. modules must not be empty; shares may be nil for equal ones.
 func RoundRobinModels(modules []string, shares []float64) func(index int) string {
 	if shares == nil {
 		return func(index int) string { return modules[index%len(modules)] }

@@ -95,8 +95,8 @@ func (j *job) cancel() {
 	j.ended(j, carried{})
 }
 
-// send performs one exchange, whose events go to a sink, of what was made ahead, nil for nothing. A prompt that cannot be made
-// fails the request, and so does a panic, with a stack trace, so that the rest of the run is kept.
+// send performs one exchange, whose events go to a sink, of what was made ahead, nil for nothing. A prompt that cannot
+// be made fails the request, and so does a panic, with a stack trace, so that the rest of the run is kept.
 func (e *Engine) send(q *metrics.Request, make func() (*datasets.Turn, error), made *ahead, sink event.Sink,
 	with carried) {
 	fail := func(text string) {

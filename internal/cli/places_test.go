@@ -16,14 +16,16 @@ import (
 	"benchtop/internal/simulator"
 )
 
-// routed is a proxy in front of simulated servers, which get its requests in turn: the answer says which it was, and has
-// the id of the request as a token. tokens are those that came with each.
+// routed is a proxy in front of simulated servers, which get its requests in turn: the answer says which it was, and
+// has the id of the request as a token. tokens are those that came with each.
 func routed(t *testing.T, tokens *sync.Map, names ...string) string {
 	t.Helper()
 	var all []http.Handler
 	for i, name := range names {
-		slow := float64(1 + i)
-		to, err := url.Parse(simulated(t, func(p *simulator.Profile) { p.Speed /= slow; p.Adapters = adapters("a", "b") }))
+		to, err := url.Parse(simulated(t, func(p *simulator.Profile) {
+			p.Speed /= float64(1 + i)
+			p.Adapters = adapters("a", "b")
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}

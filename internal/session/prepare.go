@@ -336,7 +336,6 @@ func (o *preparation) plan(requests int, load *loadgen.Options) metrics.Plan {
 	o.Server.Plan(&p)
 	o.Request.Plan(&p)
 	o.Report.Plan(&p)
-	p.Engines = true
 	o.GPUs.Plan(&p)
 	o.Client.Plan(&p, o.Server.Protocol)
 	if p.Conversations = o.Prompts.Conversations(drawn); p.Conversations != nil {

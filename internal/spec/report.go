@@ -45,7 +45,8 @@ type Report struct {
 	Whole bool
 	Pictures
 	// GroupHeaders are headers of answers by which places are compared.
-	GroupHeaders []string
+	GroupHeaders   []string
+	groupByEngines bool
 
 	parsedMetrics     []metrics.Latency
 	parsedPercentiles []float64
@@ -91,6 +92,8 @@ func (o *Report) define(f *pflag.FlagSet) {
 	f.Var(argv.List(&o.GroupHeaders, "header", argv.Text), "group-by-header",
 		"compare the places that this header of answers names, such as x-served-by, and name the slow one; up to 3")
 	_ = f.SetAnnotation("group-by-header", argv.Variadic, nil)
+	f.BoolVar(&o.groupByEngines, "group-by-engine", false,
+		"compare the engines of servers, such as data-parallel ranks, by their /metrics, and name the slow one")
 	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
 	f.Var(&o.metadata, "metadata", "your own keys for the result, as KEY=VALUE KEY=VALUE")
 	_ = f.SetAnnotation("metadata", argv.Variadic, []string{"0"})
@@ -240,6 +243,7 @@ func (o *Report) within() string {
 func (o *Report) Plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
 	p.Goodput, p.Tiers, p.Gates, p.Workloads, p.Whole = o.slo(), o.tiers, o.gates, o.workloads, o.Whole
+	p.Engines = o.groupByEngines
 	for _, name := range o.GroupHeaders {
 		p.Axes = append(p.Axes, metrics.Axis{By: metrics.AxisHeader, Header: name})
 	}

@@ -49,8 +49,8 @@ func joined(cells []placeCell) (all placeCell) {
 	return all
 }
 
-// Add counts n requests of a place that were sent at a time after the warm-up, with a latency in seconds, or the mean of
-// theirs.
+// Add counts n requests of a place that were sent at a time after the warm-up, with a latency in seconds, or the mean
+// of theirs.
 func (p *Places) Add(place string, at time.Duration, seconds float64, n int) {
 	p.width = max(p.width, binLeast)
 	for ; int(max(0, at)/p.width) >= placeCells; p.width *= 2 {

@@ -58,7 +58,7 @@ func groupTable(r *metrics.Report, by string, groups []metrics.Group) *table.Tab
 func placeTable(r *metrics.Report, c *metrics.Comparison) *table.Table {
 	switch c.By {
 	case metrics.AxisServer:
-		return table.New("")
+		return new(table.Table)
 	case metrics.AxisEngine:
 		return engineTable(r, c.Engines)
 	}

@@ -23,6 +23,8 @@ func slow(c *metrics.Comparison, s *metrics.Spread) string {
 	name, spread := s.Latency.Naming().Title, fmt.Sprintf("%s has %s that of %s", placeName(s.Slowest), ratio(s.Ratio),
 		placeName(s.Fastest))
 	switch {
+	case s.Slowest == s.Fastest:
+		return name + ": all places have the same."
 	case s.Pieces == 0:
 		return fmt.Sprintf("%s: the run is too short to tell a slow place from chance; one %s as long may do. %s.",
 			name, ratio(s.Longer), spread)

@@ -14,6 +14,7 @@ func TestSlow(t *testing.T) {
 			Slow: []metrics.SlowPlace{{Name: "b", Ratio: 1.874, Input: 1.02}, {Name: "c\x07", Ratio: 1.2, Input: 1.5}}},
 		{Latency: metrics.TPOT, Slowest: "b", Fastest: "a", Ratio: 1.04, Places: 3, Pieces: 12},
 		{Latency: metrics.TPOT, Slowest: "b", Fastest: "a", Ratio: 12.4, Places: 2, Longer: 7.5},
+		{Latency: metrics.TPOT, Slowest: "a", Fastest: "a", Ratio: 1, Places: 3, Pieces: 12},
 	}}
 	want := []string{
 		"TTFT: b is slow: 1.87 times that of the others, more than chance; " +
@@ -21,6 +22,7 @@ func TestSlow(t *testing.T) {
 		"TPOT: of 3 places none is slow by more than chance. b has 1.04 times that of a.",
 		"TPOT: the run is too short to tell a slow place from chance; one 7.5 times as long may do. b has 12 times " +
 			"that of a.",
+		"TPOT: all places have the same.",
 	}
 	if got := Slow(c); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

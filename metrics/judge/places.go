@@ -65,6 +65,9 @@ func (p *Places) Add(place string, at time.Duration, seconds float64, n int) {
 	if p.cells == nil {
 		p.cells = map[string][]placeCell{}
 	}
+	if p.cells[place] == nil && len(p.cells) >= metrics.MostClasses { // engines of a file may have any names
+		place = metrics.OtherClasses
+	}
 	k, cells := int(max(0, at)/p.width), p.cells[place]
 	for len(cells) <= k {
 		cells = append(cells, placeCell{})

@@ -183,6 +183,13 @@ func TestOddPlaces(t *testing.T) {
 		math.Abs(s[0].Ratio-1) > 1e-9 {
 		t.Errorf("of two %+v", s)
 	}
+	var many Places
+	for i := range 1000 {
+		many.Add(fmt.Sprint(i), 0, 1, 1)
+	}
+	if n := len(many.cells); n > metrics.MostClasses+1 {
+		t.Errorf("%d places", n)
+	}
 	if s := of("a").Spreads; len(s) != 1 || s[0].Slowest != "late" || s[0].Pieces != 0 || s[0].Longer != 30 {
 		t.Errorf("of one and one request %+v", s)
 	}

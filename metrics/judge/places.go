@@ -206,9 +206,10 @@ func (p *Places) memory(names []string) float64 {
 				known = append(known, c.mean())
 			}
 		}
+		middle := metrics.Median(known)
 		for i, c := range cells {
 			if c.n > 0 && len(known) > 1 {
-				series[i] = append(series[i], c.mean()-metrics.Median(known))
+				series[i] = append(series[i], c.mean()-middle)
 			}
 		}
 	}

@@ -34,6 +34,8 @@ func TestFrozenKeys(t *testing.T) {
 	everything.Plan.Stages[0].Unit = metrics.RequestsPerSecond
 	everything.Diffusion, everything.Plan.Find = nil, nil
 	collect(everything)
+	everything.Compared[0].By = metrics.AxisEngine
+	collect(everything)
 	everything.Plan.Pooling = true
 	collect(everything)
 

@@ -18,6 +18,9 @@ func groups(r *metrics.Report) (o object) {
 			return group(r, g, Arg{"turn", g.First}, Arg{"last_turn", g.Last})
 		})})
 	}
+	if len(r.Compared) > 0 {
+		o = append(o, Arg{"compared", each(r.Compared, func(c *metrics.Comparison) object { return compared(r, c) })})
+	}
 	if r.Sessions != nil {
 		o = append(o, Arg{"sessions", sessions(r.Sessions)})
 	}
@@ -36,6 +39,33 @@ func group(r *metrics.Report, g *metrics.Group, name ...Arg) object {
 		{"tpot_ms", statistic(&g.Statistics[metrics.TPOT], "")},
 		{"e2el_ms", statistic(&g.Statistics[metrics.E2EL], "")},
 	}, userCounts(&r.Plan, &g.Counts))
+}
+
+// compared are the places of an axis, with the slow ones by latency.
+func compared(r *metrics.Report, c *metrics.Comparison) object {
+	o := object{{"by", string(c.By)}, {"header", orNull(c.Header)}}
+	if c.By == metrics.AxisEngine {
+		o = append(o, Arg{"engines", each(c.Engines, func(e *metrics.Engine) object {
+			return object{
+				{"name", r.Plan.EngineName(e)}, {"running", finiteOrNull(e.Running)},
+				{"waiting", finiteOrNull(e.Waiting)}, {"kv_usage", finiteOrNull(e.KVUsage)},
+				{"output_throughput", finiteOrNull(e.OutputTokens / e.Took.Seconds())},
+				{"mean_ttft_ms", when(e.TTFT.N > 0, milliseconds(e.TTFT.Mean))},
+			}
+		})})
+	} else {
+		o = append(o, Arg{"places",
+			each(c.Places, func(g *metrics.Group) object { return group(r, g, Arg{"place", g.Place}) })})
+	}
+	return append(o, Arg{"spread", each(c.Spreads, func(s *metrics.Spread) object {
+		return object{
+			{"metric", s.Latency.Key()}, {"slowest", s.Slowest}, {"fastest", s.Fastest}, {"ratio", s.Ratio},
+			{"places", s.Places}, {"pieces", s.Pieces}, {"longer", when(s.Pieces == 0, s.Longer)},
+			{"slow", each(s.Slow, func(p *metrics.SlowPlace) object {
+				return object{{"place", p.Name}, {"ratio", p.Ratio}, {"input_ratio", orNull(p.Input)}}
+			})},
+		}
+	})})
 }
 
 // serverShare is what one of several servers did.

@@ -16,24 +16,67 @@ const longestClass = 24
 // Groups has a line for each class of requests and for each turn of conversations, and a few on the conversations. The
 // text starts with an empty line; it is empty where requests have no classes and are no turns of several.
 func Groups(r metrics.Report) string {
-	return classTable(&r).String() + turnTable(&r).String() + sessionsText(r.Sessions)
+	out := classTable(&r).String() + turnTable(&r).String()
+	for i := range r.Compared {
+		c := &r.Compared[i]
+		if out += placeTable(&r, c).String(); len(c.Spreads) > 0 {
+			out += "\n"
+		}
+		for _, said := range findings.Slow(c) {
+			out += text.Wrap(said, textWidth)
+		}
+	}
+	return out + sessionsText(r.Sessions)
 }
 
-func classTable(r *metrics.Report) *table.Table {
-	t := table.New("Requests by class, latencies in ms", "class", "done", "failed", "req/s", "tok/s",
-		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("left", "retried", "cached", "ideal", "correct")
-	for i := range r.Classes {
-		g, correct := &r.Classes[i], table.Absent
+func classTable(r *metrics.Report) *table.Table { return groupTable(r, "class", r.Classes) }
+
+// groupTable has a line for each group, with E2EL for those of places.
+func groupTable(r *metrics.Report, by string, groups []metrics.Group) *table.Table {
+	t := table.New("Requests by "+by+", latencies in ms", by, "done", "failed", "req/s", "tok/s",
+		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("left", "retried", "cached", "ideal", "correct",
+		"E2EL p50", "p99")
+	for i := range groups {
+		g, correct, whole := &groups[i], table.Absent, new(metrics.Statistic)
 		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
 		if g.Judged > 0 {
 			correct = percent(float64(g.Correct) / float64(g.Judged))
 		}
-		t.Add(text.FitMiddle(text.Clean(g.Class), longestClass), g.Completed, g.Failed,
+		if g.Place != "" {
+			whole = &g.Statistics[metrics.E2EL]
+		}
+		t.Add(text.FitMiddle(text.Clean(g.Name()), longestClass), g.Completed, g.Failed,
 			g.RequestThroughput(r.Duration), g.OutputThroughput(r.Duration),
 			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50), percentileOf(tpot, 99),
 			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare()),
 			countIf(r.Plan.Abandon, g.Abandoned), countIf(r.Plan.Retry, g.Retried),
-			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct)
+			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct,
+			percentileOf(whole, 50), percentileOf(whole, 99))
+	}
+	return t
+}
+
+// placeTable has a line for each place of an axis; none for servers, which have a table of their own.
+func placeTable(r *metrics.Report, c *metrics.Comparison) *table.Table {
+	switch c.By {
+	case metrics.AxisServer:
+		return new(table.Table)
+	case metrics.AxisEngine:
+		return engineTable(r, c.Engines)
+	}
+	return groupTable(r, text.FitMiddle(text.Clean(c.Name()), longestClass), c.Places)
+}
+
+// engineTable has a line for each of several engines, with the means of what the servers say of them.
+func engineTable(r *metrics.Report, all []metrics.Engine) *table.Table {
+	t := table.New("Engines by /metrics, means", "engine", "running", "waiting").Optional("KV", "tok/s", "TTFT ms")
+	for i := range all {
+		e, first := &all[i], any(table.Absent)
+		if e.TTFT.N > 0 {
+			first = milliseconds(e.TTFT.Mean)
+		}
+		t.Add(text.FitMiddle(text.Clean(r.Plan.EngineName(e)), longestServer), e.Running, e.Waiting,
+			wholePercent(true, e.KVUsage), e.OutputTokens/e.Took.Seconds(), first)
 	}
 	return t
 }

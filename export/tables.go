@@ -21,6 +21,9 @@ func Tables(r metrics.Report) []*table.Table {
 	total := totalTable(&r)
 	total.Title = "Totals"
 	all := []*table.Table{latencyTable(&r), levelTable(&r), total, classTable(&r), turnTable(&r), serverTable(&r)}
+	for i := range r.Compared {
+		all = append(all, placeTable(&r, &r.Compared[i]))
+	}
 	all = append(all, *telemetryOf(&r).tables...)
 	fit := audit.Of(&r)
 	all = append(all, failureTable(&r), gateTable(&r), auditTable(&fit))

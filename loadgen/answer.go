@@ -24,6 +24,7 @@ func (x *exchange) read(c *conn.Conn) {
 	if x.q.Status == http.StatusUnauthorized {
 		x.server.target.Token().Refused()
 	}
+	x.served(c)
 	x.reader.Clocks = protocol.UnknownClocks()
 	if queue, err := strconv.ParseFloat(string(c.Answer.Header.Peek("X-Queue-Time")), 64); err == nil {
 		x.reader.Clocks.Queue = protocol.Milliseconds(queue) // of TGI
@@ -39,6 +40,31 @@ func (x *exchange) read(c *conn.Conn) {
 		err = x.refused(c)
 	}
 	x.server.pool.Release(c, err)
+}
+
+// EchoMost bounds a header that is echoed, in bytes.
+const EchoMost = 8 << 10
+
+// served keeps what the header of the answer says of the place that served it, and what the next turn sends back.
+func (x *exchange) served(c *conn.Conn) {
+	o := &x.engine.options
+	for i, name := range o.GroupHeaders {
+		if value := c.Answer.Header.Peek(name); len(value) > 0 {
+			if x.q.Served == nil {
+				x.q.Served = make([]string, len(o.GroupHeaders))
+			}
+			x.q.Served[i] = metrics.PlaceName(value)
+		}
+	}
+	if x.echo == nil {
+		return
+	}
+	if value := c.Answer.Header.Peek(o.EchoHeader); len(value) > EchoMost {
+		x.fail(metrics.FailedMalformed, fmt.Sprintf(
+			"the header %s has %d bytes, and at most %d are sent back", o.EchoHeader, len(value), EchoMost))
+	} else if len(value) > 0 {
+		*x.echo = string(value)
+	}
 }
 
 // stream reads the events of a stream until it ends or breaks; io.EOF says that the body was read whole.

@@ -35,6 +35,7 @@ type conversation struct {
 	waits   []int      // the number of turns that each turn still waits for; nil as next is
 	open    int        // turns whose delay runs, that wait for a slot, or that are in flight
 	reached bool       // the last request got a connection
+	echo    string     // the header of the last answer that had it, where turns send it back
 	answers []string   // of the turns so far, where prompts hold them
 }
 
@@ -182,9 +183,8 @@ func (j *job) resume(at time.Duration) {
 	}
 }
 
-// ended files the end of a turn, and lets those go that waited for it alone. answer is its text, nil where none is
-// wanted.
-func (c *conversation) ended(j *job, answer *string) {
+// ended files the end of a turn, and lets those go that waited for it alone, with what they take over.
+func (c *conversation) ended(j *job, with carried) {
 	q, begun := j.request, c.hasBegun()
 	var free []int
 	c.mu.Lock()
@@ -192,8 +192,11 @@ func (c *conversation) ended(j *job, answer *string) {
 		c.reached = q.Failure != metrics.FailedConnect
 	}
 	if q != nil && q.OK() && c.engine.stopping.Err() == nil {
-		if answer != nil {
-			c.answers[j.turn] = *answer
+		if with.answer != nil {
+			c.answers[j.turn] = *with.answer
+		}
+		if with.echo != nil {
+			c.echo = *with.echo
 		}
 		free = c.following(j.turn)
 	}

@@ -144,14 +144,43 @@ func (e *Engine) awaitBacklog() bool {
 	}
 }
 
-// RoundRobinModels gives the conversations the modules in turn, for Options.ModelFor. modules must not be empty.
-func RoundRobinModels(modules []string) func(index int) string {
-	return func(index int) string { return modules[index%len(modules)] }
+// RoundRobinModels gives the conversations the modules in turn, for Options.ModelFor, each as often as its share says:
+// the next is the one that is furthest behind. modules must not be empty; shares may be nil for equal ones.
+func RoundRobinModels(modules []string, shares []float64) func(index int) string {
+	if shares == nil {
+		return func(index int) string { return modules[index%len(modules)] }
+	}
+	given := make([]float64, len(modules))
+	return func(int) string {
+		next := 0
+		for i := range given {
+			if (given[i]+1)/shares[i] < (given[next]+1)/shares[next] {
+				next = i
+			}
+		}
+		given[next]++
+		return modules[next]
+	}
 }
 
 // RandomModels draws a module for each conversation, for Options.ModelFor, as vLLM does: one choice of Python's
-// generator a conversation, whatever its number. The generator is the function's from then on. modules must not be
-// empty.
-func RandomModels(modules []string, draws *numpy.Python) func(index int) string {
-	return func(int) string { return modules[draws.Choice(len(modules))] }
+// generator a conversation, whatever its number, and with shares one of its numbers. The generator is the function's
+// from then on. modules must not be empty.
+func RandomModels(modules []string, shares []float64, draws *numpy.Python) func(index int) string {
+	if shares == nil {
+		return func(int) string { return modules[draws.Choice(len(modules))] }
+	}
+	sum := 0.0
+	for _, share := range shares {
+		sum += share
+	}
+	return func(int) string {
+		at := sum * draws.Random()
+		for i, share := range shares {
+			if at -= share; at < 0 {
+				return modules[i]
+			}
+		}
+		return modules[len(modules)-1]
+	}
 }

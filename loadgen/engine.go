@@ -99,6 +99,11 @@ type Options struct {
 	StallTimeout, RequestTimeout time.Duration
 	// Users are the habits of the users.
 	Users Users
+	// GroupHeaders are headers of answers whose values Request.Served gets; nil for none.
+	GroupHeaders []string
+	// EchoHeader is a header whose value each turn of a conversation takes over from the answer before, if that had it;
+	// "" for none. An answer whose value has more than EchoMost bytes fails.
+	EchoHeader string
 	// KeepText keeps the generated text of every request; without it, only of requests without a usage block.
 	KeepText bool
 }

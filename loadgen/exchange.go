@@ -34,7 +34,7 @@ type exchange struct {
 	request          *[]byte        // the body, until an answer begins
 	headers          [][2]string    // of this request alone
 	judge            datasets.Judge // of the answer, nil for none
-	answer           *string        // where the text of the answer goes, nil for nowhere
+	carried                         // to the next turn
 	text             []byte
 	textPart         bool          // the output has more than the text
 	deadline         time.Time     // of the whole request
@@ -82,7 +82,9 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 // perform sends a turn, of which some was made ahead or nothing, and reads the answer to its end. The outcome is in q.
 func (x *exchange) perform(turn *datasets.Turn, made *ahead) {
 	e, q := x.engine, x.q
-	x.headers, x.judge = turn.Headers, turn.Judge
+	if x.headers, x.judge = turn.Headers, turn.Judge; x.echo != nil && *x.echo != "" {
+		x.headers = append(slices.Clip(x.headers), [2]string{e.options.EchoHeader, *x.echo})
+	}
 	var err error
 	if made != nil {
 		x.request, q.Prompt = made.body, made.prompt
@@ -260,7 +262,7 @@ func (x *exchange) finish() {
 		q.Judgement = metrics.Judgement{Judged: true, Wrong: j.Wrong, Detail: j.Detail, Lenient: j.Lenient}
 	}
 	x.returnMemory()
-	x.q, x.sink, x.chunkEvent.Request, x.server, x.answer = nil, nil, nil, nil, nil
+	x.q, x.sink, x.chunkEvent.Request, x.server, x.carried = nil, nil, nil, nil, carried{}
 	x.engine.exchanges.Put(x)
 }
 

@@ -32,9 +32,9 @@ func TestGoldenModels(t *testing.T) {
 		t.Fatal("no cases")
 	}
 	for _, c := range golden.Cases {
-		modelFor := RoundRobinModels(c.Modules)
+		modelFor := RoundRobinModels(c.Modules, nil)
 		if c.Assignment == "random" {
-			modelFor = RandomModels(c.Modules, numpy.NewPython(c.Seed))
+			modelFor = RandomModels(c.Modules, nil, numpy.NewPython(c.Seed))
 		}
 		var got []string
 		for i := range c.Chosen {

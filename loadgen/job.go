@@ -62,13 +62,28 @@ func (j *job) run() {
 		j.cancel()
 		return
 	}
-	var answer *string
-	if j.Replies {
-		answer = new(string)
-	}
-	e.send(q, j.composed, j.ahead, e.sink, answer)
+	with := j.carries()
+	e.send(q, j.composed, j.ahead, e.sink, with)
 	e.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
-	j.ended(j, answer)
+	j.ended(j, with)
+}
+
+// carried is what the next turns take over from a turn: the text of its answer, and a header of it, which is first that
+// of the turn before; nil for what is not wanted.
+type carried struct{ answer, echo *string }
+
+// carries is what the turn of a job takes over, and has to give.
+func (j *job) carries() (with carried) {
+	if j.Replies {
+		with.answer = new(string)
+	}
+	if j.engine.options.EchoHeader != "" {
+		j.mu.Lock()
+		echo := j.echo
+		j.mu.Unlock()
+		with.echo = &echo
+	}
+	return with
 }
 
 // cancel ends a job that is not sent.
@@ -77,14 +92,13 @@ func (j *job) cancel() {
 		q.Failure, q.Done = metrics.Cancelled, j.engine.clock.Now()
 		j.engine.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 	}
-	j.ended(j, nil)
+	j.ended(j, carried{})
 }
 
-// send performs one exchange, whose events go to a sink, of what was made ahead, nil for nothing. The text of the
-// answer goes to answer unless that is nil. A prompt that cannot be made fails the request, and so does a panic, with a
-// stack trace, so that the rest of the run is kept.
+// send performs one exchange, whose events go to a sink, of what was made ahead, nil for nothing. A prompt that cannot
+// be made fails the request, and so does a panic, with a stack trace, so that the rest of the run is kept.
 func (e *Engine) send(q *metrics.Request, make func() (*datasets.Turn, error), made *ahead, sink event.Sink,
-	answer *string) {
+	with carried) {
 	fail := func(text string) {
 		q.Failure, q.Error, q.Done = metrics.FailedInternal, protocol.Clip(text), e.clock.Now()
 	}
@@ -99,7 +113,7 @@ func (e *Engine) send(q *metrics.Request, make func() (*datasets.Turn, error), m
 		return
 	}
 	x := e.exchange(q, sink)
-	x.answer = answer
+	x.carried = with
 	x.perform(turn, made)
 	if learn := turn.Prompt.Learn; learn != nil && q.OK() && q.InputSource == metrics.TokensFromUsage {
 		learn(turn, q.InputTokens)

@@ -78,7 +78,7 @@ func (e *Engine) try(ctx context.Context, q *metrics.Request, turn *datasets.Tur
 		}
 		q.Admitted = e.clock.Now()
 		sink.Take(&event.Event{At: q.Due, Kind: event.Due, Request: q})
-		e.send(q, known(turn), nil, sink, nil)
+		e.send(q, known(turn), nil, sink, carried{})
 	} else {
 		q.Failure, q.Done = metrics.Cancelled, e.clock.Now()
 	}
@@ -103,7 +103,7 @@ func (e *Engine) probe() {
 		}
 		q := metrics.NewRequest(-1)
 		q.MaxTokens, q.Server = e.options.Probe.MaxTokens, n%len(e.servers.all)
-		e.send(&q, known(&e.options.Probe), nil, event.Discard, nil)
+		e.send(&q, known(&e.options.Probe), nil, event.Discard, carried{})
 		if q.Failure == metrics.Cancelled {
 			return
 		}

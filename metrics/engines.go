@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,11 @@ type Engine struct {
 	Took                                    time.Duration
 	Running, Waiting, KVUsage, OutputTokens float64
 	TTFT                                    ServerLatency
+}
+
+// EngineName is that of the server, where there are several, and of its engine.
+func (p *Plan) EngineName(e *Engine) string {
+	return strings.TrimSpace(p.ServerURL(e.Server) + " " + e.Name)
 }
 
 // engineSum sums up the samples of an engine.

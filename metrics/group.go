@@ -16,9 +16,11 @@ const (
 	OtherClasses = "others"
 )
 
-// Group is a part of the requests of a run: those of a class, those at some places of their conversations, or those to
-// an endpoint.
+// Group is a part of the requests of a run: those of a class, those at some places of their conversations, those to an
+// endpoint, or those of a place on an axis.
 type Group struct {
+	// Place is foreign text; "" for other groups.
+	Place string
 	// Class is foreign text; "" for other groups.
 	Class string
 	// First and Last are turns of conversations, from 1; 0 for other groups.
@@ -31,9 +33,11 @@ type Group struct {
 	Slice
 }
 
-// Name is the class, or the turn or turns, as 5 or 33-64.
+// Name is the class, the place, or the turn or turns, as 5 or 33-64.
 func (g *Group) Name() string {
 	switch {
+	case g.Place != "":
+		return g.Place
 	case g.First == 0:
 		return g.Class
 	case g.First == g.Last:

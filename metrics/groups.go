@@ -18,14 +18,16 @@ const (
 	ByClass = iota
 	ByTurn
 	ByServer
-	ByEndpoint
-	GroupKinds
+	ByAxis     // the first of the plan's; the others follow
+	ByEndpoint = ByAxis + MostAxes
+	GroupKinds = ByEndpoint + 1
 )
 
-// Groups count the requests of a run by class, by turn, by endpoint and, where there are several, by server. Requests
-// of the warm-up count only as in flight.
+// Groups count the requests of a run by class, by turn, by endpoint, by the axes of the plan and, where there are
+// several, by server. Requests of the warm-up count only as in flight.
 type Groups struct {
 	names     Classes
+	axes      [MostAxes]Classes
 	endpoints numbering[endpoint]
 	all       [GroupKinds][]*Group
 }
@@ -45,8 +47,12 @@ func (r *Request) Places() Places { return r.progress.in }
 // Classes numbers the classes.
 func (g *Groups) Classes() *Classes { return &g.names }
 
-// place finds the groups of a request when it is sent, or when it ends without that.
-func (g *Groups) place(p *Plan, r *Request) {
+// place finds the groups of a request when it is sent, or when it ends without that. Those by headers are known with
+// the first chunk of an answer that has some, or at its end.
+func (g *Groups) place(p *Plan, r *Request, answered bool) {
+	if len(p.Axes) > 0 {
+		g.placeOnAxes(p, r, answered)
+	}
 	if r.progress.in[ByEndpoint] > 0 {
 		return
 	}
@@ -54,19 +60,51 @@ func (g *Groups) place(p *Plan, r *Request) {
 	if n := len(p.Servers); n > 1 && r.Server >= 0 && r.Server < n {
 		server = r.Server + 1
 	}
-	for kind, place := range [GroupKinds]int{
-		g.names.Place(r.Class), TurnPlace(r), server,
-		g.endpoints.place(endpoint{r.Server, r.Model}, MostEndpoints, endpoint{severalServers, OtherModels}),
-	} {
-		r.progress.in[kind] = uint16(place)
-		for n := len(g.all[kind]); n < place; n++ {
-			g.all[kind] = append(g.all[kind], g.new(kind, n+1))
+	g.put(r, ByClass, g.names.Place(r.Class))
+	g.put(r, ByTurn, TurnPlace(r))
+	g.put(r, ByServer, server)
+	g.put(r, ByEndpoint, g.endpoints.place(endpoint{r.Server, r.Model}, MostEndpoints,
+		endpoint{severalServers, OtherModels}))
+}
+
+// placeOnAxes finds the groups of the axes.
+func (g *Groups) placeOnAxes(p *Plan, r *Request, answered bool) {
+	header := 0
+	for i, a := range p.Axes[:min(len(p.Axes), MostAxes)] {
+		name := ""
+		switch a.By {
+		case AxisServer:
+			name = p.ServerURL(r.Server)
+		case AxisAdapter:
+			name = r.Model
+		case AxisHeader:
+			if answered {
+				name = NoPlace
+				if header < len(r.Served) {
+					name = cmp.Or(r.Served[header], NoPlace)
+				}
+			}
+			header++
 		}
+		if r.progress.in[ByAxis+i] == 0 {
+			g.put(r, ByAxis+i, g.axes[i].Place(name))
+		}
+	}
+}
+
+// put puts a request into the group of a kind with a place.
+func (g *Groups) put(r *Request, kind, place int) {
+	r.progress.in[kind] = uint16(place)
+	for n := len(g.all[kind]); n < place; n++ {
+		g.all[kind] = append(g.all[kind], g.new(kind, n+1))
 	}
 }
 
 // new is the group of a kind with a place.
 func (g *Groups) new(kind, place int) *Group {
+	if kind >= ByAxis && kind < ByEndpoint {
+		return &Group{Place: g.axes[kind-ByAxis].Name(place)}
+	}
 	switch kind {
 	case ByClass:
 		return &Group{Class: g.names.Name(place)}
@@ -112,6 +150,22 @@ func (g *Groups) Endpoints() []Group {
 	slices.SortStableFunc(out, func(a, b Group) int { return cmp.Compare(a.Server, b.Server) })
 	return out
 }
+
+// Axes returns the groups by each axis of a plan, in the order of their names and those without a place last; nil
+// without axes.
+func (g *Groups) Axes(p *Plan) (all [][]Group) {
+	for i := range p.Axes[:min(len(p.Axes), MostAxes)] {
+		some := g.share(ByAxis + i)
+		slices.SortFunc(some, func(a, b Group) int {
+			return cmp.Or(cmp.Compare(one(joins(a.Place)), one(joins(b.Place))), natural(a.Place, b.Place))
+		})
+		all = append(all, some)
+	}
+	return all
+}
+
+// joins reports whether a place is none, or many.
+func joins(place string) bool { return place == NoPlace || place == OtherClasses }
 
 // Servers returns all servers of a plan with several in its order; nil for one.
 func (g *Groups) Servers(p *Plan) []Group {

@@ -86,6 +86,10 @@ type Plan struct {
 	Conversations *Conversations `json:"conversations,omitempty"`
 	// Workloads are those of a mixture, each a class of requests with objectives of its own; nil for one workload.
 	Workloads []Workload `json:"workloads,omitempty"`
+	// Axes are those by which the places that serve the run are compared; nil for none.
+	Axes []Axis `json:"axes,omitempty"`
+	// Engines are compared, where the server's figures have several.
+	Engines bool `json:"engines,omitempty"`
 	// Trace says that requests start at times of the data set's own, which are neither a rate nor all at once.
 	Trace bool `json:"trace,omitempty"`
 	// Load is the load as text for a person.

@@ -85,6 +85,8 @@ type Report struct {
 	// Classes are those of the requests; nil where they have none. Turns are the places in conversations of several
 	// turns.
 	Classes, Turns []Group
+	// Compared are the places of each axis of the plan; nil without axes.
+	Compared []Comparison
 	// Sessions are the conversations; nil where none has several turns.
 	Sessions *Sessions
 	// Wrong are the answers that had to have a form and have not, those for the most frequent reason first.

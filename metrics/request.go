@@ -134,6 +134,9 @@ type Request struct {
 	Class string
 	// Model is the requested model where requests of a run name different ones, else "".
 	Model string
+	// Served are the values of the headers of its answer by which the plan has axes, in their order, each at most
+	// MostPlaceName bytes and "" for none: foreign text. It is nil without such axes, and before the answer begins.
+	Served []string
 
 	// Scheduled is the start by the schedule, Due the handover to the limiter, Admitted the moment at which the request
 	// got a client slot, Sent the write of its first byte on an open connection.

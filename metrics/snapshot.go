@@ -149,6 +149,8 @@ type Snapshot struct {
 	// Classes and Turns are groups of the requests that ended after the warm-up, as in a report; none where requests
 	// have no classes, or are no turns of several.
 	Classes, Turns []Group
+	// Places are groups of the requests by each axis of the plan; nil without axes.
+	Places [][]Group
 	// Sessions are the conversations; nil where none has several turns.
 	Sessions *LiveSessions
 	// Requests and Opened are set on request, see Inspection. Requests are those in flight, the last that ended, the

@@ -96,16 +96,22 @@ func (t *Timeline) Sent(r *Request) {
 	w := t.at(r.Sent)
 	w.Sent++
 	warming := t.Plan.Warming(r)
-	t.Groups.place(t.Plan, r)
-	for _, g := range t.Groups.Of(r) {
-		if g != nil {
-			g.InFlight++
-			g.Sent += one(!warming)
-		}
-	}
+	t.group(r, true, false)
 	t.count(w, r, atSent, warming, +1)
 	t.Client.sent(r, warming)
 	t.move(r, stageWaiting, r.Sent)
+}
+
+// group puts a request into its groups as far as they are known, and counts it there as in flight if it was sent.
+func (t *Timeline) group(r *Request, sent, answered bool) {
+	before := r.progress.in
+	t.Groups.place(t.Plan, r, answered)
+	for kind, g := range t.Groups.Of(r) {
+		if g != nil && before[kind] == 0 && sent {
+			g.InFlight++
+			g.Sent += one(!t.Plan.Warming(r))
+		}
+	}
 }
 
 // Chunk counts the i-th chunk of r.
@@ -114,6 +120,9 @@ func (t *Timeline) Chunk(r *Request, i int) {
 	w := t.at(c.At)
 	warming := t.Plan.Warming(r)
 	if i == 0 {
+		if r.Served != nil {
+			t.group(r, true, true)
+		}
 		t.first(w, r, warming, +1)
 		t.unseen.first.Count(r, 1)
 	} else {
@@ -168,7 +177,7 @@ func (t *Timeline) Replay(r *Request) {
 	case r.Done != Never:
 		t.Done(r)
 	case !t.Plan.Warming(r): // as in a damaged journal
-		t.Groups.place(t.Plan, r)
+		t.group(r, r.Sent != Never, true)
 		t.end(r, r.Sent != Never, false)
 	}
 }
@@ -180,7 +189,7 @@ func (t *Timeline) Done(r *Request) {
 	sent := r.progress.stage == stageWaiting || r.progress.stage == stageRunning
 	t.move(r, stageNone, r.Done)
 	t.Client.done(r)
-	t.Groups.place(t.Plan, r)
+	t.group(r, sent, r.Failure != Cancelled)
 	warming := t.Plan.Warming(r)
 	switch r.Failure {
 	case "":

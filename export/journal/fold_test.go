@@ -88,6 +88,15 @@ func drawFold(seed uint64) (out madeUp) {
 			run.Server = append(run.Server, s)
 		}
 	}
+	if p.Engines = one(2); one(2) {
+		p.Axes = []metrics.Axis{{By: metrics.AxisHeader, Header: "x-pod"}, {By: metrics.AxisAdapter}}
+		for i := range out.requests {
+			q := &out.requests[i]
+			if q.Model = fmt.Sprint("m", r.IntN(3)); q.FirstChunk != metrics.Never {
+				q.Served = []string{metrics.PlaceName(fmt.Sprint("pod\xff ", r.IntN(4)))}
+			}
+		}
+	}
 	for i := range out.requests {
 		q := &out.requests[i]
 		if q.Text = fmt.Sprintf("answer\n%d \u4e2d", q.Index); q.Index%7 == 0 {

@@ -201,6 +201,33 @@ func text[S ~string](l *line, key string, s *S) {
 	}
 }
 
+// texts is a list of at most limit names of places. An empty list is not written.
+func texts(l *line, key string, all *[]string, limit int) {
+	if l.reads() {
+		found := l.array(key)
+		for _, v := range found[:min(len(found), limit)] {
+			b, err := v.StringBytes()
+			if err != nil {
+				l.fail(key, "an array of strings")
+			}
+			*all = append(*all, metrics.PlaceName(b))
+		}
+		return
+	}
+	for i, s := range *all {
+		if i == 0 {
+			l.key(key)
+			l.b = append(l.b, '[')
+		} else {
+			l.b = append(l.b, ',')
+		}
+		l.b = appendString(l.b, s)
+	}
+	if len(*all) > 0 {
+		l.b = append(l.b, ']')
+	}
+}
+
 // text reads a text.
 func (l *line) text(key string) string {
 	v := l.o.Get(key)

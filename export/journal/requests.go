@@ -40,6 +40,7 @@ func (l *line) request(q *metrics.Request) {
 	l.count("server", &q.Server)
 	text(l, "class", &q.Class)
 	text(l, "model", &q.Model)
+	texts(l, "served", &q.Served, metrics.MostAxisHeaders)
 	l.moment("scheduled_us", &q.Scheduled)
 	l.moment("due_us", &q.Due)
 	l.moment("admitted_us", &q.Admitted)

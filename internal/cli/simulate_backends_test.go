@@ -114,7 +114,7 @@ func TestBackendsOnTheSimulator(t *testing.T) {
 				}
 				requests, log := simulatedRun(t, p, single(turns), func(o *loadgen.Options) {
 					o.Protocol, o.Schedule, o.ModelFor = to, shape.At(offsets),
-						loadgen.RoundRobinModels([]string{"sql", "law"})
+						loadgen.RoundRobinModels([]string{"sql", "law"}, nil)
 				})
 				if len(requests) != n {
 					t.Fatalf("%d requests ended, want %d", len(requests), n)

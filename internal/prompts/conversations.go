@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -33,6 +34,7 @@ type conversationOptions struct {
 	replies   string
 	header    string // that names the session; "" for none
 	bodyID    bool   // the body names it, too
+	echo      string // header of an answer that the next turn has; "" for none
 }
 
 // sessionHeader is the header field that routers know.
@@ -61,6 +63,8 @@ func (o *conversationOptions) define(f *pflag.FlagSet) {
 	argv.OneOf(f, "replies", repliesModel, repliesRecorded)
 	f.StringVar(&o.header, "session-header", sessionHeader,
 		"header field with the id of the conversation, for routers; '' for none")
+	f.StringVar(&o.echo, "echo-header", "",
+		"header field of an answer that the next turn of its conversation sends back, such as x-session-token")
 	f.BoolVar(&o.bodyID, "send-conversation-id", false,
 		"send the id of the conversation in the body, too, as conversation_id")
 }
@@ -76,20 +80,24 @@ func (o *conversationOptions) check(given *pflag.FlagSet, of *Options, to protoc
 	for _, name := range turnFlags {
 		p.BadIf(!o.multi.On && given.Changed(name), "--%s: needs --multi-turn", name)
 	}
-	for _, name := range []string{"replies", "send-conversation-id", "multi-turn-concurrency",
+	for _, name := range []string{"replies", "send-conversation-id", "echo-header", "multi-turn-concurrency",
 		"max-active-conversations"} {
 		p.BadIf(!o.multi.On && !needs.Sessions && given.Changed(name),
 			"--%s: needs --multi-turn, or a data set of conversations", name)
 	}
-	if o.header != "" {
-		if err := target.CheckHeader(http.Header{o.header: {"0"}}); err != nil {
-			p.Bad("--session-header: %w", err)
+	for _, name := range [][2]string{{"session-header", o.header}, {"echo-header", o.echo}} {
+		if name[1] == "" {
+			continue
+		}
+		if err := target.CheckHeader(http.Header{name[1]: {"0"}}); err != nil {
+			p.Bad("--%s: %w", name[0], err)
 		}
 		own := []string{"Content-Type", "Authorization", "Host", "X-Request-Id"}
-		p.BadIf(slices.Contains(own, http.CanonicalHeaderKey(o.header)),
-			"--session-header %s: each request has that field already; use another, such as %s", o.header,
-			sessionHeader)
+		p.BadIf(slices.Contains(own, http.CanonicalHeaderKey(name[1])),
+			"--%s %s: each request has that field already; use another, such as %s", name[0], name[1], sessionHeader)
 	}
+	p.BadIf(o.echo != "" && strings.EqualFold(o.echo, o.header),
+		"--echo-header %s: it is that of --session-header; choose another, or --session-header '' for none", o.echo)
 	o.multi.Recorded = o.replies == repliesRecorded
 	p = append(p, o.checkDelay(given)...)
 	if of.MultiTurn = o.multi; !o.multi.On {
@@ -179,6 +187,9 @@ func (d *Drawing) conversations(open func(datasets.Common) (datasets.Flow, error
 	}
 	return datasets.Group(flow, later, c, tok), nil
 }
+
+// EchoHeader is a header field of an answer that the next turn of its conversation has; "" for none.
+func (o *Options) EchoHeader() string { return o.conversations.echo }
 
 // Conversations describe those that are drawn, for the plan of a run; nil where each prompt is a request of its own.
 func (o *Options) Conversations(x *Supply) *metrics.Conversations {

@@ -180,6 +180,11 @@ func TestCheck(t *testing.T) {
 		{"--cache hot", rate, "--cache hot: use cold or none or as-is"},
 		{"--cache cold --extra-body.cache_salt x", rate, "--cache cold and a cache_salt in --extra-body"},
 		{"--lora-assignment x", rate, "--lora-assignment x: use random or round-robin"},
+		{"--lora-modules a=0.7 b", rate, "--lora-modules a=0.7 b: some have a share; give one to each"},
+		{"--lora-modules a=0 b=1", rate, "--lora-modules a=0: a share must be a number above 0"},
+		{"--lora-modules a=inf b=1", rate, "--lora-modules a=inf: a share must be a number above 0"},
+		{"--lora-modules a=NaN b=1", rate, "--lora-modules a=NaN: a share must be a number above 0"},
+		{"--lora-modules a=1 a=2", rate, "--lora-modules a=2: a is given twice"},
 		{"--temperature NaN", rate, "--temperature: must be a finite number"},
 		{"--request-id-prefix \u00e9", rate, "--request-id-prefix \"\u00e9\": it is sent in a header"},
 	} {

@@ -146,8 +146,9 @@ func (w *workload) read(load shape.Shape, seed int64, searching bool, to protoco
 
 // wholeRun are flags of prompts that all workloads share, ofRun others that a file may be thought to have.
 var (
-	wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-header", "send-conversation-id"}
-	ofRun    = []string{"seed", "num-prompts", "request-rate", "max-concurrency"}
+	wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-header", "echo-header",
+		"send-conversation-id"}
+	ofRun = []string{"seed", "num-prompts", "request-rate", "max-concurrency"}
 )
 
 // find is the path of the file: the one given, or with an ending of YAML or JSON.

@@ -88,6 +88,10 @@ func TestFields(t *testing.T) {
 			t.Errorf("full length %t: %s, want %s", c.full, got, c.want)
 		}
 	}
+	shared := must(flagsOf(t, "http://127.0.0.1:1", "--lora-modules a=b=3 b=1 --lora-assignment round-robin", atOnce(4)))
+	if got := strings.Join(shared.requests.LoRA, " "); got != "a=b b" {
+		t.Errorf("modules %s", got)
+	}
 	models := func(f *flagOptions) (all string) {
 		load := loadgen.Defaults()
 		f.requests.Send(&load, false, numpy.NewStreams(7).Python)
@@ -95,6 +99,9 @@ func TestFields(t *testing.T) {
 			all += load.ModelFor(i)
 		}
 		return all
+	}
+	if got := models(shared); got != "a=ba=ba=bba=ba=ba=bb" {
+		t.Errorf("by shares: %s", got)
 	}
 	if got := models(f); got != "abababab" {
 		t.Errorf("in turn: %s", got)

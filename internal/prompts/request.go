@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -18,12 +19,15 @@ import (
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
+	"benchtop/metrics"
 )
 
 // RequestOptions are the contents of requests besides prompts.
 type RequestOptions struct {
 	IDPrefix       string
-	LoRA           []string
+	LoRA           []string  // their names; set by Check
+	lora           []string  // as given
+	loraShares     []float64 // nil for equal ones
 	cache          string
 	loraAssignment string
 	ignoreEOS      bool
@@ -41,8 +45,9 @@ type RequestOptions struct {
 // Define adds the flags.
 func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	f.StringVar(&o.IDPrefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
-	f.Var(argv.List(&o.LoRA, "name", argv.Text), "lora-modules",
-		"names of LoRA modules; each request uses one of them instead of the model")
+	f.Var(argv.List(&o.lora, "name[=share]", argv.Text), "lora-modules",
+		"names of LoRA modules, of which each request uses one instead of the model, and figures for each; with "+
+			"shares as a=0.7 b=0.3")
 	_ = f.SetAnnotation("lora-modules", argv.Variadic, nil)
 	f.StringVar(&o.loraAssignment, "lora-assignment", "random",
 		"how modules are assigned to requests: random or round-robin")
@@ -113,6 +118,7 @@ func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p us
 		p.BadIf(o.extraBody.Has(field.Name), "--continuous-usage and %s in --extra-body: choose one", field.Name)
 		o.fields = append(o.fields, field)
 	}
+	o.readModules(&p)
 	p.BadIf(len(o.Priorities) > 0 && o.extraBody.Has("priority"),
 		"--priorities and priority in --extra-body: choose one")
 	p.BadIf(len(o.Priorities) > 0 && to != nil && to.Traits().LengthField == "",
@@ -156,9 +162,38 @@ func (o *RequestOptions) Send(e *loadgen.Options, fullLength bool, draws *numpy.
 	switch {
 	case len(o.LoRA) == 0:
 	case o.loraAssignment == "random":
-		e.ModelFor = loadgen.RandomModels(o.LoRA, draws)
+		e.ModelFor = loadgen.RandomModels(o.LoRA, o.loraShares, draws)
 	default:
-		e.ModelFor = loadgen.RoundRobinModels(o.LoRA)
+		e.ModelFor = loadgen.RoundRobinModels(o.LoRA, o.loraShares)
+	}
+}
+
+// readModules reads names and shares of LoRA modules: all have one or none. A name may have "=" in it.
+func (o *RequestOptions) readModules(p *usage.Problems) {
+	o.LoRA, o.loraShares = nil, nil
+	for _, given := range o.lora {
+		name, share := given, math.NaN()
+		if i := strings.LastIndexByte(given, '='); i > 0 {
+			if v, err := strconv.ParseFloat(given[i+1:], 64); err == nil {
+				name, share = given[:i], v
+				p.BadIf(!(v > 0) || math.IsInf(v, 0), "--lora-modules %s: a share must be a number above 0",
+					usage.Quote(given))
+				p.BadIf(slices.Contains(o.LoRA, name), "--lora-modules %s: %s is given twice", usage.Quote(given),
+					usage.Quote(name))
+			}
+		}
+		if o.LoRA = append(o.LoRA, name); !math.IsNaN(share) {
+			o.loraShares = append(o.loraShares, share)
+		}
+	}
+	p.BadIf(len(o.loraShares) > 0 && len(o.loraShares) < len(o.LoRA),
+		"--lora-modules %s: some have a share; give one to each, as a=0.7 b=0.3", strings.Join(o.lora, " "))
+}
+
+// Plan enters into a plan that modules are compared, where there are several.
+func (o *RequestOptions) Plan(p *metrics.Plan) {
+	if slices.ContainsFunc(o.LoRA, func(name string) bool { return name != o.LoRA[0] }) {
+		p.Axes = append(p.Axes, metrics.Axis{By: metrics.AxisAdapter})
 	}
 }
 

@@ -124,7 +124,7 @@ func (f *playback) request(index int32) *inFlight {
 	q.ID, q.Server, q.Model, q.MaxTokens = past.ID, past.Server, past.Model, past.MaxTokens
 	q.Inputs, q.InputTokens, q.DatasetTokens, q.InputSource = past.Inputs, past.DatasetTokens, past.DatasetTokens,
 		past.InputSource
-	q.Audio = past.Audio
+	q.Audio, q.Served = past.Audio, past.Served
 	if past.DatasetTokens != past.InputTokens {
 		q.InputSource = f.plan.InputSource
 	}

@@ -412,6 +412,7 @@ func (o *Options) Plan(p *metrics.Plan) {
 	if len(o.Others) == 0 {
 		return
 	}
+	p.Axes = append(p.Axes, metrics.Axis{By: metrics.AxisServer})
 	p.Servers, p.Strategy = metrics.Each(o.All(), (*target.Target).String), string(o.Strategy)
 }
 

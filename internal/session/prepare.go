@@ -314,6 +314,7 @@ func (o *preparation) loadOf(salt loadgen.Salt) (loadgen.Options, int) {
 	load := loadgen.Options{
 		Model: o.model.ID, Salt: salt, Sharing: drawn.Sharing, InputSource: drawn.Tokenizing.Counted,
 		CountText: drawn.Tokenizing.CountText(), KeepText: o.Save.Detailed,
+		GroupHeaders: o.Report.GroupHeaders, EchoHeader: o.Prompts.EchoHeader(),
 	}
 	if o.Load.PromptsGiven && o.Load.Confirm.Time == 0 {
 		drawn.More = nil
@@ -343,6 +344,7 @@ func (o *preparation) plan(requests int, load *loadgen.Options) metrics.Plan {
 		Detailed: o.Save.Detailed, CacheHit: o.CacheHit.Share,
 	}
 	o.Server.Plan(&p)
+	o.Request.Plan(&p)
 	o.Report.Plan(&p)
 	o.GPUs.Plan(&p)
 	o.Client.Plan(&p, o.Server.Protocol)

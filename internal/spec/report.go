@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
 
@@ -42,6 +44,9 @@ type Report struct {
 	// Whole: the command has answers come in one piece, unless --stream is given.
 	Whole bool
 	Pictures
+	// GroupHeaders are headers of answers by which places are compared.
+	GroupHeaders   []string
+	groupByEngines bool
 
 	parsedMetrics     []metrics.Latency
 	parsedPercentiles []float64
@@ -84,6 +89,11 @@ func (o *Report) define(f *pflag.FlagSet) {
 		"show the figures of the run, while it is on, to Prometheus at this address "+
 			"(default "+usualAddress+" if none is given)")
 	_ = f.SetAnnotation("prometheus", argv.Variadic, []string{"0"})
+	f.Var(argv.List(&o.GroupHeaders, "header", argv.Text), "group-by-header",
+		"compare the places that this header of answers names, such as x-served-by, and name the slow one; up to 3")
+	_ = f.SetAnnotation("group-by-header", argv.Variadic, nil)
+	f.BoolVar(&o.groupByEngines, "group-by-engine", false,
+		"compare the engines of servers, such as data-parallel ranks, by their /metrics, and name the slow one")
 	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
 	f.Var(&o.metadata, "metadata", "your own keys for the result, as KEY=VALUE KEY=VALUE")
 	_ = f.SetAnnotation("metadata", argv.Variadic, []string{"0"})
@@ -135,6 +145,15 @@ func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Prob
 	for _, g := range o.gates {
 		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0 && !o.workloadsJudged(),
 			"--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
+	}
+	p.BadIf(len(o.GroupHeaders) > metrics.MostAxisHeaders, "--group-by-header: %d headers; use at most %d",
+		len(o.GroupHeaders), metrics.MostAxisHeaders)
+	for i, name := range o.GroupHeaders {
+		if err := target.CheckHeader(http.Header{name: nil}); err != nil {
+			p.Bad("--group-by-header: %w", err)
+		}
+		p.BadIf(slices.ContainsFunc(o.GroupHeaders[:i], func(s string) bool { return strings.EqualFold(s, name) }),
+			"--group-by-header %s: given twice", usage.Quote(name))
 	}
 	p.BadIf(len(o.addresses) > 1, "--prometheus %s: one address is enough", strings.Join(o.addresses, " "))
 	if given.Changed("prometheus") {
@@ -224,6 +243,10 @@ func (o *Report) within() string {
 func (o *Report) Plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
 	p.Goodput, p.Tiers, p.Gates, p.Workloads, p.Whole = o.slo(), o.tiers, o.gates, o.workloads, o.Whole
+	p.Engines = o.groupByEngines
+	for _, name := range o.GroupHeaders {
+		p.Axes = append(p.Axes, metrics.Axis{By: metrics.AxisHeader, Header: name})
+	}
 	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold,
 		MinWindow: o.steadyMinWindow}
 }

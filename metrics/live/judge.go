@@ -176,7 +176,7 @@ func (j *judgement) met(slo metrics.SLO, o *metrics.Outcome, second int, warming
 	}
 }
 
-// judgedKinds are the kinds of groups that a screen shows while the run is on.
+// judgedKinds are the kinds of groups that a screen judges while the run is on.
 var judgedKinds = [...]int{metrics.ByClass, metrics.ByTurn, metrics.ByEndpoint}
 
 // groupPlaces are the places of a request by judgedKinds, 0 for none.

@@ -70,6 +70,7 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	s.Held, s.Waiting, s.Running, s.OutputExact = l.Held, l.Waiting, l.Running, l.Guessed == 0
 	s.Histograms, s.Failures, s.Endpoints = l.Histograms.Share(), v.failures.Counts(), l.Groups.Endpoints()
 	s.Classes, s.Turns = l.Groups.Ended()
+	s.Places = l.Groups.Axes(l.Plan)
 	s.Sessions = v.sessions.share()
 	s.Search = v.search.At(now, l.Plan)
 	s.Verdict, s.Recent, s.Outage = l.Verdict(), l.Recent(), v.outages.Now()

@@ -60,6 +60,7 @@ type summary struct {
 	flight                judge.Flight
 	steps                 rateSteps
 	groups                groupSamples
+	places                places
 	sessions              sessions
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
@@ -79,7 +80,7 @@ type summary struct {
 // newSummary begins the report of a plan. The objectives are those of its end, origin is the earliest start of a
 // success.
 func newSummary(plan *metrics.Plan, slo metrics.SLO, origin time.Duration) *summary {
-	s := &summary{run: metrics.Run{Plan: *plan}, groups: groupSamples{}}
+	s := &summary{run: metrics.Run{Plan: *plan}, groups: groupSamples{}, places: newPlaces(plan)}
 	s.accumulator.origin = origin.Seconds()
 	s.line = metrics.Timeline{Plan: &s.run.Plan, SLO: slo}
 	r := &s.report
@@ -216,6 +217,8 @@ func (s *summary) success(q *metrics.Request) {
 	case s.outcome.Output > 1:
 		r.AtOnce++
 	}
+	groups := s.line.Groups.Of(q)
+	s.places.add(&r.Plan, q, &s.outcome, groups[:])
 	r.InputSources[q.InputSource]++
 	if r.Plan.Generates() {
 		r.OutputSources[q.OutputSource]++
@@ -281,6 +284,7 @@ func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
 	s.groups.finish(r.Plan.Percentiles)
 	r.RateSteps, r.Servers = s.steps.list(), l.Groups.Servers(&r.Plan)
 	r.Classes, r.Turns = l.Groups.Ended()
+	r.Compared = s.places.compared(&r.Plan, l.Groups.Axes(&r.Plan), s.samples)
 	r.Sessions = s.sessions.report(r.Plan.Percentiles)
 	r.Levels, r.Answer = s.levels.Judge()
 	r.Unreached = s.levels.Outages.Gone()

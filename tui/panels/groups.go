@@ -22,6 +22,51 @@ var (
 	endpointsPanel = groupsPanel("endpoints", (*View).endpointsName, (*View).endpointRows)
 )
 
+// placesPanel compares the places that headers of answers name.
+var placesPanel = groupsPanel("places", (*View).placesName, (*View).placeRows)
+
+// placesName says by which headers.
+func (v *View) placesName() string {
+	return foreignName("by " + strings.Join(v.plan().AxisHeaders(), ", "))
+}
+
+// placeRows are those of the axes by headers. Servers and adapters are endpoints.
+func (v *View) placeRows() (out []groupRow) {
+	headers := v.plan().AxisHeaders()
+	for i, all := range v.Places {
+		a := v.plan().Axes[i]
+		if a.By != metrics.AxisHeader {
+			continue
+		}
+		rows := v.groupRows(all, func(r *metrics.Report) []metrics.Group {
+			if i < len(r.Compared) {
+				return r.Compared[i].Places
+			}
+			return nil
+		})
+		for k := range rows {
+			rows[k].slow = v.slow(a, rows[k].Place)
+			if len(headers) > 1 {
+				rows[k].title = foreignName(a.Header) + " " + rows[k].title
+			}
+		}
+		out = append(out, rows...)
+	}
+	return out
+}
+
+// slow is the ratio by which a place of an axis is slow, once the run is over; 0 for none.
+func (v *View) slow(a metrics.Axis, name string) float64 {
+	if v.Report != nil {
+		for i := range v.Report.Compared {
+			if c := &v.Report.Compared[i]; c.Axis == a {
+				return c.Slow(name)
+			}
+		}
+	}
+	return 0
+}
+
 // groupsPanel compares groups of requests.
 func groupsPanel(name string, by func(*View) string, rows func(*View) []groupRow) Panel {
 	return Panel{name: name, empty: func(v *View) bool { return len(rows(v)) == 0 }, nothing: nothingYet,
@@ -34,6 +79,7 @@ type groupRow struct {
 	*metrics.Group
 	title    string
 	p50, p99 time.Duration // metrics.Never without samples
+	slow     float64       // by which ratio it is slow beside the others, 0 where that is not said
 }
 
 func (v *View) turnRows() []groupRow {
@@ -53,7 +99,10 @@ func (v *View) endpointRows() []groupRow {
 		return nil
 	})
 	for i := range out {
-		out[i].title = v.endpointName(v.Endpoints[i].Server, v.Endpoints[i].Model)
+		e := &v.Endpoints[i]
+		out[i].title = v.endpointName(e.Server, e.Model)
+		out[i].slow = max(v.slow(metrics.Axis{By: metrics.AxisServer}, v.plan().ServerURL(e.Server)),
+			v.slow(metrics.Axis{By: metrics.AxisAdapter}, e.Model))
 	}
 	return out
 }
@@ -94,19 +143,24 @@ func (v *View) groupRows(all []metrics.Group, over func(*metrics.Report) []metri
 		all = over(v.Report)
 	}
 	for i := range all {
-		r := groupRow{&all[i], foreignName(all[i].Name()), metrics.Never, metrics.Never}
-		wait := v.plan().FirstWait()
-		exact, h := &r.Statistics[wait], &r.Histograms[wait]
-		switch {
-		case exact.N > 0:
-			p99, _ := exact.Percentile(99)
-			r.p50, r.p99 = number.Seconds(exact.Median/1000), number.Seconds(p99/1000)
-		case h.Count() > 0:
-			r.p50, r.p99 = h.Quantile(0.5), h.Quantile(0.99)
-		}
+		r := groupRow{Group: &all[i], title: foreignName(all[i].Name())}
+		r.p50, r.p99 = r.percentiles(v.plan().FirstWait())
 		out = append(out, r)
 	}
 	return out
+}
+
+// percentiles are the median and the 99th of a latency, exact once the run is over.
+func (r *groupRow) percentiles(l metrics.Latency) (p50, p99 time.Duration) {
+	exact, h := &r.Statistics[l], &r.Histograms[l]
+	switch {
+	case exact.N > 0:
+		p99, _ := exact.Percentile(99)
+		return number.Seconds(exact.Median / 1000), number.Seconds(p99 / 1000)
+	case h.Count() > 0:
+		return h.Quantile(0.5), h.Quantile(0.99)
+	}
+	return metrics.Never, metrics.Never
 }
 
 // Columns of all tables of groups.
@@ -237,10 +291,16 @@ func lastly(a, b bool) int {
 
 // bad is the share of a group's requests that is not good or, without objectives, that failed.
 func (v *View) bad(r *groupRow) float64 {
-	if v.plan().JudgesGroup(r.Group, v.goals()) {
+	if v.judgesRow(r) {
 		return 1 - r.GoodShare()
 	}
 	return float64(r.Failed) / float64(r.Ended())
+}
+
+// judgesRow reports whether it is known how many of a group are good: those of places are counted by the objectives of
+// the end of the run.
+func (v *View) judgesRow(r *groupRow) bool {
+	return v.plan().JudgesGroup(r.Group, v.goals()) && (r.Place == "" || v.Report != nil)
 }
 
 // groupFigures are the load of each group, its latency, its output, and what became of its requests.
@@ -268,8 +328,18 @@ func (v *View) groupFigures(rows []groupRow) columns[*groupRow] {
 		out = append(out, column[*groupRow]{"tok/s", 7,
 			func(r *groupRow) screen.Span { return perSecond(r.OutputTokens, number.Short) }, 2})
 	}
-	if v.judges() {
+	places := len(rows) > 0 && rows[0].Place != ""
+	if places && v.plan().Measures(metrics.TPOT) { // by which decoding is seen
+		out = append(out, column[*groupRow]{"TPOT", 7, func(r *groupRow) screen.Span {
+			p50, _ := r.percentiles(metrics.TPOT)
+			return waitCell(p50)
+		}, 1})
+	}
+	if v.judges() && !(places && v.Report == nil) {
 		out = append(out, column[*groupRow]{"good", 8, v.goodOf, 0})
+	}
+	if slices.ContainsFunc(rows, func(r groupRow) bool { return r.slow > 0 }) {
+		out = append(out, column[*groupRow]{"slow", 7, slowOf, 0})
 	}
 	if failed > 0 {
 		out = append(out, column[*groupRow]{"failed", 7, failedOf, 0})
@@ -289,6 +359,14 @@ func (v *View) groupFigures(rows []groupRow) columns[*groupRow] {
 	return out
 }
 
+// slowOf is how many times as long those of the others the latencies of a slow place are.
+func slowOf(r *groupRow) screen.Span {
+	if r.slow == 0 {
+		return cell("")
+	}
+	return screen.Span{Text: fmt.Sprintf("%.1fx", r.slow), Style: screen.Warning}
+}
+
 func failedOf(r *groupRow) screen.Span {
 	out := countCell(r.Failed)
 	if r.Failed > 0 {
@@ -300,7 +378,7 @@ func failedOf(r *groupRow) screen.Span {
 // goodOf is the share of good requests of a group, in the colour of its verdict.
 func (v *View) goodOf(r *groupRow) screen.Span {
 	share, known := part(r.Good, r.Ended())
-	if !known || !v.plan().JudgesGroup(r.Group, v.goals()) {
+	if !known || !v.judgesRow(r) {
 		return cell(dash)
 	}
 	out := screen.Span{Text: percent(share), Style: screen.Style{Fg: screen.Good}}

@@ -137,7 +137,7 @@ func overviewPage(r Rect, v *View) []Box {
 // tables are those of some names that have several rows, with at most so many.
 func (v *View) tables(most int, names ...string) (out []share) {
 	rows := map[string]int{"endpoints": len(v.Endpoints), "classes": len(v.classRows()), "turns": len(v.turnRows()),
-		"engines": len(v.engines()), "machines": v.plan().Part.N}
+		"places": len(v.placeRows()), "engines": len(v.engines()), "machines": v.plan().Part.N}
 	for _, name := range names {
 		if n := rows[name]; n > 1 {
 			out = append(out, share{name, 1 + min(n, most)})
@@ -149,7 +149,7 @@ func (v *View) tables(most int, names ...string) (out []share) {
 // withGroups puts a table of groups before the last panel of a stack h lines high, or two where it is high. In a low
 // one it takes the place of the distribution of ITL, whose percentiles stand below it.
 func (v *View) withGroups(stack []share, h, most int) []share {
-	tables := v.tables(most, "endpoints", "classes", "engines", "turns")
+	tables := v.tables(most, "places", "endpoints", "classes", "engines", "turns")
 	tables = tables[:min(len(tables), 1+h/40)]
 	stack = slices.DeleteFunc(stack, func(p share) bool { return p.name == "itl" && len(tables) > 0 && h < 34 })
 	return slices.Insert(stack, len(stack)-1, tables...)
@@ -205,7 +205,7 @@ func loadPage(r Rect, v *View) []Box {
 	if n := sloLines(v.Snapshot); n > 0 {
 		right = append(right, share{"slo", 0})
 	}
-	right = append(right, v.tables(9, "machines", "endpoints", "classes")...)
+	right = append(right, v.tables(9, "machines", "places", "endpoints", "classes")...)
 	if r.W < 80 || r.H < 18 {
 		stages := share{"stages", max(3, r.H/4)}
 		if len(right) > 0 {

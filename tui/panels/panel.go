@@ -58,7 +58,7 @@ var all = []*Panel{
 	&errorsPanel,
 	&logPanel, &eventsPanel, &reportPanel,
 	&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
-	&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel, &classesPanel, &turnsPanel,
+	&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel, &classesPanel, &placesPanel, &turnsPanel,
 	&serverQueuePanel, &kvPanel, &serverTokensPanel, &serverTTFTPanel, &cachePanel, &gpuPanel, &whyPanel,
 	&enginesPanel, &machinesPanel, &requestsPanel, &requestPanel, &promptLengthsPanel, &answerLengthsPanel,
 	&finishPanel,

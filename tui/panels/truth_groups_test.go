@@ -19,12 +19,16 @@ func (m *madeUp) makeGroups(seed uint64) {
 		return
 	}
 	turns := 2 + r.IntN(40)
+	m.run.Plan.Axes = []metrics.Axis{{By: metrics.AxisHeader, Header: "x-served-by"}}
 	for i := range m.requests {
 		q := &m.requests[i]
 		if r.IntN(5) > 0 {
 			q.Conversation, q.Turn, q.Turns = i/turns, i%turns, turns
 		}
 		q.Class = []string{"", "chat", "rag"}[r.IntN(3)]
+		if q.FirstChunk != metrics.Never && len(q.Chunks) > 0 {
+			q.Served = [][]string{nil, {"pod-a"}, {"pod-b"}}[r.IntN(3)]
+		}
 		if q.OK() && r.IntN(4) > 0 {
 			q.IdealTokens, q.IdealKnown = r.IntN(q.InputTokens+1), true
 		}
@@ -93,7 +97,11 @@ func (f *truth) waits(g *groupTruth, list, key, name string) []string {
 			orDash(g.done > 0, number.Latency, g.wait.Quantile(.99))}
 	}
 	latency := strings.ToLower(f.v.firstWait().Naming().Title) + "_ms"
-	for _, x := range f.result["benchtop"].(map[string]any)[list].([]any) {
+	ours := f.result["benchtop"].(map[string]any)
+	if list == "places" {
+		ours = ours["compared"].([]any)[0].(map[string]any)
+	}
+	for _, x := range ours[list].([]any) {
 		of := x.(map[string]any)
 		if fmt.Sprint(of[key]) != name {
 			continue
@@ -165,6 +173,26 @@ func (f *truth) classes() {
 	groups, all := f.groups(func(q *metrics.Request) string { return q.Class })
 	f.comparison(groups, all, func(name string, g *groupTruth) []string {
 		return f.waits(g, "classes", "class", name)
+	})
+}
+
+// places are known of requests whose answers began with the header, and of those that ended.
+func (f *truth) places() {
+	if len(f.s.Plan.Axes) == 0 {
+		f.groupRows(nil, []string{"share"}, nil)
+		return
+	}
+	groups, all := f.groups(func(q *metrics.Request) string {
+		switch {
+		case q.Done > f.s.At && (q.Served == nil || q.FirstChunk > f.s.At):
+			return ""
+		case q.Served == nil:
+			return metrics.NoPlace
+		}
+		return q.Served[0]
+	})
+	f.comparison(groups, all, func(name string, g *groupTruth) []string {
+		return f.waits(g, "places", "place", name)
 	})
 }
 

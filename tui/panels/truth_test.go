@@ -45,6 +45,7 @@ var readers = map[string]func(*truth){
 	"errors": (*truth).errors, "log": (*truth).log, "events": (*truth).log, "report": (*truth).report,
 	"lateness": (*truth).lateness, "stages": (*truth).stages, "endpoints": (*truth).endpoints,
 	"machines": (*truth).machines,
+	"places":   (*truth).places,
 	"classes":  (*truth).classes, "engines": (*truth).engines, "turns": (*truth).turns,
 	"server queue": (*truth).serverQueue, "kv": (*truth).kv, "server tokens": (*truth).serverTokens,
 	"server ttft": (*truth).serverTTFT,

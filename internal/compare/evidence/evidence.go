@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/judge"
 )
 
 // Verdict is what the evidence says of a figure of B against A.
@@ -168,7 +169,7 @@ func (out *Result) compare(a, b []metrics.Report, units func(*figure) (va, vb []
 
 // decide gives the rows that were tested their verdicts, by the chances of their changes and the level of all together.
 func (out *Result) decide(tested []int, chances []float64, level float64) {
-	for i, p := range corrected(chances) {
+	for i, p := range judge.Corrected(chances) {
 		row := &out.Rows[tested[i]]
 		row.Verdict = None
 		if p <= level && row.Change != 0 {

@@ -82,22 +82,6 @@ func shift(a, b []float64, confidence float64) (low, middle, high float64) {
 	return all[left], (all[(n-1)/2] + all[n/2]) / 2, all[n-1-left]
 }
 
-// corrected are probabilities corrected for how many there are, by the method of Holm (1979): with them, the chance
-// that any is below a level by chance is at most that level.
-func corrected(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	out, before := make([]float64, len(p)), 0.0
-	for rank, i := range order {
-		before = min(1, max(before, p[i]*float64(len(p)-rank)))
-		out[i] = before
-	}
-	return out
-}
-
 // signs is the distribution of the signed-rank statistic of n changes whose signs are chance: the share of all signs in
 // which the ranks of the positive ones add up to at most w (Wilcoxon 1945).
 func signs(n int) func(w float64) float64 {

@@ -105,17 +105,6 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// The probabilities of Holm's own rule: the least times how many there are, the next times one fewer, never falling.
-func TestCorrected(t *testing.T) {
-	got := corrected([]float64{.01, .04, .03, .005})
-	for i, want := range []float64{.03, .06, .06, .02} {
-		near(t, "a probability", got[i], want)
-	}
-	if got := corrected(nil); len(got) > 0 {
-		t.Errorf("of none %v", got)
-	}
-}
-
 // The distribution of the signed ranks is that of all signs, and a chance is that of published tables: 8 changes of one
 // sign 2 in 256, and with the smallest of the other 4.
 func TestSigns(t *testing.T) {

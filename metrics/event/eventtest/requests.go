@@ -165,6 +165,7 @@ func story(sink event.Sink, all []metrics.Request, fewer int) []moment {
 		}
 		for i, c := range as.Chunks {
 			story = append(story, moment{c.At, func() {
+				q.Served = as.Served
 				q.Add(c)
 				q.CountedChunks = min(i+1, as.CountedChunks)
 				if as.FirstAnswer == c.At {

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"benchtop/internal/session"
+	"benchtop/internal/simulator"
+)
+
+// routed is a proxy in front of simulated servers, which get its requests in turn: the answer says which it was, and
+// has the id of the request as a token. tokens are those that came with each.
+func routed(t *testing.T, tokens *sync.Map, names ...string) string {
+	t.Helper()
+	var all []http.Handler
+	for i, name := range names {
+		to, err := url.Parse(simulated(t, func(p *simulator.Profile) {
+			p.Speed /= float64(1 + i)
+			p.Adapters = adapters("a", "b")
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxy := httputil.NewSingleHostReverseProxy(to)
+		proxy.FlushInterval = -1
+		proxy.ModifyResponse = func(r *http.Response) error {
+			r.Header.Set("X-Served-By", name)
+			r.Header.Set("X-Token", r.Request.Header.Get("X-Request-Id"))
+			return nil
+		}
+		all = append(all, proxy)
+	}
+	var n atomic.Int64
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if id := r.Header.Get("X-Request-Id"); id != "" {
+			tokens.Store(id, r.Header.Get("X-Token"))
+		}
+		all[int(n.Add(1))%len(all)].ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	return web.URL
+}
+
+func adapters(names ...string) (all []simulator.Adapter) {
+	for _, name := range names {
+		a, _ := simulator.ParseAdapter(name)
+		all = append(all, a)
+	}
+	return all
+}
+
+// Places have rows by header and by adapter, in the report, in that of the journal and in the result; each turn has the
+// token of the one before.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	var tokens sync.Map
+	at, dir := routed(t, &tokens, "pod-a", "pod-b"), t.TempDir()
+	r := benchtop(append([]string{"serve", "--base-url", at, "--no-tui", "--gpu", "none", "--num-prompts", "8",
+		"--request-id-prefix", "r", "--group-by-header", "x-served-by", "x-missing", "--echo-header", "x-token",
+		"--lora-modules", "a=3", "b=1", "--lora-assignment", "round-robin", "--max-concurrency", "2", "--save-result",
+		"--result-dir", dir}, chats(talkFile(t, 2, 2, 2, 2, 2, 2, 2, 2))...)...)
+	words := []string{"Requests by adapter, latencies in ms", "Requests by x-served-by, latencies in ms",
+		"Requests by x-missing, latencies in ms", "\nnone         16       0", "\na          12       0",
+		"\nb           4       0", "\npod-a", "\npod-b",
+		"TTFT: the run is too short to tell a slow place from chance; one 3.8 times as\n  long may do. pod-"}
+	r.expect(t, session.ExitFine, words...)
+	journals, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	benchtop("report", journals[0]).expect(t, session.ExitFine, words...)
+	for i := range 8 {
+		first, second := fmt.Sprintf("r%d-turn0", i), fmt.Sprintf("r%d-turn1", i)
+		before, _ := tokens.Load(first)
+		after, _ := tokens.Load(second)
+		if before != "" || after != first {
+			t.Errorf("conversation %d sent the tokens %q and %q", i, before, after)
+		}
+	}
+	var got []string
+	for _, x := range resultIn(t, dir)["benchtop"].(map[string]any)["compared"].([]any) {
+		of := x.(map[string]any)
+		line := fmt.Sprint(of["by"], " ", of["header"])
+		for _, p := range of["places"].([]any) {
+			p := p.(map[string]any)
+			line += fmt.Sprint(" ", p["place"])
+			if of["header"] != "x-served-by" {
+				line += fmt.Sprint("=", p["completed"])
+			}
+		}
+		got = append(got, line)
+	}
+	want := "adapter <nil> a=12 b=4, header x-served-by pod-a pod-b, header x-missing none=16"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("compared %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}

@@ -1,0 +1,63 @@
+package findings
+
+import (
+	"fmt"
+
+	"benchtop/internal/text"
+	"benchtop/metrics"
+)
+
+// Slow is a sentence for each latency of the places of an axis: which of them is slow, that none is by more than
+// chance, or that there are too few requests to say so. The sentences hold foreign text.
+func Slow(c *metrics.Comparison) (all []string) {
+	for i := range c.Spreads {
+		all = append(all, slow(c, &c.Spreads[i]))
+	}
+	return all
+}
+
+// notablyLonger is the ratio from which on longer prompts may be why a place is slow.
+const notablyLonger = 1.1
+
+func slow(c *metrics.Comparison, s *metrics.Spread) string {
+	name, spread := s.Latency.Naming().Title, fmt.Sprintf("%s has %s that of %s", placeName(s.Slowest), ratio(s.Ratio),
+		placeName(s.Fastest))
+	switch {
+	case s.Slowest == s.Fastest:
+		return name + ": all places have the same."
+	case s.Pieces == 0:
+		return fmt.Sprintf("%s: the run is too short to tell a slow place from chance; one %s as long may do. %s.",
+			name, ratio(s.Longer), spread)
+	case len(s.Slow) == 0:
+		return fmt.Sprintf("%s: of %d places none is slow by more than chance. %s.", name, s.Places, spread)
+	}
+	out := name + ": "
+	for i, p := range s.Slow {
+		if i > 0 {
+			out += "; "
+		}
+		if out += fmt.Sprintf("%s is slow: %s that of the others", placeName(p.Name), ratio(p.Ratio)); i == 0 {
+			out += ", more than chance"
+		}
+		if p.Input >= notablyLonger {
+			out += fmt.Sprintf(", and its prompts are %s as long", ratio(p.Input))
+		}
+	}
+	return out + "."
+}
+
+// longestPlace is the room for the name of a place.
+const longestPlace = 40
+
+func placeName(name string) string { return text.FitMiddle(text.Clean(name), longestPlace) }
+
+// ratio is a number of times with two digits that count.
+func ratio(v float64) string {
+	switch {
+	case v >= 9.95:
+		return fmt.Sprintf("%.0f times", v)
+	case v < 1.995:
+		return fmt.Sprintf("%.2f times", v)
+	}
+	return fmt.Sprintf("%.1f times", v)
+}

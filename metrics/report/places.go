@@ -1,0 +1,87 @@
+package report
+
+import (
+	"benchtop/metrics"
+	"benchtop/metrics/judge"
+)
+
+// places sum up the latencies by which the places of each axis of a plan are compared.
+type places []map[metrics.Latency]*judge.Places
+
+// newPlaces begins with the axes of a plan. TPOT is that of a user, as a place delivers it; TTFT that of its queue.
+func newPlaces(p *metrics.Plan) places {
+	out := make(places, min(len(p.Axes), metrics.MostAxes))
+	for i := range out {
+		out[i] = map[metrics.Latency]*judge.Places{p.FirstWait(): {}}
+		if p.Measures(metrics.TPOT) {
+			out[i][metrics.TPOT] = new(judge.Places)
+		}
+	}
+	return out
+}
+
+// add takes a success.
+func (s places) add(p *metrics.Plan, q *metrics.Request, o *metrics.Outcome, groups []*metrics.Group) {
+	for i, of := range s {
+		g := groups[metrics.ByAxis+i]
+		for l, sums := range of {
+			if v, times := l.Exact(o); g != nil && times > 0 {
+				sums.Add(g.Place, q.Sent-p.Warmup, v, 1)
+			}
+		}
+	}
+}
+
+// mostOfSample bounds the requests of a sample, which may come from a file.
+const mostOfSample = 1 << 20
+
+// engines are the places of engines, with the mean latency of those of their requests that began in each sample.
+func engines(p *metrics.Plan, samples []metrics.ServerSecond) map[metrics.Latency]*judge.Places {
+	of := new(judge.Places)
+	for i := range samples {
+		for k := range samples[i].Engines {
+			e := &samples[i].Engines[k]
+			if n := int(min(e.TTFT.N, mostOfSample)); n > 0 && samples[i].At > p.Warmup {
+				of.Add(p.EngineName(e), samples[i].At-p.Warmup, e.TTFT.Mean.Seconds(), n)
+			}
+		}
+	}
+	return map[metrics.Latency]*judge.Places{p.FirstWait(): of}
+}
+
+// compared are the places of the axes, with the ratio of the prompts of slow ones to those of the others, and engines
+// where there are several.
+func (s places) compared(p *metrics.Plan, groups [][]metrics.Group, samples []metrics.ServerSecond,
+) (out []metrics.Comparison) {
+	for i := range s {
+		out = append(out, metrics.Comparison{Axis: p.Axes[i], Places: groups[i]})
+	}
+	if some := metrics.EnginesOver(samples, p.Warmup); p.Engines && len(some) > 1 {
+		out = append(out, metrics.Comparison{Axis: metrics.Axis{By: metrics.AxisEngine}, Engines: some})
+		s = append(s, engines(p, samples))
+	}
+	judge.Compare(out, s)
+	for i := range out {
+		for k := range out[i].Spreads {
+			for j := range out[i].Spreads[k].Slow {
+				slow := &out[i].Spreads[k].Slow[j]
+				slow.Input = inputRatio(out[i].Places, slow.Name)
+			}
+		}
+	}
+	return out
+}
+
+// inputRatio is that of the mean length of a place's prompts to that of the others'; 0 where it is not known.
+func inputRatio(all []metrics.Group, name string) float64 {
+	var own, others metrics.Counts
+	for i := range all {
+		if all[i].Place == name {
+			own.Merge(&all[i].Counts)
+		} else {
+			others.Merge(&all[i].Counts)
+		}
+	}
+	return metrics.PerSecond(metrics.Share(own.InputTokens, own.Completed),
+		metrics.Share(others.InputTokens, others.Completed))
+}

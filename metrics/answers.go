@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Judgement is what was found of an answer that had to have a form.
+// Judgement is what was found of an answer: whether it has the form that it had to have, or is garbage.
 type Judgement struct {
 	Judged bool
 	// Wrong is why the answer is not right, in a few words; "" where it is. Detail says where, or is the beginning of
@@ -32,9 +32,8 @@ const mostReasons = 32
 // WrongAccumulator accumulates WrongAnswers.
 type WrongAccumulator []WrongAnswers
 
-// Add takes a success.
-func (a *WrongAccumulator) Add(q *Request) {
-	v := &q.Judgement
+// Add takes the judgement of a success with an index.
+func (a *WrongAccumulator) Add(index int, v *Judgement) {
 	if !v.Judged || v.Correct() {
 		return
 	}
@@ -44,11 +43,11 @@ func (a *WrongAccumulator) Add(q *Request) {
 			return
 		}
 		i = len(*a)
-		*a = append(*a, WrongAnswers{Reason: v.Wrong, Index: q.Index, Detail: v.Detail})
+		*a = append(*a, WrongAnswers{Reason: v.Wrong, Index: index, Detail: v.Detail})
 	}
 	w := &(*a)[i]
-	if w.Count++; q.Index < w.Index {
-		w.Index, w.Detail = q.Index, v.Detail
+	if w.Count++; index < w.Index {
+		w.Index, w.Detail = index, v.Detail
 	}
 }
 

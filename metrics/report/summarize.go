@@ -63,7 +63,7 @@ type summary struct {
 	sessions              sessions
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
-	wrong                 metrics.WrongAccumulator
+	wrong, garbage        metrics.WrongAccumulator
 	again, first          metrics.Sample  // TTFT of successes by whether their prompts were sent before
 	paces                 metrics.Sample  // TPOT of the successes with an output speed
 	vllmTTFT              metrics.Sample  // as vLLM 0.33 counts chunks
@@ -113,6 +113,7 @@ func (s *summary) begin(run metrics.Run) {
 	s.run = run
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
 	r.Probes, r.SpecDecode, r.Diffusion, r.Damaged = run.Probes, run.SpecDecode, run.Diffusion, run.Damaged
+	r.Checks = run.Checks
 	r.Rows = make([]metrics.Row, 0, seen.requests) // a growing list would take twice the memory
 	s.open.starts, s.open.ends = slices.Grow(s.open.starts, seen.done.N), slices.Grow(s.open.ends, seen.done.N)
 	if r.Ended == metrics.Never {
@@ -207,7 +208,8 @@ func (s *summary) success(q *metrics.Request) {
 		r.OutputSources[q.OutputSource]++
 	}
 	s.lengths.Add(q, s.run.Plan.Context)
-	s.wrong.Add(q)
+	s.wrong.Add(q.Index, &q.Judgement)
+	s.garbage.Add(q.Index, &q.Garbage)
 	if q.IdealKnown && q.Turn == 0 && r.Plan.Conversations == nil {
 		of := &s.first
 		if float64(q.IdealTokens) >= repeatShare*float64(q.InputTokens) {
@@ -266,7 +268,7 @@ func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
 	r.Unreached = s.levels.Outages.Gone()
 	again, first := s.again.Statistic(nil), s.first.Statistic(nil)
 	r.Repeats = metrics.Repeats{Again: again.N, First: first.N, AgainTTFT: again.Median, FirstTTFT: first.Median}
-	r.Lengths, r.Wrong = s.lengths.Lengths(), s.wrong.Sorted()
+	r.Lengths, r.Wrong, r.Garbage = s.lengths.Lengths(), s.wrong.Sorted(), s.garbage.Sorted()
 	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
 	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.samples, r.Plan.Warmup, math.MaxInt64, r.Ended)
 	r.PeakOutputTokens = metrics.PeakSecond(r.Timeline, r.Plan.Warmup, r.Ended)

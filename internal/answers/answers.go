@@ -1,0 +1,232 @@
+// Package answers sends known prompts alone before a run, then again beside its load, and compares the answers: a
+// server that is right alone may be wrong under load.
+//
+//	New ── prompts of the seed ──▶ Alone: each twice ──▶ Beside: again and again ── metrics.AnswerCheck ──▶ the run
+package answers
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"benchtop/datasets"
+	"benchtop/internal/text"
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+	"benchtop/metrics"
+	"benchtop/metrics/live"
+)
+
+const (
+	// outputTokens is the length of an answer.
+	outputTokens = 16
+	// mostShare of the tokens of the load may be those of checks.
+	mostShare = 0.01
+	// lookEvery is how often there is a look for a turn of the next check.
+	lookEvery = 200 * time.Millisecond
+	// draws keep the prompts apart from all others of the seed.
+	draws = 0xa25e5
+)
+
+// Check are the known prompts of a run with their answers.
+type Check struct {
+	load    loadgen.Options
+	turns   []datasets.Turn
+	first   []metrics.Request // answers alone; failed for a prompt that is not sent any more
+	alone   []metrics.AnswerCheck
+	dearest int // tokens of a check
+}
+
+// New draws n prompts for a load. They are texts of words, and the same for the same seed.
+func New(load loadgen.Options, n int, seed int64) *Check {
+	c := &Check{load: load, first: make([]metrics.Request, n)}
+	c.load.KeepText, c.load.KeepTokens, c.load.Salt.PerRequest = true, true, false
+	random := rand.New(rand.NewPCG(uint64(seed), draws))
+	for range n {
+		var list []string
+		for _, i := range random.Perm(len(words))[:12] {
+			list = append(list, words[i])
+		}
+		c.turns = append(c.turns, datasets.Turn{
+			Text:      fmt.Sprintf("%d. Sort these words by the alphabet: %s.", random.IntN(1000), strings.Join(list, ", ")),
+			MaxTokens: outputTokens,
+		})
+	}
+	return c
+}
+
+// words are usual ones that differ early.
+var words = strings.Fields("apple bridge candle desert engine forest garden hammer island jacket kitchen ladder " +
+	"market needle orange pencil quartz river silver table umbrella valley window yellow zebra anchor bottle cloud " +
+	"dragon eagle feather glass honey iron jungle king lemon mirror night ocean paper queen rain stone tiger uncle " +
+	"violin water")
+
+// Alone sends each prompt twice, one request at a time, and shows how many are done. The note says why there are fewer
+// answers than prompts, "" if there are all. Servers that refuse some fields get fewer, as long as the first prompt has
+// no answer.
+func (c *Check) Alone(ctx context.Context, show func(done, total int)) (note string) {
+	fields := c.load.Protocol.Traits().Tokens
+	greedy := []protocol.Field{{Name: "temperature", JSON: "0"}}
+	n := len(c.turns)
+	for _, some := range [][]protocol.Field{append(fields, greedy...), greedy, nil} {
+		c.ask(some)
+		if c.first[0] = c.send(ctx, 0); c.first[0].OK() || c.first[0].Status/100 != 4 {
+			break
+		}
+	}
+	if q := &c.first[0]; !q.OK() {
+		return fmt.Sprintf("no answer is checked: the first known prompt failed with %s: %s", q.Failure, text.Clean(q.Error))
+	}
+	failed, words := 0, ""
+	for i := range 2 * n {
+		at, q := i%n, c.first[0]
+		if i > 0 && ctx.Err() == nil && (i < n || c.first[at].OK()) {
+			q = c.send(ctx, at)
+		}
+		if i < n {
+			c.first[at] = q
+		} else if !c.first[at].OK() {
+			continue
+		}
+		if !q.OK() {
+			failed, words = failed+1, fmt.Sprintf("%s: %s", q.Failure, q.Error)
+		}
+		check := c.compare(at, &q)
+		if check.At, check.Alone = 0, 1+i/n; check.Alone == 1 {
+			check.By = ""
+		}
+		c.alone = append(c.alone, check)
+		show(i+1, 2*n)
+	}
+	for _, a := range c.alone { // none that differs from itself tells anything
+		if a.Alone == 2 && (a.Changed || a.Failure != "") {
+			c.first[a.Prompt].Failure = metrics.FailedInternal
+		}
+	}
+	if failed > 0 && ctx.Err() == nil {
+		note = fmt.Sprintf("%d of %d known prompts failed before the run, one with %s", failed, 2*n, text.Clean(words))
+	}
+	return note
+}
+
+// ask has the requests carry some fields instead of the user's, beside a length of their own.
+func (c *Check) ask(fields []protocol.Field) {
+	traits := c.load.Protocol.Traits()
+	own := map[string]json.RawMessage{traits.LengthField: fmt.Append(nil, outputTokens)}
+	for _, f := range c.load.Extra {
+		if f.Name == "n" {
+			own["n"] = json.RawMessage("1")
+		}
+	}
+	for _, f := range fields {
+		own[f.Name] = json.RawMessage(f.JSON)
+	}
+	overrides, _ := json.Marshal(own) // all are JSON
+	for i := range c.turns {
+		c.turns[i].Overrides = overrides
+	}
+}
+
+// send sends a prompt, always to the same of several servers.
+func (c *Check) send(ctx context.Context, prompt int) metrics.Request {
+	load, all := c.load, c.load.All()
+	load.Servers = loadgen.Servers{}
+	load.Add(all[prompt%len(all)])
+	q := loadgen.Try(ctx, load, c.turns[prompt:prompt+1], 1)[0]
+	if q.OK() {
+		c.dearest = max(c.dearest, q.InputTokens+q.OutputTokens)
+	}
+	return q
+}
+
+// Beside tells of the checks alone, and then sends prompts one at a time until ctx ends: the next one when all tokens
+// of such checks, its own among them, are at most a hundredth of those that the load has had by then. None starts once
+// over is closed. What is in flight at the end is cut, and not counted.
+func (c *Check) Beside(ctx context.Context, over <-chan struct{}, start time.Time, view *live.View,
+	tell func(metrics.AnswerCheck)) {
+	for _, a := range c.alone {
+		tell(a)
+	}
+	var steady []int
+	for i := range c.first {
+		if c.first[i].OK() {
+			steady = append(steady, i)
+		}
+	}
+	if len(steady) == 0 {
+		return
+	}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	c.load.Start = start
+	spent := 0
+	for n := 0; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-over:
+			return
+		case <-look.C:
+		}
+		had := view.Totals()
+		if float64(spent+c.dearest) > mostShare*float64(had.InputTokens+had.OutputTokens) {
+			continue
+		}
+		prompt, flying := steady[n%len(steady)], view.InFlight()
+		q := c.send(ctx, prompt)
+		if q.Failure == metrics.Cancelled {
+			return
+		}
+		check := c.compare(prompt, &q)
+		check.InFlight = flying
+		spent += cmp.Or(check.Tokens, c.dearest) // what a failed one cost is not known
+		tell(check)
+		n++
+	}
+}
+
+// compare compares an answer with the first one to the same prompt.
+func (c *Check) compare(prompt int, q *metrics.Request) metrics.AnswerCheck {
+	first := &c.first[prompt]
+	a := metrics.AnswerCheck{At: max(0, q.Done), Prompt: prompt, Failure: q.Failure, TPOT: metrics.Never,
+		Before: metrics.Unsaid(), Now: metrics.Unsaid()}
+	if !q.OK() {
+		return a
+	}
+	a.Tokens = q.InputTokens + q.OutputTokens
+	if t := q.TPOT(); t > 0 {
+		a.TPOT = max(time.Microsecond, t.Truncate(time.Microsecond)) // as the journal has it
+	}
+	was, is := first.Tokens, q.Tokens
+	if len(was) == 0 || len(is) == 0 {
+		a.By, a.Changed = metrics.ByText, first.Text != q.Text
+		a.Common, a.Of = commonText(first.Text, q.Text)
+		return a
+	}
+	a.By, a.Of = metrics.ByTokens, max(len(was), len(is))
+	if was[0].ID >= 0 && is[0].ID >= 0 {
+		a.By = metrics.ByTokenIDs
+	}
+	for a.Common < min(len(was), len(is)) && was[a.Common].Is(is[a.Common]) {
+		a.Common++
+	}
+	if a.Changed = a.Common < a.Of; a.Common < min(len(was), len(is)) {
+		a.Before, a.Now = was[a.Common].Logprob, is[a.Common].Logprob
+	}
+	return a
+}
+
+// commonText is how many characters two texts have in common at their beginning, of those of the longer one.
+func commonText(a, b string) (common, of int) {
+	of = max(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
+	x, y := []rune(a), []rune(b)
+	for common < min(len(x), len(y)) && x[common] == y[common] {
+		common++
+	}
+	return common, of
+}

@@ -99,7 +99,7 @@ type Options struct {
 	StallTimeout, RequestTimeout time.Duration
 	// Garbage judges the text of each success, see metrics.Plan.Garbage; nil for nothing. KeepTokens keeps the tokens of
 	// answers.
-	Garbage    func(q *metrics.Request, text []byte, more bool) metrics.Judgement
+	Garbage    func(q *metrics.Request, text []byte, more bool) metrics.Garbage
 	KeepTokens bool
 	// KeepText keeps the generated text of every request; without it, only of requests without a usage block.
 	KeepText bool

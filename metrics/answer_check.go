@@ -89,11 +89,15 @@ func (s ChangedShare) Bounds() (low, high float64) {
 	return max(0, (middle-spread)/(1+z*z/n)), min(1, (middle+spread)/(1+z*z/n))
 }
 
-// EnoughChecks is the number of compared answers from which on a share is one: of fewer, it is not known.
-const EnoughChecks = 20
+// EnoughChecks is the number of compared answers from which on their share is known well enough for a gate. It is too
+// where enoughChanged of fewer changed.
+const (
+	EnoughChecks  = 20
+	enoughChanged = 5
+)
 
-// Known reports whether enough answers were compared for a gate.
-func (s ChangedShare) Known() bool { return s.Compared >= EnoughChecks }
+// Known reports whether the share is known well enough for a gate.
+func (s ChangedShare) Known() bool { return s.Compared >= EnoughChecks || s.Changed >= enoughChanged }
 
 // CheckLevel are the answers that were compared while From to To requests of the load were in flight.
 type CheckLevel struct {

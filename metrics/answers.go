@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Judgement is what was found of an answer: whether it has the form that it had to have, or is garbage.
+// Judgement is what was found of an answer that had to have a form.
 type Judgement struct {
 	Judged bool
 	// Wrong is why the answer is not right, in a few words; "" where it is. Detail says where, or is the beginning of
@@ -32,22 +32,22 @@ const mostReasons = 32
 // WrongAccumulator accumulates WrongAnswers.
 type WrongAccumulator []WrongAnswers
 
-// Add takes the judgement of a success with an index.
-func (a *WrongAccumulator) Add(index int, v *Judgement) {
-	if !v.Judged || v.Correct() {
+// Add takes the success with an index, the reason for which it is wrong, "" where it is not, and the detail.
+func (a *WrongAccumulator) Add(index int, reason, detail string) {
+	if reason == "" {
 		return
 	}
-	i := slices.IndexFunc(*a, func(w WrongAnswers) bool { return w.Reason == v.Wrong })
+	i := slices.IndexFunc(*a, func(w WrongAnswers) bool { return w.Reason == reason })
 	if i < 0 {
 		if len(*a) == mostReasons {
 			return
 		}
 		i = len(*a)
-		*a = append(*a, WrongAnswers{Reason: v.Wrong, Index: index, Detail: v.Detail})
+		*a = append(*a, WrongAnswers{Reason: reason, Index: index, Detail: detail})
 	}
 	w := &(*a)[i]
 	if w.Count++; index < w.Index {
-		w.Index, w.Detail = index, v.Detail
+		w.Index, w.Detail = index, detail
 	}
 }
 

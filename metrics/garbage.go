@@ -31,11 +31,13 @@ const (
 	garbageDetail                   = 80
 )
 
+// Garbage is why an answer is none for a reader, "" where it may be one, with what shows it: foreign text.
+type Garbage struct{ Reason, Detail string }
+
 // Garbage judges the text of a success that is none for a reader, whatever was asked: empty, ended without a reason, of
 // characters that no text has, or a loop to its end. more says that the output has more than the text. It is cautious:
 // an answer without a fault passes, and so may one with some. The model can be the cause of each.
-func (p *Plan) Garbage(q *Request, answer []byte, more bool) Judgement {
-	j := Judgement{Judged: true}
+func (p *Plan) Garbage(q *Request, answer []byte, more bool) (g Garbage) {
 	seen := answer[max(0, len(answer)-garbageSeen):]
 	for len(seen) < len(answer) && len(seen) > 0 && !utf8.RuneStart(seen[0]) {
 		seen = seen[1:]
@@ -45,22 +47,22 @@ func (p *Plan) Garbage(q *Request, answer []byte, more bool) Judgement {
 	switch turn := loop(seen[max(0, len(seen)-loopSeen):]); {
 	case len(bytes.TrimSpace(answer)) == 0:
 		if !more && !q.Refusal && (q.OutputTokens > 1 || q.Finish != "length") {
-			j.Wrong, j.Detail = GarbageEmpty, strconv.Itoa(q.OutputTokens)+" tokens without a text"
+			g.Reason, g.Detail = GarbageEmpty, strconv.Itoa(q.OutputTokens)+" tokens without a text"
 		}
-		return j
+		return g
 	case p.cutShort(q):
-		j.Wrong = GarbageCut
+		g.Reason = GarbageCut
 	case odd(control):
-		j.Wrong = GarbageControl
+		g.Reason = GarbageControl
 	case odd(broken):
-		j.Wrong = GarbageBroken
+		g.Reason = GarbageBroken
 	case turn > 0:
-		j.Wrong, seen = GarbageRepetition, seen[len(seen)-min(len(seen), garbageDetail/2):]
+		g.Reason, seen = GarbageRepetition, seen[len(seen)-min(len(seen), garbageDetail/2):]
 	default:
-		return j
+		return g
 	}
-	j.Detail = text.Clip(strconv.Quote(text.Clip(string(seen), garbageDetail)), garbageDetail)
-	return j
+	g.Detail = text.Clip(strconv.Quote(text.Clip(string(seen), garbageDetail)), garbageDetail)
+	return g
 }
 
 // cutShort reports whether an answer ended without a reason, or by a limit on its length that it did not reach.

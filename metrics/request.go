@@ -177,7 +177,8 @@ type Request struct {
 	Text     string
 	TextPart bool
 	// Judgement is of an answer that had to have a form, Garbage of any answer where answers are checked.
-	Judgement, Garbage Judgement
+	Judgement Judgement
+	Garbage   Garbage
 	// Tokens are those of the answer where they are asked for. They are live only.
 	Tokens []OutputToken
 	// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write.

@@ -90,9 +90,8 @@ func (l *line) request(q *metrics.Request) {
 	text(l, "wrong", &q.Judgement.Wrong)
 	text(l, "wrong_detail", &q.Judgement.Detail)
 	l.flag("vllm_correct", &q.Judgement.Lenient)
-	text(l, "garbage", &q.Garbage.Wrong)
+	text(l, "garbage", &q.Garbage.Reason)
 	text(l, "garbage_detail", &q.Garbage.Detail)
-	q.Garbage.Judged = q.Garbage.Judged || q.Garbage.Wrong != ""
 	l.count("redials", &q.Redials)
 }
 

@@ -49,11 +49,11 @@ func New(load loadgen.Options, n int, seed int64) *Check {
 	random := rand.New(rand.NewPCG(uint64(seed), draws))
 	for range n {
 		var list []string
-		for _, i := range random.Perm(len(words))[:12] {
+		for _, i := range random.Perm(len(words))[:6] {
 			list = append(list, words[i])
 		}
 		c.turns = append(c.turns, datasets.Turn{
-			Text:      fmt.Sprintf("%d. Sort these words by the alphabet: %s.", random.IntN(1000), strings.Join(list, ", ")),
+			Text:      fmt.Sprintf("%d. Sort by the alphabet: %s.", random.IntN(1000), strings.Join(list, ", ")),
 			MaxTokens: outputTokens,
 		})
 	}

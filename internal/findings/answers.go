@@ -93,7 +93,8 @@ func (r *Run) AnswerWords() (out []string) {
 		"even without a load, and these prompts are not compared.", c.Unsteady, c.Sent)
 	say(c.Compared == 0 && c.Unsteady < c.Sent, "None was compared under load: a longer run has room for more within 1 %% "+
 		"of its tokens.")
-	say(c.Compared > 0 && !c.Known(), "%d are too few for a share; %d are enough.", c.Compared, metrics.EnoughChecks)
+	say(c.Compared > 0 && !c.Known(), "%d are few: a condition of --fail-on takes %d, or five that changed.", c.Compared,
+		metrics.EnoughChecks)
 	if c.Changed > 0 {
 		words := fmt.Sprintf("Those that changed were the same for %.0f %% of their length on average.", 100*c.CommonShare())
 		open := c.Changed - c.Ties - c.NoTies
@@ -101,13 +102,14 @@ func (r *Run) AnswerWords() (out []string) {
 			n     int
 			words string
 		}{
-			{c.Ties, "as where two tokens are as likely: rounding does that where requests are computed in batches, and a " +
-				"batch-invariant server has none"},
-			{c.NoTies, "where one token was likely alone and another one is under load, which rounding does not explain"},
-			{open, "without log probabilities that say why; those, or a batch-invariant server, would settle it"},
+			{c.Ties, "two tokens were about as likely, and rounding decides, which depends on the batch; a server that is " +
+				"invariant to batches has no such changes"},
+			{c.NoTies, "one token was likely alone and another one under load, which rounding does not explain"},
+			{open, "the log probabilities are not known, so neither is the reason; a server that tells them, or one that " +
+				"is invariant to batches, would settle it"},
 		} {
 			if part.n > 0 {
-				words += fmt.Sprintf(" %d changed %s.", part.n, part.words)
+				words += fmt.Sprintf(" At the first difference of %d, %s.", part.n, part.words)
 			}
 		}
 		out = append(out, words)

@@ -20,6 +20,7 @@ type generation struct {
 	repeat       bool  // another answer to the prompt of the choice before
 	prose        prose
 	last         int        // token so far
+	loops        bool       // it comes again and again
 	logprobDraws *rand.Rand // log probabilities; separate, so that a request for them changes nothing else
 	model        string     // as the request names it
 	room         int        // the largest number of tokens of the answer
@@ -164,8 +165,10 @@ func (g *generation) each(ctx context.Context, f func([]token) error) error {
 
 func (g *generation) token(index int) token {
 	id := g.prose.next()
-	if f := g.arrival.fault; f.Kind == FaultLoop && index >= max(1, f.After) && int64(g.engine.load()) >= f.Arg {
-		id = g.last
+	if f := g.arrival.fault; f.Kind == FaultLoop && index >= max(1, f.After) {
+		if g.loops = g.loops || int64(g.engine.load()) >= f.Arg; g.loops {
+			id = g.last
+		}
 	}
 	g.last = id
 	t := token{index: index, id: id, text: piece(id)}

@@ -288,7 +288,7 @@ func (k *track) row(p *metrics.Plan, slo metrics.SLO) metrics.RequestRow {
 		}
 	}
 	r.CachedTokens, r.ServerQueue, r.ServerPrefill, r.Finish = q.CachedTokens, q.ServerQueue, q.ServerPrefill, q.Finish
-	r.Wrong = cmp.Or(q.Judgement.Wrong, q.Garbage.Wrong)
+	r.Wrong = cmp.Or(q.Judgement.Wrong, q.Garbage.Reason)
 	r.Failure, r.Status, r.Error = q.Failure, q.Status, whole(metrics.ErrorMessage(q.Error), rowErrorBytes)
 	return r
 }

@@ -131,7 +131,7 @@ func (v *View) done(q *metrics.Request) {
 			v.log(q.Done, metrics.Warn, tokenAfterChunk)
 		}
 		v.lengths.Add(q, v.line.Plan.Context)
-		v.garbage.Add(q.Index, &q.Garbage)
+		v.garbage.Add(q.Index, q.Garbage.Reason, q.Garbage.Detail)
 		v.noteLengths(q.Done, false)
 	}
 	if q.Failure == "" || q.Failure == metrics.Cancelled {

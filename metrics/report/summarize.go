@@ -208,8 +208,8 @@ func (s *summary) success(q *metrics.Request) {
 		r.OutputSources[q.OutputSource]++
 	}
 	s.lengths.Add(q, s.run.Plan.Context)
-	s.wrong.Add(q.Index, &q.Judgement)
-	s.garbage.Add(q.Index, &q.Garbage)
+	s.wrong.Add(q.Index, q.Judgement.Wrong, q.Judgement.Detail)
+	s.garbage.Add(q.Index, q.Garbage.Reason, q.Garbage.Detail)
 	if q.IdealKnown && q.Turn == 0 && r.Plan.Conversations == nil {
 		of := &s.first
 		if float64(q.IdealTokens) >= repeatShare*float64(q.InputTokens) {

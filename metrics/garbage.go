@@ -27,7 +27,7 @@ const (
 	oddLeast, oddPart = 3, 20
 	// A loop has loopTimes turns or more. It is half of what is seen of the answer and loopBytes long, or all of it and
 	// loopWhole long.
-	loopTimes, loopBytes, loopWhole = 8, 256, 32
+	loopTimes, loopBytes, loopWhole = 8, 128, 32
 	garbageDetail                   = 80
 )
 
@@ -84,6 +84,7 @@ func oddCharacters(s []byte) (control, broken, all int) {
 		s = s[n:]
 		all++
 		switch {
+		case r >= ' ' && r < 0x7f: // most, by far
 		case r == utf8.RuneError && len(s) == 0:
 		case r == utf8.RuneError, unicode.Is(unicode.Co, r), r&0xfffe == 0xfffe, r >= 0xfdd0 && r <= 0xfdef:
 			broken++
@@ -94,8 +95,11 @@ func oddCharacters(s []byte) (control, broken, all int) {
 	return control, broken, all
 }
 
-// loop is the length in bytes of the turn of a loop that goes to the end of a text, 0 for none. Blanks, and lines drawn
-// of one character, are none.
+// drawn are the characters of lines and tables.
+const drawn = "-=_*#~.+|:<> \t\n"
+
+// loop is the length in bytes of the turn of a loop that goes to the end of a text, 0 for none. One of drawn lines is
+// none, but where there is nothing else.
 func loop(s []byte) (turn int) {
 	s = bytes.TrimRightFunc(s, unicode.IsSpace)
 	n := len(s)
@@ -114,7 +118,11 @@ func loop(s []byte) (turn int) {
 			longest, turn = i+1, period
 		}
 	}
-	if longest >= loopBytes && 2*longest >= n || longest >= loopWhole && longest == n {
+	line := len(bytes.Trim(s[n-turn:], drawn)) == 0
+	switch {
+	case longest == n && (longest >= loopBytes || longest >= loopWhole && !line):
+		return turn
+	case longest >= loopBytes && 2*longest >= n && !line:
 		return turn
 	}
 	return 0

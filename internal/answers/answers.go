@@ -203,13 +203,13 @@ func (c *Check) compare(prompt int, q *metrics.Request) metrics.AnswerCheck {
 		a.TPOT = max(time.Microsecond, t.Truncate(time.Microsecond)) // as the journal has it
 	}
 	was, is := first.Tokens, q.Tokens
-	if len(was) == 0 || len(is) == 0 {
+	if len(was) == 0 || len(is) == 0 || (was[0].ID < 0) != (is[0].ID < 0) {
 		a.By, a.Changed = metrics.ByText, first.Text != q.Text
 		a.Common, a.Of = commonText(first.Text, q.Text)
 		return a
 	}
 	a.By, a.Of = metrics.ByTokens, max(len(was), len(is))
-	if was[0].ID >= 0 && is[0].ID >= 0 {
+	if was[0].ID >= 0 {
 		a.By = metrics.ByTokenIDs
 	}
 	for a.Common < min(len(was), len(is)) && was[a.Common].Is(is[a.Common]) {

@@ -13,7 +13,8 @@ import (
 )
 
 // Answers says how many answers had the form that they had to have, and why others had not; how known answers changed
-// under load; and which answers are garbage. Each text starts with an empty line; it is empty where no answer was judged.
+// under load; and which answers are garbage. Each text starts with an empty line; it is empty where no answer was
+// judged.
 func Answers(r metrics.Report) string { return formsText(&r) + checksText(&r) + garbageText(&r) }
 
 func formsText(r *metrics.Report) string {
@@ -64,8 +65,8 @@ func checksHead(r *metrics.Report) string {
 	}
 	head := fmt.Sprintf("Known answers: %d of %s alone", c.Sent, text.Count(r.Plan.CheckAnswers, "prompt"))
 	if c.Compared > 0 {
-		head += fmt.Sprintf(", compared %s under load by %s: %d changed (%s, %s with 95 %% confidence)", times(c.Compared),
-			c.By, c.Changed, percent(c.Share()), findings.Interval(c.ChangedShare))
+		head += fmt.Sprintf(", compared %s under load by %s: %d changed (%s, %s with 95 %% confidence)",
+			times(c.Compared), c.By, c.Changed, percent(c.Share()), findings.Interval(c.ChangedShare))
 	}
 	if share := checksCost(r); metrics.Said(share) && c.Beside > 0 {
 		head += fmt.Sprintf("; they cost %.2f %% of the load's tokens", 100*share)

@@ -97,8 +97,8 @@ type Options struct {
 	Drain time.Duration
 	// StallTimeout is the longest wait between chunks after the first, RequestTimeout the longest request.
 	StallTimeout, RequestTimeout time.Duration
-	// Garbage judges the text of each success, see metrics.Plan.Garbage; nil for nothing. KeepTokens keeps the tokens of
-	// answers.
+	// Garbage judges the text of each success, see metrics.Plan.Garbage; nil for nothing. KeepTokens keeps the tokens
+	// of answers.
 	Garbage    func(q *metrics.Request, text []byte, more bool) metrics.Garbage
 	KeepTokens bool
 	// KeepText keeps the generated text of every request; without it, only of requests without a usage block.

@@ -123,7 +123,8 @@ type AnswerChecks struct {
 	// flight; see Levels.
 	ChangedShare
 	Loads [checkLevels]ChangedShare
-	// Ties are the changes that rounding explains, NoTies those that it does not, as far as log probabilities are known.
+	// Ties are the changes that rounding explains, NoTies those that it does not, as far as log probabilities are
+	// known.
 	Ties, NoTies int
 	// Common adds up the shares of the changed answers that were the same.
 	Common float64

@@ -73,7 +73,8 @@ func (p *Plan) cutShort(q *Request) bool {
 	case q.Finish != "length" || q.OutputSource != TokensFromUsage || q.InputSource != TokensFromUsage || q.Inputs > 1:
 		return false
 	}
-	return q.MaxTokens > 0 && q.OutputTokens < q.MaxTokens && p.Context > 0 && q.InputTokens+q.OutputTokens < p.Context-1
+	return q.MaxTokens > 0 && q.OutputTokens < q.MaxTokens &&
+		p.Context > 0 && q.InputTokens+q.OutputTokens < p.Context-1
 }
 
 // oddCharacters counts control characters that no text has; characters that are broken, private or unassigned for good,

@@ -67,38 +67,33 @@ var words = strings.Fields("apple bridge candle desert engine forest garden hamm
 	"violin water")
 
 // Alone sends each prompt twice, one request at a time, and shows how many are done. The note says why there are fewer
-// answers than prompts, "" if there are all. Servers that refuse some fields get fewer, as long as the first prompt has
-// no answer.
+// answers than prompts, "" if there are all.
 func (c *Check) Alone(ctx context.Context, show func(done, total int)) (note string) {
-	fields := c.load.Protocol.Traits().Tokens
-	greedy := []protocol.Field{{Name: "temperature", JSON: "0"}}
-	n := len(c.turns)
-	for _, some := range [][]protocol.Field{append(fields, greedy...), greedy, nil} {
-		c.ask(some)
-		if c.first[0] = c.send(ctx, 0); c.first[0].OK() || c.first[0].Status/100 != 4 {
-			break
-		}
+	if q := c.begin(ctx); !q.OK() {
+		return fmt.Sprintf("no answer is checked: the first known prompt failed with %s: %s", q.Failure,
+			text.Clean(q.Error))
 	}
-	if q := &c.first[0]; !q.OK() {
-		return fmt.Sprintf("no answer is checked: the first known prompt failed with %s: %s", q.Failure, text.Clean(q.Error))
-	}
-	failed, words := 0, ""
+	n, failed, words := len(c.turns), 0, ""
 	for i := range 2 * n {
-		at, q := i%n, c.first[0]
-		if i > 0 && ctx.Err() == nil && (i < n || c.first[at].OK()) {
+		at := i % n
+		switch {
+		case i == 0: // it was sent
+		case i < n:
+			c.first[at] = c.send(ctx, at)
+		case !c.first[at].OK():
+			continue
+		}
+		q := c.first[at]
+		if i >= n {
 			q = c.send(ctx, at)
 		}
+		check := c.compare(at, &q)
+		check.At, check.Alone = 0, 1+i/n
 		if i < n {
-			c.first[at] = q
-		} else if !c.first[at].OK() {
-			continue
+			check.By = ""
 		}
 		if !q.OK() {
 			failed, words = failed+1, fmt.Sprintf("%s: %s", q.Failure, q.Error)
-		}
-		check := c.compare(at, &q)
-		if check.At, check.Alone = 0, 1+i/n; check.Alone == 1 {
-			check.By = ""
 		}
 		c.alone = append(c.alone, check)
 		show(i+1, 2*n)
@@ -112,6 +107,19 @@ func (c *Check) Alone(ctx context.Context, show func(done, total int)) (note str
 		note = fmt.Sprintf("%d of %d known prompts failed before the run, one with %s", failed, 2*n, text.Clean(words))
 	}
 	return note
+}
+
+// begin sends the first prompt. Servers that refuse some fields get fewer, until it has an answer.
+func (c *Check) begin(ctx context.Context) *metrics.Request {
+	q, fields := &c.first[0], c.load.Protocol.Traits().Tokens
+	greedy := []protocol.Field{{Name: "temperature", JSON: "0"}}
+	for _, some := range [][]protocol.Field{append(fields, greedy...), greedy, nil} {
+		c.ask(some)
+		if *q = c.send(ctx, 0); q.OK() || q.Status/100 != 4 {
+			break
+		}
+	}
+	return q
 }
 
 // ask has the requests carry some fields instead of the user's, beside a length of their own.

@@ -89,36 +89,25 @@ func (r *Run) AnswerWords() (out []string) {
 		return []string{"No known prompt was answered alone, so there is nothing to compare with."}
 	}
 	say(c.Failed > 0, "%s of known prompts failed.", text.Count(c.Failed, "request"))
-	say(c.Unsteady > 0, "%d of %d known prompts had two different answers alone: the server is not the same with itself "+
-		"even without a load, and these prompts are not compared.", c.Unsteady, c.Sent)
-	say(c.Compared == 0 && c.Unsteady < c.Sent, "None was compared under load: a longer run has room for more within 1 %% "+
-		"of its tokens.")
-	say(c.Compared > 0 && !c.Known(), "%d are few: a condition of --fail-on takes %d, or five that changed.", c.Compared,
-		metrics.EnoughChecks)
-	if c.Changed > 0 {
-		words := fmt.Sprintf("Those that changed were the same for %.0f %% of their length on average.", 100*c.CommonShare())
-		open := c.Changed - c.Ties - c.NoTies
-		for _, part := range []struct {
-			n     int
-			words string
-		}{
-			{c.Ties, "two tokens were about as likely, and rounding decides, which depends on the batch; a server that is " +
-				"invariant to batches has no such changes"},
-			{c.NoTies, "one token was likely alone and another one under load, which rounding does not explain"},
-			{open, "the log probabilities are not known, so neither is the reason; a server that tells them, or one that " +
-				"is invariant to batches, would settle it"},
-		} {
-			if part.n > 0 {
-				words += fmt.Sprintf(" At the first difference of %d, %s.", part.n, part.words)
-			}
-		}
-		out = append(out, words)
-	}
+	say(c.Unsteady > 0, "%d of %d known prompts had two different answers alone: the server is not the same with "+
+		"itself even without a load, as where the second prompt comes from a prefix cache. They are not compared.",
+		c.Unsteady, c.Sent)
+	say(c.Compared == 0 && c.Unsteady < c.Sent,
+		"None was compared under load: a longer run has room for more within 1 %% of its tokens.")
+	say(c.Compared > 0 && !c.Known(), "%d are few: a condition of --fail-on takes %d, or five that changed.",
+		c.Compared, metrics.EnoughChecks)
+	say(c.Changed > 0, "Those that changed were the same for %.0f %% of their length on average.", 100*c.CommonShare())
+	at := func(n int, words string) { say(n > 0, "At the first difference of %d, "+words+".", n) }
+	at(c.Ties, "two tokens were about as likely, and rounding decides, which depends on the batch; a server that is "+
+		"invariant to batches has no such changes")
+	at(c.NoTies, "one token was likely alone and another one under load, which rounding does not explain")
+	at(c.Changed-c.Ties-c.NoTies, "the log probabilities are not known, so neither is the reason; a server that tells "+
+		"them, or one that is invariant to batches, would settle it")
 	cached, known := r.cached()
-	say(cached, "The same prompt again is answered in less than a quarter of the time per output token of other answers: a "+
-		"prefix cache shortens the wait for the first token alone, so these come from a cache of answers.")
-	say(!known, "Whether repeated prompts are answered from a cache of answers is not known: too few answers have a time "+
-		"per output token.")
+	say(cached, "The same prompt again is answered in less than a quarter of the time per output token of other "+
+		"answers: a prefix cache shortens the wait for the first token alone, so these come from a cache of answers.")
+	say(!known, "Whether repeated prompts are answered from a cache of answers is not known: too few answers have a "+
+		"time per output token.")
 	return out
 }
 
@@ -138,6 +127,6 @@ func GarbageWords(all []metrics.WrongAnswers, ignoreEOS bool) string {
 	if ignoreEOS {
 		why = "prompts without sense, and answers that have to go on past their end (ignore_eos), do it"
 	}
-	return fmt.Sprintf("Of %s the model itself can be the cause: %s. If there is none of it under a light load, it is the "+
-		"server.", strings.Join(words, ", "), why)
+	return fmt.Sprintf("Of %s the model itself can be the cause: %s. If there is none of it under a light load, it is "+
+		"the server.", strings.Join(words, ", "), why)
 }

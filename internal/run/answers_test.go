@@ -92,7 +92,8 @@ func TestAnswersUnderLoad(t *testing.T) {
 // A run is as long with checks as without, and a check that its end cuts is not counted.
 func TestAnswersNeverProlongARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := metrics.Plan{MaxConcurrency: 1, Duration: 10 * time.Second, CheckAnswers: 2, Rate: metrics.Rate(math.Inf(1))}
+		plan := metrics.Plan{MaxConcurrency: 1, Duration: 10 * time.Second, CheckAnswers: 2,
+			Rate: metrics.Rate(math.Inf(1))}
 		config := chunked(t, plan, 1, 64)
 		config.Answers = answers.New(config.Load, 2, 7)
 		config.Answers.Alone(context.Background(), func(int, int) {})

@@ -264,7 +264,8 @@ func faultRules() []faultRule {
 		{FaultComments, noArgument, false, "each event is preceded by a comment, ': ping'"},
 		{FaultCoalesce, mustMany, false, "N events are sent in one write"},
 		{FaultWrongAnswer, noArgument, false, "the answer has not the form that the request asks for"},
-		{FaultLoop, mayMany, true, "once the engine has N requests or more, the answer is its last token again and again"},
+		{FaultLoop, mayMany, true,
+			"once the engine has N requests or more, the answer is its last token again and again"},
 		{FaultNoUsage, noArgument, false, "usage is omitted although requested"},
 		{FaultNoDone, noArgument, false, "the end marker is omitted: [DONE], response.completed or message_stop"},
 	}

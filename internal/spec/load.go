@@ -89,8 +89,8 @@ func (o *Load) define(f *pflag.FlagSet) {
 	f.IntVar(&o.Warmups, "num-warmups", 0, "warm-up requests before the run, excluded from all figures")
 	f.Float64Var(&o.probeRate, "probe-request-rate", 0, "tiny probe requests per second beside the load, one at a time")
 	f.IntVar(&o.Answers, "check-answers", 0,
-		"send so many known prompts alone, then again beside the load, and report which answers changed, and answers that "+
-			"are garbage; 20 cost at most 1 % of the load's tokens")
+		"send so many known prompts alone, then again beside the load for at most 1 % of its tokens, and report which "+
+			"answers changed, and answers of the load that are garbage")
 	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout,
 		"fail a request when no chunk arrives for this long after its first")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "fail a request after this time")
@@ -186,7 +186,8 @@ func (o *Load) check(given *pflag.FlagSet, within string) (p usage.Problems) {
 	p.BadIf(o.Warmups < 0, "--num-warmups %d: must not be negative", o.Warmups)
 	p.BadIf(!(o.probeRate >= 0) || math.IsInf(o.probeRate, 0), "--probe-request-rate %g: must be a number of 0 or more",
 		o.probeRate)
-	p.BadIf(o.Answers < 0 || o.Answers > mostAnswers, "--check-answers %d: must be from 0 to %d", o.Answers, mostAnswers)
+	p.BadIf(o.Answers < 0 || o.Answers > mostAnswers, "--check-answers %d: must be from 0 to %d", o.Answers,
+		mostAnswers)
 	p.BadIf(o.Answers > 0 && o.Part.Split(), "--check-answers: takes a run of one machine; leave out --part")
 	checkTime(&p, "duration", o.duration, 0)
 	checkTime(&p, "warmup", o.warmup, 0)

@@ -258,8 +258,8 @@ func (o *Spec) checkAnswers() (p usage.Problems) {
 	p.BadIf(o.Fleet.Size > 0, "--check-answers: takes a run of one machine; leave out --workers")
 	if to := o.Server.Protocol; to != nil {
 		t := to.Traits()
-		p.BadIf(t.LengthField == "" || !t.Forms.Overlap(datasets.AsText), "--check-answers: backend %s takes no text that "+
-			"it answers; use --backend %s", t.Name, protocol.Default().Traits().Name)
+		p.BadIf(t.LengthField == "" || !t.Forms.Overlap(datasets.AsText), "--check-answers: backend %s takes no text "+
+			"that it answers; use --backend %s", t.Name, protocol.Default().Traits().Name)
 	}
 	return p
 }

@@ -43,15 +43,15 @@ func reasons(all []metrics.WrongAnswers) string {
 	return out.String()
 }
 
-// checksText has a line for each number of requests in flight, and what follows from all.
+// checksText is the table of checks, and what follows from them.
 func checksText(r *metrics.Report) string {
 	if r.Plan.CheckAnswers == 0 {
 		return ""
 	}
+	t := checksTable(r)
 	out := "\n" + text.Wrap(checksHead(r), textWidth)
-	if c := r.Checks; c != nil {
-		out += checksTable(c).String()
-	}
+	t.Title, t.Rows = "", slices.DeleteFunc(t.Rows, func(row []table.Cell) bool { return len(row) == 1 })
+	out += t.String()
 	for _, words := range findings.OfReport(r).AnswerWords() {
 		out += text.Wrap(words, textWidth)
 	}
@@ -82,14 +82,35 @@ func checksCost(r *metrics.Report) float64 {
 	return metrics.Unsaid()
 }
 
-func checksTable(c *metrics.AnswerChecks) *table.Table {
-	t := table.New("", "in flight", "compared", "changed", "share", "95 % confidence")
-	for _, l := range c.Levels() {
-		name := strconv.Itoa(l.From)
-		if l.To > l.From {
-			name += "-" + strconv.Itoa(l.To)
+// checksTable has a row for each number of requests in flight, and the sentences about all.
+func checksTable(r *metrics.Report) *table.Table {
+	t := table.New("Known answers", "in flight", "compared", "changed", "share", "95 % confidence")
+	if r.Plan.CheckAnswers == 0 {
+		return t
+	}
+	if c := r.Checks; c != nil {
+		for _, l := range c.Levels() {
+			name := strconv.Itoa(l.From)
+			if l.To > l.From {
+				name += "-" + strconv.Itoa(l.To)
+			}
+			t.Add(name, l.Compared, l.Changed, percent(l.Share()), findings.Interval(l.ChangedShare))
 		}
-		t.Add(name, l.Compared, l.Changed, percent(l.Share()), findings.Interval(l.ChangedShare))
+	}
+	for _, words := range append([]string{checksHead(r)}, findings.OfReport(r).AnswerWords()...) {
+		t.Add(words)
+	}
+	return t
+}
+
+// garbageTable has a row for each reason.
+func garbageTable(r *metrics.Report) *table.Table {
+	t := table.List("Garbage", "reason", "answers", "first request", "example")
+	for _, g := range r.Garbage {
+		t.Add(text.Clean(g.Reason), g.Count, g.Index, text.Fit(text.Clean(g.Detail), textWidth/2))
+	}
+	if len(r.Garbage) > 0 {
+		t.Add(findings.GarbageWords(r.Garbage, r.Plan.IgnoreEOS))
 	}
 	return t
 }

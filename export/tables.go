@@ -20,7 +20,8 @@ import (
 func Tables(r metrics.Report) []*table.Table {
 	total := totalTable(&r)
 	total.Title = "Totals"
-	all := []*table.Table{latencyTable(&r), levelTable(&r), total, classTable(&r), turnTable(&r), serverTable(&r)}
+	all := []*table.Table{latencyTable(&r), levelTable(&r), total, classTable(&r), turnTable(&r),
+		checksTable(&r), garbageTable(&r), serverTable(&r)}
 	all = append(all, *telemetryOf(&r).tables...)
 	fit := audit.Of(&r)
 	all = append(all, failureTable(&r), gateTable(&r), auditTable(&fit))

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,11 +64,15 @@ func TestPrompts(t *testing.T) {
 	load.Salt = loadgen.Salt{Mode: loadgen.SaltPrefix, Text: "salt", PerRequest: true}
 	const n = 30
 	alone := func(seed int64) (prompts []string, c *Check) {
+		mu.Lock()
 		seen = nil
+		mu.Unlock()
 		c = New(load, n, seed)
 		if note := c.Alone(context.Background(), func(int, int) {}); note != "" {
 			t.Error(note)
 		}
+		mu.Lock() // the last one may still be at its end
+		defer mu.Unlock()
 		return seen, c
 	}
 	first, c := alone(7)
@@ -102,14 +107,14 @@ func TestServersThatRefuse(t *testing.T) {
 	for _, c := range []struct {
 		refused string
 		note    string
-		sent    int // requests of 2 prompts
+		sent    int64 // requests of 2 prompts
 	}{
 		{"none", "", 4}, {"return_token_ids", "", 5}, {"temperature", "", 6},
 		{"model", "no answer is checked: the first known prompt failed with http_status: no model", 3},
 	} {
-		sent := 0
+		var sent atomic.Int64
 		load := stub(t, func(w http.ResponseWriter, body map[string]any) {
-			sent++
+			sent.Add(1)
 			if _, there := body[c.refused]; there {
 				http.Error(w, "no "+c.refused, http.StatusBadRequest)
 				return
@@ -118,8 +123,8 @@ func TestServersThatRefuse(t *testing.T) {
 		})
 		check := New(load, 2, 1)
 		note := check.Alone(context.Background(), func(int, int) {})
-		if note != c.note || sent != c.sent {
-			t.Errorf("%s: %q after %d requests", c.refused, note, sent)
+		if note != c.note || sent.Load() != c.sent {
+			t.Errorf("%s: %q after %d requests", c.refused, note, sent.Load())
 		}
 	}
 }

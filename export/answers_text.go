@@ -49,11 +49,12 @@ func checksText(r *metrics.Report) string {
 		return ""
 	}
 	t := checksTable(r)
-	out := "\n" + text.Wrap(checksHead(r), textWidth)
-	t.Title, t.Rows = "", slices.DeleteFunc(t.Rows, func(row []table.Cell) bool { return len(row) == 1 })
+	said := slices.IndexFunc(t.Rows, func(row []table.Cell) bool { return len(row) == 1 })
+	out, words := "\n"+text.Wrap(t.Rows[said][0].Text, textWidth), t.Rows[said+1:]
+	t.Title, t.Rows = "", t.Rows[:said]
 	out += t.String()
-	for _, words := range findings.OfReport(r).AnswerWords() {
-		out += text.Wrap(words, textWidth)
+	for _, row := range words {
+		out += text.Wrap(row[0].Text, textWidth)
 	}
 	return out
 }

@@ -113,10 +113,10 @@ const mostTPOTs = 1000
 
 // AnswerChecks sum up the checks of answers of a run.
 type AnswerChecks struct {
-	// Sent are the prompts with an answer alone. Unsteady are those of them that had two different answers alone, and
-	// are sent no more; Failed are the checks that failed.
-	Sent, Unsteady, Failed int
-	By                     AnswerBasis
+	// Sent are the prompts with an answer alone, Repeated those with two. Unsteady are those of them whose answers
+	// differ, and which are sent no more; Failed are the checks that failed.
+	Sent, Repeated, Unsteady, Failed int
+	By                               AnswerBasis
 	// Beside are the checks beside the load, Tokens those of their prompts and answers.
 	Beside, Tokens int
 	// ChangedShare is that of the checks beside the load, and Loads the same by the number of bits of the number in
@@ -149,8 +149,7 @@ func (a *AnswerChecks) Take(c *AnswerCheck) {
 		a.Sent++
 	case c.By == "":
 	case c.Alone > 1:
-		a.By = c.By
-		a.Unsteady += one(c.Changed)
+		a.By, a.Repeated, a.Unsteady = c.By, a.Repeated+1, a.Unsteady+one(c.Changed)
 	default:
 		s := ChangedShare{Compared: 1, Changed: one(c.Changed)}
 		a.ChangedShare.join(s)
@@ -195,6 +194,17 @@ func (a *AnswerChecks) Levels() (out []CheckLevel) {
 		}
 	}
 	return out
+}
+
+// Alone is the share of prompts whose second answer alone was another one.
+func (a *AnswerChecks) Alone() ChangedShare { return ChangedShare{a.Repeated, a.Unsteady} }
+
+// MoreThanAlone reports whether more answers change under load than alone, by the bounds of both shares; always where
+// none did alone.
+func (a *AnswerChecks) MoreThanAlone() bool {
+	low, _ := a.Bounds()
+	_, alone := a.Alone().Bounds()
+	return a.Unsteady == 0 || low > alone
 }
 
 // CommonShare is how far answers that changed were the same from their beginning, on average, of 1; Unsaid without one.

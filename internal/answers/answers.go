@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"benchtop/datasets"
 	"benchtop/internal/text"
@@ -211,30 +210,29 @@ func (c *Check) compare(prompt int, q *metrics.Request) metrics.AnswerCheck {
 		a.TPOT = max(time.Microsecond, t.Truncate(time.Microsecond)) // as the journal has it
 	}
 	was, is := first.Tokens, q.Tokens
-	if len(was) == 0 || len(is) == 0 || (was[0].ID < 0) != (is[0].ID < 0) {
-		a.By, a.Changed = metrics.ByText, first.Text != q.Text
-		a.Common, a.Of = commonText(first.Text, q.Text)
-		return a
-	}
-	a.By, a.Of = metrics.ByTokens, max(len(was), len(is))
-	if was[0].ID >= 0 {
+	switch {
+	case len(was) == 0 || len(is) == 0 || (was[0].ID < 0) != (is[0].ID < 0):
+		a.By, was, is = metrics.ByText, characters(first.Text), characters(q.Text)
+	case was[0].ID < 0:
+		a.By = metrics.ByTokens
+	default:
 		a.By = metrics.ByTokenIDs
 	}
-	for a.Common < min(len(was), len(is)) && was[a.Common].Is(is[a.Common]) {
+	both := min(len(was), len(is))
+	for a.Common < both && was[a.Common].Is(is[a.Common]) {
 		a.Common++
 	}
-	if a.Changed = a.Common < a.Of; a.Common < min(len(was), len(is)) {
+	a.Of = max(len(was), len(is))
+	if a.Changed = a.Common < a.Of; a.Common < both {
 		a.Before, a.Now = was[a.Common].Logprob, is[a.Common].Logprob
 	}
 	return a
 }
 
-// commonText is how many characters two texts have in common at their beginning, of those of the longer one.
-func commonText(a, b string) (common, of int) {
-	of = max(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
-	x, y := []rune(a), []rune(b)
-	for common < min(len(x), len(y)) && x[common] == y[common] {
-		common++
+// characters are those of a text in place of tokens.
+func characters(text string) (all []metrics.OutputToken) {
+	for _, r := range text {
+		all = append(all, metrics.OutputToken{ID: int(r), Logprob: metrics.Unsaid()})
 	}
-	return common, of
+	return all
 }

@@ -19,17 +19,16 @@ func (r *Run) answers() (Finding, bool) {
 		value, brief = "no known prompt was answered alone", "not known"
 	case c.Unsteady == c.Sent:
 		value, brief = "not the same with itself alone", "not the same alone"
-	case c.Changed == 0 && c.Compared > 0:
-		brief = fmt.Sprintf("0 of %d changed", c.Compared)
-		if value = brief + " under load"; c.Known() {
-			f.Severity = Good
-		}
-		value += " (" + upTo(c.ChangedShare) + ")"
 	case c.Compared > 0:
 		brief = fmt.Sprintf("%d of %d changed", c.Changed, c.Compared)
 		value = brief + " under load (" + Interval(c.ChangedShare) + ")"
-		if f.Severity = Open; c.NoTies > 0 {
+		switch {
+		case c.Changed == 0 && c.Known():
+			f.Severity = Good
+		case c.NoTies > 0 && c.MoreThanAlone():
 			f.Severity = Bad
+		case c.Changed > 0:
+			f.Severity = Open
 		}
 	}
 	if cached, _ := r.cached(); cached {
@@ -71,12 +70,6 @@ func Interval(s metrics.ChangedShare) string {
 	return fmt.Sprintf("%.0f–%.0f %%", 100*low, 100*high)
 }
 
-// upTo is the Interval of a share that may be 0.
-func upTo(s metrics.ChangedShare) string {
-	_, high := s.Bounds()
-	return fmt.Sprintf("up to %.0f %%", 100*high)
-}
-
 // AnswerWords say what the checks of answers show, and what they leave open, a sentence each.
 func (r *Run) AnswerWords() (out []string) {
 	say := func(ok bool, format string, args ...any) {
@@ -90,12 +83,13 @@ func (r *Run) AnswerWords() (out []string) {
 	}
 	say(c.Failed > 0, "%s of known prompts failed.", text.Count(c.Failed, "request"))
 	say(c.Unsteady > 0, "%d of %d known prompts had two different answers alone: the server is not the same with "+
-		"itself even without a load, as where the second prompt comes from a prefix cache. They are not compared.",
-		c.Unsteady, c.Sent)
+		"itself even without a load. They are not compared.", c.Unsteady, c.Sent)
 	say(c.Compared == 0 && c.Unsteady < c.Sent,
 		"None was compared under load: a longer run has room for more within 1 %% of its tokens.")
 	say(c.Compared > 0 && !c.Known(), "%d are few: a condition of --fail-on takes %d, or five that changed.",
 		c.Compared, metrics.EnoughChecks)
+	say(c.Changed > 0 && !c.MoreThanAlone(), "No more are shown to change under load than alone (%s, %s alone): the "+
+		"load need not be the cause.", Interval(c.ChangedShare), Interval(c.Alone()))
 	say(c.Changed > 0, "Those that changed were the same for %.0f %% of their length on average.", 100*c.CommonShare())
 	at := func(n int, words string) { say(n > 0, "At the first difference of %d, "+words+".", n) }
 	at(c.Ties, "two tokens were about as likely, and rounding decides, which depends on the batch; a server that is "+

@@ -41,7 +41,8 @@ func Answer(r metrics.Report) string {
 const mostLeftOut = 7
 
 // shortened are the degrees from which on findings are in their short form.
-var shortened = map[findings.ID]int{findings.Limit: 3, findings.Latency: 4, findings.Saturation: 6, findings.Within: 7}
+var shortened = map[findings.ID]int{findings.Limit: 3, findings.Answers: 3, findings.Garbage: 3, findings.Latency: 4,
+	findings.Saturation: 6, findings.Within: 7}
 
 // headline are the findings in one line. Of what is needed least so many kinds are shortened or left out, as a whole.
 func headline(r *metrics.Report, left int) string {

@@ -2,15 +2,22 @@ package export
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
+	"benchtop/internal/findings"
+	"benchtop/internal/table"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
-// Answers says how many answers had the form that they had to have, and why others had not. The text starts with an
-// empty line; it is empty where no answer was judged.
-func Answers(r metrics.Report) string {
+// Answers says how many answers had the form that they had to have, and why others had not; how known answers changed
+// under load; and which answers are garbage. Each text starts with an empty line; it is empty where no answer was
+// judged.
+func Answers(r metrics.Report) string { return formsText(&r) + checksText(&r) + garbageText(&r) }
+
+func formsText(r *metrics.Report) string {
 	if r.Judged == 0 {
 		return ""
 	}
@@ -20,8 +27,13 @@ func Answers(r metrics.Report) string {
 	if r.Lenient != r.Correct {
 		fmt.Fprintf(&out, "; %s by the rule of vLLM's benchmark", percent(metrics.Share(r.Lenient, r.Judged)))
 	}
-	out.WriteByte('\n')
-	for _, x := range r.Wrong {
+	return out.String() + "\n" + reasons(r.Wrong)
+}
+
+// reasons has a line for each, with an example.
+func reasons(all []metrics.WrongAnswers) string {
+	var out strings.Builder
+	for _, x := range all {
 		fmt.Fprintf(&out, "%7d %s, as request %d", x.Count, text.Clean(x.Reason), x.Index)
 		if x.Detail != "" {
 			fmt.Fprintf(&out, ": %s", text.Fit(text.Clean(x.Detail), textWidth/2))
@@ -29,4 +41,123 @@ func Answers(r metrics.Report) string {
 		out.WriteByte('\n')
 	}
 	return out.String()
+}
+
+// checksText is the table of checks, and what follows from them.
+func checksText(r *metrics.Report) string {
+	if r.Plan.CheckAnswers == 0 {
+		return ""
+	}
+	t := checksTable(r)
+	said := slices.IndexFunc(t.Rows, func(row []table.Cell) bool { return len(row) == 1 })
+	out, words := "\n"+text.Wrap(t.Rows[said][0].Text, textWidth), t.Rows[said+1:]
+	t.Title, t.Rows = "", t.Rows[:said]
+	out += t.String()
+	for _, row := range words {
+		out += text.Wrap(row[0].Text, textWidth)
+	}
+	return out
+}
+
+func checksHead(r *metrics.Report) string {
+	c := r.Checks
+	if c == nil {
+		c = new(metrics.AnswerChecks)
+	}
+	head := fmt.Sprintf("Known answers: %d of %s alone", c.Sent, text.Count(r.Plan.CheckAnswers, "prompt"))
+	if c.Compared > 0 {
+		head += fmt.Sprintf(", compared %s under load by %s: %d changed (%s, %s with 95 %% confidence)",
+			times(c.Compared), c.By, c.Changed, percent(c.Share()), findings.Interval(c.ChangedShare))
+	}
+	if share := checksCost(r); metrics.Said(share) && c.Beside > 0 {
+		head += fmt.Sprintf("; they cost %.2f %% of the load's tokens", 100*share)
+	}
+	return head + "."
+}
+
+// checksCost are the tokens of checks beside the load, as a share of those of the load.
+func checksCost(r *metrics.Report) float64 {
+	if load := r.InputTokens + r.OutputTokens; r.Checks != nil && load > 0 {
+		return float64(r.Checks.Tokens) / float64(load)
+	}
+	return metrics.Unsaid()
+}
+
+// checksTable has a row for each number of requests in flight, and the sentences about all.
+func checksTable(r *metrics.Report) *table.Table {
+	t := table.New("Known answers", "in flight", "compared", "changed", "share", "95 % confidence")
+	if r.Plan.CheckAnswers == 0 {
+		return t
+	}
+	if c := r.Checks; c != nil {
+		for _, l := range c.Levels() {
+			name := strconv.Itoa(l.From)
+			if l.To > l.From {
+				name += "-" + strconv.Itoa(l.To)
+			}
+			t.Add(name, l.Compared, l.Changed, percent(l.Share()), findings.Interval(l.ChangedShare))
+		}
+	}
+	for _, words := range append([]string{checksHead(r)}, findings.OfReport(r).AnswerWords()...) {
+		t.Add(words)
+	}
+	return t
+}
+
+// garbageTable has a row for each reason.
+func garbageTable(r *metrics.Report) *table.Table {
+	t := table.List("Garbage", "reason", "answers", "first request", "example")
+	for _, g := range r.Garbage {
+		t.Add(text.Clean(g.Reason), g.Count, g.Index, text.Fit(text.Clean(g.Detail), textWidth/2))
+	}
+	if len(r.Garbage) > 0 {
+		t.Add(findings.GarbageWords(r.Garbage, r.Plan.IgnoreEOS))
+	}
+	return t
+}
+
+func garbageText(r *metrics.Report) string {
+	if r.Plan.CheckAnswers == 0 {
+		return ""
+	}
+	if len(r.Garbage) == 0 {
+		return fmt.Sprintf("\nGarbage: none in %s.\n", text.Count(r.Completed, "answer"))
+	}
+	n := 0
+	for _, g := range r.Garbage {
+		n += g.Count
+	}
+	return fmt.Sprintf("\nGarbage: %d of %s (%s)\n", n, text.Count(r.Completed, "answer"),
+		percent(metrics.Share(n, r.Completed))) + reasons(r.Garbage) +
+		text.Wrap(findings.GarbageWords(r.Garbage, r.Plan.IgnoreEOS), textWidth)
+}
+
+// checks are known answers under load, and garbage; none for a run that checks no answers.
+func checks(r *metrics.Report) object {
+	if r.Plan.CheckAnswers == 0 {
+		return nil
+	}
+	c := r.Checks
+	if c == nil {
+		c = new(metrics.AnswerChecks)
+	}
+	run := findings.OfReport(r)
+	cached, known := c.Cached(run.FastestTPOT)
+	share := func(s metrics.ChangedShare) object {
+		low, high := s.Bounds()
+		return object{{"compared", s.Compared}, {"changed", s.Changed}, {"changed_share", finiteOrNull(s.Share())},
+			{"low", low}, {"high", high}}
+	}
+	return object{{"answer_checks", slices.Concat(object{
+		{"prompts", r.Plan.CheckAnswers}, {"alone", c.Sent}, {"unsteady", c.Unsteady}, {"failed", c.Failed},
+		{"compared_by", orNull(string(c.By))}, {"tokens", c.Tokens}, {"cost", finiteOrNull(checksCost(r))},
+	}, share(c.ChangedShare), object{
+		{"by_load", each(c.Levels(), func(l *metrics.CheckLevel) object {
+			return append(object{{"in_flight_from", l.From}, {"in_flight_to", l.To}}, share(l.ChangedShare)...)
+		})},
+		{"common_share", finiteOrNull(c.CommonShare())}, {"ties", c.Ties}, {"no_ties", c.NoTies},
+		{"answers_cached", when(known, cached)},
+		{"words", each(run.AnswerWords(), func(s *string) string { return *s })},
+		{"garbage", wrongList(r.Garbage)},
+	})}}
 }

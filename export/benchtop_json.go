@@ -94,7 +94,7 @@ func benchtopObject(r *metrics.Report) object {
 		{"interrupted", ifPresent(r.Interrupted, func(i *metrics.Interruption) object {
 			return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
 		})},
-	}, way(r), groups(r), prefixCache(r), answers(r), users(r))
+	}, way(r), groups(r), prefixCache(r), answers(r), checks(r), users(r))
 }
 
 // way is how requests got to the server, where that is not directly, or to which of several.

@@ -129,8 +129,8 @@ func journalOfEverything(t *testing.T) map[string]bool {
 	q.Chunks = []metrics.Chunk{{At: 1, Tokens: 2}}
 	w.Take(&event.Event{Kind: event.Done, Request: &q})
 	for _, fact := range []any{
-		&metrics.Recount{}, &metrics.LogEntry{}, &metrics.Steering{}, &metrics.Phase{}, &metrics.Source{},
-		&metrics.Saving{},
+		&metrics.Recount{}, &metrics.AnswerCheck{}, &metrics.LogEntry{}, &metrics.Steering{}, &metrics.Phase{},
+		&metrics.Source{}, &metrics.Saving{},
 		&metrics.ClientSecond{}, &metrics.Worker{}, &metrics.ServerSecond{}, &metrics.GPUSecond{}, &metrics.End{},
 	} {
 		v := reflect.ValueOf(fact).Elem()

@@ -117,10 +117,14 @@ func answers(r *metrics.Report) (o object) {
 	return append(o, Arg{"answers", object{
 		{"judged", r.Judged}, {"correct", r.Correct}, {"correct_rate", metrics.Share(r.Correct, r.Judged)},
 		{"vllm_correct_rate", metrics.Share(r.Lenient, r.Judged)},
-		{"wrong", each(r.Wrong, func(x *metrics.WrongAnswers) object {
-			return object{{"reason", x.Reason}, {"count", x.Count}, {"index", x.Index}, {"detail", x.Detail}}
-		})},
+		{"wrong", wrongList(r.Wrong)},
 	}})
+}
+
+func wrongList(all []metrics.WrongAnswers) list {
+	return each(all, func(x *metrics.WrongAnswers) object {
+		return object{{"reason", x.Reason}, {"count", x.Count}, {"index", x.Index}, {"detail", x.Detail}}
+	})
 }
 
 func sessions(s *metrics.Sessions) object {

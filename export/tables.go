@@ -20,7 +20,8 @@ import (
 func Tables(r metrics.Report) []*table.Table {
 	total := totalTable(&r)
 	total.Title = "Totals"
-	all := []*table.Table{latencyTable(&r), levelTable(&r), total, classTable(&r), turnTable(&r), serverTable(&r)}
+	all := []*table.Table{latencyTable(&r), levelTable(&r), total, classTable(&r), turnTable(&r),
+		checksTable(&r), garbageTable(&r), serverTable(&r)}
 	for i := range r.Compared {
 		all = append(all, placeTable(&r, &r.Compared[i]))
 	}

@@ -104,6 +104,10 @@ type Options struct {
 	// EchoHeader is a header whose value each turn of a conversation takes over from the answer before, if that had it;
 	// "" for none. An answer whose value has more than EchoMost bytes fails.
 	EchoHeader string
+	// Garbage judges the text of each success, see metrics.Plan.Garbage; nil for nothing. KeepTokens keeps the tokens
+	// of answers.
+	Garbage    func(q *metrics.Request, text []byte, more bool) metrics.Garbage
+	KeepTokens bool
 	// KeepText keeps the generated text of every request; without it, only of requests without a usage block.
 	KeepText bool
 }

@@ -101,6 +101,9 @@ func (x *exchange) perform(turn *datasets.Turn, made *ahead) {
 		_, most := e.encoder.length(turn)
 		x.choices = e.encoder.ask("", turn).Choices()
 		x.reader.Several = x.choices > 1
+		if e.options.KeepTokens {
+			x.reader.Tokens = &q.Tokens
+		}
 		x.limit(min(most, tokensMost)*x.choices, len(*x.request))
 		// The list grows a few times for longer answers.
 		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 256))
@@ -261,7 +264,11 @@ func (x *exchange) finish() {
 		j := x.judge.Judge(string(x.text), q.Finish == "length")
 		q.Judgement = metrics.Judgement{Judged: true, Wrong: j.Wrong, Detail: j.Detail, Lenient: j.Lenient}
 	}
+	if judge := x.engine.options.Garbage; judge != nil && q.Failure == "" {
+		q.Garbage = judge(q, x.text, x.textPart)
+	}
 	x.returnMemory()
+	x.reader.Tokens = nil
 	x.q, x.sink, x.chunkEvent.Request, x.server, x.carried = nil, nil, nil, nil, carried{}
 	x.engine.exchanges.Put(x)
 }

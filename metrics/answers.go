@@ -32,23 +32,22 @@ const mostReasons = 32
 // WrongAccumulator accumulates WrongAnswers.
 type WrongAccumulator []WrongAnswers
 
-// Add takes a success.
-func (a *WrongAccumulator) Add(q *Request) {
-	v := &q.Judgement
-	if !v.Judged || v.Correct() {
+// Add takes the success with an index, the reason for which it is wrong, "" where it is not, and the detail.
+func (a *WrongAccumulator) Add(index int, reason, detail string) {
+	if reason == "" {
 		return
 	}
-	i := slices.IndexFunc(*a, func(w WrongAnswers) bool { return w.Reason == v.Wrong })
+	i := slices.IndexFunc(*a, func(w WrongAnswers) bool { return w.Reason == reason })
 	if i < 0 {
 		if len(*a) == mostReasons {
 			return
 		}
 		i = len(*a)
-		*a = append(*a, WrongAnswers{Reason: v.Wrong, Index: q.Index, Detail: v.Detail})
+		*a = append(*a, WrongAnswers{Reason: reason, Index: index, Detail: detail})
 	}
 	w := &(*a)[i]
-	if w.Count++; q.Index < w.Index {
-		w.Index, w.Detail = q.Index, v.Detail
+	if w.Count++; index < w.Index {
+		w.Index, w.Detail = index, detail
 	}
 }
 

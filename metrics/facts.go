@@ -179,6 +179,8 @@ type Run struct {
 	Client  []ClientSecond
 	Workers []Worker
 	Telemetry
+	// Checks are those of known answers, nil for none.
+	Checks *AnswerChecks
 	// Damaged lines of the journal could not be read and were left out.
 	Damaged int
 }

@@ -162,6 +162,12 @@ var gateNumbers = []gateNumber{
 	{name: gateGoodput, share: true, objectives: true,
 		value: func(g *gateFigures) (float64, bool) { return g.part(g.Good) }},
 	{name: "error_rate", share: true, value: func(g *gateFigures) (float64, bool) { return g.part(g.Failed) }},
+	{name: GateChangedAnswers, share: true, value: func(g *gateFigures) (float64, bool) {
+		if g.checks == nil {
+			return 0, false
+		}
+		return g.checks.Share(), g.checks.Known()
+	}},
 	{name: "request_goodput", objectives: true, value: func(g *gateFigures) (float64, bool) { return g.rate(g.Good) }},
 	{name: "request_throughput", value: func(g *gateFigures) (float64, bool) { return g.rate(g.Completed) }},
 	{name: "output_throughput", value: func(g *gateFigures) (float64, bool) { return g.rate(g.OutputTokens) }},
@@ -180,6 +186,8 @@ var gateNumbers = []gateNumber{
 const (
 	gateGoodput   = "goodput"
 	gateCompleted = "completed"
+	// GateChangedAnswers is for runs that check answers.
+	GateChangedAnswers = "changed_answers"
 )
 
 // Latency is the one whose statistic the gate limits; not ok for a single number.
@@ -246,6 +254,7 @@ type gateFigures struct {
 	latency    func(l Latency, p float64) Statistic
 	answer     *Answer // nil for none yet
 	levels     []LoadLevel
+	checks     *AnswerChecks // nil for none
 }
 
 // part is a share of the requests that ended.
@@ -345,7 +354,7 @@ func (r *Report) CheckGates() []GateResult {
 		concurrent: func() int { return r.PeakConcurrency },
 		seconds:    r.Duration,
 		latency:    func(l Latency, _ float64) Statistic { return r.Statistics[l] },
-		answer:     &r.Answer, levels: r.Levels,
+		answer:     &r.Answer, levels: r.Levels, checks: r.Checks,
 	}
 	return g.check(&r.Plan, r.Objectives, func(gate Gate, v float64, known bool) bool {
 		return !known || gate.Missed(v)
@@ -378,7 +387,7 @@ func (s *Snapshot) CheckGates() []GateResult {
 	g := gateFigures{
 		Counts: s.Totals, concurrent: s.touched, seconds: (s.At - s.Plan.Warmup).Seconds(),
 		latency: func(l Latency, p float64) Statistic { return s.Histograms[l].statistic(p) },
-		answer:  s.Answer, levels: s.Levels,
+		answer:  s.Answer, levels: s.Levels, checks: s.Checks,
 	}
 	return g.check(s.Plan, s.Objectives, func(gate Gate, v float64, known bool) bool {
 		grows := gate.Metric == gateCompleted && (gate.Op == "<" || gate.Op == "<=")

@@ -126,6 +126,8 @@ type Plan struct {
 	Confirm time.Duration `json:"confirm_ns,omitempty"`
 	// Metadata are the user's own keys for the result, in the order given.
 	Metadata []Pair `json:"metadata,omitempty"`
+	// CheckAnswers is the number of known prompts whose answers are checked, 0 for none.
+	CheckAnswers int `json:"check_answers,omitempty"`
 	// Detailed keeps every request's figures in the report.
 	Detailed bool `json:"detailed,omitempty"`
 	// Timestamps is the source of the times of chunks: KernelStamps or UserStamps.

@@ -91,6 +91,10 @@ type Report struct {
 	Sessions *Sessions
 	// Wrong are the answers that had to have a form and have not, those for the most frequent reason first.
 	Wrong []WrongAnswers
+	// Checks are those of known answers, nil where none was checked; Garbage are the answers of the load that are
+	// garbage.
+	Checks  *AnswerChecks
+	Garbage []WrongAnswers
 	// Split divides the time to the first chunk.
 	Split TTFTSplit
 	// Steered counts the settings of the load during the run: above 0 the load was not that of the plan.

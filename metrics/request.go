@@ -204,8 +204,11 @@ type Request struct {
 	// calls, or text beyond MostText.
 	Text     string
 	TextPart bool
-	// Judgement is of an answer that had to have a form.
+	// Judgement is of an answer that had to have a form, Garbage of any answer where answers are checked.
 	Judgement Judgement
+	Garbage   Garbage
+	// Tokens are those of the answer where they are asked for. They are live only.
+	Tokens []OutputToken
 	// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write.
 	Redials int
 	// Retries are the tries before the last. Where there are some, LastTry is when the first byte of the last was sent.

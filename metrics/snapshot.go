@@ -133,6 +133,9 @@ type Snapshot struct {
 	// Workers are the machines of the run, where they are several.
 	Workers []Worker
 	Telemetry
+	// Checks are those of known answers so far, nil for none; Garbage are the answers of the load that are garbage.
+	Checks  *AnswerChecks
+	Garbage []WrongAnswers
 	// Steering is the load in force now.
 	Steering Steering
 	// Search is that for the highest load, nil for none.

@@ -13,6 +13,7 @@ import (
 // kinds are the lines of facts, {"key":{…}}.
 var kinds = []kind{
 	kindOf("recount", (*line).recount, func(*metrics.Recount) time.Duration { return metrics.Never }),
+	kindOf("answer", (*line).answer, func(a *metrics.AnswerCheck) time.Duration { return a.At }),
 	kindOf("event", (*line).log, func(e *metrics.LogEntry) time.Duration { return e.At }),
 	kindOf("load", (*line).load, nil),
 	kindOf("phase", (*line).phase, nil),
@@ -116,6 +117,23 @@ func (l *line) recount(r *metrics.Recount) {
 	l.count("index", &r.Index)
 	l.count("output_tokens", &r.Tokens)
 	text(l, "output_source", &r.Source)
+}
+
+// answer is a known prompt and its answer.
+func (l *line) answer(a *metrics.AnswerCheck) {
+	l.moment("at_us", &a.At)
+	l.count("prompt", &a.Prompt)
+	l.count("alone", &a.Alone)
+	l.count("in_flight", &a.InFlight)
+	text(l, "failure", &a.Failure)
+	l.count("tokens", &a.Tokens)
+	l.moment("tpot_us", &a.TPOT)
+	text(l, "by", &a.By)
+	l.flag("changed", &a.Changed)
+	l.count("common", &a.Common)
+	l.count("of", &a.Of)
+	l.optional("logprob_before", &a.Before)
+	l.optional("logprob_now", &a.Now)
 }
 
 // version1 derives the facts that a journal of version 1 has no lines for: the load in force from the loads that were

@@ -86,7 +86,7 @@ func TestReadJournalCutAnywhere(t *testing.T) {
 func TestReadJournalOfOtherFiles(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty": "", "text": "hello\n", "other JSON": "{\"date\": \"20261006\"}\n", "array": "[]\n",
-		"newer": "{\"benchtop_journal\":3,\"plan\":{}}\n", "bad gzip": "\x1f\x8bxxxxxxxxxxxxxxxx",
+		"newer": "{\"benchtop_journal\":4,\"plan\":{}}\n", "bad gzip": "\x1f\x8bxxxxxxxxxxxxxxxx",
 		"wrong plan": "{\"benchtop_journal\":1,\"plan\":{\"seed\":\"x\"}}\n",
 	} {
 		path := tempJournal(t, []byte(content))

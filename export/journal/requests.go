@@ -102,6 +102,8 @@ func (l *line) request(q *metrics.Request) {
 	text(l, "wrong", &q.Judgement.Wrong)
 	text(l, "wrong_detail", &q.Judgement.Detail)
 	l.flag("vllm_correct", &q.Judgement.Lenient)
+	text(l, "garbage", &q.Garbage.Reason)
+	text(l, "garbage_detail", &q.Garbage.Detail)
 	l.count("redials", &q.Redials)
 	l.count("retries_429", &q.Retries[metrics.TooManyRequests])
 	l.count("retries_503", &q.Retries[metrics.Unavailable])

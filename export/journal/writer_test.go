@@ -107,7 +107,7 @@ func roundTripRequests(t *testing.T) []metrics.Request {
 	var full metrics.Request
 	n := int64(0)
 	fill(t, reflect.ValueOf(&full).Elem(), &n)
-	full.ReadDelay, full.Piece, full.Prompt = metrics.Never, nil, "" // live only
+	full.ReadDelay, full.Piece, full.Prompt, full.Tokens = metrics.Never, nil, "", nil // live only
 	never := metrics.NewRequest(7)
 	never.Connect, never.Encode = metrics.Never, metrics.Never
 	_, sample := eventtest.Sample()

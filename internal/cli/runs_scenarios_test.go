@@ -116,6 +116,12 @@ func scenarios() []scenario {
 				order(8_830*msec, metrics.Command{Do: metrics.RampLoad, Value: 2, Over: 2 * time.Second}),
 			},
 		},
+		{
+			name: "answers",
+			args: []string{"--stages", "1:5s,5:10s", "--goodput", slo, "--seed", "10", "--random-input-len", "600",
+				"--random-output-len", "50", "--check-answers", "6", "--fail-on", "changed_answers>1%"},
+			faults: []string{"loop=4,after=3"},
+		},
 	}
 }
 

@@ -28,6 +28,9 @@ const (
 	Latency ID = "latency"
 	// Errors are the failed requests.
 	Errors ID = "errors"
+	// Answers are those to known prompts that changed under load, Garbage answers that are none for a reader.
+	Answers ID = "answers"
+	Garbage ID = "garbage"
 )
 
 // Severity says how a finding is to be read.
@@ -69,6 +72,10 @@ type Run struct {
 	Done, Failed int
 	// Peak is the highest output in tokens per second over five seconds.
 	Peak float64
+	// Checks and Garbage as in a report. FastestTPOT is the least of the load, 0 where it is not known.
+	Checks      *metrics.AnswerChecks
+	Garbage     []metrics.WrongAnswers
+	FastestTPOT time.Duration
 	// Percentiles are p50 and p99 of a latency in milliseconds, not known without requests.
 	Percentiles func(metrics.Latency) (p50, p99 float64, known bool)
 }
@@ -81,7 +88,7 @@ func OfSnapshot(s *metrics.Snapshot) *Run {
 	r := &Run{
 		Plan: s.Plan, Objectives: s.Objectives, Answer: s.Answer, Levels: s.Levels,
 		Over: s.State == metrics.Finished, On: s.State == metrics.Running,
-		Done: s.Totals.Ended() - s.Totals.Failed, Failed: s.Totals.Failed,
+		Done: s.Totals.Ended() - s.Totals.Failed, Failed: s.Totals.Failed, Checks: s.Checks, Garbage: s.Garbage,
 	}
 	if r.Plan == nil {
 		r.Plan = &metrics.Plan{}
@@ -106,7 +113,9 @@ func OfSnapshot(s *metrics.Snapshot) *Run {
 func OfReport(r *metrics.Report) *Run {
 	return &Run{
 		Plan: &r.Plan, Objectives: r.Objectives, Answer: &r.Answer, Levels: r.Levels, Over: true,
-		Done: r.Counts.Ended() - r.Failed, Failed: r.Failed, Peak: r.Answer.PeakOutput,
+		Done: r.Counts.Ended() - r.Failed, Failed: r.Failed, Peak: r.Answer.PeakOutput, Checks: r.Checks,
+		Garbage:     r.Garbage,
+		FastestTPOT: time.Duration(r.Statistics[metrics.TPOT].Min * float64(time.Millisecond)),
 		Percentiles: func(l metrics.Latency) (p50, p99 float64, known bool) {
 			s := &r.Statistics[l]
 			p50, _ = s.Percentile(50)
@@ -139,6 +148,8 @@ func (r *Run) Findings() []Finding {
 		add(r.latency(metrics.ITL))
 	}
 	add(r.errors())
+	add(r.answers())
+	add(r.garbage())
 	return out
 }
 

@@ -133,6 +133,11 @@ func (r *Run) watch(ctx context.Context) *sync.WaitGroup {
 	all.Go(func() { c.GPUs.Watch(ctx, r.start, tell) })
 	all.Go(func() { r.watchJournal(ctx) })
 	all.Go(func() { r.judgeLive(ctx) })
+	if c.Answers != nil {
+		all.Go(func() {
+			c.Answers.Beside(ctx, r.sending.Done(), r.start, r.view, func(a metrics.AnswerCheck) { r.stream.Tell(a) })
+		})
+	}
 	if c.Server != nil {
 		traits := c.Load.Protocol.Traits()
 		cache := &watch.Cache{

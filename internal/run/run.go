@@ -18,6 +18,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/export/journal"
+	"benchtop/internal/answers"
 	"benchtop/internal/attach"
 	"benchtop/internal/files"
 	"benchtop/internal/hf/numpy"
@@ -49,6 +50,8 @@ type Config struct {
 	// Server is asked about itself beside the load; nil for not. GPUs are those of this machine.
 	Server *watch.Server
 	GPUs   watch.GPUs
+	// Answers are the known prompts that are sent beside the load, nil for none.
+	Answers *answers.Check
 	// Share is the part of the prompt tokens that all prompts have in common, see watch.Cache.
 	Share func(templateTokens float64) float64
 	// Count has the server count the tokens of a text; nil where nothing does.

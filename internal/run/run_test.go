@@ -28,10 +28,11 @@ func simulated(t *testing.T, plan metrics.Plan, slow time.Duration) *Config {
 	return chunked(t, plan, slow, 16)
 }
 
-// chunked is simulated with answers of so many chunks.
-func chunked(t *testing.T, plan metrics.Plan, slow time.Duration, chunks int) *Config {
+// chunked is simulated with answers of so many chunks, and faults.
+func chunked(t *testing.T, plan metrics.Plan, slow time.Duration, chunks int, faults ...simulator.Fault) *Config {
 	t.Helper()
 	p := simulator.Defaults()
+	p.Faults = faults
 	p.PrefillToken *= slow
 	slow *= time.Duration(64 / chunks)
 	p.StepBase, p.DecodeSequence, p.ContextToken = slow*p.StepBase, slow*p.DecodeSequence, slow*p.ContextToken

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"benchtop/internal/answers"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/prometheus"
 	"benchtop/internal/prompts"
@@ -35,6 +36,7 @@ const (
 	stepCache       = "prefix cache"
 	stepProfiler    = "profiler"
 	stepWorkers     = "workers"
+	stepAnswers     = "known answers"
 )
 
 // StepsOf are the expected steps of the preparation.
@@ -50,6 +52,7 @@ func StepsOf(o *spec.Spec) (steps []string) {
 	add(true, prompts.StepPrompts)
 	add(o.Server.Ready > 0, prompts.StepReady)
 	add(o.Load.Warmups > 0, prompts.StepWarmups)
+	add(o.Load.Answers > 0, stepAnswers)
 	add(o.Server.Reset, stepCache)
 	add(o.Server.Profile && o.Server.ProfileThreshold == 0, stepProfiler)
 	add(o.Fleet.Size > 0, stepWorkers)
@@ -205,6 +208,10 @@ func (o *preparation) run() (*Run, error) {
 		})
 	}
 	p.Plan = o.plan(requests, &load)
+	if o.Load.Answers > 0 {
+		plan := p.Plan
+		p.Load.Garbage = plan.Garbage
+	}
 	host, _ := os.Hostname()
 	p.Worker = metrics.Worker{Part: p.Plan.Part.K, Host: host, Bound: metrics.Never}
 	if cold == "" && (o.Server.Reset || o.Server.ResetElsewhere) {
@@ -229,6 +236,14 @@ func (o *preparation) rehearse(ctx context.Context, p *Run) error {
 	env.Warn(warmed)
 	if err != nil {
 		return err
+	}
+	if n := o.Load.Answers; n > 0 {
+		env.Step(stepAnswers)
+		p.Answers = answers.New(p.Load, n, o.Load.Seed)
+		if note := p.Answers.Alone(ctx, func(done, total int) { env.Count(done, total, "") }); note != "" {
+			warmed = append(warmed, note)
+			env.Warn([]string{note})
+		}
 	}
 	if o.Server.Reset {
 		env.Step(stepCache)

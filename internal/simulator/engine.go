@@ -99,6 +99,13 @@ func (e *engine) abort(seq *sequence) {
 	e.aborts = true
 }
 
+// load is the number of sequences that wait or run.
+func (e *engine) load() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.pending) + len(e.sched.waiting) + len(e.sched.running)
+}
+
 // stop ends the engine and waits for it. Sequences in flight have their channels closed early. It may be called again.
 func (e *engine) stop() {
 	e.mu.Lock()

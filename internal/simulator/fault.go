@@ -182,6 +182,7 @@ const (
 	FaultComments      FaultKind = "comments"
 	FaultCoalesce      FaultKind = "coalesce"
 	FaultWrongAnswer   FaultKind = "wrong-answer"
+	FaultLoop          FaultKind = "loop"
 	FaultNoUsage       FaultKind = "no-usage"
 	FaultNoDone        FaultKind = "no-done"
 )
@@ -202,6 +203,7 @@ var (
 	mayTime    = argument{"[=TIME]", 0, longestTime, true,
 		"takes a time up to a day, such as 500ms or 10s, or none for ever"}
 	mustTime   = argument{"=TIME", 1, longestTime, true, "needs a time up to a day, such as 500ms or 10s"}
+	mayMany    = argument{"[=N]", 0, 1 << 20, false, "takes a number of requests from 1 to 1048576, or none for any"}
 	mustStatus = argument{"=CODE", 400, 599, false, "needs an HTTP status from 400 to 599"}
 	mustMany   = argument{"=N", 2, 1 << 20, false, "needs a number of events from 2 to 1048576"}
 )
@@ -262,6 +264,8 @@ func faultRules() []faultRule {
 		{FaultComments, noArgument, false, "each event is preceded by a comment, ': ping'"},
 		{FaultCoalesce, mustMany, false, "N events are sent in one write"},
 		{FaultWrongAnswer, noArgument, false, "the answer has not the form that the request asks for"},
+		{FaultLoop, mayMany, true,
+			"once the engine has N requests or more, the answer is its last token again and again"},
 		{FaultNoUsage, noArgument, false, "usage is omitted although requested"},
 		{FaultNoDone, noArgument, false, "the end marker is omitted: [DONE], response.completed or message_stop"},
 	}

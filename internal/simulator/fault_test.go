@@ -22,6 +22,7 @@ func TestParseFault(t *testing.T) {
 		{"status=503,every=3", Fault{Kind: FaultStatus, Arg: 503, Every: 3}},
 		{"coalesce=8", Fault{Kind: FaultCoalesce, Arg: 8}},
 		{"refuse", Fault{Kind: FaultRefuse}},
+		{"loop=8,after=4", Fault{Kind: FaultLoop, Arg: 8, After: 4}},
 	} {
 		if got, err := ParseFault(tt.text); err != nil || got != tt.want {
 			t.Errorf("%s: %+v, %v; want %+v", tt.text, got, err, tt.want)

@@ -19,6 +19,8 @@ type generation struct {
 	choice       int   // in the answer to the request
 	repeat       bool  // another answer to the prompt of the choice before
 	prose        prose
+	last         int        // token so far
+	loops        bool       // it comes again and again
 	logprobDraws *rand.Rand // log probabilities; separate, so that a request for them changes nothing else
 	model        string     // as the request names it
 	room         int        // the largest number of tokens of the answer
@@ -163,6 +165,12 @@ func (g *generation) each(ctx context.Context, f func([]token) error) error {
 
 func (g *generation) token(index int) token {
 	id := g.prose.next()
+	if f := g.arrival.fault; f.Kind == FaultLoop && index >= max(1, f.After) {
+		if g.loops = g.loops || int64(g.engine.load()) >= f.Arg; g.loops {
+			id = g.last
+		}
+	}
+	g.last = id
 	t := token{index: index, id: id, text: piece(id)}
 	if g.suffers(FaultSplitUTF8) {
 		t.text = widened(t.text)

@@ -173,6 +173,15 @@ func TestFaultsOnTheWire(t *testing.T) {
 		{fault: "malformed", ends: "whole", status: 200, events: func(plain []string) []string {
 			return append(slices.Clone(plain[:1]), `{"id":"simulated fault","choices":[{"index":0,`, "[DONE]")
 		}},
+		{fault: "loop,after=2", ends: "whole", status: 200, events: func(plain []string) []string {
+			text := regexp.MustCompile(`"text":"[^"]*"`)
+			looped := slices.Clone(plain)
+			for i := range looped[2:4] {
+				looped[2+i] = text.ReplaceAllString(looped[2+i], text.FindString(plain[1]))
+			}
+			return looped
+		}},
+		{fault: "loop=2", ends: "whole", status: 200, events: same}, // there is one request
 		{fault: "stall=300ms,after=3", ends: "whole", status: 200, events: same, pauses: []time.Duration{wait}},
 		{fault: "slow-body=100ms", ends: "whole", status: 200, events: same,
 			pauses: slices.Repeat([]time.Duration{100 * time.Millisecond}, 6), also: func(r reply) string {

@@ -89,6 +89,8 @@ func (g *generation) beforeFault() int {
 func (g *generation) inject(ctx context.Context, out *events, d dialect) error {
 	var err error
 	switch f := g.arrival.fault; f.Kind {
+	case FaultLoop: // of the tokens
+		return nil
 	case FaultStall:
 		return g.engine.delay(ctx, f.duration())
 	case FaultReset:

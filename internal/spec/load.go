@@ -36,6 +36,7 @@ type Load struct {
 	duration, warmup      time.Duration
 	Warmups               int
 	probeRate             float64
+	Answers               int // known prompts that are checked
 	stall, timeout, drain time.Duration
 	KeepGoing             bool
 	Users                 Users
@@ -49,6 +50,9 @@ type Load struct {
 	sources      int    // addresses that connections come from
 	within       string // the objectives of a search for a person, "" for none
 }
+
+// mostAnswers bounds the known prompts, which are sent one after the other.
+const mostAnswers = 1000
 
 // DefineDraws adds the flags that say how many prompts are drawn, and from which seed.
 func (o *Load) DefineDraws(f *pflag.FlagSet) {
@@ -85,6 +89,9 @@ func (o *Load) define(f *pflag.FlagSet) {
 	f.DurationVar(&o.warmup, "warmup", 0, "exclude this time at the start of the run from all figures")
 	f.IntVar(&o.Warmups, "num-warmups", 0, "warm-up requests before the run, excluded from all figures")
 	f.Float64Var(&o.probeRate, "probe-request-rate", 0, "tiny probe requests per second beside the load, one at a time")
+	f.IntVar(&o.Answers, "check-answers", 0,
+		"send so many known prompts alone, then again beside the load for at most 1 % of its tokens, and report which "+
+			"answers changed, and answers of the load that are garbage")
 	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout,
 		"fail a request when no chunk arrives for this long after its first")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "fail a request after this time")
@@ -181,6 +188,9 @@ func (o *Load) check(given *pflag.FlagSet, within string) (p usage.Problems) {
 	p.BadIf(o.Warmups < 0, "--num-warmups %d: must not be negative", o.Warmups)
 	p.BadIf(!(o.probeRate >= 0) || math.IsInf(o.probeRate, 0), "--probe-request-rate %g: must be a number of 0 or more",
 		o.probeRate)
+	p.BadIf(o.Answers < 0 || o.Answers > mostAnswers, "--check-answers %d: must be from 0 to %d", o.Answers,
+		mostAnswers)
+	p.BadIf(o.Answers > 0 && o.Part.Split(), "--check-answers: takes a run of one machine; leave out --part")
 	checkTime(&p, "duration", o.duration, 0)
 	checkTime(&p, "warmup", o.warmup, 0)
 	checkTime(&p, "drain-timeout", o.drain, 0)
@@ -358,7 +368,7 @@ func (o *Load) Send(e *loadgen.Options, a shape.Arrivals) {
 // Plan writes the load into a plan. rows are the conversations of the data set, requests those that are sent.
 func (o *Load) Plan(p *metrics.Plan, rows, requests int) {
 	p.Seed, p.Rate, p.Burstiness, p.Warmup = o.Seed, metrics.Rate(o.Rate), float64(o.Burstiness), o.warmup
-	p.Confirm, p.Part = o.Confirm.Time, o.Part.Part
+	p.Confirm, p.Part, p.CheckAnswers = o.Confirm.Time, o.Part.Part, o.Answers
 	o.Users.plan(p)
 	shape.Enter(p, o.Shape(), rows, requests)
 }

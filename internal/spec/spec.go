@@ -5,12 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/datasets"
 	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/prompts"
 	"benchtop/internal/secret"
 	"benchtop/internal/server"
 	"benchtop/internal/usage"
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
 
@@ -229,6 +231,7 @@ func (o *Spec) check() (problems usage.Problems) {
 	problems = append(problems, o.Load.check(all, o.Report.within())...)
 	o.Load.Users.check(&problems, o.Report.Whole || o.Server.Protocol != nil && !o.Server.Protocol.Traits().Streams)
 	o.Client.slow = o.Load.Users.slow()
+	problems = append(problems, o.checkAnswers()...)
 	if !o.Load.Leads() {
 		o.Server.ResetElsewhere = o.Server.ResetElsewhere || o.Server.Reset
 		o.Server.Reset, o.Server.Profile, o.Server.Ready, o.Load.Warmups = false, false, 0, 0
@@ -247,4 +250,22 @@ func (o *Spec) check() (problems usage.Problems) {
 		"--on-hangup continue with --no-save: the result would be lost")
 	o.Notes = slices.Concat(argv.InertNotes(all), o.Prompts.LengthNotes(all), o.Request.Notes)
 	return problems
+}
+
+// checkAnswers reports what rules out known prompts, and a gate on their answers without them.
+func (o *Spec) checkAnswers() (p usage.Problems) {
+	if o.Load.Answers == 0 {
+		for _, g := range o.Report.gates {
+			p.BadIf(g.Metric == metrics.GateChangedAnswers, "--fail-on %s: give the number of known prompts with "+
+				"--check-answers, as --check-answers 20", usage.Quote(g.String()))
+		}
+		return p
+	}
+	p.BadIf(o.Fleet.Size > 0, "--check-answers: takes a run of one machine; leave out --workers")
+	if to := o.Server.Protocol; to != nil {
+		t := to.Traits()
+		p.BadIf(t.LengthField == "" || !t.Forms.Overlap(datasets.AsText), "--check-answers: backend %s takes no text "+
+			"that it answers; use --backend %s", t.Name, protocol.Default().Traits().Name)
+	}
+	return p
 }

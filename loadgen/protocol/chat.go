@@ -25,7 +25,9 @@ func (Chat) Traits() Traits {
 		Chunk: "an event with a choice that has output, as in vLLM 0.33, but reasoning_content counts as " +
 			"reasoning does, and a refusal as content does", Ending: ending,
 		Member: "choices", LengthField: maxCompletionTokens, FullLength: true,
-		Forms: datasets.AsText | datasets.AsMessages | datasets.AsMedia, Templates: true, RunningUsage: runningUsage}
+		Forms: datasets.AsText | datasets.AsMessages | datasets.AsMedia, Templates: true,
+		Tokens:       []Field{{"seed", "0"}, {"return_token_ids", "true"}, {"logprobs", "true"}},
+		RunningUsage: runningUsage}
 }
 
 // Body appends a chat request.
@@ -73,6 +75,7 @@ func (Chat) read(r *Reader, data []byte, part string) (m Message, err error) {
 		return m, excerpted(err, data)
 	}
 	m.count(choice.GetArray("logprobs", "content"))
+	r.keep(choice)
 	return m, nil
 }
 

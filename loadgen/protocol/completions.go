@@ -15,6 +15,7 @@ func (c Completions) Traits() Traits {
 		Streams:     true, Chunk: "an event with a choice", Ending: ending, Member: "choices", LengthField: maxTokens,
 		FullLength: true,
 		Forms:      datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch, Logprobs: true,
+		Tokens:       []Field{{"seed", "0"}, {"return_token_ids", "true"}, {"logprobs", "1"}},
 		RunningUsage: runningUsage}
 }
 
@@ -46,5 +47,6 @@ func (Completions) Whole(r *Reader, body []byte) (m Message, err error) {
 	}
 	m.Output = len(m.Answer) > 0
 	m.count(choice.GetArray("logprobs", "tokens"))
+	r.keep(choice)
 	return m, nil
 }

@@ -51,6 +51,9 @@ type Traits struct {
 	Templates bool
 	// Logprobs: the body has the field of --logprobs.
 	Logprobs bool
+	// Tokens are the fields of a body that ask for the same answer again to the same prompt, and for its tokens and
+	// their log probabilities; none where there are none.
+	Tokens []Field
 	// RunningUsage is the field of a body that asks for the usage so far in every event; one without a name where there
 	// is none.
 	RunningUsage Field

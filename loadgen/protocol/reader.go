@@ -64,6 +64,8 @@ type Reader struct {
 	Metadata []byte
 	// Several: the request asks for more than one answer.
 	Several bool
+	// Tokens takes those of the answer, the first thousands; nil leaves them out.
+	Tokens *[]metrics.OutputToken
 
 	calls   int // tool calls of the answer so far
 	parsers *Parsers
@@ -168,6 +170,40 @@ func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
 func (m *Message) count(logprobs []*fastjson.Value) {
 	if m.Tokens < 0 && logprobs != nil && m.Choices < 2 {
 		m.Tokens = len(logprobs)
+	}
+}
+
+// tokensKept bounds the tokens that are kept of an answer.
+const tokensKept = 1 << 12
+
+// keep keeps the tokens of a choice, where they are wanted: ids, and texts with log probabilities as completions and
+// chats have them.
+func (r *Reader) keep(choice *fastjson.Value) {
+	if r.Tokens == nil {
+		return
+	}
+	ids, odds := choice.GetArray("token_ids"), choice.Get("logprobs")
+	texts, all, content := odds.GetArray("tokens"), odds.GetArray("token_logprobs"), odds.GetArray("content")
+	for i := range min(max(len(ids), len(texts), len(content)), tokensKept-len(*r.Tokens)) {
+		t := metrics.OutputToken{ID: -1, Logprob: metrics.Unsaid()}
+		if i < len(ids) {
+			t.ID = ids[i].GetInt()
+		}
+		text, odd := (*fastjson.Value)(nil), (*fastjson.Value)(nil)
+		switch {
+		case i < len(content):
+			text, odd = content[i].Get("token"), content[i].Get("logprob")
+		case i < len(texts):
+			text = texts[i]
+			if i < len(all) {
+				odd = all[i]
+			}
+		}
+		t.Text = string(text.GetStringBytes())
+		if odd != nil && odd.Type() == fastjson.TypeNumber {
+			t.Logprob = odd.GetFloat64()
+		}
+		*r.Tokens = append(*r.Tokens, t)
 	}
 }
 

@@ -258,3 +258,47 @@ func TestTypedEvents(t *testing.T) {
 		})
 	}
 }
+
+// Tokens are kept where they are wanted: ids, and texts with their log probabilities, of completions and of chats.
+func TestKeptTokens(t *testing.T) {
+	none := metrics.Unsaid()
+	for _, c := range []struct {
+		data string
+		chat bool
+		want []metrics.OutputToken
+	}{
+		{`{"choices":[{"text":"ab","token_ids":[1,2],"logprobs":{"tokens":["a","b"],"token_logprobs":[-0.5,null]}}]}`,
+			false, []metrics.OutputToken{{ID: 1, Text: "a", Logprob: -0.5}, {ID: 2, Text: "b", Logprob: none}}},
+		{`{"choices":[{"text":"ab","token_ids":[1,2]}]}`, false,
+			[]metrics.OutputToken{{ID: 1, Logprob: none}, {ID: 2, Logprob: none}}},
+		{`{"choices":[{"delta":{"content":"ab"},"logprobs":{"content":[{"token":"a","logprob":-1},{"token":"b"}]}}]}`,
+			true, []metrics.OutputToken{{ID: -1, Text: "a", Logprob: -1}, {ID: -1, Text: "b", Logprob: none}}},
+		{`{"choices":[{"text":"a","token_ids":["x"],"logprobs":{"tokens":[7],"token_logprobs":"y"}}]}`, false,
+			[]metrics.OutputToken{{Logprob: none}}},
+		{`{"choices":[{"text":"a","logprobs":null}]}`, false, nil},
+		{`{"choices":[{"text":"a","logprobs":[]}]}`, false, nil},
+	} {
+		var got []metrics.OutputToken
+		r := reader()
+		r.Tokens = &got
+		if _, err := spoken(c.chat).Event(r, []byte(c.data)); err != nil {
+			t.Fatal(err)
+		}
+		r.Release()
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %v, want %v", c.data, got, c.want)
+		}
+	}
+	var got []metrics.OutputToken
+	r := reader()
+	r.Tokens = &got
+	for range 3 * tokensKept {
+		if _, err := Default().Event(r, []byte(`{"choices":[{"text":"a","token_ids":[1,2]}]}`)); err != nil {
+			t.Fatal(err)
+		}
+		r.Release()
+	}
+	if len(got) != tokensKept {
+		t.Errorf("%d tokens are kept, want %d", len(got), tokensKept)
+	}
+}

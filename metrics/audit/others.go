@@ -52,6 +52,9 @@ func others(r *metrics.Report) finding {
 	if r.Probes != nil {
 		own += probeTokens * float64(r.Probes.Completed+r.Probes.Failed)
 	}
+	if r.Checks != nil {
+		own += float64(r.Checks.Tokens)
+	}
 	switch {
 	case more >= otherSamples && float64(more) > otherMost*float64(known):
 		return invalid("up to %.0f requests of others in flight", most)

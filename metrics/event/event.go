@@ -39,6 +39,7 @@ const (
 	//	metrics.Worker        a machine of a run of several
 	//	metrics.ServerSecond  a sample of the server
 	//	metrics.GPUSecond     a sample of the accelerators
+	//	metrics.AnswerCheck   a known prompt that was sent again, and its answer
 	//	metrics.Recount       a better count of an answer's tokens
 	//	metrics.End           the end of the run; the last event of a journal
 	//	Damage                lines of a journal that cannot be read

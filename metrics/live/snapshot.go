@@ -67,6 +67,7 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	s = v.shown
 	s.At, s.Totals, s.Objectives = now, l.Totals, l.SLO
 	s.Missed = v.tracks.missing(l.Plan, l.SLO, now)
+	s.Garbage = v.garbage.Sorted()
 	s.Held, s.Waiting, s.Running, s.OutputExact = l.Held, l.Waiting, l.Running, l.Guessed == 0
 	s.Histograms, s.Failures, s.Endpoints = l.Histograms.Share(), v.failures.Counts(), l.Groups.Endpoints()
 	s.Classes, s.Turns = l.Groups.Ended()
@@ -288,7 +289,7 @@ func (k *track) row(p *metrics.Plan, slo metrics.SLO) metrics.RequestRow {
 		}
 	}
 	r.CachedTokens, r.ServerQueue, r.ServerPrefill, r.Finish = q.CachedTokens, q.ServerQueue, q.ServerPrefill, q.Finish
-	r.Wrong = q.Judgement.Wrong
+	r.Wrong = cmp.Or(q.Judgement.Wrong, q.Garbage.Reason)
 	r.Failure, r.Status, r.Error = q.Failure, q.Status, whole(metrics.ErrorMessage(q.Error), rowErrorBytes)
 	return r
 }

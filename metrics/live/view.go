@@ -40,6 +40,7 @@ type View struct {
 	tokens    firstTokens
 	lengths   metrics.LengthAccumulator
 	failures  metrics.FailureAccumulator
+	garbage   metrics.WrongAccumulator
 	settled   bool      // no further event can change the answer
 	restUntil time.Time // no judgement before this time
 	index     requestIndex
@@ -130,6 +131,7 @@ func (v *View) done(q *metrics.Request) {
 			v.log(q.Done, metrics.Warn, tokenAfterChunk)
 		}
 		v.lengths.Add(q, v.line.Plan.Context)
+		v.garbage.Add(q.Index, q.Garbage.Reason, q.Garbage.Detail)
 		v.noteLengths(q.Done, false)
 	}
 	if q.Failure == "" || q.Failure == metrics.Cancelled || q.Failure == metrics.Abandoned {
@@ -175,6 +177,13 @@ func (v *View) fact(at time.Duration, fact any) {
 	case metrics.ClientSecond:
 		v.line.Client.File(x)
 		news = false
+	case metrics.AnswerCheck:
+		var all metrics.AnswerChecks // another one, as snapshots have the last
+		if s.Checks != nil {
+			all = *s.Checks
+		}
+		all.Take(&x)
+		s.Checks, news = &all, false
 	case metrics.Worker:
 		s.Workers, news = append(s.Workers, x), false
 	case metrics.ServerSecond:
@@ -239,6 +248,11 @@ func (v *View) Stamps() metrics.Stamps {
 // Totals of the run so far.
 func (v *View) Totals() metrics.Counts {
 	return read(v, func(l *metrics.Timeline) metrics.Counts { return l.Totals })
+}
+
+// InFlight are the requests that were sent and are not done.
+func (v *View) InFlight() int {
+	return read(v, func(l *metrics.Timeline) int { return l.Waiting + l.Running })
 }
 
 // TemplateTokens is that of the timeline.

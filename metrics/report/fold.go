@@ -100,7 +100,7 @@ func (f *Fold) sum(q *metrics.Request) {
 func asInJournal(q *metrics.Request) {
 	q.ReadDelay = metrics.Never
 	for _, s := range []*string{&q.Error, &q.Class, &q.Model, &q.Finish, &q.Text, &q.Judgement.Wrong,
-		&q.Judgement.Detail} {
+		&q.Judgement.Detail, &q.Garbage.Reason, &q.Garbage.Detail} {
 		if !utf8.ValidString(*s) {
 			*s = string([]rune(*s))
 		}

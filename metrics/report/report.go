@@ -155,6 +155,11 @@ func (g *collection) add(fact any) {
 		if len(run.Workers) < mostWorkers {
 			run.Workers = append(run.Workers, x)
 		}
+	case metrics.AnswerCheck:
+		if run.Checks == nil {
+			run.Checks = new(metrics.AnswerChecks)
+		}
+		run.Checks.Take(&x)
 	case metrics.End:
 		run.End = x
 	case event.Damage:

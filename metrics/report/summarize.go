@@ -64,7 +64,7 @@ type summary struct {
 	sessions              sessions
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
-	wrong                 metrics.WrongAccumulator
+	wrong, garbage        metrics.WrongAccumulator
 	calls, accepted       metrics.Sample  // of successes: time to the first tool call, share of the drafts
 	again, first          metrics.Sample  // TTFT of successes by whether their prompts were sent before
 	paces                 metrics.Sample  // TPOT of the successes with an output speed
@@ -120,6 +120,7 @@ func (s *summary) begin(run metrics.Run) {
 	s.run = run
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
 	r.Probes, r.SpecDecode, r.Diffusion, r.Damaged = run.Probes, run.SpecDecode, run.Diffusion, run.Damaged
+	r.Checks = run.Checks
 	r.Rows = make([]metrics.Row, 0, seen.requests) // a growing list would take twice the memory
 	s.open.starts, s.open.ends = slices.Grow(s.open.starts, seen.done.N), slices.Grow(s.open.ends, seen.done.N)
 	if r.Ended == metrics.Never {
@@ -224,7 +225,8 @@ func (s *summary) success(q *metrics.Request) {
 		r.OutputSources[q.OutputSource]++
 	}
 	s.lengths.Add(q, s.run.Plan.Context)
-	s.wrong.Add(q)
+	s.wrong.Add(q.Index, q.Judgement.Wrong, q.Judgement.Detail)
+	s.garbage.Add(q.Index, q.Garbage.Reason, q.Garbage.Detail)
 	if q.FirstCall != metrics.Never {
 		s.calls.Add(q.FirstCallLatency().Seconds())
 	}
@@ -292,7 +294,7 @@ func (s *summary) finish(run metrics.Run, reqs requests) metrics.Report {
 	r.Repeats = metrics.Repeats{Again: again.N, First: first.N, AgainTTFT: again.Median, FirstTTFT: first.Median}
 	r.FirstCalls = s.calls.Statistic(r.Plan.Percentiles)
 	r.Acceptance = s.accepted.Shares([]float64{10, 90})
-	r.Lengths, r.Wrong = s.lengths.Lengths(), s.wrong.Sorted()
+	r.Lengths, r.Wrong, r.Garbage = s.lengths.Lengths(), s.wrong.Sorted(), s.garbage.Sorted()
 	work := metrics.GPUWork{OutputTokens: r.OutputTokens, InputTokens: r.InputTokens, Length: s.length()}
 	if r.Judges() {
 		work.GoodTokens = r.GoodTokens

@@ -1,0 +1,177 @@
+package answers
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// stub answers each request by its body.
+func stub(t *testing.T, answer func(w http.ResponseWriter, body map[string]any)) (load loadgen.Options) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		var body map[string]any
+		if err := json.Unmarshal(text, &body); err != nil {
+			t.Error(err)
+		}
+		answer(w, body)
+	}))
+	t.Cleanup(server.Close)
+	load = loadgen.Defaults()
+	var err error
+	if load.Target, err = target.New(target.Options{BaseURL: server.URL}); err != nil {
+		t.Fatal(err)
+	}
+	load.Model, load.RequestTimeout = "m", 5*time.Second
+	return load
+}
+
+// say writes a whole answer of a text as a stream.
+func say(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	event, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"text": text, "finish_reason": "stop"}}})
+	io.WriteString(w, "data: "+string(event)+"\n\ndata: [DONE]\n\n")
+}
+
+// The prompts are the same for the same seed, all different, greedy whatever the user asked for, and one at a time.
+func TestPrompts(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	var last map[string]any
+	load := stub(t, func(w http.ResponseWriter, body map[string]any) {
+		if !mu.TryLock() {
+			t.Error("two at once")
+			return
+		}
+		defer mu.Unlock()
+		seen, last = append(seen, body["prompt"].(string)), body
+		say(w, "a b c")
+	})
+	load.Extra = []protocol.Field{{Name: "temperature", JSON: "1.5"}, {Name: "n", JSON: "3"},
+		{Name: "max_tokens", JSON: "4000"}, {Name: "top_p", JSON: "0.5"}}
+	load.Salt = loadgen.Salt{Mode: loadgen.SaltPrefix, Text: "salt", PerRequest: true}
+	const n = 30
+	alone := func(seed int64) (prompts []string, c *Check) {
+		mu.Lock()
+		seen = nil
+		mu.Unlock()
+		c = New(load, n, seed)
+		if note := c.Alone(context.Background(), func(int, int) {}); note != "" {
+			t.Error(note)
+		}
+		mu.Lock() // the last one may still be at its end
+		defer mu.Unlock()
+		return seen, c
+	}
+	first, c := alone(7)
+	again, _ := alone(7)
+	other, _ := alone(8)
+	if len(first) != 2*n || strings.Join(first, "|") != strings.Join(again, "|") || first[0] == other[0] {
+		t.Errorf("%d prompts: %q, %q, %q", len(first), first[0], again[0], other[0])
+	}
+	different := map[string]bool{}
+	for i, p := range first {
+		different[p] = true
+		if p != first[i%n] {
+			t.Errorf("%q the second time, %q the first", p, first[i%n])
+		}
+	}
+	if len(different) != n {
+		t.Errorf("%d different prompts, want %d", len(different), n)
+	}
+	if last["temperature"] != 0.0 || last["n"] != 1.0 || last["max_tokens"] != float64(outputTokens) ||
+		last["seed"] != 0.0 || last["top_p"] != 0.5 {
+		t.Errorf("%v", last)
+	}
+	for _, a := range c.alone {
+		if a.Changed || a.Alone == 2 && a.By != metrics.ByText {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
+// A server that refuses fields gets fewer of them; one that refuses all is told of, and never asked again.
+func TestServersThatRefuse(t *testing.T) {
+	for _, c := range []struct {
+		refused string
+		note    string
+		sent    int64 // requests of 2 prompts
+	}{
+		{"none", "", 4}, {"return_token_ids", "", 5}, {"temperature", "", 6},
+		{"model", "no answer is checked: the first known prompt failed with http_status: no model", 3},
+	} {
+		var sent atomic.Int64
+		load := stub(t, func(w http.ResponseWriter, body map[string]any) {
+			sent.Add(1)
+			if _, there := body[c.refused]; there {
+				http.Error(w, "no "+c.refused, http.StatusBadRequest)
+				return
+			}
+			say(w, "a")
+		})
+		check := New(load, 2, 1)
+		note := check.Alone(context.Background(), func(int, int) {})
+		if note != c.note || sent.Load() != c.sent {
+			t.Errorf("%s: %q after %d requests", c.refused, note, sent.Load())
+		}
+	}
+}
+
+// Answers are compared by ids, else by texts of tokens, else by characters.
+func TestCompare(t *testing.T) {
+	none := metrics.Unsaid()
+	ids := func(all ...int) (out []metrics.OutputToken) {
+		for _, id := range all {
+			out = append(out, metrics.OutputToken{ID: id, Logprob: -float64(id)})
+		}
+		return out
+	}
+	texts := func(all ...string) (out []metrics.OutputToken) {
+		for _, text := range all {
+			out = append(out, metrics.OutputToken{ID: -1, Text: text, Logprob: -1})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name        string
+		was, is     metrics.Request
+		by          metrics.AnswerBasis
+		changed     bool
+		common, of  int
+		before, now float64
+	}{
+		{"same ids", tokens(ids(1, 2)), tokens(ids(1, 2)), metrics.ByTokenIDs, false, 2, 2, none, none},
+		{"other ids", tokens(ids(1, 2, 3)), tokens(ids(1, 4, 3)), metrics.ByTokenIDs, true, 1, 3, -2, -4},
+		{"shorter", tokens(ids(1, 2, 3)), tokens(ids(1)), metrics.ByTokenIDs, true, 1, 3, none, none},
+		{"tokens", tokens(texts("a", "b")), tokens(texts("a", "c")), metrics.ByTokens, true, 1, 2, -1, -1},
+		{"ids once", tokens(ids(1)), tokens(texts("a")), metrics.ByText, false, 0, 0, none, none},
+		{"text", said("日本語"), said("日本人々"), metrics.ByText, true, 2, 4, none, none},
+		{"same text", said("日本語"), said("日本語"), metrics.ByText, false, 3, 3, none, none},
+		{"no text", said("a"), said(""), metrics.ByText, true, 0, 1, none, none},
+	} {
+		check := Check{first: []metrics.Request{c.was}}
+		a := check.compare(0, &c.is)
+		if a.By != c.by || a.Changed != c.changed || a.Common != c.common || a.Of != c.of ||
+			!same(a.Before, c.before) || !same(a.Now, c.now) {
+			t.Errorf("%s: %+v", c.name, a)
+		}
+	}
+}
+
+func same(a, b float64) bool { return a == b || !metrics.Said(a) && !metrics.Said(b) }
+
+func tokens(all []metrics.OutputToken) metrics.Request { return metrics.Request{Tokens: all} }
+
+func said(text string) metrics.Request { return metrics.Request{Text: text} }

@@ -91,6 +91,20 @@ func TestRemarkOnUnsentRequests(t *testing.T) {
 	}
 }
 
+// What was left out of the data set, and what is not as a published preset has it, is said.
+func TestRemarkOnWhatWasAsked(t *testing.T) {
+	r := metrics.Report{Plan: metrics.Plan{LeftOut: "--max-model-len 9: 1 of 2\x1b[2J",
+		Preset: &metrics.Preset{Name: "p", Source: "S"}}}
+	if got := Remarks(r); !strings.HasPrefix(got, "\n--max-model-len 9: 1 of 2") || strings.Count(got, "\n") != 2 ||
+		strings.Contains(got, "\x1b") {
+		t.Errorf("got %q", got)
+	}
+	r.Plan.Preset.Changed = []string{"--seed", "--max-gap"}
+	if got := Remarks(r); !strings.Contains(got, "\nPreset p: --seed, --max-gap changed, so this is not the load of S.") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestNoRemarks(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Rate = metrics.Rate(inf) // all requests are due at once

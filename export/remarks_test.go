@@ -99,8 +99,8 @@ func TestRemarkOnWhatWasAsked(t *testing.T) {
 		strings.Contains(got, "\x1b") {
 		t.Errorf("got %q", got)
 	}
-	r.Plan.Preset.Changed = []string{"--seed", "--max-gap"}
-	if got := Remarks(r); !strings.Contains(got, "\nPreset p: --seed, --max-gap changed, so this is not the load of S.") {
+	r.Plan.Preset.Changed = []string{"--seed changed", "--max-gap missing"}
+	if got := Remarks(r); !strings.Contains(got, "\nPreset p: --seed changed, --max-gap missing, so this is not the load of S.") {
 		t.Errorf("got %q", got)
 	}
 }

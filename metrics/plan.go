@@ -128,7 +128,7 @@ type Plan struct {
 }
 
 // Preset is a set of flags that keeps the rules of a benchmark which others publish. Source names these rules, Changed
-// the flags by which the user left them.
+// each flag by which the user left them, with how: "--seed changed".
 type Preset struct {
 	Name    string   `json:"name"`
 	Source  string   `json:"source"`

@@ -116,7 +116,7 @@ func (w *workload) requests(f *pflag.FlagSet) int {
 	return w.samples * int(min(times, float64(math.MaxInt32/w.samples)))
 }
 
-// changes are the flags by which the user left the rules of a published preset. The loads of a series and their
+// changes are the words on each flag by which the user left the rules of a published preset. The loads of a series and their
 // requests are not among them, as long as the requests are those that the load asks for.
 func (w *workload) changes(flags *argv.Flags) (names []string) {
 	f, was := flags.All(), map[string]string{}
@@ -128,7 +128,7 @@ func (w *workload) changes(flags *argv.Flags) (names []string) {
 		return n
 	}
 	add := func(name string) {
-		if name = "--" + name; !slices.Contains(names, name) {
+		if name = "--" + name + " changed"; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -152,6 +152,9 @@ func (w *workload) changes(flags *argv.Flags) (names []string) {
 	}
 	if n := w.requests(f); n > 0 && (number("num-prompts") < n || number("num-prompts")%w.samples != 0) {
 		add("num-prompts")
+	}
+	if w.samples > 0 && f.Lookup("dataset-path").Value.String() == "" {
+		names = append(names, "--dataset-path missing")
 	}
 	return names
 }

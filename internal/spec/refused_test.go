@@ -139,7 +139,7 @@ func TestRefused(t *testing.T) {
 		{"--sweep-max-concurrency 1 --sweep-request-rate 2", "choose one"},
 		{"--sweep-request-rate 1,0", "--sweep-request-rate: 0: rate must be positive or inf"},
 		{"--sweep-num-warmups-factor 2", "--sweep-num-warmups-factor: needs --sweep-max-concurrency"},
-		{"--sweep-max-concurrency 9 --sweep-num-warmups-factor -2", "--sweep-num-warmups-factor -2: must be at least 1"},
+		{"--sweep-max-concurrency 9 --sweep-num-warmups-factor -2", "-num-warmups-factor -2: must be at least 1"},
 		{"--preset mlperf-llama2-70b-server", "needs --request-rate or --sweep-request-rate or --find"},
 		{"--preset mlperf-llama2-server --request-rate 1", "did you mean"},
 		{"--sweep-num-prompts-factor 2", "--sweep-num-prompts-factor: needs --sweep-max-concurrency"},

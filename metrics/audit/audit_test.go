@@ -504,8 +504,8 @@ func TestPreset(t *testing.T) {
 	var r metrics.Report
 	without := len(audit.Of(&r).Beside)
 	for changed, want := range map[string]audit.Check{
-		"":                        {Name: "preset p", Outcome: audit.Valid, Figure: "its flags", Rule: "S"},
-		"--seed":                  {Name: "preset p", Outcome: audit.Invalid, Figure: "changed by --seed", Rule: "S"},
+		"":                        {Name: "preset p", Outcome: audit.Valid, Figure: "flags as published", Rule: "S"},
+		"--seed":                  {Name: "preset p", Outcome: audit.Invalid, Figure: "--seed", Rule: "S"},
 		strings.Repeat("x", 1000): {Name: "preset p", Outcome: audit.Invalid, Figure: "", Rule: "S"},
 	} {
 		r.Plan.Preset = &metrics.Preset{Name: "p", Source: "S", Changed: strings.Fields(changed)}

@@ -91,9 +91,9 @@ func preset(r *metrics.Report) []Check {
 	if p == nil {
 		return nil
 	}
-	figure := "its flags"
+	figure := "flags as published"
 	if len(p.Changed) > 0 {
-		figure = "changed by " + strings.Join(p.Changed, ", ")
+		figure = strings.Join(p.Changed, ", ")
 	}
 	clean := func(s string) string { return text.Fit(text.Clean(s), longestReason) }
 	return []Check{{clean("preset " + p.Name), outcomeOf(len(p.Changed) == 0), clean(figure), clean(p.Source)}}

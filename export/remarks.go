@@ -30,8 +30,8 @@ func RemarkLines(r metrics.Report) []string {
 func remarksOn(r *metrics.Report, width int, lists bool) string {
 	t := remarks{r: r, width: width, lists: lists}
 	for _, about := range []func(){
-		t.completeness, t.asked, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations,
-		t.pacing, t.failures, t.refusals, t.firstChunk, t.vllm, t.tokens,
+		t.completeness, t.asked, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache,
+		t.conversations, t.pacing, t.failures, t.refusals, t.firstChunk, t.vllm, t.tokens,
 		t.tokensOfChunks, t.peak, t.tooFew, t.client, t.steady,
 		t.gpus, t.gates,
 	} {

@@ -100,7 +100,8 @@ func TestRemarkOnWhatWasAsked(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	r.Plan.Preset.Changed = []string{"--seed changed", "--max-gap missing"}
-	if got := Remarks(r); !strings.Contains(got, "\nPreset p: --seed changed, --max-gap missing, so this is not the load of S.") {
+	got := Remarks(r)
+	if !strings.Contains(got, "\nPreset p: --seed changed, --max-gap missing, so this is not the load of S.") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -116,45 +116,51 @@ func (w *workload) requests(f *pflag.FlagSet) int {
 	return w.samples * int(min(times, float64(math.MaxInt32/w.samples)))
 }
 
-// changes are the words on each flag by which the user left the rules of a published preset. The loads of a series and their
-// requests are not among them, as long as the requests are those that the load asks for.
-func (w *workload) changes(flags *argv.Flags) (names []string) {
-	f, was := flags.All(), map[string]string{}
+// changes are the words on each flag by which the user left the rules of a published preset. The loads of a series and
+// their requests are not among them, as long as the requests are those that the load asks for.
+func (w *workload) changes(flags *argv.Flags) (words []string) {
+	f, given := flags.All(), map[string]string{}
 	for _, v := range flags.Values() {
-		was[v.Name] = strings.Join(v.Texts, " ")
+		given[v.Name] = strings.Join(v.Texts, " ")
 	}
 	number := func(name string) int {
 		n, _ := strconv.Atoi(f.Lookup(name).Value.String())
 		return n
 	}
-	add := func(name string) {
-		if name = "--" + name + " changed"; !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
+	var names []string
 	for _, s := range w.set {
-		count, perUser := strings.CutSuffix(strings.TrimPrefix(s.flag, "sweep-"), "-factor")
-		by, byOther := was[s.flag]
-		factor, _ := strconv.Atoi(s.value)
-		switch {
-		case perUser && number("max-concurrency") > 0:
-			if number(count) != factor*number("max-concurrency") {
-				add(count)
-			}
-		case byOther && by != s.value && !strings.HasPrefix(s.flag, "sweep-"):
-			add(s.flag)
-		}
-		for _, other := range s.unless {
-			if _, given := was[other]; given && !perUser && other != "max-concurrency" {
-				add(other)
-			}
-		}
+		names = append(names, s.left(given, number)...)
 	}
 	if n := w.requests(f); n > 0 && (number("num-prompts") < n || number("num-prompts")%w.samples != 0) {
-		add("num-prompts")
+		names = append(names, "num-prompts")
+	}
+	for _, name := range names {
+		if word := "--" + name + " changed"; !slices.Contains(words, word) {
+			words = append(words, word)
+		}
 	}
 	if w.samples > 0 && f.Lookup("dataset-path").Value.String() == "" {
-		names = append(names, "--dataset-path missing")
+		words = append(words, "--dataset-path missing")
+	}
+	return words
+}
+
+// left are the flags among those given by which a setting does not hold. Number is the value of a flag.
+func (s *setting) left(given map[string]string, number func(string) int) (names []string) {
+	count, perUser := strings.CutSuffix(strings.TrimPrefix(s.flag, "sweep-"), "-factor")
+	if users := number("max-concurrency"); perUser && users > 0 {
+		if factor, _ := strconv.Atoi(s.value); number(count) != factor*users {
+			names = append(names, count)
+		}
+		return names
+	}
+	if by, own := given[s.flag]; own && by != s.value && !strings.HasPrefix(s.flag, "sweep-") {
+		names = append(names, s.flag)
+	}
+	for _, other := range s.unless {
+		if _, own := given[other]; own && other != "max-concurrency" && !perUser {
+			names = append(names, other)
+		}
 	}
 	return names
 }

@@ -61,7 +61,7 @@ func (t *remarks) asked() {
 		t.add("%s.", text.Fit(text.Clean(left), longestWords))
 	}
 	if p := t.r.Plan.Preset; p != nil && len(p.Changed) > 0 {
-		t.add("%s.", text.Fit(text.Clean(fmt.Sprintf("Preset %s: %s, so this is not the load of %s", p.Name,
+		t.add("%s.", text.Fit(text.Clean(fmt.Sprintf("Preset %s: %s, so the rules of %s are not kept", p.Name,
 			strings.Join(p.Changed, ", "), p.Source)), longestWords))
 	}
 }

@@ -101,7 +101,7 @@ func TestRemarkOnWhatWasAsked(t *testing.T) {
 	}
 	r.Plan.Preset.Changed = []string{"--seed changed", "--max-gap missing"}
 	got := Remarks(r)
-	if !strings.Contains(got, "\nPreset p: --seed changed, --max-gap missing, so this is not the load of S.") {
+	if !strings.Contains(got, "\nPreset p: --seed changed, --max-gap missing, so the rules of S are not kept.") {
 		t.Errorf("got %q", got)
 	}
 }

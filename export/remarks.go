@@ -30,8 +30,8 @@ func RemarkLines(r metrics.Report) []string {
 func remarksOn(r *metrics.Report, width int, lists bool) string {
 	t := remarks{r: r, width: width, lists: lists}
 	for _, about := range []func(){
-		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.users, t.proxy, t.cache,
-		t.conversations, t.pacing, t.failures, t.content, t.firstChunk, t.vllm, t.tokens,
+		t.completeness, t.asked, t.steering, t.confirmation, t.objectives, t.slotWaits, t.users, t.proxy,
+		t.cache, t.conversations, t.pacing, t.failures, t.content, t.firstChunk, t.vllm, t.tokens,
 		t.tokensOfChunks, t.peak, t.tooFew, t.client, t.steady,
 		t.gpus, t.gates,
 	} {
@@ -50,6 +50,20 @@ type remarks struct {
 
 func (t *remarks) add(format string, args ...any) {
 	t.text += text.Wrap(fmt.Sprintf(format, args...), t.width)
+}
+
+// longestWords is the room for words of the plan.
+const longestWords = 400
+
+// asked reports what was left out of the data set, and where a run is not as the preset's source has it.
+func (t *remarks) asked() {
+	if left := t.r.Plan.LeftOut; left != "" {
+		t.add("%s.", text.Fit(text.Clean(left), longestWords))
+	}
+	if p := t.r.Plan.Preset; p != nil && len(p.Changed) > 0 {
+		t.add("%s.", text.Fit(text.Clean(fmt.Sprintf("Preset %s: %s, so the rules of %s are not kept", p.Name,
+			strings.Join(p.Changed, ", "), p.Source)), longestWords))
+	}
 }
 
 // completeness reports requests and lines that are missing: at the end of the run, in the warm-up, in the journal.

@@ -91,6 +91,21 @@ func TestRemarkOnUnsentRequests(t *testing.T) {
 	}
 }
 
+// What was left out of the data set, and what is not as a published preset has it, is said.
+func TestRemarkOnWhatWasAsked(t *testing.T) {
+	r := metrics.Report{Plan: metrics.Plan{LeftOut: "--max-model-len 9: 1 of 2\x1b[2J",
+		Preset: &metrics.Preset{Name: "p", Source: "S"}}}
+	if got := Remarks(r); !strings.HasPrefix(got, "\n--max-model-len 9: 1 of 2") || strings.Count(got, "\n") != 2 ||
+		strings.Contains(got, "\x1b") {
+		t.Errorf("got %q", got)
+	}
+	r.Plan.Preset.Changed = []string{"--seed changed", "--max-gap missing"}
+	got := Remarks(r)
+	if !strings.Contains(got, "\nPreset p: --seed changed, --max-gap missing, so the rules of S are not kept.") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestNoRemarks(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Rate = metrics.Rate(inf) // all requests are due at once

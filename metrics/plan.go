@@ -38,6 +38,8 @@ type Plan struct {
 	Command []string `json:"command"`
 	// Spec is what was asked for by command line and file, flag by flag, secrets hidden; nil for unknown.
 	Spec []Setting `json:"spec,omitempty"`
+	// Preset is the published one that was asked for; nil for none.
+	Preset *Preset `json:"preset,omitempty"`
 	// Started is the wall-clock time of offset 0.
 	Started time.Time `json:"started"`
 
@@ -60,6 +62,7 @@ type Plan struct {
 	Tokenizer string `json:"tokenizer,omitempty"`
 	// Dataset as text for a person, and the source of its token counts.
 	Dataset     string      `json:"dataset"`
+	LeftOut     string      `json:"left_out,omitempty"` // requests that were too long, as text; "" for none
 	InputSource TokenSource `json:"input_token_source"`
 	// Cache describes the measure against prompts of earlier runs in the prefix cache; "" for none.
 	Cache     string `json:"cache,omitempty"`
@@ -135,6 +138,14 @@ type Plan struct {
 	// Definitions name the rule of the clocks (see TimingRule) and describe the rules in force: success, clocks,
 	// stamps.
 	Definitions map[string]string `json:"definitions,omitempty"`
+}
+
+// Preset is a set of flags that keeps the rules of a benchmark which others publish. Source names these rules, Changed
+// each flag by which the user left them, with how: "--seed changed".
+type Preset struct {
+	Name    string   `json:"name"`
+	Source  string   `json:"source"`
+	Changed []string `json:"changed,omitempty"`
 }
 
 // Conversations describe requests that are turns of conversations.

@@ -17,7 +17,7 @@ import (
 
 // tasks are the pages that are written by task.
 var tasks = []string{"install", "first-run", "saturation", "compare", "ci", "sweeps", "share", "from-vllm", "limits",
-	"fleet", "users", "replicas", "answers"}
+	"fleet", "users", "replicas", "answers", "presets"}
 
 // asksCode asks for the exit code of the command before it.
 const asksCode = "$ echo $?"

@@ -128,13 +128,15 @@ func (p *points) print() error {
 		title := strings.TrimSuffix("Multi-run Summary, "+at.Label, ", ")
 		summary += export.RunsSpread(title, same)
 	}
+	frontier, err := "", error(nil)
 	if series.Swept() != "" {
-		summary += export.RunsSummary(done, series.Extra)
+		frontier, err = sweep.Frontier(done)
+		summary += export.RunsSummary(done, series.Extra) + frontier
 	} else {
 		summary += control(&p.asked.Preset, done)
 	}
-	_, err := io.WriteString(p.env.Stdout, summary)
-	return err
+	_, unwritten := io.WriteString(p.env.Stdout, summary)
+	return errors.Join(err, unwritten)
 }
 
 // control compares the run of a preset with its control, where both were made once; "" for others.

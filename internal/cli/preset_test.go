@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"benchtop/internal/session"
@@ -66,6 +67,21 @@ func TestLongDocumentQA(t *testing.T) {
 		"--no-save").expect(t, session.ExitFine,
 		"long_document_qa: 8 prompts of 300 words, 10 output tokens, each 2 times (random)", "occurrence 1     8",
 		"occurrence 2     8")
+}
+
+// The report of agents says what the cap of the context left out, and which rules of the preset are not kept.
+func TestAgentX(t *testing.T) {
+	t.Parallel()
+	r := benchtop("serve", "--base-url", simulated(t, nil), "--preset", "agentx", "--dataset-path",
+		"testdata/examples/sessions.jsonl", "--max-active-conversations", "2", "--max-model-len", "850",
+		"--num-prompts", "8", "--max-gap", "1ms", "--no-save")
+	r.expect(t, session.ExitFine)
+	for _, want := range []string{"--max-model-len 850: 4 of 8 requests are left out",
+		"Preset agentx: --max-gap changed, --num-prompts changed"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
 }
 
 // The words of a server that does not heed priorities are the error, in the body and in a header.

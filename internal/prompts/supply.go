@@ -19,6 +19,7 @@ type Supply struct {
 	Sharing    *datasets.Sharing     // of the prompts of the run
 	First      datasets.Conversation // with its first prompt made
 	Notes      []string
+	LeftOut    string // says how many requests --max-model-len left out, "" for none
 
 	ahead *Prefetcher
 }
@@ -34,6 +35,7 @@ func (x *Supply) shorten(l *limit, timed bool) error {
 		return nil
 	}
 	x.Tokenizing.note(note)
+	x.LeftOut = note
 	if !all {
 		if timed {
 			return usage.Errorf("--max-model-len %d: the trace is too long to leave requests out; "+

@@ -354,7 +354,7 @@ func (o *preparation) plan(requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: Version(), Command: o.Command, Spec: o.Settings(),
 		ModelID: m.Root, Context: m.Context, Tokenizer: drawn.Tokenizing.Name, SkipTokenizer: o.Prompts.Tokens.Skip,
-		Dataset: drawn.About, InputSource: drawn.Tokenizing.Counted,
+		Dataset: drawn.About, LeftOut: drawn.LeftOut, InputSource: drawn.Tokenizing.Counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&drawn.First.Turns[0]),
 		Detailed: o.Save.Detailed, CacheHit: o.CacheHit.Share,
 	}
@@ -362,6 +362,7 @@ func (o *preparation) plan(requests int, load *loadgen.Options) metrics.Plan {
 	o.Request.Plan(&p)
 	o.Report.Plan(&p)
 	o.GPUs.Plan(&p)
+	o.Preset.Plan(&p)
 	o.Client.Plan(&p, o.Server.Protocol)
 	if p.Conversations = o.Prompts.Conversations(drawn); p.Conversations != nil {
 		p.Conversations.Active = o.Load.Active

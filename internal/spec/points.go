@@ -19,7 +19,7 @@ import (
 // Series make several runs from one command line: the sweeps and repetitions of vLLM's Rust client.
 type Series struct {
 	users, rates, percentiles string
-	factor, Runs              int
+	prompts, warmups, Runs    int
 
 	Points []Point   // of the flags, at least one; those of a preset are there before
 	Extra  []float64 // the parsed percentiles
@@ -39,8 +39,10 @@ const MostPoints = 1000
 func (o *Series) define(f *pflag.FlagSet) {
 	f.StringVar(&o.users, "sweep-max-concurrency", "",
 		"one run for each of these values of --max-concurrency, as 1,10,50, and a summary of all")
-	f.IntVar(&o.factor, "sweep-num-prompts-factor", 0,
+	f.IntVar(&o.prompts, "sweep-num-prompts-factor", 0,
 		"with --sweep-max-concurrency: requests of a run, as a multiple of its concurrency")
+	f.IntVar(&o.warmups, "sweep-num-warmups-factor", 0,
+		"with --sweep-max-concurrency: warm-up requests of a run, as a multiple of its concurrency")
 	f.StringVar(&o.rates, "sweep-request-rate", "",
 		"one run for each of these values of --request-rate, as 1,10,inf, and a summary of all")
 	f.StringVar(&o.percentiles, "sweep-summary-percentiles", "",
@@ -67,8 +69,10 @@ func (o *Series) Swept() string {
 func (o *Series) check() (p usage.Problems) {
 	p.BadIf(o.users != "" && o.rates != "",
 		"--sweep-max-concurrency and --sweep-request-rate: choose one; 'benchtop sweep serve' combines parameters")
-	p.BadIf(o.factor != 0 && o.users == "", "--sweep-num-prompts-factor: needs --sweep-max-concurrency")
-	p.BadIf(o.factor < 0, "--sweep-num-prompts-factor %d: must be at least 1", o.factor)
+	for _, f := range o.factors() {
+		p.BadIf(f.by != 0 && o.users == "", "--sweep-%s-factor: needs --sweep-max-concurrency", f.flag)
+		p.BadIf(f.by < 0, "--sweep-%s-factor %d: must be at least 1", f.flag, f.by)
+	}
 	p.BadIf(o.percentiles != "" && o.Swept() == "",
 		"--sweep-summary-percentiles: needs --sweep-max-concurrency or --sweep-request-rate")
 	p.BadIf(o.Runs < 1 || o.Runs > MostPoints, "--num-runs %d: must be from 1 to %d", o.Runs, MostPoints)
@@ -88,6 +92,16 @@ func (o *Series) check() (p usage.Problems) {
 	return p
 }
 
+// factor sets a flag to a multiple of the concurrency, unless it is 0.
+type factor struct {
+	flag string
+	by   int
+}
+
+func (o *Series) factors() []factor {
+	return []factor{{"num-prompts", o.prompts}, {"num-warmups", o.warmups}}
+}
+
 func (o *Series) addUsers(p *usage.Problems) {
 	for item := range strings.SplitSeq(o.users, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(item))
@@ -96,11 +110,12 @@ func (o *Series) addUsers(p *usage.Problems) {
 			continue
 		}
 		at := Point{Label: fmt.Sprintf("concurrency=%d", n), set: []argv.Value{argv.To("max-concurrency", n)}}
-		if o.factor > 0 {
-			if n > math.MaxInt32/o.factor {
-				p.Bad("--sweep-num-prompts-factor %d: %d times that are too many requests", o.factor, n)
+		for _, f := range o.factors() {
+			if f.by > 0 {
+				p.BadIf(n > math.MaxInt32/f.by, "--sweep-%s-factor %d: %d times that are too many requests", f.flag,
+					f.by, n)
+				at.set = append(at.set, argv.To(f.flag, n*f.by))
 			}
-			at.set = append(at.set, argv.To("num-prompts", n*o.factor))
 		}
 		o.Points = append(o.Points, at)
 	}
@@ -137,8 +152,8 @@ func (o *Series) name(save *files.Options) {
 // Runs are those that are asked for, in their order, each with what is asked of it alone.
 func (o *Spec) Runs() (singles []*Spec, err error) {
 	values := slices.DeleteFunc(o.Values(), func(v argv.Value) bool {
-		return slices.Contains([]string{"sweep-max-concurrency", "sweep-num-prompts-factor", "sweep-request-rate",
-			"sweep-summary-percentiles", "num-runs"}, v.Name)
+		return slices.Contains([]string{"sweep-max-concurrency", "sweep-num-prompts-factor",
+			"sweep-num-warmups-factor", "sweep-request-rate", "sweep-summary-percentiles", "num-runs"}, v.Name)
 	})
 	if o.Preset.Chosen != nil && len(o.Series.Points) > 1 && o.Series.Swept() == "" {
 		values = append(values, argv.To("no-control", true)) // each is one of the two

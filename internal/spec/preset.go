@@ -20,6 +20,11 @@ type workload struct {
 	// label and control name the run and its control; control is "" for none. change sets the control apart.
 	label, Control string
 	change         argv.Value
+	// source names the rules of a workload that others publish with, "" for none; needs are flags of which one has to
+	// be given, and samples those of a data set that is sent as a whole, 0 for no such rule.
+	source  string
+	needs   []string
+	samples int
 }
 
 // setting is a flag of a preset, which stays away where the user gave one of some others.
@@ -28,7 +33,10 @@ type setting struct {
 	unless      []string
 }
 
-var workloads = []workload{
+var workloads = slices.Concat(scripts, published())
+
+// scripts are workloads that vLLM has a script for.
+var scripts = []workload{
 	{
 		name: "prefix-caching", about: "prompts that come again, with the server's prefix cache and without",
 		set: []setting{
@@ -79,14 +87,17 @@ type Preset struct {
 	name      string
 	noControl bool
 	Chosen    *workload // nil for none
+	changed   []string  // flags by which the user left the rules of a published one
 }
 
 func (o *Preset) define(f *pflag.FlagSet) {
 	var list []string
-	for _, p := range workloads {
+	for _, p := range scripts {
 		list = append(list, fmt.Sprintf("%s (%s)", p.name, p.about))
 	}
-	f.StringVar(&o.name, "preset", "", "flags for a workload, which others replace: "+strings.Join(list, ", "))
+	f.StringVar(&o.name, "preset", "", "flags for a workload, which others replace: "+strings.Join(list, ", ")+
+		"; or of a benchmark that others publish ('benchtop docs presets'): inferencex-8k1k, agentx, vllm-sharegpt, "+
+		"mlperf-llama3.1-8b-server and their like")
 	argv.Words(f, "preset", metrics.Each(workloads, func(w workload) string { return w.name })...)
 	f.BoolVar(&o.noControl, "no-control", false, "leave out the control run of a preset")
 }
@@ -112,15 +123,33 @@ func (o *Preset) apply(flags *argv.Flags, points *Series) (p usage.Problems) {
 	controlled := o.Chosen.Control != "" && !o.noControl && points.Swept() == "" && points.at == nil
 	p.BadIf(controlled && given(change.Name), "--%s: the control run of --preset %s sets it; add --no-control",
 		change.Name, o.name)
+	p = append(p, o.Chosen.lack(given)...)
 	var set []argv.Value
 	for _, s := range o.Chosen.set {
 		if !slices.ContainsFunc(s.unless, given) {
-			set = append(set, argv.To(s.flag, s.value))
+			v := argv.To(s.flag, s.value)
+			if _, words := flags.All().Lookup(s.flag).Annotations[argv.Variadic]; words {
+				v.Texts = strings.Fields(s.value)
+			}
+			set = append(set, v)
 		}
 	}
+	if n := o.Chosen.requests(flags.All()); n > 0 {
+		set = append(set, argv.To("num-prompts", n))
+	}
 	p = append(p, flags.Preset(set...)...)
+	if o.Chosen.source != "" {
+		o.changed = o.Chosen.changes(flags)
+	}
 	if controlled {
 		points.Points = []Point{{Label: o.Chosen.label}, {Label: o.Chosen.Control, set: []argv.Value{change}}}
 	}
 	return p
+}
+
+// Plan writes into a plan which published preset was asked for, and what was changed in it.
+func (o *Preset) Plan(p *metrics.Plan) {
+	if o.Chosen != nil && o.Chosen.source != "" {
+		p.Preset = &metrics.Preset{Name: o.name, Source: o.Chosen.source, Changed: o.changed}
+	}
 }

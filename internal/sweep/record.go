@@ -140,7 +140,8 @@ func (r Record) Figures() grid.Figures {
 		MedianTPOT: r.Number("median_tpot_ms"), P99TPOT: r.Number("p99_tpot_ms"), P99ITL: r.Number("p99_itl_ms"),
 		MedianE2EL: r.Number("median_e2el_ms"), P99E2EL: r.Number("p99_e2el_ms"), Goodput: r.Number("request_goodput"),
 	}
-	f.PerUser, f.PerGPU = grid.UserSpeed(r.field), f.OutputThroughput/r.gpus()
+	gpus, _ := r.gpus()
+	f.PerUser, f.PerGPU = grid.UserSpeed(r.field), f.OutputThroughput/gpus
 	return f
 }
 
@@ -150,8 +151,11 @@ func FiguresOf(r metrics.Report) (grid.Figures, error) {
 	if err := export.JSON(&result, r); err != nil {
 		return grid.Figures{}, err
 	}
-	f := Record{jsonscan.Dict(result.Bytes())}.Figures()
-	f.PerGPU = math.NaN() // a report does not tell the GPUs of its server
+	record := Record{jsonscan.Dict(result.Bytes())}
+	f := record.Figures()
+	if _, said := record.gpus(); !said { // by --metadata; a report by itself does not tell the GPUs of its server
+		f.PerGPU = math.NaN()
+	}
 	return f, nil
 }
 
@@ -172,9 +176,9 @@ func (r Record) field(key string) (v float64, said bool) {
 	return number(raw), raw != nil
 }
 
-// gpus is the number of GPUs by the parallel sizes.
-func (r Record) gpus() float64 {
-	n, _ := grid.GPUs(func(key string) float64 {
+// gpus is the number of GPUs by the parallel sizes, and whether there is one.
+func (r Record) gpus() (n float64, said bool) {
+	return grid.GPUs(func(key string) float64 {
 		for _, m := range r.Item {
 			if dashed(m.Name) == dashed(key) {
 				return r.Number(m.Name)
@@ -182,5 +186,4 @@ func (r Record) gpus() float64 {
 		}
 		return math.NaN()
 	})
-	return n
 }

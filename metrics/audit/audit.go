@@ -36,7 +36,8 @@ type Audit struct {
 	Outcome Outcome
 	// Checks by outcome, those that decide first.
 	Checks []Check
-	// Beside are rules of MLPerf Inference, which take requests as independent. They do not count.
+	// Beside are the rules of a published preset, and of MLPerf Inference, which take requests as independent. They do
+	// not count.
 	Beside []Check
 }
 
@@ -54,7 +55,7 @@ type finding struct {
 
 // Of audits a run.
 func Of(r *metrics.Report) Audit {
-	a := Audit{Outcome: Valid, Beside: mlperf(r)}
+	a := Audit{Outcome: Valid, Beside: append(preset(r), mlperf(r)...)}
 	for _, c := range checks {
 		f := c.of(r)
 		a.Checks = append(a.Checks, Check{c.name, f.Outcome, f.figure, cmp.Or(f.tell, c.rule)})

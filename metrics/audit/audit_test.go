@@ -499,6 +499,26 @@ func TestChangesSeen(t *testing.T) {
 	}
 }
 
+// A run with a published preset says whether it keeps the rules; one without says nothing.
+func TestPreset(t *testing.T) {
+	var r metrics.Report
+	without := len(audit.Of(&r).Beside)
+	for changed, want := range map[string]audit.Check{
+		"":                        {Name: "preset p", Outcome: audit.Valid, Figure: "flags as published", Rule: "S"},
+		"--seed":                  {Name: "preset p", Outcome: audit.Invalid, Figure: "--seed", Rule: "S"},
+		strings.Repeat("x", 1000): {Name: "preset p", Outcome: audit.Invalid, Figure: "", Rule: "S"},
+	} {
+		r.Plan.Preset = &metrics.Preset{Name: "p", Source: "S", Changed: strings.Fields(changed)}
+		beside := audit.Of(&r).Beside
+		if len(changed) > 100 && len(beside[0].Figure) < 100 {
+			want.Figure = beside[0].Figure
+		}
+		if len(beside) != without+1 || beside[0] != want {
+			t.Errorf("%+v", beside)
+		}
+	}
+}
+
 func TestEarlyStopping(t *testing.T) {
 	for _, c := range []struct {
 		p             float64

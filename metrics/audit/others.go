@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"sort"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mathext"
@@ -86,6 +87,20 @@ const (
 	leastRun       = 10 * time.Minute
 	overFewest     = 1
 )
+
+// preset says whether a run keeps the flags of the published preset that it names.
+func preset(r *metrics.Report) []Check {
+	p := r.Plan.Preset
+	if p == nil {
+		return nil
+	}
+	figure := "flags as published"
+	if len(p.Changed) > 0 {
+		figure = strings.Join(p.Changed, ", ")
+	}
+	clean := func(s string) string { return text.Fit(text.Clean(s), longestReason) }
+	return []Check{{clean("preset " + p.Name), outcomeOf(len(p.Changed) == 0), clean(figure), clean(p.Source)}}
+}
 
 // mlperf are rules of MLPerf Inference: its minimum duration, and early stopping, by which t of n requests over a limit
 // are few enough for its percentile p if I(p; n-t, t+1) <= 1 - c, with the regularized incomplete beta function I and

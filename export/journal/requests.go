@@ -77,17 +77,7 @@ func (l *line) request(q *metrics.Request) {
 	} else if q.IdealKnown {
 		l.putWhole("ideal_tokens", int64(q.IdealTokens))
 	}
-	if v := q.ReasoningTokens; !l.reads() && v >= 0 {
-		l.putWhole("reasoning_tokens", int64(v))
-	} else if l.reads() {
-		if l.count("reasoning_tokens", &q.ReasoningTokens); l.o.Get("reasoning_tokens") == nil {
-			q.ReasoningTokens = -1
-		}
-	}
-	l.count("draft_tokens", &q.DraftTokens)
-	l.count("accepted_tokens", &q.AcceptedTokens)
-	l.count("calls", &q.Calls)
-	l.moment("first_call_us", &q.FirstCall)
+	l.content(q)
 	l.moment("server_queue_us", &q.ServerQueue)
 	l.moment("server_prefill_us", &q.ServerPrefill)
 	l.count("max_tokens", &q.MaxTokens)
@@ -111,6 +101,21 @@ func (l *line) request(q *metrics.Request) {
 	if l.reads() || q.Retries.Sum() > 0 {
 		l.moment("last_try_us", &q.LastTry)
 	}
+}
+
+// content is what the answer holds beside its text.
+func (l *line) content(q *metrics.Request) {
+	if v := q.ReasoningTokens; !l.reads() && v >= 0 {
+		l.putWhole("reasoning_tokens", int64(v))
+	} else if l.reads() {
+		if l.count("reasoning_tokens", &q.ReasoningTokens); l.o.Get("reasoning_tokens") == nil {
+			q.ReasoningTokens = -1
+		}
+	}
+	l.count("draft_tokens", &q.DraftTokens)
+	l.count("accepted_tokens", &q.AcceptedTokens)
+	l.count("calls", &q.Calls)
+	l.moment("first_call_us", &q.FirstCall)
 }
 
 // chunks writes the chunks, or reads those that cutChunks left in the line.

@@ -222,24 +222,23 @@ func (x *exchange) rest(d time.Duration) bool {
 	}
 }
 
-// turnedAway is the reason for which a request may be tried again, false for none.
-func turnedAway(q *metrics.Request, refused bool) (reason int, ok bool) {
-	switch {
-	case q.Failure == metrics.FailedConnect:
-		return metrics.Refused, refused
-	case q.Failure == metrics.FailedStatus && q.Status == http.StatusTooManyRequests:
-		return metrics.TooManyRequests, true
-	case q.Failure == metrics.FailedStatus && q.Status == http.StatusServiceUnavailable:
-		return metrics.Unavailable, true
-	}
-	return 0, false
+// turnedAway are the reasons for another try by the status of an answer.
+var turnedAway = map[int]int{
+	http.StatusTooManyRequests: metrics.TooManyRequests, http.StatusServiceUnavailable: metrics.Unavailable,
 }
 
 // again waits as the user does before another try; false where there is none. The outcome is then that of the last try,
 // or that the user left.
 func (x *exchange) again() bool {
 	u, q, h := &x.engine.options.Users, x.q, &x.user
-	reason, ok := turnedAway(q, errors.Is(x.problem, syscall.ECONNREFUSED))
+	reason, ok := turnedAway[q.Status]
+	switch q.Failure {
+	case metrics.FailedStatus:
+	case metrics.FailedConnect:
+		reason, ok = metrics.Refused, errors.Is(x.problem, syscall.ECONNREFUSED)
+	default:
+		ok = false
+	}
 	if tries := 1 + q.Retries.Sum(); !ok || !h.active || u.Tries < 2 {
 		return false
 	} else if tries >= u.Tries {

@@ -1,5 +1,18 @@
 package metrics
 
+import "strings"
+
+// Users are the flags of what users do other than wait, "" for none.
+func (p *Plan) Users() string {
+	var all []string
+	for _, of := range [][2]string{{"abandon", p.Abandon}, {"retry", p.Retry}, {"read-rate", p.ReadRate}} {
+		if of[1] != "" {
+			all = append(all, of[0]+" "+of[1])
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // LoopUsers is the number of users of a closed loop: as many as there may be at once, and no more than there are
 // conversations, or requests, for them.
 func (p *Plan) LoopUsers() int {

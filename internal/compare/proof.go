@@ -212,6 +212,7 @@ func differences(a, b []metrics.Report) (all []Difference) {
 		{"prompts", func(r *metrics.Report) string { return r.Plan.Dataset }},
 		{"part of the load", func(r *metrics.Report) string { return cmp.Or(r.Plan.Part.String(), "all") }},
 		{"prefix cache", func(r *metrics.Report) string { return r.Plan.Cache }},
+		{"users", func(r *metrics.Report) string { return cmp.Or(r.Plan.Users(), "wait") }},
 	} {
 		x, y := joined(a, of.text), joined(b, of.text)
 		if x != y && x != "" && y != "" {

@@ -134,3 +134,17 @@ func TestPartAgainstWhole(t *testing.T) {
 		t.Errorf("a run differs from itself in %s", d.What)
 	}
 }
+
+// Users who leave, try again or read slowly are a difference of the runs, and not of the server.
+func TestUsersDiffer(t *testing.T) {
+	plain, others := metrics.Report{}, metrics.Report{}
+	others.Plan.Retry, others.Plan.ReadRate = "backoff,tries=5,most=30s", "4KB/s"
+	found := differences([]metrics.Report{plain}, []metrics.Report{others})
+	i := slices.IndexFunc(found, func(d Difference) bool { return d.What == "users" })
+	if i < 0 || found[i].A != "wait" || found[i].B != "retry backoff,tries=5,most=30s, read-rate 4KB/s" {
+		t.Errorf("%+v", found)
+	}
+	if found := differences([]metrics.Report{others}, []metrics.Report{others}); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+}

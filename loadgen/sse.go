@@ -117,6 +117,11 @@ func (p *sseParser) endLine(line []byte, emit func(name, data []byte) error) err
 	if p.lines {
 		return emit(nil, line)
 	}
+	return p.endField(line, emit)
+}
+
+// endField takes a line that is not empty.
+func (p *sseParser) endField(line []byte, emit func(name, data []byte) error) error {
 	field, value, _ := bytes.Cut(line, []byte{':'})
 	value = bytes.TrimPrefix(value, []byte{' '})
 	switch string(field) {

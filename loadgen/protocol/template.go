@@ -25,6 +25,9 @@ const (
 
 // Event reads an event of a stream by a protocol, of which all events of the answer are.
 func (r *Reader) Event(p Protocol, data []byte) (Message, error) {
+	if r.Tokens != nil {
+		return p.Event(r, data) // which a template does not have
+	}
 	t := &r.template
 	if m, ok := t.read(data); ok {
 		return m, nil

@@ -52,7 +52,8 @@ http://b:1 0     1.00     2.00  25 %   0.00        -
 		}
 	}
 	for _, want := range []string{`"by": "server", "header": null, "places": [{"place": "http://a:1", "completed": 2`,
-		`"by": "engine", "header": null, "engines": [{"name": "http://a:1 0", "running": 3`, `"pieces": 0, "longer": 15`} {
+		`"by": "engine", "header": null, "engines": [{"name": "http://a:1 0", "running": 3`,
+		`"pieces": 0, "longer": 15`} {
 		if got := resultJSON(t, r); !strings.Contains(got, want) {
 			t.Errorf("%s is not in %s", want, got)
 		}

@@ -88,13 +88,8 @@ func TestFields(t *testing.T) {
 			t.Errorf("full length %t: %s, want %s", c.full, got, c.want)
 		}
 	}
-<<<<<<< HEAD
-	shared := must(flagsOf(t, "http://127.0.0.1:1",
-		"--lora-modules a=b=3 b=1 --lora-assignment round-robin", atOnce(4)))
-=======
 	shared := must(flagsOf(t, "http://127.0.0.1:1", "--lora-modules a=b=3 b=1 --lora-assignment round-robin",
 		atOnce(4)))
->>>>>>> h4-slow
 	if got := strings.Join(shared.requests.LoRA, " "); got != "a=b b" {
 		t.Errorf("modules %s", got)
 	}

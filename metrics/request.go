@@ -289,9 +289,10 @@ func (r *Request) OK() bool { return r.Failure == "" && r.Done != Never }
 
 // Undecided reports whether the outcome says nothing of the server: the end of the run cut the request, or its user
 // left while the answer came. A user who left without a token waited too long: that is no failure, and no good request.
-func (r *Request) Undecided() bool {
-	return r.Failure == Cancelled || r.Failure == Abandoned && r.FirstChunk != Never
-}
+func (r *Request) Undecided() bool { return r.Failure == Cancelled || r.Left() }
+
+// Left reports whether the user left while the answer came.
+func (r *Request) Left() bool { return r.Failure == Abandoned && r.FirstChunk != Never }
 
 // OfUser is the request as its user felt it: from its due time. OfLastTry is its last try alone. Both share its chunks.
 func (r *Request) OfUser() *Request {

@@ -218,6 +218,8 @@ func (l *Levels) Ended(f *Summary) {
 		if f.Answered == metrics.Never {
 			l.work.count(l.work.waiting, f.LoadTime)
 		}
+	case f.Left: // the server did what came by then
+		l.work.answer(f.LoadTime, f.First, f.Last, f.Output)
 	default:
 		l.Outages.Failed(f.LoadTime, f.Done, f.Unreached)
 		l.work.count(l.work.failed, f.LoadTime)
@@ -227,10 +229,16 @@ func (l *Levels) Ended(f *Summary) {
 		return
 	}
 	v.over++
-	v.Requests++
 	if f.Sent != metrics.Never {
 		v.reached++
 	}
+	if f.Left {
+		for i := range v.tests {
+			v.tests[i].without++
+		}
+		return
+	}
+	v.Requests++
 	for i := range v.Others {
 		v.Others[i].Requests++
 	}

@@ -77,16 +77,17 @@ func (s *Sample) Ended(f *Summary) {
 	switch {
 	case f.Cancelled:
 		return
-	case f.OK:
+	case f.OK, f.Left:
 		s.levels.work.answer(f.LoadTime, f.First, f.Last, f.Output)
 	default:
 		s.levels.work.count(s.levels.work.failed, f.LoadTime)
 	}
 	if v := s.levels.at(f.LoadTime); v != nil {
 		v.over++
-		if f.OK {
+		switch {
+		case f.OK:
 			v.succeed(f)
-		} else {
+		case !f.Left:
 			v.failed++
 		}
 	}

@@ -13,7 +13,9 @@ type Summary struct {
 	// LoadTime decides to which level the request belongs; see Plan.LoadTime.
 	LoadTime      time.Duration
 	Class         string
-	OK, Cancelled bool // Cancelled: see Request.Undecided
+	OK, Cancelled bool
+	// Left: see Request.Left. Whether it would have been good is not known, for a reason that is not the server's.
+	Left bool
 
 	NoSocket  bool // the client's own system refused it
 	Unreached bool // it failed as without a server
@@ -22,8 +24,8 @@ type Summary struct {
 	// Answered is the last sign of the server after Sent, Never for none.
 	Sent, Answered, Done time.Duration
 
-	// The following are set for successes only. Wait and Whole are the times from LoadTime to the first and the last
-	// chunk, Late is the client's own lateness.
+	// The following are set for successes only, First, Last and Output also for users who left. Wait and Whole are the
+	// times from LoadTime to the first and the last chunk, Late is the client's own lateness.
 	First, Last             time.Duration
 	TTFT, Wait, Whole, Late time.Duration
 	Rest                    metrics.OtherObjectives
@@ -33,12 +35,15 @@ type Summary struct {
 // Summarize sums up a request that ended.
 func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
 	f := Summary{
-		LoadTime: p.LoadTime(q), Class: q.Class, OK: q.OK(), Cancelled: q.Undecided(),
+		LoadTime: p.LoadTime(q), Class: q.Class, OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled, Left: q.Left(),
 		NoSocket: q.Failure == metrics.FailedNoSocket, Unreached: q.Unreached(), Reached: q.Reached(),
 		Sent: q.Sent, Answered: q.Answered(), Done: q.Done,
 	}
+	if f.OK || f.Left {
+		f.First, f.Last, f.Output = q.FirstChunk, q.LastChunk, q.OutputTokens
+	}
 	if f.OK {
-		f.First, f.Last, f.TTFT, f.Output = q.FirstChunk, q.LastChunk, q.TTFT(), q.OutputTokens
+		f.TTFT = q.TTFT()
 		f.Wait, f.Whole = max(f.TTFT, q.FirstChunk-f.LoadTime), max(q.E2EL(), q.LastChunk-f.LoadTime)
 		f.Late = max(0, q.OwnLateness())
 		f.Rest = q.OtherObjectives()

@@ -286,6 +286,27 @@ func TestRequestsWithoutAnEnd(t *testing.T) {
 	}
 }
 
+// Users who leave while the answer comes leave no doubt about a load: it is not the server that decides who does.
+func TestUsersWhoLeft(t *testing.T) {
+	t.Parallel()
+	all := steady(0, 120*second, 50*ms, noisy(0, 1))
+	for i := range all {
+		if q := &all[i]; i%5 == 0 {
+			q.Failure, q.Done = metrics.Abandoned, q.FirstChunk
+			q.Chunks, q.LastChunk = q.Chunks[:1], q.FirstChunk
+		}
+	}
+	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: ttft(500), Abandon: "20%"}
+	for how, l := range map[string]metrics.LoadLevel{
+		"report": reported(t, plan, all).Levels[0], "live": liveAt(plan, all, 119*second).Levels[0],
+	} {
+		if l.Standing != metrics.LevelWithin || l.Why != "" || l.Good != l.Requests ||
+			l.Confidence < metrics.EnoughConfidence {
+			t.Errorf("%s: %q, %q, %d of %d good", how, l.Standing, l.Why, l.Good, l.Requests)
+		}
+	}
+}
+
 // A load that was proven is no higher than the one at which the server saturates.
 func TestProvenBoundsCapacity(t *testing.T) {
 	t.Parallel()

@@ -257,6 +257,7 @@ const (
 	succeeded
 	warmedUp // succeeded as a request of the warm-up
 	cancelled
+	left // its user, while the answer came
 	noSocket
 	unreached
 )
@@ -265,8 +266,10 @@ func outcomeOf(q *metrics.Request) outcome {
 	switch {
 	case q.Failure == "":
 		return succeeded
-	case q.Undecided():
+	case q.Failure == metrics.Cancelled:
 		return cancelled
+	case q.Left():
+		return left
 	case q.Failure == metrics.FailedNoSocket:
 		return noSocket
 	case q.Unreached():
@@ -357,7 +360,7 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 		e.sent = microsOf(q.Sent - e.loadTime)
 	}
 	switch sign := q.Answered(); {
-	case ok:
+	case ok, q.Left():
 		e.ttft, e.e2el, e.late = microsOf(q.TTFT()), microsOf(q.E2EL()), microsOf(q.OwnLateness())
 		e.after = microsOf(q.Done - q.LastChunk)
 		e.rest = q.OtherObjectives()
@@ -383,6 +386,7 @@ func (e *requestSummary) summary(class string) judge.Summary {
 	}
 	return judge.Summary{
 		LoadTime: e.loadTime, Class: class, OK: e.outcome == succeeded, Cancelled: e.outcome == cancelled,
+		Left:     e.outcome == left,
 		NoSocket: e.outcome == noSocket, Unreached: e.outcome == unreached,
 		Sent: e.loadTime + e.sent.duration(), Answered: answered, Done: done,
 		First: e.loadTime + wait, Last: e.loadTime + whole, TTFT: e.ttft.duration(), Wait: wait, Whole: whole,

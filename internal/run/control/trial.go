@@ -201,7 +201,7 @@ func (t *Trial) done(q *metrics.Request) {
 	switch {
 	case f.Cancelled:
 		t.cut++
-	case !f.OK:
+	case !f.OK && !f.Left:
 		t.failed++
 	}
 	for i := range t.tiers {
@@ -209,6 +209,8 @@ func (t *Trial) done(q *metrics.Request) {
 		case !p.open(i):
 		case f.Cancelled:
 			of.cut++
+		case f.Left:
+			t.sample.Judge(p.came, i, math.NaN())
 		default:
 			t.judge(p, i, judge.Ratio(t.plan, of.slo, q))
 		}

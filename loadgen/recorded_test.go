@@ -181,7 +181,7 @@ func names(t *testing.T, object string) (all []string) {
 // server. openai is the same as vllm.
 var syntheticBackends = []string{"openai", "openai-embeddings-clip", "openai-embeddings-vlm2vec", "infinity-embeddings",
 	"infinity-embeddings-clip",
-	"sglang", "lmdeploy", "llama.cpp", "tgi", "ollama"}
+	"sglang", "lmdeploy", "llama.cpp", "tgi"}
 
 // Answers of real servers have the facts that the recorder read from them, however their bytes are split, and requests
 // have the bodies that it sent.

@@ -55,6 +55,11 @@ def anthropic(prompt=PROMPT, n=N, **more):
     return "anthropic-messages", "/v1/messages", body | more
 
 
+def ollama(prompt=PROMPT, n=N, **more):
+    body = {"model": "tiny", "messages": [{"role": "user", "content": prompt}], "stream": True, "options": {"num_predict": n}}
+    return "ollama", "/api/chat", body | more
+
+
 def embeddings(given=PROMPT, **more):
     return "openai-embeddings", "/v1/embeddings", {"model": "tiny", "input": given, "truncate_prompt_tokens": -1} | more
 
@@ -152,6 +157,12 @@ CASES = {
         "rerank, unknown model": rerank(**NONE),
     },
     "llama rerank": {"rerank": rerank()},
+    "ollama": {
+        "lines": ollama(),
+        "lines, a long prompt": ollama(BLOCKS),
+        "lines, not a stream": ollama(stream=False),
+        "lines, unknown model": ollama(**NONE),
+    },
     "vllm whisper": {
         "transcription": transcribe(tone(1)),
         "transcription, two segments": transcribe(tone(40)),
@@ -222,6 +233,9 @@ def body_of(answer):
 
 
 def events(body):
+    if body.startswith(b"{"):
+        yield from map(json.loads, body.splitlines())
+        return
     for block in body.split(b"\n\n")[:-1]:
         data = b"".join(line[5:].strip() for line in block.split(b"\n") if line.startswith(b"data:"))
         if data and data != b"[DONE]":
@@ -253,6 +267,8 @@ def clocks(all):
     """The server's own times, as the last event has them."""
     last = all[-1].get("response", {}) | all[-1]
     theirs, timings = last.get("metrics") or {}, last.get("timings") or {}
+    if "prompt_eval_duration" in last:  # in nanoseconds
+        timings = {"prompt_ms": last["prompt_eval_duration"] / 1e6}
     return {"queue_ms": theirs.get("queue_time_ms"), "prefill_ms": theirs.get("time_to_first_token_ms", timings.get("prompt_ms"))}
 
 
@@ -301,7 +317,17 @@ def anthropic_facts(all):
     return {"text": text, "finish": reason} | tokens(given, usage.get("output_tokens"), usage.get("cache_read_input_tokens"))
 
 
+def ollama_counts(event):
+    return bool(event["message"]["content"])
+
+
+def ollama_facts(all):
+    text, last = "".join(e["message"]["content"] for e in all), all[-1]
+    return {"text": text, "finish": last["done_reason"]} | tokens(last["prompt_eval_count"], last["eval_count"], None)
+
+
 READERS = {
+    "ollama": (ollama_counts, ollama_facts),
     "vllm": (openai_counts, openai_facts),
     "openai-chat": (openai_counts, openai_facts),
     "openai-responses": (responses_counts, responses_facts),

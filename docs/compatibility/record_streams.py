@@ -56,8 +56,8 @@ def anthropic(prompt=PROMPT, n=N, **more):
 
 
 def ollama(prompt=PROMPT, n=N, **more):
-    body = {"model": "tiny", "messages": [{"role": "user", "content": prompt}], "stream": True, "options": {"num_predict": n}}
-    return "ollama", "/api/chat", body | more
+    body = {"model": "tiny", "messages": [{"role": "user", "content": prompt}], "stream": True}
+    return "ollama", "/api/chat", body | {"options": {"num_predict": n}} | more
 
 
 def embeddings(given=PROMPT, **more):

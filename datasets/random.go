@@ -31,6 +31,9 @@ type RandomOptions struct {
 	// across the end of a prefix.
 	Warm       float64
 	WarmPrefix float64
+	// WarmBlock makes the prefix of each prompt whole blocks of so many tokens, as prefix caches have them, so that
+	// prompts have the share WarmPrefix together; 0 for the share in each.
+	WarmBlock int
 
 	// Vocabulary is used when prompts are sent as token ids; a tokenizer brings its own.
 	Vocabulary Vocabulary
@@ -93,6 +96,8 @@ func (o RandomOptions) checkWarm(p *problems) {
 	case !o.PromptTokenIDs:
 		p.add("--random-cache-hit-fraction needs --prompt-token-ids: a text may be tokenized across the end of the " +
 			"common prefix")
+	case o.WarmBlock < 0 || o.WarmBlock > maxLen:
+		p.add("--random-cache-block %d must be between 0 and %d", o.WarmBlock, maxLen)
 	case o.PrefixLen > 0:
 		p.add("--random-prefix-len and --random-cache-ratio: choose one")
 	}
@@ -121,6 +126,9 @@ func (k *randomFlags) define(f Flags) {
 			"--prompt-token-ids")
 	f.Float64Var(&k.WarmPrefix, "random-cache-ratio", 0,
 		"random: share of such a prompt that is the common prefix, 0 to 1; prompt lengths include it")
+	f.IntVar(&k.WarmBlock, "random-cache-block", 0,
+		"random: make the common prefix of each prompt whole blocks of so many tokens, with the share of "+
+			"--random-cache-ratio over all prompts")
 	f.IntVar(&k.Batch, "random-batch-size", k.Batch, "prompts per request, for pooling and completions")
 	f.CountVar(k.vocabSize, "vocab-size", "draw token ids from a vocabulary of this size, without a tokenizer "+
 		"(default: the tokenizer's, otherwise ids 1000 to 31999)")
@@ -218,10 +226,11 @@ type randomPrompts struct {
 	// the beginning of all prompts, as the tokenizer gave it back, or of the warm ones, as far as they need it
 	prefix []int
 	ahead  fitQueue
-	begun  int // prompts that ahead has taken
-	made   int // prompts so far
-	number int // of the next request id
-	miss   int // tokens above those wanted, or below
+	begun  int     // prompts that ahead has taken
+	made   int     // prompts so far
+	number int     // of the next request id
+	miss   int     // tokens above those wanted, or below
+	owed   float64 // tokens of the common prefix that prompts so far lack
 }
 
 // NewRandom prepares the prompts that o describes. tok may be nil: prompts are then ids of o.Vocabulary, sent as they
@@ -300,7 +309,8 @@ func (r *randomPrompts) start() error {
 	r.drawLengths()
 	r.offsets = drawAhead(&r.gen, 0, r.vocab.Size, r.o.Prompts)
 	if r.o.Warm > 0 {
-		prefix := r.drawIDs(int(r.o.WarmPrefix * float64(r.longest())))
+		r.owed = 0
+		prefix := r.drawIDs(min(int(r.o.WarmPrefix*float64(r.longest()))+r.o.WarmBlock, r.longest()))
 		if n := len(r.prefix); n < len(prefix) { // the beginning is that of the block before
 			r.prefix = append(r.prefix[:n:n], prefix[n:]...)
 		}
@@ -375,7 +385,7 @@ func (r *randomPrompts) begin() (ids []int, target int, ok bool) {
 	prefix, target := r.prefix, r.o.PrefixLen+length
 	if r.o.Warm > 0 {
 		if prefix = nil; float64(r.warm.next()) < r.o.Warm*warmParts {
-			prefix = r.prefix[:int(r.o.WarmPrefix*float64(length))]
+			prefix = r.prefix[:r.warmLength(length)]
 		}
 		length -= len(prefix)
 	}
@@ -383,6 +393,18 @@ func (r *randomPrompts) begin() (ids []int, target int, ok bool) {
 	ids = appendRun(ids, r.ids, r.offsets.next()+r.begun, length)
 	r.begun++
 	return ids, target, true
+}
+
+// warmLength is the length of the common prefix in a prompt of a length.
+func (r *randomPrompts) warmLength(length int) int {
+	share := r.o.WarmPrefix * float64(length)
+	if r.o.WarmBlock <= 0 {
+		return int(share)
+	}
+	r.owed += share
+	blocks := min(int(r.owed), length, len(r.prefix)) / r.o.WarmBlock
+	r.owed -= float64(blocks * r.o.WarmBlock)
+	return blocks * r.o.WarmBlock
 }
 
 // prompt makes one prompt.

@@ -357,6 +357,27 @@ func BenchmarkNewRandom(b *testing.B) {
 	}
 }
 
+// With whole blocks the prefixes have the asked share over all prompts, for any cache whose blocks divide them.
+func TestWarmBlocks(t *testing.T) {
+	for _, length := range []int{200, 600, 1000} {
+		o := RandomOptions{Common: Common{Prompts: 400, Seed: 3, PromptTokenIDs: true}, InputLen: length, OutputLen: 20,
+			Batch: 1, Ratio: RangeRatio{0.3, 0.3}, Warm: 1, WarmPrefix: 0.6, WarmBlock: 128}
+		f := must(NewRandom(o, nil))
+		cached, all := 0, 0
+		for range o.Prompts {
+			ids := must(f.Next()).Turns[0].TokenIDs
+			n := 0
+			for n < min(len(ids), len(f.Prefix)) && ids[n] == f.Prefix[n] {
+				n++
+			}
+			cached, all = cached+n/128*128, all+len(ids)
+		}
+		if share := float64(cached) / float64(all); share < 0.59 || share > 0.61 {
+			t.Errorf("%d tokens: a cache of blocks has %.3f, want 0.6", length, share)
+		}
+	}
+}
+
 // Of the prompts of a warm cache the asked share begins with one prefix, which is the asked share of each; the lengths
 // and the other prompts are those of a run without, and a run without end goes on with the same prefix.
 func TestWarmPrompts(t *testing.T) {

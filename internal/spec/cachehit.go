@@ -16,7 +16,11 @@ type CacheHit struct {
 	Share float64 // of the prompt tokens, from 0 to 1; 0 where it is not asked for
 }
 
-const cacheHitFlag = "cache-hit"
+const (
+	cacheHitFlag = "cache-hit"
+	// cacheBlock is a multiple of the blocks of prefix caches: 16 to 128 tokens in vLLM.
+	cacheBlock = 128
+)
 
 func (o *CacheHit) define(f *pflag.FlagSet) {
 	f.StringVar(&o.text, cacheHitFlag, "", "share of the prompt tokens that the server's prefix cache has, "+
@@ -50,5 +54,5 @@ func (o *CacheHit) apply(flags *argv.Flags) (p usage.Problems) {
 	o.Share = share
 	return flags.Preset(argv.To("random-cache-hit-fraction", "1"),
 		argv.To("random-cache-ratio", strconv.FormatFloat(share, 'g', -1, 64)), argv.To("prompt-token-ids", "true"),
-		argv.To("cache", "cold"))
+		argv.To("random-cache-block", cacheBlock), argv.To("cache", "cold"))
 }

@@ -22,7 +22,7 @@ func Groups(r metrics.Report) string {
 		if out += placeTable(&r, c).String(); len(c.Spreads) > 0 {
 			out += "\n"
 		}
-		for _, said := range findings.Slow(c) {
+		for _, said := range findings.Places(c) {
 			out += text.Wrap(said, textWidth)
 		}
 	}

@@ -72,6 +72,8 @@ type Comparison struct {
 	Engines []Engine
 	// Spreads are those of latencies of at least two places.
 	Spreads []Spread
+	// Failing are the places that fail more of their requests than the others by more than chance, the worst first.
+	Failing []FailingPlace
 }
 
 // Slow is the highest ratio of a place that is slow, 0 for another.
@@ -105,4 +107,11 @@ type Spread struct {
 type SlowPlace struct {
 	Name         string
 	Ratio, Input float64
+}
+
+// FailingPlace is a place with its share of failures among successes and failures, and the median of those of the
+// others.
+type FailingPlace struct {
+	Name          string
+	Share, Others float64
 }

@@ -7,11 +7,15 @@ import (
 	"benchtop/metrics"
 )
 
-// Slow is a sentence for each latency of the places of an axis: which of them is slow, that none is by more than
-// chance, or that there are too few requests to say so. The sentences hold foreign text.
-func Slow(c *metrics.Comparison) (all []string) {
+// Places are sentences on those of an axis: for each latency which of them is slow, that none is by more than chance,
+// or that there are too few requests to say so, and which of them fail. The sentences hold foreign text.
+func Places(c *metrics.Comparison) (all []string) {
 	for i := range c.Spreads {
 		all = append(all, slow(c, &c.Spreads[i]))
+	}
+	for _, p := range c.Failing {
+		all = append(all, fmt.Sprintf("Failures: %s fails more than by chance: %.1f %% of its requests, %.1f %% of "+
+			"the others'.", placeName(p.Name), 100*p.Share, 100*p.Others))
 	}
 	return all
 }

@@ -8,14 +8,14 @@ import (
 )
 
 // What is said of places is what is known of them.
-func TestSlow(t *testing.T) {
+func TestPlaces(t *testing.T) {
 	c := &metrics.Comparison{Spreads: []metrics.Spread{
 		{Latency: metrics.TTFT, Slowest: "b", Fastest: "a", Ratio: 2.04, Places: 3, Pieces: 12,
 			Slow: []metrics.SlowPlace{{Name: "b", Ratio: 1.874, Input: 1.02}, {Name: "c\x07", Ratio: 1.2, Input: 1.5}}},
 		{Latency: metrics.TPOT, Slowest: "b", Fastest: "a", Ratio: 1.04, Places: 3, Pieces: 12},
 		{Latency: metrics.TPOT, Slowest: "b", Fastest: "a", Ratio: 12.4, Places: 2, Longer: 7.5},
 		{Latency: metrics.TPOT, Slowest: "a", Fastest: "a", Ratio: 1, Places: 3, Pieces: 12},
-	}}
+	}, Failing: []metrics.FailingPlace{{Name: "b\x07", Share: .1416, Others: .0004}}}
 	want := []string{
 		"TTFT: b is slow: 1.87 times that of the others, more than chance; " +
 			"c is slow: 1.20 times that of the others, and its prompts are 1.50 times as long.",
@@ -23,8 +23,9 @@ func TestSlow(t *testing.T) {
 		"TPOT: the run is too short to tell a slow place from chance; one 7.5 times as long may do. b has 12 times " +
 			"that of a.",
 		"TPOT: all places have the same.",
+		"Failures: b fails more than by chance: 14.2 % of its requests, 0.0 % of the others'.",
 	}
-	if got := Slow(c); !slices.Equal(got, want) {
+	if got := Places(c); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

@@ -16,6 +16,8 @@ const (
 	// level of 5 % up to 5 %. slowLeast is the least ratio of one that is.
 	slowLevel = 0.02
 	slowLeast = 1.1
+	// failingLeast is the least difference of a share of failures to those of the others.
+	failingLeast = 0.01
 	// Latencies beyond these bounds, in seconds, count as the bound.
 	shortestLatency, longestLatency = 1e-6, 1e9
 	// placeCells bounds the cells of a run, which are joined by two where it is longer.
@@ -28,23 +30,24 @@ const (
 	pieceApart = 3
 )
 
-// Places sum up a latency of the places of an axis, in short cells of the time at which requests were sent.
+// Places sum up a latency of the places of an axis, or their failures, in short cells of the time at which requests
+// were sent.
 type Places struct {
 	width time.Duration // 0 for binLeast
 	cells map[string][]placeCell
 }
 
-// placeCell sums up the logarithms of a latency.
+// placeCell sums up the logarithms of a latency, or ones for failures.
 type placeCell struct {
-	logs fixedPoint
-	n    int
+	sum fixedPoint
+	n   int
 }
 
-func (c placeCell) mean() float64 { return c.logs.float() / float64(c.n) }
+func (c placeCell) mean() float64 { return c.sum.float() / float64(c.n) }
 
 func joined(cells []placeCell) (all placeCell) {
 	for _, c := range cells {
-		all.logs, all.n = all.logs+c.logs, all.n+c.n
+		all.sum, all.n = all.sum+c.sum, all.n+c.n
 	}
 	return all
 }
@@ -52,6 +55,19 @@ func joined(cells []placeCell) (all placeCell) {
 // Add counts n requests of a place that were sent at a time after the warm-up, with a latency in seconds, or the mean
 // of theirs.
 func (p *Places) Add(place string, at time.Duration, seconds float64, n int) {
+	p.add(place, at, math.Log(min(max(seconds, shortestLatency), longestLatency)), n)
+}
+
+// AddEnd counts a request of a place that was sent at a time after the warm-up, and its failure.
+func (p *Places) AddEnd(place string, at time.Duration, failed bool) {
+	v := 0.0
+	if failed {
+		v = 1
+	}
+	p.add(place, at, v, 1)
+}
+
+func (p *Places) add(place string, at time.Duration, value float64, n int) {
 	p.width = max(p.width, binLeast)
 	for ; int(max(0, at)/p.width) >= placeCells; p.width *= 2 {
 		for name, cells := range p.cells {
@@ -72,34 +88,48 @@ func (p *Places) Add(place string, at time.Duration, seconds float64, n int) {
 	for len(cells) <= k {
 		cells = append(cells, placeCell{})
 	}
-	cells[k].logs += fixedOf(math.Log(min(max(seconds, shortestLatency), longestLatency))) * fixedPoint(n)
+	cells[k].sum += fixedOf(value) * fixedPoint(n)
 	cells[k].n += n
 	p.cells[place] = cells
 }
 
-// contest is a spread with what it is decided by.
-type contest struct {
-	metrics.Spread
-	axis    int
-	names   []string // of the places that are compared
-	ratios  []float64
-	chances []float64 // of ranks so high, were they equal; nil where the run is too short
+// Sums are what the places of an axis are compared by.
+type Sums struct {
+	Latencies map[metrics.Latency]*Places
+	Failures  Places
 }
 
-// Compare fills in the spreads of axes, by the places of each that have a latency. A place is slow if its ranks among
-// the others, from piece to piece of the run, are higher than chance makes them, were all orders of the places alike.
-// The load may change, since places are compared within a piece. Chances are corrected for all places, latencies and
-// axes together, by the method of Holm (1979).
-func Compare(axes []metrics.Comparison, sums []map[metrics.Latency]*Places) {
+// contest is a comparison of places with what it is decided by.
+type contest struct {
+	metrics.Spread
+	axis     int
+	failures bool     // rather than a latency
+	names    []string // of the places that are compared
+	means    []float64
+	others   []float64 // the median of the others' means
+	chances  []float64 // of ranks so high, were they equal; nil where the run is too short
+}
+
+// Compare fills in the spreads of axes, by the places of each that have a latency, and the places that fail. A place is
+// slow if its ranks among the others, from piece to piece of the run, are higher than chance makes them, were all
+// orders of the places alike; it fails if those of its failures are. The load may change, since places are compared
+// within a piece. Chances are corrected for all places, latencies, failures and axes together, by the method of Holm
+// (1979).
+func Compare(axes []metrics.Comparison, sums []Sums) {
 	var all []contest
 	tests := 0
+	add := func(p *Places, c contest) {
+		if p.contest(&c) {
+			tests += len(c.chances)
+			all = append(all, c)
+		}
+	}
 	for i := range axes {
-		for _, l := range slices.Sorted(maps.Keys(sums[i])) {
-			if c, ok := sums[i][l].contest(); ok {
-				c.Latency, c.axis = l, i
-				tests += len(c.chances)
-				all = append(all, c)
-			}
+		for _, l := range slices.Sorted(maps.Keys(sums[i].Latencies)) {
+			add(sums[i].Latencies[l], contest{Spread: metrics.Spread{Latency: l}, axis: i})
+		}
+		if sums[i].Failures.some() {
+			add(&sums[i].Failures, contest{axis: i, failures: true})
 		}
 	}
 	var chances []float64
@@ -114,19 +144,45 @@ func Compare(axes []metrics.Comparison, sums []map[metrics.Latency]*Places) {
 	chances = Corrected(chances)
 	for i := range all {
 		c := &all[i]
-		for k := range c.chances {
-			if chances[k] <= slowLevel && c.ratios[k] >= slowLeast {
-				c.Slow = append(c.Slow, metrics.SlowPlace{Name: c.names[k], Ratio: c.ratios[k]})
-			}
-		}
+		c.conclude(&axes[c.axis], chances[:len(c.chances)])
 		chances = chances[len(c.chances):]
-		slices.SortStableFunc(c.Slow, func(a, b metrics.SlowPlace) int { return cmp.Compare(b.Ratio, a.Ratio) })
-		axes[c.axis].Spreads = append(axes[c.axis].Spreads, c.Spread)
 	}
 }
 
+// conclude adds what a contest says, by the corrected chances, to an axis.
+func (c *contest) conclude(axis *metrics.Comparison, chances []float64) {
+	for k, chance := range chances {
+		mean, others := c.means[k], c.others[k]
+		switch ratio := math.Exp(mean - others); {
+		case chance > slowLevel:
+		case c.failures && mean-others >= failingLeast:
+			axis.Failing = append(axis.Failing, metrics.FailingPlace{Name: c.names[k], Share: mean, Others: others})
+		case !c.failures && ratio >= slowLeast:
+			c.Slow = append(c.Slow, metrics.SlowPlace{Name: c.names[k], Ratio: ratio})
+		}
+	}
+	if c.failures {
+		slices.SortStableFunc(axis.Failing, func(a, b metrics.FailingPlace) int {
+			return cmp.Compare(b.Share, a.Share)
+		})
+		return
+	}
+	slices.SortStableFunc(c.Slow, func(a, b metrics.SlowPlace) int { return cmp.Compare(b.Ratio, a.Ratio) })
+	axis.Spreads = append(axis.Spreads, c.Spread)
+}
+
+// some reports whether any sum is not 0, as with a failure.
+func (p *Places) some() bool {
+	for _, cells := range p.cells {
+		if joined(cells).sum != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // contest compares the places; false where there are not two.
-func (p *Places) contest() (c contest, several bool) {
+func (p *Places) contest(c *contest) (several bool) {
 	var names []string
 	var totals []int
 	for name, cells := range p.cells {
@@ -135,7 +191,7 @@ func (p *Places) contest() (c contest, several bool) {
 		}
 	}
 	if len(names) < 2 {
-		return c, false
+		return false
 	}
 	slices.Sort(names)
 	slices.Sort(totals)
@@ -146,11 +202,11 @@ func (p *Places) contest() (c contest, several bool) {
 		names = slices.DeleteFunc(names, func(name string) bool { return !enough(name) })
 	}
 	means := metrics.Each(names, func(name string) float64 { return joined(p.cells[name]).mean() })
-	for i, m := range means {
-		c.ratios = append(c.ratios, math.Exp(m-metrics.Median(slices.Delete(slices.Clone(means), i, i+1))))
+	for i := range means {
+		c.others = append(c.others, metrics.Median(slices.Delete(slices.Clone(means), i, i+1)))
 	}
 	low, high := slices.Index(means, slices.Min(means)), slices.Index(means, slices.Max(means))
-	c.names, c.Places = names, len(names)
+	c.names, c.means, c.Places = names, means, len(names)
 	c.Slowest, c.Fastest, c.Ratio = names[high], names[low], math.Exp(means[high]-means[low])
 	if c.Longer == 0 {
 		c.Pieces, c.Longer = p.pieces(names)
@@ -158,7 +214,7 @@ func (p *Places) contest() (c contest, several bool) {
 	if c.Pieces > 0 {
 		c.chances = p.chances(names, c.Pieces)
 	}
-	return c, true
+	return true
 }
 
 // length is the number of cells to the last with a request.
@@ -221,30 +277,26 @@ func (p *Places) memory(names []string) float64 {
 }
 
 // chances are the probabilities of sums of ranks at least as high as those of each place, were its rank in each piece
-// any with the same chance.
+// any of them with the same chance. Places that are equal in a piece have the mean of their ranks.
 func (p *Places) chances(names []string, pieces int) (out []float64) {
-	ranks := make([]int, len(names))
+	all := make([]int, len(names)) // sums of twice the ranks
+	sums := []float64{1}           // the distribution of such a sum
 	for i := range pieces {
-		cells := p.of(names, i, pieces)
-		for a := range cells {
-			for b := range cells {
-				if cells[b].mean() < cells[a].mean() {
-					ranks[a]++
-				}
+		means := metrics.Each(p.of(names, i, pieces), placeCell.mean)
+		next := make([]float64, len(sums)+2*len(names)-2)
+		for a := range means {
+			rank := -1 // of itself
+			for b := range means {
+				rank += 1 + cmp.Compare(means[a], means[b])
 			}
-		}
-	}
-	sums := []float64{1} // the distribution of the sum of ranks, piece by piece
-	for range pieces {
-		next := make([]float64, len(sums)+len(names)-1)
-		for s, chance := range sums {
-			for r := range names {
-				next[s+r] += chance / float64(len(names))
+			all[a] += rank
+			for s, chance := range sums {
+				next[s+rank] += chance / float64(len(names))
 			}
 		}
 		sums = next
 	}
-	for _, r := range ranks {
+	for _, r := range all {
 		above := 0.0
 		for _, chance := range sums[r:] {
 			above += chance

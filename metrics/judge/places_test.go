@@ -33,6 +33,9 @@ type fleet struct {
 	requests int
 	load     float64 // of a server of equal ones
 	slow     map[int]float64
+	fails    float64 // of the requests of any, but for those with a share of their own
+	failing  map[int]float64
+	outage   float64   // mean time in seconds for which a server fails, which it does for a twentieth of the time
 	headers  int       // further axes, whose places make no difference
 	shares   []float64 // of these but for the last
 }
@@ -50,11 +53,11 @@ func (f fleet) pod(r *rand.Rand) int {
 
 // compared are the spreads of a run of the fleet.
 func (f fleet) compared(r *rand.Rand) []metrics.Comparison {
-	sums := make([]map[metrics.Latency]*Places, 1+f.headers)
+	sums := make([]Sums, 1+f.headers)
 	for i := range sums {
-		sums[i] = map[metrics.Latency]*Places{metrics.TTFT: new(Places), metrics.TPOT: new(Places)}
+		sums[i].Latencies = map[metrics.Latency]*Places{metrics.TTFT: {}, metrics.TPOT: {}}
 	}
-	free := make([]float64, f.servers)
+	free, down, up := make([]float64, f.servers), make([]float64, f.servers), make([]float64, f.servers)
 	at := 0.0
 	for range f.requests {
 		at += r.ExpFloat64() / float64(f.servers) / f.load * 0.1
@@ -68,14 +71,27 @@ func (f fleet) compared(r *rand.Rand) []metrics.Comparison {
 		free[k] = begin + service
 		ttft := begin - at + 0.02*times
 		tpot := 0.01 * times * (1 + 0.3*r.Float64()) * (1 + begin - at)
-		for i, of := range sums {
+		fails := r.Float64() < f.fails
+		if share, ok := f.failing[k]; ok {
+			fails = r.Float64() < share
+		}
+		for ; f.outage > 0 && at > up[k]; up[k] = down[k] + r.ExpFloat64()*f.outage {
+			down[k] = up[k] + r.ExpFloat64()*19*f.outage
+		}
+		fails = fails || at < up[k] && at >= down[k] && f.outage > 0
+		for i := range sums {
+			of := &sums[i]
 			name := fmt.Sprint("replica ", k)
 			if i > 0 {
 				name = fmt.Sprint("pod ", f.pod(r))
 			}
 			when := time.Duration(at * float64(time.Second))
-			of[metrics.TTFT].Add(name, when, ttft, 1)
-			of[metrics.TPOT].Add(name, when, tpot, 1)
+			of.Failures.AddEnd(name, when, fails)
+			if fails {
+				continue
+			}
+			of.Latencies[metrics.TTFT].Add(name, when, ttft, 1)
+			of.Latencies[metrics.TPOT].Add(name, when, tpot, 1)
 		}
 	}
 	axes := make([]metrics.Comparison, len(sums))
@@ -85,6 +101,9 @@ func (f fleet) compared(r *rand.Rand) []metrics.Comparison {
 
 func slow(all []metrics.Comparison) (names []string) {
 	for _, c := range all {
+		for _, p := range c.Failing {
+			names = append(names, "failing "+p.Name)
+		}
 		for _, s := range c.Spreads {
 			for _, p := range s.Slow {
 				names = append(names, s.Latency.Key()+" "+p.Name)
@@ -107,6 +126,9 @@ func TestEqualPlaces(t *testing.T) {
 		"eight":              {servers: 8, requests: 6000, load: .7},
 		"eight on four axes": {servers: 8, requests: 4000, load: .6, headers: 3, shares: []float64{.4, .3, .2}},
 		"sixty":              {servers: 60, requests: 9000, load: .4},
+		"all fail at times":  {servers: 4, requests: 4000, load: .5, fails: .05},
+		"outages":            {servers: 4, requests: 6000, load: .5, outage: 5},
+		"a few failures":     {servers: 2, requests: 2000, load: .5, fails: .005},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -142,6 +164,8 @@ func TestSlowPlaces(t *testing.T) {
 			"ttft replica 5, ttft replica 2, tpot replica 5, tpot replica 2"},
 		"five percent are within what places differ by": {
 			fleet{servers: 2, requests: 9000, load: .2, slow: map[int]float64{1: 1.05}}, ""},
+		"failures": {fleet{servers: 4, requests: 4000, load: .3, fails: .01, failing: map[int]float64{2: .1}},
+			"failing replica 2"},
 		"too few": {fleet{servers: 2, requests: 40, load: .5, slow: map[int]float64{1: 3}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,7 +200,7 @@ func TestOddPlaces(t *testing.T) {
 		p.Add(metrics.NoPlace, 0, math.Inf(1), 1)
 		p.Add(metrics.OtherClasses, -1, -1, 1)
 		axes := make([]metrics.Comparison, 1)
-		Compare(axes, []map[metrics.Latency]*Places{{metrics.TTFT: &p}})
+		Compare(axes, []Sums{{Latencies: map[metrics.Latency]*Places{metrics.TTFT: &p}}})
 		return axes[0]
 	}
 	if s := of("a", "b").Spreads; len(s) != 1 || s[0].Places != 2 || s[0].Pieces == 0 || s[0].Slow != nil ||

@@ -5,28 +5,32 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// places sum up the latencies by which the places of each axis of a plan are compared.
-type places []map[metrics.Latency]*judge.Places
+// places sum up what the places of each axis of a plan are compared by.
+type places []judge.Sums
 
 // newPlaces begins with the axes of a plan. TPOT is that of a user, as a place delivers it; TTFT that of its queue.
 func newPlaces(p *metrics.Plan) places {
 	out := make(places, min(len(p.Axes), metrics.MostAxes))
 	for i := range out {
-		out[i] = map[metrics.Latency]*judge.Places{p.FirstWait(): {}}
+		out[i].Latencies = map[metrics.Latency]*judge.Places{p.FirstWait(): {}}
 		if p.Measures(metrics.TPOT) {
-			out[i][metrics.TPOT] = new(judge.Places)
+			out[i].Latencies[metrics.TPOT] = new(judge.Places)
 		}
 	}
 	return out
 }
 
-// add takes a success.
+// add takes a success, with its latencies, or a failure.
 func (s places) add(p *metrics.Plan, q *metrics.Request, o *metrics.Outcome, groups []*metrics.Group) {
-	for i, of := range s {
-		g := groups[metrics.ByAxis+i]
-		for l, sums := range of {
-			if v, times := l.Exact(o); g != nil && times > 0 {
-				sums.Add(g.Place, q.Sent-p.Warmup, v, 1)
+	for i := range s {
+		g, at := groups[metrics.ByAxis+i], q.Sent-p.Warmup
+		if g == nil || q.Failure == metrics.Abandoned {
+			continue
+		}
+		s[i].Failures.AddEnd(g.Place, at, !q.OK())
+		for l, sums := range s[i].Latencies {
+			if v, times := l.Exact(o); q.OK() && times > 0 {
+				sums.Add(g.Place, at, v, 1)
 			}
 		}
 	}
@@ -36,7 +40,7 @@ func (s places) add(p *metrics.Plan, q *metrics.Request, o *metrics.Outcome, gro
 const mostOfSample = 1 << 20
 
 // engines are the places of engines, with the mean latency of those of their requests that began in each sample.
-func engines(p *metrics.Plan, samples []metrics.ServerSecond) map[metrics.Latency]*judge.Places {
+func engines(p *metrics.Plan, samples []metrics.ServerSecond) judge.Sums {
 	of := new(judge.Places)
 	for i := range samples {
 		for k := range samples[i].Engines {
@@ -46,7 +50,7 @@ func engines(p *metrics.Plan, samples []metrics.ServerSecond) map[metrics.Latenc
 			}
 		}
 	}
-	return map[metrics.Latency]*judge.Places{p.FirstWait(): of}
+	return judge.Sums{Latencies: map[metrics.Latency]*judge.Places{p.FirstWait(): of}}
 }
 
 // compared are the places of the axes, with the ratio of the prompts of slow ones to those of the others, and engines

@@ -108,6 +108,8 @@ func (s *summary) add(q *metrics.Request) {
 		s.failures.Add(q)
 		s.failed(q)
 	}
+	groups := s.line.Groups.Of(q)
+	s.places.add(&r.Plan, q, &s.outcome, groups[:])
 	if r.Plan.Detailed {
 		r.Details = append(r.Details, q.Detail())
 	}
@@ -218,8 +220,6 @@ func (s *summary) success(q *metrics.Request) {
 	case s.outcome.Output > 1:
 		r.AtOnce++
 	}
-	groups := s.line.Groups.Of(q)
-	s.places.add(&r.Plan, q, &s.outcome, groups[:])
 	r.InputSources[q.InputSource]++
 	if r.Plan.Generates() {
 		r.OutputSources[q.OutputSource]++

@@ -62,8 +62,9 @@ func compared(r *metrics.Report, c *metrics.Comparison) object {
 	})})
 	return append(o, Arg{"spread", each(c.Spreads, func(s *metrics.Spread) object {
 		return object{
-			{"metric", s.Latency.Key()}, {"slowest", s.Slowest}, {"fastest", s.Fastest}, {"ratio", s.Ratio},
-			{"places", s.Places}, {"pieces", s.Pieces}, {"longer", when(s.Pieces == 0, s.Longer)},
+			{"metric", s.Latency.Key()}, {"slowest", orNull(s.Slowest)}, {"fastest", orNull(s.Fastest)},
+			{"ratio", orNull(s.Ratio)}, {"places", s.Places}, {"pieces", s.Pieces},
+			{"longer", when(s.Pieces == 0, s.Longer)},
 			{"slow", each(s.Slow, func(p *metrics.SlowPlace) object {
 				return object{{"place", p.Name}, {"ratio", p.Ratio}, {"input_ratio", orNull(p.Input)}}
 			})},

@@ -31,9 +31,10 @@ func TestPlaceTables(t *testing.T) {
 	}
 	r := summarize(t, run, qs)
 	want := `
-TTFT: the run is too short to tell a slow place from chance; one 15 times as
-  long may do. http://b:1 has 1.63 times that of http://a:1.
-TPOT: all places have the same.
+TTFT: too few requests to tell a slow place from chance; a run 15 times as long
+  may do.
+TPOT: too few requests to tell a slow place from chance; a run 15 times as long
+  may do.
 
 Requests by x-served-by, latencies in ms
 x-served-by  done  failed  req/s  tok/s  TTFT p50     p99  TPOT p50      p99  good  E2EL p50      p99

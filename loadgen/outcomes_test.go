@@ -344,7 +344,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "reset after the finish", script: pieces(false, 0, streamHead+chunk(a)+chunk(stop)),
 			wrap: func(c net.Conn) net.Conn { return resetConn{c} }, want: good(2, 1, "a")},
 		{name: "truncated at a chunk boundary", script: pieces(false, 0, streamHead+chunk(a)+chunk(b)),
-			want: outcome{failure: truncated, words: "without finish_reason or [DONE]", status: 200, chunks: 2,
+			want: outcome{failure: truncated, words: "closed in the middle", status: 200, chunks: 2,
 				input: 1, text: "ab"}},
 		{name: "truncated inside a chunk", script: pieces(false, 0, streamHead+chunk(a)+"40\r\ndata: {"),
 			want: outcome{failure: truncated, words: "closed in the middle", status: 200, chunks: 1, input: 1,

@@ -91,7 +91,8 @@ func (c *Comparison) Slow(name string) (ratio float64) {
 // Spread is how far apart the typical values of a latency are in several places: their geometric means.
 type Spread struct {
 	Latency Latency
-	// Slowest and Fastest are names of places, Ratio is that of their latencies, at least 1.
+	// Slowest and Fastest are names of places, Ratio is that of their latencies, at least 1; "" and 0 with too few
+	// requests.
 	Slowest, Fastest string
 	Ratio            float64
 	// Places that have enough requests were compared in so many Pieces of the run; 0 where it is too short for that.

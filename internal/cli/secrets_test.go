@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -53,7 +52,7 @@ func TestKeysReachTheServerAlone(t *testing.T) {
 	simulator, err := url.Parse(simulated(t, nil))
 	assert.Succeeds(t, err)
 	var refused atomic.Int64
-	proxy := httputil.NewSingleHostReverseProxy(simulator)
+	proxy := proxyTo(simulator)
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer canary" {
 			refused.Add(1)
@@ -100,7 +99,7 @@ func TestTokenNotRenewed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	simulator, err := url.Parse(simulated(t, nil))
 	assert.Succeeds(t, err)
-	proxy := httputil.NewSingleHostReverseProxy(simulator)
+	proxy := proxyTo(simulator)
 	var good, sent atomic.Int64 // requests
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/completions" && r.Method == http.MethodPost && sent.Add(1) > good.Load() {

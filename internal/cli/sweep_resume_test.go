@@ -3,7 +3,6 @@ package cli
 import (
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -41,7 +40,7 @@ func TestSweepSecrets(t *testing.T) {
 	const secret = "Bearer canary-in-file"
 	var sent atomic.Int64
 	at, _ := url.Parse(simulated(t, nil))
-	inner := httputil.NewSingleHostReverseProxy(at)
+	inner := proxyTo(at)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == secret {
 			sent.Add(1)

@@ -27,6 +27,9 @@ func slow(c *metrics.Comparison, s *metrics.Spread) string {
 	name, spread := s.Latency.Naming().Title, fmt.Sprintf("%s has %s that of %s", placeName(s.Slowest), ratio(s.Ratio),
 		placeName(s.Fastest))
 	switch {
+	case s.Ratio == 0:
+		return fmt.Sprintf("%s: too few requests to tell a slow place from chance; a run %s as long may do.", name,
+			ratio(s.Longer))
 	case s.Slowest == s.Fastest:
 		return name + ": all places have the same."
 	case s.Pieces == 0:

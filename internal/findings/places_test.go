@@ -14,6 +14,7 @@ func TestPlaces(t *testing.T) {
 			Slow: []metrics.SlowPlace{{Name: "b", Ratio: 1.874, Input: 1.02}, {Name: "c\x07", Ratio: 1.2, Input: 1.5}}},
 		{Latency: metrics.TPOT, Slowest: "b", Fastest: "a", Ratio: 1.04, Places: 3, Pieces: 12},
 		{Latency: metrics.TPOT, Slowest: "b", Fastest: "a", Ratio: 12.4, Places: 2, Longer: 7.5},
+		{Latency: metrics.TPOT, Places: 2, Longer: 30},
 		{Latency: metrics.TPOT, Slowest: "a", Fastest: "a", Ratio: 1, Places: 3, Pieces: 12},
 	}, Failing: []metrics.FailingPlace{{Name: "b\x07", Share: .1416, Others: .0004}}}
 	want := []string{
@@ -22,6 +23,7 @@ func TestPlaces(t *testing.T) {
 		"TPOT: of 3 places none is slow by more than chance. b has 1.04 times that of a.",
 		"TPOT: the run is too short to tell a slow place from chance; one 7.5 times as long may do. b has 12 times " +
 			"that of a.",
+		"TPOT: too few requests to tell a slow place from chance; a run 30 times as long may do.",
 		"TPOT: all places have the same.",
 		"Failures: b fails more than by chance: 14.2 % of its requests, 0.0 % of the others'.",
 	}

@@ -199,6 +199,9 @@ func (c *Conn) ReadBody() ([]byte, error) {
 		return nil, io.EOF // an answer such as 204 has no body
 	}
 	n, err := body.Read(c.buffer[:])
+	if err == io.EOF && c.failure != nil && c.Answer.Header.ContentLength() == -1 { // closed between two chunks
+		err = io.ErrUnexpectedEOF
+	}
 	return c.buffer[:n], err
 }
 

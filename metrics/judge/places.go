@@ -205,13 +205,13 @@ func (p *Places) contest(c *contest) (several bool) {
 	for i := range means {
 		c.others = append(c.others, metrics.Median(slices.Delete(slices.Clone(means), i, i+1)))
 	}
-	low, high := slices.Index(means, slices.Min(means)), slices.Index(means, slices.Max(means))
 	c.names, c.means, c.Places = names, means, len(names)
-	c.Slowest, c.Fastest, c.Ratio = names[high], names[low], math.Exp(means[high]-means[low])
-	if c.Longer == 0 {
-		c.Pieces, c.Longer = p.pieces(names)
+	if c.Longer > 0 {
+		return true
 	}
-	if c.Pieces > 0 {
+	low, high := slices.Index(means, slices.Min(means)), slices.Index(means, slices.Max(means))
+	c.Slowest, c.Fastest, c.Ratio = names[high], names[low], math.Exp(means[high]-means[low])
+	if c.Pieces, c.Longer = p.pieces(names); c.Pieces > 0 {
 		c.chances = p.chances(names, c.Pieces)
 	}
 	return true

@@ -214,7 +214,7 @@ func TestOddPlaces(t *testing.T) {
 	if n := len(many.cells); n > metrics.MostClasses+1 {
 		t.Errorf("%d places", n)
 	}
-	if s := of("a").Spreads; len(s) != 1 || s[0].Slowest != "late" || s[0].Pieces != 0 || s[0].Longer != 30 {
+	if s := of("a").Spreads; len(s) != 1 || s[0].Ratio != 0 || s[0].Pieces != 0 || s[0].Longer != 30 {
 		t.Errorf("of one and one request %+v", s)
 	}
 	if s := of().Spreads; s != nil {

@@ -29,7 +29,7 @@ func (s places) add(p *metrics.Plan, q *metrics.Request, o *metrics.Outcome, gro
 		}
 		s[i].Failures.AddEnd(g.Place, at, !q.OK())
 		for l, sums := range s[i].Latencies {
-			if v, times := l.Exact(o); q.OK() && times > 0 {
+			if v, times := l.Exact(o); q.OK() && times > 0 && v > 0 { // an answer that came at once has no speed
 				sums.Add(g.Place, at, v, 1)
 			}
 		}

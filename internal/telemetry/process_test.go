@@ -133,11 +133,12 @@ func TestLateness(t *testing.T) {
 		{"two in a sample", []step{{"take", 50 * ms, 30 * ms}, {"beat", 60 * ms, 0}, {"take", 300 * ms, 220 * ms}}},
 		{"a clock that stands", []step{{"take", 0, 0}, {"take", 0, 0}, {"beat", 0, 0}, {"take", 0, 0}}},
 	} {
-		l := lateness{due: beatEvery}
+		const every = 20 * ms
+		l := lateness{due: every}
 		for i, s := range c.steps {
 			if s.do == "beat" {
 				l.note(s.at)
-				l.due = s.at + beatEvery
+				l.due = s.at + every
 			} else if got := l.take(s.at); got != s.want {
 				t.Errorf("%s, step %d at %v: %v, want %v", c.name, i, s.at, got, s.want)
 			}

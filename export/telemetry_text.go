@@ -104,7 +104,10 @@ func (t textReport) server(r *metrics.Report) {
 		return
 	}
 	title := "Server"
-	if len(r.Servers) > 0 {
+	switch {
+	case len(r.Plan.Pages) > 1:
+		title = "All engines"
+	case len(r.Plan.Pages) == 0 && len(r.Servers) > 0:
 		title = "All servers"
 	}
 	if s.Kind != "" {

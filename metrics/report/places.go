@@ -35,32 +35,57 @@ func (s places) add(p *metrics.Plan, q *metrics.Request, o *metrics.Outcome, gro
 // mostOfSample bounds the requests of a sample, which may come from a file.
 const mostOfSample = 1 << 20
 
-// engines are the places of engines, with the mean latency of those of their requests that began in each sample.
-func engines(p *metrics.Plan, samples []metrics.ServerSecond) map[metrics.Latency]*judge.Places {
-	of := new(judge.Places)
+// engines are the places of the engines of each role, by the first engine of which they are in order, with the mean
+// latency of those of their requests that began in each sample.
+func engines(p *metrics.Plan, samples []metrics.ServerSecond, all []metrics.Engine) (out places) {
+	type engine struct {
+		server int
+		name   string
+	}
+	names, roles := map[engine]string{}, map[string]*judge.Places{}
+	for i := range all {
+		e := &all[i]
+		names[engine{e.Server, e.Name}] = p.EngineName(e, all)
+		if role := p.EngineRole(e); roles[role] == nil {
+			roles[role] = new(judge.Places)
+			out = append(out, map[metrics.Latency]*judge.Places{p.FirstWait(): roles[role]})
+		}
+	}
 	for i := range samples {
 		for k := range samples[i].Engines {
 			e := &samples[i].Engines[k]
-			if n := int(min(e.TTFT.N, mostOfSample)); n > 0 && samples[i].At > p.Warmup {
-				of.Add(p.EngineName(e), samples[i].At-p.Warmup, e.TTFT.Mean.Seconds(), n)
+			name, n := names[engine{e.Server, e.Name}], int(min(e.TTFT.N, mostOfSample))
+			if name != "" && n > 0 && samples[i].At > p.Warmup {
+				roles[p.EngineRole(e)].Add(name, samples[i].At-p.Warmup, e.TTFT.Mean.Seconds(), n)
 			}
 		}
 	}
-	return map[metrics.Latency]*judge.Places{p.FirstWait(): of}
+	return out
 }
 
 // compared are the places of the axes, with the ratio of the prompts of slow ones to those of the others, and engines
-// where there are several.
+// where there are several, each with those of its role.
 func (s places) compared(p *metrics.Plan, groups [][]metrics.Group, samples []metrics.ServerSecond,
 ) (out []metrics.Comparison) {
 	for i := range s {
 		out = append(out, metrics.Comparison{Axis: p.Axes[i], Places: groups[i]})
 	}
+	var roles []metrics.Comparison
 	if some := metrics.EnginesOver(samples, p.Warmup); p.Engines && len(some) > 1 {
-		out = append(out, metrics.Comparison{Axis: metrics.Axis{By: metrics.AxisEngine}, Engines: some})
-		s = append(s, engines(p, samples))
+		of := engines(p, samples, some)
+		roles = make([]metrics.Comparison, len(of))
+		roles[0] = metrics.Comparison{Axis: metrics.Axis{By: metrics.AxisEngine}, Engines: some}
+		s = append(s, of...)
 	}
-	judge.Compare(out, s)
+	all := append(out, roles...)
+	judge.Compare(all, s)
+	if out = all; len(roles) > 0 { // they have one table
+		out = all[:len(all)-len(roles)+1]
+		for _, other := range all[len(out):] {
+			engines := &out[len(out)-1]
+			engines.Spreads = append(engines.Spreads, other.Spreads...)
+		}
+	}
 	for i := range out {
 		for k := range out[i].Spreads {
 			for j := range out[i].Spreads[k].Slow {

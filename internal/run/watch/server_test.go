@@ -103,7 +103,7 @@ func (w *factStream) serve(t *testing.T, page pageAt, length time.Duration) {
 		Transport: roundTrip(func(r *http.Request) (*http.Response, error) { return page.serve(w.start, r) })}
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
-	w.watch(ctx, NewServer(client, []*target.Target{server}, Profiling{}))
+	w.watch(ctx, NewServer(client, []*target.Target{server}, Pages{}, Profiling{}))
 }
 
 // told are the texts of the events.
@@ -157,7 +157,7 @@ func TestLookBeforeTheRun(t *testing.T) {
 				}
 				return pageAt(func(int) string { return "vllm:generation_tokens_total 3\n" }).serve(start, r)
 			})}
-			w, s := newWatched(), NewServer(client, []*target.Target{server}, Profiling{})
+			w, s := newWatched(), NewServer(client, []*target.Target{server}, Pages{}, Profiling{})
 			s.Poll()
 			if took := time.Since(start); took != c.waits || (s.first != nil) != c.first {
 				t.Errorf("a page that takes %s: waited %s, looked %t", c.page, took, s.first != nil)
@@ -345,9 +345,9 @@ func TestServerNamedTwice(t *testing.T) {
 		}
 		targets = append(targets, tgt)
 	}
-	s := NewServer(targets[0].Client(), targets, Profiling{})
+	s := NewServer(targets[0].Client(), targets, Pages{}, Profiling{})
 	var pages []string
-	for _, p := range s.pages() {
+	for _, p := range s.pages {
 		pages = append(pages, p.URL)
 	}
 	if got, want := strings.Join(pages, " "), "http://h:1/metrics http://h:2/metrics"; got != want {

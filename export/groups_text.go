@@ -69,7 +69,7 @@ func placeTable(r *metrics.Report, c *metrics.Comparison) *table.Table {
 
 // engineTable has a line for each of several engines, with the means of what the servers say of them.
 func engineTable(r *metrics.Report, all []metrics.Engine) *table.Table {
-	t := table.New("Engines by /metrics, means", "engine", "running", "waiting").Optional("KV", "tok/s in", "tok/s out",
+	t := table.New("Engines by /metrics, means", "engine", "running", "waiting").Optional("KV", "tok/s in", "tok/s",
 		"TTFT ms")
 	for i := range all {
 		e, first := &all[i], any(table.Absent)

@@ -43,9 +43,9 @@ x-served-by  done  failed  req/s  tok/s  TTFT p50     p99  TPOT p50      p99  go
 	}
 	for _, want := range []string{"\npod 2", "\npod 10 ", "\nnone ", `
 Engines by /metrics, means
-engine      running  waiting    KV  tok/s in  tok/s out  TTFT ms
-http://a:1     3.00     0.00  50 %    120.00      40.00    30.00
-http://b:1     1.00     2.00  25 %         -       0.00        -
+engine      running  waiting    KV  tok/s in  tok/s  TTFT ms
+http://a:1     3.00     0.00  50 %    120.00  40.00    30.00
+http://b:1     1.00     2.00  25 %         -   0.00        -
 `} {
 		if got := Groups(r); !strings.Contains(got, want) || strings.Contains(got, "\x1b") {
 			t.Errorf("got %s\nwant %s", got, want)

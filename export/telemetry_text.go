@@ -294,6 +294,8 @@ func (t textReport) split(r *metrics.Report) {
 		text += "; source: /metrics" + countMismatch(s)
 	case partialMetrics(r):
 		text += "; /metrics covers too little of the run"
+	case r.Plan.SeveralRoles():
+		text += "; each engine has a part of a wait"
 	default:
 		text += "; the server reports no parts"
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -78,6 +79,9 @@ func named(given string) (name, url string) {
 // pageOf is the target of a page. Keys and other headers of the load go to the hosts of the load alone, and with TLS
 // where the load has it.
 func pageOf(url string, servers []*target.Target, like target.Options) (*target.Target, error) {
+	if strings.ContainsAny(url, "?#") {
+		return nil, errors.New("a page has no query and no fragment; leave out what is behind its path")
+	}
 	like.BaseURL, like.Path, like.Bind = url, "/metrics", nil
 	bare := like
 	bare.APIKey, bare.Token, bare.Header = "", nil, nil

@@ -96,6 +96,10 @@ func drawEngines(c screen.Canvas, v *View) {
 	all, last := v.engines(), v.Server[len(v.Server)-1]
 	row := func(i int) *metrics.Engine { return &all[i] }
 	gauge := func(x float64) screen.Span { return cell(orDash(metrics.Said(x), said, x)) }
+	prompt := 4
+	if v.plan().SeveralRoles() { // some do nothing but that
+		prompt = 2
+	}
 	t := table[*metrics.Engine]{order: "slowest", figures: columns[*metrics.Engine]{
 		{"running", 8, func(e *metrics.Engine) screen.Span { return gauge(e.Running) }, 3},
 		{"waiting", 8, func(e *metrics.Engine) screen.Span { return gauge(e.Waiting) }, 0},
@@ -103,8 +107,8 @@ func drawEngines(c screen.Canvas, v *View) {
 		{"tok/s in", 9, func(e *metrics.Engine) screen.Span {
 			last.PromptTokens, last.Took = e.PromptTokens, e.Took
 			return gauge(serverPrompt(&last))
-		}, 4},
-		{"tok/s out", 10, func(e *metrics.Engine) screen.Span {
+		}, prompt},
+		{"tok/s", 7, func(e *metrics.Engine) screen.Span {
 			last.OutputTokens, last.Took = e.OutputTokens, e.Took
 			return gauge(serverOutput(&last))
 		}, 1},

@@ -258,7 +258,7 @@ func (f *truth) engines() {
 			x.wait += e.TTFT.N * e.TTFT.Mean.Seconds()
 		}
 	}
-	rows, names := f.table("running", "waiting", "KV", "tok/s in", "tok/s out", "mean")
+	rows, names := f.table("running", "waiting", "KV", "tok/s in", "tok/s", "mean")
 	for name, x := range all {
 		i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, name+" ") })
 		if i < 0 {

@@ -114,7 +114,8 @@ func (s *Server) Check(ctx context.Context) (note string, err error) {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.Is(err, telemetry.ErrUnknownServer):
-		return "--metrics-url: " + s.clean(err) + "; some servers have them from their first request on", nil
+		return "--metrics-url: " + s.clean(err) + "; is it the page of an engine? Some have figures "+
+			"from their first request on", nil
 	case err != nil:
 		err = fmt.Errorf("--metrics-url: %s; give pages that this machine can read, as http://HOST:PORT/metrics of "+
 			"the engine itself", s.clean(err))
@@ -274,8 +275,8 @@ func (w *serverWatch) take(second metrics.ServerSecond, err error) {
 	if w.absent == "" {
 		w.polls++
 		if w.server.named.Apart {
-			second.TTFT, second.Queue, second.Prefill = metrics.ServerLatency{}, metrics.ServerLatency{},
-				metrics.ServerLatency{}
+			no := metrics.ServerLatency{}
+			second.TTFT, second.Queue, second.Prefill, second.WaitsAtEnd = no, no, no, false
 		}
 		w.tell(second)
 		w.server.profiler.see(second.Running)

@@ -114,7 +114,7 @@ func (s *Server) Check(ctx context.Context) (note string, err error) {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.Is(err, telemetry.ErrUnknownServer):
-		return "--metrics-url: " + s.clean(err) + "; is it the page of an engine? Some have figures "+
+		return "--metrics-url: " + s.clean(err) + "; is it the page of an engine? Some have figures " +
 			"from their first request on", nil
 	case err != nil:
 		err = fmt.Errorf("--metrics-url: %s; give pages that this machine can read, as http://HOST:PORT/metrics of "+

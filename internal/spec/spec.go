@@ -56,7 +56,8 @@ var synonyms = map[string][]string{
 	"output": {"output-len", "json", "export", "result-dir", "result-filename"}, "save": {"result-dir", "no-save"},
 	"timeout": {"ready-check-timeout-sec"}, "repeat": {"num-runs"}, "ramp": {"stages", "find"},
 	"saturation": {"find", "ramp-over", "stages"}, "capacity": {"find"}, "headless": {"no-tui"},
-	"image": {"dataset-name"}, "cost": {"gpu-price"}, "mouse": {"mouse"}, "colour": {"color", "theme"},
+	"image": {"dataset-name"}, "cost": {"gpu-price"},
+	"prefill": {"metrics-url", "group-by-header"}, "engine": {"metrics-url", "group-by-engine"}, "mouse": {"mouse"}, "colour": {"color", "theme"},
 }
 
 // FullLength reports whether answers must have the length that is asked for.

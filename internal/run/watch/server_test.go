@@ -2,15 +2,19 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -352,5 +356,65 @@ func TestServerNamedTwice(t *testing.T) {
 	}
 	if got, want := strings.Join(pages, " "), "http://h:1/metrics http://h:2/metrics"; got != want {
 		t.Errorf("pages %s, want %s", got, want)
+	}
+}
+
+// Pages that are named stand in for those of the servers. One that cannot be read is known before the load, one that
+// may have figures later is noted; the waits of several roles are not added up.
+func TestNamedPages(t *testing.T) {
+	of := func(handler http.HandlerFunc) *target.Target {
+		web := httptest.NewServer(handler)
+		t.Cleanup(web.Close)
+		at, err := target.New(target.Options{BaseURL: web.URL, Path: "/metrics", APIKey: "canary"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	var polls atomic.Int64
+	good := of(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "vllm:num_requests_running 3\nvllm:time_to_first_token_seconds_sum %d\n"+
+			"vllm:time_to_first_token_seconds_count %[1]d\nvllm:request_queue_time_seconds_count 1\n", polls.Add(1))
+	})
+	other := of(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "node_cpu 1\n") })
+	bad := of(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "canary", http.StatusNotFound) })
+	server := of(func(http.ResponseWriter, *http.Request) { t.Error("the server of the load was asked") })
+	for _, c := range []struct {
+		pages      []*target.Target
+		note, want string
+	}{
+		{nil, "", ""},
+		{[]*target.Target{good}, "", ""},
+		{[]*target.Target{other, good}, "no metrics of vLLM, which another page has", ""},
+		{[]*target.Target{other}, "no metrics of vLLM, SGLang, llama.cpp or TGI; is it the page of an engine?", ""},
+		{[]*target.Target{good, bad}, "", bad.URL("") + ": 404 Not Found: ***"},
+	} {
+		s := NewServer(server.Client(), []*target.Target{server}, Pages{At: c.pages}, Profiling{})
+		note, err := s.Check(t.Context())
+		if assert.Fails(t, "check", err, c.want); !strings.Contains(note, c.note) || c.note == "" && note != "" {
+			t.Errorf("note %q, want %q", note, c.note)
+		}
+		s.Close(nil)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := NewServer(server.Client(), []*target.Target{server}, Pages{At: []*target.Target{bad}}, Profiling{})
+	if _, err := s.Check(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("cut: %v", err)
+	}
+	for _, apart := range []bool{false, true} {
+		s := NewServer(server.Client(), []*target.Target{server}, Pages{At: []*target.Target{good}, Apart: apart},
+			Profiling{})
+		w := newWatched()
+		ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
+		w.watch(ctx, s)
+		cancel()
+		waits, atEnd := 0.0, false
+		for _, second := range w.run(t).Server {
+			waits, atEnd = waits+second.TTFT.N, atEnd || second.WaitsAtEnd
+		}
+		if (waits == 0) != apart || atEnd == apart {
+			t.Errorf("apart %t: %v waits, at the end of requests: %t", apart, waits, atEnd)
+		}
 	}
 }

@@ -104,10 +104,9 @@ func (t textReport) server(r *metrics.Report) {
 		return
 	}
 	title := "Server"
-	switch {
-	case len(r.Plan.Pages) > 1:
+	if len(r.Plan.Pages) > 1 {
 		title = "All engines"
-	case len(r.Plan.Pages) == 0 && len(r.Servers) > 0:
+	} else if len(r.Plan.Pages) == 0 && len(r.Servers) > 0 {
 		title = "All servers"
 	}
 	if s.Kind != "" {

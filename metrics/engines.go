@@ -18,8 +18,8 @@ const (
 // Engine is a sample of one of several engines: of a server with several, as one with data parallelism, or of several
 // servers. Figures are those of ServerSecond.
 type Engine struct {
-	// Server is its place in Plan.Pages, else in Plan.Servers, 0 where there is one server. Name is by which the server tells its engines
-	// apart, such as the number of a rank: foreign text; "" where it does not.
+	// Server is its place in Plan.Pages, or where there are none in Plan.Servers, 0 for one server. Name is by which
+	// the server tells its engines apart, such as the number of a rank: foreign text; "" where it does not.
 	Server int
 	Name   string
 	// Took is the time of several samples that were joined; 0 for that of the sample.
@@ -45,21 +45,18 @@ func (p *Plan) SeveralRoles() bool {
 	return slices.ContainsFunc(p.Pages, func(other Page) bool { return other.Role != p.Pages[0].Role })
 }
 
-// page is the page of metrics of an engine; the zero value for one of a server of the load.
-func (p *Plan) page(e *Engine) (of Page) {
+// PageOf is the page of metrics of an engine; the zero value for one of a server of the load.
+func (p *Plan) PageOf(e *Engine) (of Page) {
 	if e.Server >= 0 && e.Server < len(p.Pages) {
 		of = p.Pages[e.Server]
 	}
 	return of
 }
 
-// EngineRole is what an engine does, "" where that is not said.
-func (p *Plan) EngineRole(e *Engine) string { return p.page(e).Role }
-
 // EngineName is that of the page or server, where there are several, and that of the engine, unless it is the only one
 // of all there.
 func (p *Plan) EngineName(e *Engine, all []Engine) string {
-	at := cmp.Or(p.page(e).Name, p.ServerURL(e.Server))
+	at := cmp.Or(p.PageOf(e).Name, p.ServerURL(e.Server))
 	if at != "" && !slices.ContainsFunc(all, func(o Engine) bool { return o.Server == e.Server && o.Name != e.Name }) {
 		return at
 	}

@@ -89,8 +89,8 @@ func TestEngineName(t *testing.T) {
 	} {
 		names := Each(all, func(e Engine) string { return p.EngineName(&e, all) })
 		assert.Same(t, "names", strings.Join(names, ", "), want)
-		if several := p == &pages; p.SeveralRoles() != several || (p.EngineRole(&all[1]) == "decode") != several {
-			t.Errorf("%s: several roles %t, that of the second %q", want, p.SeveralRoles(), p.EngineRole(&all[1]))
+		if several := p == &pages; p.SeveralRoles() != several || (p.PageOf(&all[1]).Role == "decode") != several {
+			t.Errorf("%s: several roles %t, that of the second %q", want, p.SeveralRoles(), p.PageOf(&all[1]).Role)
 		}
 	}
 }

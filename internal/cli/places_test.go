@@ -122,7 +122,8 @@ func TestMetricsURLs(t *testing.T) {
 	elsewhere := strings.Replace(page("decode"), "127.0.0.1", "localhost", 1)
 	args := []string{"serve", at, "--api-key", "canary", "--no-tui", "--gpu", "none", "--num-prompts", "8",
 		"--random-input-len", "8", "--random-output-len", "4", "--result-dir", dir, "--save-result"}
-	words := []string{"Engines by /metrics, means", "\nprefill-0  ", "\nprefill-1  ", "\ndecode  ", "All engines (vLLM)"}
+	words := []string{"Engines by /metrics, means", "\nprefill-0  ", "\nprefill-1  ", "\ndecode  ",
+		"All engines (vLLM)"}
 	r := benchtop(append(args, "--metrics-url", "prefill-0="+page("prefill"), "prefill-1="+at,
 		"decode="+elsewhere+"/metrics")...)
 	r.expect(t, session.ExitFine, words...)

@@ -194,7 +194,7 @@ func (o *Options) header(p *usage.Problems) http.Header {
 		o.warnOfSecret("base-url", o.placed("base-url"), "a password",
 			"'Authorization=Basic $NAME' or Authorization=@FILE with --header")
 	}
-	if o.Pages.secretShown() && o.Places["metrics-url"] == "" {
+	if all := strings.Join(o.Pages.urls, " "); secret.Hide(all) != all && o.Places["metrics-url"] == "" {
 		o.warnOfSecret("metrics-url", "--metrics-url", "a password", "it in a file of --config that only you may read")
 	}
 	return header

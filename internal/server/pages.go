@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/argv"
-	"benchtop/internal/secret"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -59,7 +58,7 @@ func (o *Pages) check(p *usage.Problems, servers []*target.Target, like target.O
 		default:
 			page := metrics.Page{Name: name, Role: numbered.ReplaceAllString(name, "")}
 			if name == "" {
-				page.Name = withoutPath(t)
+				page.Name = strings.TrimPrefix(strings.TrimSuffix(t.String(), t.Path("")), "http://")
 			}
 			o.Targets, o.plan = append(o.Targets, t), append(o.plan, page)
 		}
@@ -94,15 +93,6 @@ func pageOf(url string, servers []*target.Target, like target.Options) (*target.
 	return target.New(like)
 }
 
-// withoutPath is the host and port of a page, or its socket.
-func withoutPath(t *target.Target) string {
-	_, name, _ := strings.Cut(t.String(), "://")
-	if host, _, _ := strings.Cut(name, "/"); host != "" {
-		return host
-	}
-	return name
-}
-
 // tellApart numbers pages of the same name.
 func tellApart(pages []metrics.Page) {
 	same, nth := map[string]int{}, map[string]int{}
@@ -115,12 +105,6 @@ func tellApart(pages []metrics.Page) {
 			pages[i].Name = fmt.Sprintf("%s %d", name, nth[name])
 		}
 	}
-}
-
-// secretShown reports whether the URL of a page has a password.
-func (o *Pages) secretShown() bool {
-	all := strings.Join(o.urls, " ")
-	return secret.Hide(all) != all
 }
 
 // Apart reports whether the pages are of several roles, so that a request waits at several of them.

@@ -22,15 +22,17 @@ func pagesOf(server string, urls ...string) (*Options, error) {
 // Pages have a name and a role each: that of engines whose names are alike but for the number at the end.
 func TestPages(t *testing.T) {
 	for given, want := range map[string]string{
-		"http://h:1":                                     "h:1 () http://h:1/metrics",
-		"http://h:1 http://h:2/":                         "h:1 () http://h:1/metrics, h:2 () http://h:2/metrics",
-		"http://h:1/a http://h:1/b":                      "h:1 1 () http://h:1/a, h:1 2 () http://h:1/b",
-		"p=http://h:1 d=http://h:2/x":                    "p (p) http://h:1/metrics, d (d) http://h:2/x",
-		"p=http://h:1 p=http://h:2":                      "p 1 (p) http://h:1/metrics, p 2 (p) http://h:2/metrics",
-		"p-0=http://h:1 p-12=http://h:2 p=http://h:3":    "p-0 (p) http://h:1/metrics, p-12 (p) http://h:2/metrics, p (p) http://h:3/metrics",
-		"p-0=http://h:1 p-0=http://h:2":                  "p-0 1 (p) http://h:1/metrics, p-0 2 (p) http://h:2/metrics",
-		"h100=http://h:1 -1=http://u:canary@h:2":         "h100 (h100) http://h:1/metrics, -1 () http://h:2/metrics",
-		"unix:///run/a.sock x=http+unix://%2Frun%2Fb/me": "/run/a.sock () unix:///run/a.sock, x (x) http+unix://%2Frun%2Fb/me",
+		"http://h:1":                  "h:1 () http://h:1/metrics",
+		"http://h:1 http://h:2/":      "h:1 () http://h:1/metrics, h:2 () http://h:2/metrics",
+		"http://h:1/a http://h:1/b":   "h:1 1 () http://h:1/a, h:1 2 () http://h:1/b",
+		"p=http://h:1 d=http://h:2/x": "p (p) http://h:1/metrics, d (d) http://h:2/x",
+		"p=http://h:1 p=http://h:2":   "p 1 (p) http://h:1/metrics, p 2 (p) http://h:2/metrics",
+		"p-0=http://h:1 p-12=http://h:2 p=http://h:3": "p-0 (p) http://h:1/metrics, " +
+			"p-12 (p) http://h:2/metrics, p (p) http://h:3/metrics",
+		"p-0=http://h:1 p-0=http://h:2":          "p-0 1 (p) http://h:1/metrics, p-0 2 (p) http://h:2/metrics",
+		"h100=http://h:1 -1=http://u:canary@h:2": "h100 (h100) http://h:1/metrics, -1 () http://h:2/metrics",
+		"unix:///run/a.sock x=http+unix://%2Frun%2Fb/me": "unix:///run/a.sock () unix:///run/a.sock, " +
+			"x (x) http+unix://%2Frun%2Fb/me",
 	} {
 		o, err := pagesOf("http://h", strings.Fields(given)...)
 		assert.Succeeds(t, err)
@@ -116,7 +118,8 @@ func TestPagesGetTheKeyOfTheirHost(t *testing.T) {
 
 // Pages may be any text.
 func FuzzPages(f *testing.F) {
-	for _, seed := range []string{"p=http://h:1 p=http://h:2", "a=b=http://h", "=", "unix:///x=y", "p-0=https://[::1]:1/x"} {
+	for _, seed := range []string{"p=http://h:1 p=http://h:2", "a=b=http://h", "=", "unix:///x=y",
+		"p-0=https://[::1]:1/x"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, given string) {

@@ -152,13 +152,11 @@ func (o *preparation) ask(ctx context.Context) (err error) {
 			On: o.Server.Profile, Threshold: o.Server.ProfileThreshold,
 			Duration: time.Duration(o.Server.ProfileDuration),
 		})
-		note, err := o.watched.Check(ctx)
+		notes, err := o.watched.Check(ctx)
 		if err != nil {
 			return err
 		}
-		if note != "" {
-			odd = append(odd, note)
-		}
+		odd = append(odd, notes...)
 	}
 	o.env.Warn(odd)
 	o.Notes = append(o.Notes, odd...)

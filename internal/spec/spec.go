@@ -56,8 +56,7 @@ var synonyms = map[string][]string{
 	"output": {"output-len", "json", "export", "result-dir", "result-filename"}, "save": {"result-dir", "no-save"},
 	"timeout": {"ready-check-timeout-sec"}, "repeat": {"num-runs"}, "ramp": {"stages", "find"},
 	"saturation": {"find", "ramp-over", "stages"}, "capacity": {"find"}, "headless": {"no-tui"},
-	"image": {"dataset-name"}, "cost": {"gpu-price"},
-	"prefill": {"metrics-url", "group-by-header"}, "engine": {"metrics-url", "group-by-engine"}, "mouse": {"mouse"}, "colour": {"color", "theme"},
+	"image": {"dataset-name"}, "cost": {"gpu-price"}, "mouse": {"mouse"}, "colour": {"color", "theme"},
 }
 
 // FullLength reports whether answers must have the length that is asked for.
@@ -105,8 +104,8 @@ const (
 func secretInFile(v argv.Value) bool {
 	words := append(append([]string{"--" + argv.Dashes(v.Name)}, v.Texts...), v.Object)
 	safe := strings.Join(secret.HideWords(words, nil), " ")
-	return !slices.Contains([]string{"header", "base-url", "metrics-url", "api-key", "auth-command"}, argv.Dashes(v.Name)) &&
-		strings.Contains(safe, secret.Mask)
+	others := []string{"header", "base-url", "metrics-url", "api-key", "auth-command"}
+	return !slices.Contains(others, argv.Dashes(v.Name)) && strings.Contains(safe, secret.Mask)
 }
 
 // New defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.

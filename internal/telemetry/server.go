@@ -81,14 +81,13 @@ func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.Serve
 
 // missing is an error for the first page without figures of the kind of server that pages have.
 func (r *reading) missing(pages []Page) error {
+	wanted := "vLLM, SGLang, llama.cpp or TGI"
+	if r.kind != nil {
+		wanted = r.kind.name + ", which another page has; all must be of one kind"
+	}
 	for _, p := range pages {
-		switch {
-		case r.seen[p.Server]:
-		case r.kind == nil:
-			return fmt.Errorf(" at %s: %w vLLM, SGLang, llama.cpp or TGI", redacted(p.URL), ErrUnknownServer)
-		default:
-			return fmt.Errorf(" at %s: %w %s, which another page has; all must be of one kind", redacted(p.URL),
-				ErrUnknownServer, r.kind.name)
+		if !r.seen[p.Server] {
+			return fmt.Errorf(" at %s: %w %s", redacted(p.URL), ErrUnknownServer, wanted)
 		}
 	}
 	return nil

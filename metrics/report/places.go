@@ -46,7 +46,7 @@ func engines(p *metrics.Plan, samples []metrics.ServerSecond, all []metrics.Engi
 	for i := range all {
 		e := &all[i]
 		names[engine{e.Server, e.Name}] = p.EngineName(e, all)
-		if role := p.EngineRole(e); roles[role] == nil {
+		if role := p.PageOf(e).Role; roles[role] == nil {
 			roles[role] = new(judge.Places)
 			out = append(out, map[metrics.Latency]*judge.Places{p.FirstWait(): roles[role]})
 		}
@@ -56,7 +56,7 @@ func engines(p *metrics.Plan, samples []metrics.ServerSecond, all []metrics.Engi
 			e := &samples[i].Engines[k]
 			name, n := names[engine{e.Server, e.Name}], int(min(e.TTFT.N, mostOfSample))
 			if name != "" && n > 0 && samples[i].At > p.Warmup {
-				roles[p.EngineRole(e)].Add(name, samples[i].At-p.Warmup, e.TTFT.Mean.Seconds(), n)
+				roles[p.PageOf(e).Role].Add(name, samples[i].At-p.Warmup, e.TTFT.Mean.Seconds(), n)
 			}
 		}
 	}
@@ -70,21 +70,17 @@ func (s places) compared(p *metrics.Plan, groups [][]metrics.Group, samples []me
 	for i := range s {
 		out = append(out, metrics.Comparison{Axis: p.Axes[i], Places: groups[i]})
 	}
-	var roles []metrics.Comparison
+	axes := len(out)
 	if some := metrics.EnginesOver(samples, p.Warmup); p.Engines && len(some) > 1 {
-		of := engines(p, samples, some)
-		roles = make([]metrics.Comparison, len(of))
-		roles[0] = metrics.Comparison{Axis: metrics.Axis{By: metrics.AxisEngine}, Engines: some}
-		s = append(s, of...)
-	}
-	all := append(out, roles...)
-	judge.Compare(all, s)
-	if out = all; len(roles) > 0 { // they have one table
-		out = all[:len(all)-len(roles)+1]
-		for _, other := range all[len(out):] {
-			engines := &out[len(out)-1]
-			engines.Spreads = append(engines.Spreads, other.Spreads...)
+		for _, role := range engines(p, samples, some) {
+			s = append(s, role)
+			out = append(out, metrics.Comparison{Axis: metrics.Axis{By: metrics.AxisEngine}, Engines: some})
 		}
+	}
+	judge.Compare(out, s)
+	for k := len(out) - 1; k > axes; k-- { // all roles have one table
+		out[k-1].Spreads = append(out[k-1].Spreads, out[k].Spreads...)
+		out = out[:k]
 	}
 	for i := range out {
 		for k := range out[i].Spreads {

@@ -30,6 +30,7 @@ type Server struct {
 	asked    []serverClient   // each server; the first speaks for all where one does
 	pages    []telemetry.Page // of metrics
 	named    Pages            // those of them that are not the servers' own
+	secrets  []*target.Target // whose secrets nothing shows
 	profiler *profiler
 
 	scraping sync.WaitGroup // of the counters before the run; then before and counted are known
@@ -56,7 +57,7 @@ type Pages struct {
 // NewServer asks the servers of a run, the first through a client of the caller, and profiles them if asked to. Their
 // counters, or those of the pages, are added up; a server that is named twice is asked once.
 func NewServer(client *http.Client, servers []*target.Target, named Pages, profiling Profiling) *Server {
-	s := &Server{named: named}
+	s := &Server{named: named, secrets: slices.Concat(servers, named.At)}
 	for place, t := range servers {
 		if slices.ContainsFunc(s.asked, func(a serverClient) bool { return a.target.Same(t) }) {
 			continue
@@ -102,25 +103,25 @@ func (s *Server) newPage() *telemetry.ServerWatch {
 	return telemetry.NewServerWatch(s.pages...)
 }
 
-// Check reads the pages that were named once, so that a wrong one is known before the load. The note is on one that may
+// Check reads the pages that were named once, so that a wrong one is known before the load. A note is on one that may
 // have figures later.
-func (s *Server) Check(ctx context.Context) (note string, err error) {
+func (s *Server) Check(ctx context.Context) (notes []string, err error) {
 	if len(s.named.At) == 0 {
-		return "", nil
+		return nil, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, scrapeTimeout)
 	defer cancel()
 	switch _, err = s.newPage().Poll(limited, 0); {
+	case err == nil:
+		return nil, nil
 	case ctx.Err() != nil:
-		return "", ctx.Err()
+		return nil, ctx.Err()
 	case errors.Is(err, telemetry.ErrUnknownServer):
-		return "--metrics-url: " + s.clean(err) + "; is it the page of an engine? Some have figures " +
-			"from their first request on", nil
-	case err != nil:
-		err = fmt.Errorf("--metrics-url: %s; give pages that this machine can read, as http://HOST:PORT/metrics of "+
-			"the engine itself", s.clean(err))
+		return []string{"--metrics-url: " + s.clean(err) +
+			"; is it the page of an engine? Some have figures from their first request on"}, nil
 	}
-	return "", err
+	return nil, fmt.Errorf("--metrics-url: %s; give pages that this machine can read, as http://HOST:PORT/metrics of "+
+		"the engine itself", s.clean(err))
 }
 
 // End files what the counters moved by, and ends the profiling. A server without counters is not reported.
@@ -187,10 +188,7 @@ func (s *Server) profile(ctx context.Context, action string) error {
 
 func (s *Server) clean(err error) string {
 	words := err.Error()
-	for _, a := range s.asked {
-		words = a.target.Hide(words)
-	}
-	for _, t := range s.named.At {
+	for _, t := range s.secrets {
 		words = t.Hide(words)
 	}
 	return text.Clean(words)

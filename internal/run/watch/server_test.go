@@ -390,9 +390,10 @@ func TestNamedPages(t *testing.T) {
 		{[]*target.Target{good, bad}, "", bad.URL("") + ": 404 Not Found: ***"},
 	} {
 		s := NewServer(server.Client(), []*target.Target{server}, Pages{At: c.pages}, Profiling{})
-		note, err := s.Check(t.Context())
-		if assert.Fails(t, "check", err, c.want); !strings.Contains(note, c.note) || c.note == "" && note != "" {
-			t.Errorf("note %q, want %q", note, c.note)
+		notes, err := s.Check(t.Context())
+		if assert.Fails(t, "check", err, c.want); (len(notes) > 0) != (c.note != "") ||
+			!strings.Contains(strings.Join(notes, ""), c.note) {
+			t.Errorf("notes %q, want %q", notes, c.note)
 		}
 		s.Close(nil)
 	}

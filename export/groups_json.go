@@ -47,8 +47,10 @@ func compared(r *metrics.Report, c *metrics.Comparison) object {
 	if c.By == metrics.AxisEngine {
 		o = append(o, Arg{"engines", each(c.Engines, func(e *metrics.Engine) object {
 			return object{
-				{"name", r.Plan.EngineName(e)}, {"running", finiteOrNull(e.Running)},
+				{"name", r.Plan.EngineName(e, c.Engines)}, {"role", orNull(r.Plan.PageOf(e).Role)},
+				{"running", finiteOrNull(e.Running)},
 				{"waiting", finiteOrNull(e.Waiting)}, {"kv_usage", finiteOrNull(e.KVUsage)},
+				{"input_throughput", finiteOrNull(e.PromptTokens / e.Took.Seconds())},
 				{"output_throughput", finiteOrNull(e.OutputTokens / e.Took.Seconds())},
 				{"mean_ttft_ms", when(e.TTFT.N > 0, milliseconds(e.TTFT.Mean))},
 			}

@@ -69,14 +69,15 @@ func placeTable(r *metrics.Report, c *metrics.Comparison) *table.Table {
 
 // engineTable has a line for each of several engines, with the means of what the servers say of them.
 func engineTable(r *metrics.Report, all []metrics.Engine) *table.Table {
-	t := table.New("Engines by /metrics, means", "engine", "running", "waiting").Optional("KV", "tok/s", "TTFT ms")
+	t := table.New("Engines by /metrics, means", "engine", "running", "waiting").Optional("KV", "tok/s in", "tok/s",
+		"TTFT ms")
 	for i := range all {
 		e, first := &all[i], any(table.Absent)
 		if e.TTFT.N > 0 {
 			first = milliseconds(e.TTFT.Mean)
 		}
-		t.Add(text.FitMiddle(text.Clean(r.Plan.EngineName(e)), longestServer), e.Running, e.Waiting,
-			wholePercent(true, e.KVUsage), e.OutputTokens/e.Took.Seconds(), first)
+		t.Add(text.FitMiddle(text.Clean(r.Plan.EngineName(e, all)), longestServer), e.Running, e.Waiting,
+			wholePercent(true, e.KVUsage), e.PromptTokens/e.Took.Seconds(), e.OutputTokens/e.Took.Seconds(), first)
 	}
 	return t
 }

@@ -104,7 +104,9 @@ func (t textReport) server(r *metrics.Report) {
 		return
 	}
 	title := "Server"
-	if len(r.Servers) > 0 {
+	if len(r.Plan.Pages) > 1 {
+		title = "All engines"
+	} else if len(r.Plan.Pages) == 0 && len(r.Servers) > 0 {
 		title = "All servers"
 	}
 	if s.Kind != "" {
@@ -291,6 +293,8 @@ func (t textReport) split(r *metrics.Report) {
 		text += "; source: /metrics" + countMismatch(s)
 	case partialMetrics(r):
 		text += "; /metrics covers too little of the run"
+	case r.Plan.SeveralRoles():
+		text += "; each engine has a part of a wait"
 	default:
 		text += "; the server reports no parts"
 	}

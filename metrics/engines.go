@@ -18,25 +18,55 @@ const (
 // Engine is a sample of one of several engines: of a server with several, as one with data parallelism, or of several
 // servers. Figures are those of ServerSecond.
 type Engine struct {
-	// Server is its place in Plan.Servers, 0 where there is one server. Name is by which the server tells its engines
-	// apart, such as the number of a rank: foreign text; "" where it does not.
+	// Server is its place in Plan.Pages, or where there are none in Plan.Servers, 0 for one server. Name is by which
+	// the server tells its engines apart, such as the number of a rank: foreign text; "" where it does not.
 	Server int
 	Name   string
 	// Took is the time of several samples that were joined; 0 for that of the sample.
-	Took                                    time.Duration
-	Running, Waiting, KVUsage, OutputTokens float64
-	TTFT                                    ServerLatency
+	Took                                                  time.Duration
+	Running, Waiting, KVUsage, PromptTokens, OutputTokens float64
+	TTFT                                                  ServerLatency
 }
 
-// EngineName is that of the server, where there are several, and of its engine.
-func (p *Plan) EngineName(e *Engine) string {
-	return strings.TrimSpace(p.ServerURL(e.Server) + " " + e.Name)
+// Page is a page of metrics that was named beside the load, as that of an engine behind a router.
+type Page struct {
+	// Name is unique among the pages of a plan.
+	Name string `json:"name"`
+	// Role is what the engine of the page does, such as prefill: those of one role are compared. Pages without a name
+	// of their own have the role "".
+	Role string `json:"role,omitempty"`
+}
+
+// MostPages bounds the pages of a plan, so that each has a row of its own.
+const MostPages = MostEngines - 1
+
+// SeveralRoles reports whether engines do different work, so that a request counts at several of them.
+func (p *Plan) SeveralRoles() bool {
+	return slices.ContainsFunc(p.Pages, func(other Page) bool { return other.Role != p.Pages[0].Role })
+}
+
+// PageOf is the page of metrics of an engine; the zero value for one of a server of the load.
+func (p *Plan) PageOf(e *Engine) (of Page) {
+	if e.Server >= 0 && e.Server < len(p.Pages) {
+		of = p.Pages[e.Server]
+	}
+	return of
+}
+
+// EngineName is that of the page or server, where there are several, and that of the engine, unless it is the only one
+// of all there.
+func (p *Plan) EngineName(e *Engine, all []Engine) string {
+	at := cmp.Or(p.PageOf(e).Name, p.ServerURL(e.Server))
+	if at != "" && !slices.ContainsFunc(all, func(o Engine) bool { return o.Server == e.Server && o.Name != e.Name }) {
+		return at
+	}
+	return strings.TrimSpace(at + " " + e.Name)
 }
 
 // engineSum sums up the samples of an engine.
 type engineSum struct {
 	Engine
-	running, waiting, kv, output, ttft weightedMean
+	running, waiting, kv, prompt, output, ttft weightedMean
 }
 
 // EnginesOver sums up the samples of each engine after from, in the order in which the engines come: gauges are
@@ -67,13 +97,15 @@ func (s *engineSum) add(e *Engine, took time.Duration) {
 	s.running.add(e.Running, took.Seconds())
 	s.waiting.add(e.Waiting, took.Seconds())
 	s.kv.add(e.KVUsage, took.Seconds())
+	s.prompt.add(e.PromptTokens/took.Seconds(), took.Seconds())
 	s.output.add(e.OutputTokens/took.Seconds(), took.Seconds())
 	s.ttft.latency(e.TTFT)
 }
 
 func (s engineSum) engine() Engine {
 	return Engine{Server: s.Server, Name: s.Name, Took: s.Took, Running: s.running.mean(), Waiting: s.waiting.mean(),
-		KVUsage: s.kv.mean(), OutputTokens: s.output.mean() * s.Took.Seconds(), TTFT: s.ttft.sum()}
+		KVUsage: s.kv.mean(), PromptTokens: s.prompt.mean() * s.Took.Seconds(),
+		OutputTokens: s.output.mean() * s.Took.Seconds(), TTFT: s.ttft.sum()}
 }
 
 // enginesKept is the number of samples, about a quarter of an hour, whose engines are kept each. Those of older ones

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,5 +73,24 @@ func TestEnginesOver(t *testing.T) {
 	if last := got[len(got)-1]; len(got) != MostEngines || last.Server != OtherServers || last.Name != OtherEngines ||
 		got[0].Took != time.Second {
 		t.Errorf("%d engines, the first %+v, the last %+v", len(got), got[0], last)
+	}
+}
+
+// An engine has the name of its page or server, and its own where there are several at that, or one server.
+func TestEngineName(t *testing.T) {
+	pages := Plan{Servers: []string{"http://a", "http://b"},
+		Pages: []Page{{Name: "prefill 1", Role: "prefill"}, {Name: "decode", Role: "decode"}}}
+	two, one := Plan{Servers: []string{"http://a", "http://b"}}, Plan{}
+	all := []Engine{{Name: "0"}, {Server: 1, Name: "0"}, {Server: 1, Name: "1"},
+		{Server: OtherServers, Name: OtherEngines}}
+	for want, p := range map[string]*Plan{
+		"prefill 1, decode 0, decode 1, others": &pages, "http://a, http://b 0, http://b 1, others": &two,
+		"0, 0, 1, others": &one,
+	} {
+		names := Each(all, func(e Engine) string { return p.EngineName(&e, all) })
+		assert.Same(t, "names", strings.Join(names, ", "), want)
+		if several := p == &pages; p.SeveralRoles() != several || (p.PageOf(&all[1]).Role == "decode") != several {
+			t.Errorf("%s: several roles %t, that of the second %q", want, p.SeveralRoles(), p.PageOf(&all[1]).Role)
+		}
 	}
 }

@@ -91,7 +91,9 @@ type Plan struct {
 	Workloads []Workload `json:"workloads,omitempty"`
 	// Axes are those by which the places that serve the run are compared; nil for none.
 	Axes []Axis `json:"axes,omitempty"`
-	// Engines are compared, where the server's figures have several.
+	// Pages of metrics are sampled in place of those of the servers; nil for these.
+	Pages []Page `json:"metrics_pages,omitempty"`
+	// Engines are compared, where the pages of metrics have several.
 	Engines bool `json:"engines,omitempty"`
 	// Trace says that requests start at times of the data set's own, which are neither a rate nor all at once.
 	Trace bool `json:"trace,omitempty"`

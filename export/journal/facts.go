@@ -266,6 +266,7 @@ func (l *line) engine(e *metrics.Engine) {
 	l.optional("running", &e.Running)
 	l.optional("waiting", &e.Waiting)
 	l.optional("kv_usage", &e.KVUsage)
+	l.optional("prompt_tokens", &e.PromptTokens)
 	l.optional("output_tokens", &e.OutputTokens)
 	l.latency("ttft", &e.TTFT)
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
@@ -110,4 +111,46 @@ func TestPlaces(t *testing.T) {
 	if strings.Join(got, ", ") != want {
 		t.Errorf("compared %s\nwant %s", strings.Join(got, ", "), want)
 	}
+}
+
+// Engines behind a router have rows by the pages of their metrics, in the report, in that of the journal and in the
+// result. The key reaches those on the host of the load alone.
+func TestMetricsURLs(t *testing.T) {
+	t.Parallel()
+	var keys sync.Map
+	page := func(name string) string {
+		to, err := url.Parse(simulated(t, nil))
+		assert.Succeeds(t, err)
+		proxy := httputil.NewSingleHostReverseProxy(to)
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			keys.Store(name, r.Header.Get("Authorization"))
+			proxy.ServeHTTP(w, r)
+		}))
+		t.Cleanup(web.Close)
+		return web.URL
+	}
+	at, dir := simulated(t, nil), t.TempDir()
+	elsewhere := strings.Replace(page("decode"), "127.0.0.1", "localhost", 1)
+	args := []string{"serve", at, "--api-key", "canary", "--no-tui", "--gpu", "none", "--num-prompts", "8",
+		"--random-input-len", "8", "--random-output-len", "4", "--result-dir", dir, "--save-result"}
+	words := []string{"Engines by /metrics, means", "\nprefill-0  ", "\nprefill-1  ", "\ndecode  ",
+		"All engines (vLLM)"}
+	r := benchtop(append(args, "--metrics-url", "prefill-0="+page("prefill"), "prefill-1="+at,
+		"decode="+elsewhere+"/metrics")...)
+	r.expect(t, session.ExitFine, words...)
+	journals, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	benchtop("report", journals[0]).expect(t, session.ExitFine, words...)
+	of := resultIn(t, dir)["benchtop"].(map[string]any)["compared"].([]any)[0].(map[string]any)
+	got := fmt.Sprint(of["by"])
+	for _, e := range of["engines"].([]any) {
+		e := e.(map[string]any)
+		got += fmt.Sprint(", ", e["name"], " of ", e["role"], " ", e["output_throughput"].(float64) > 0)
+	}
+	assert.Same(t, "engines", got,
+		"engine, prefill-0 of prefill false, prefill-1 of prefill true, decode of decode false")
+	ours, _ := keys.Load("prefill")
+	theirs, _ := keys.Load("decode")
+	assert.Same(t, "keys", fmt.Sprintf("%q %q", ours, theirs), `"Bearer canary" ""`)
+	benchtop(append(args, "--metrics-url", "x=http://127.0.0.1:"+unused(t))...).expect(t, session.ExitFailed,
+		"--metrics-url: reading the server's metrics page", "connection refused; give pages that this machine can read")
 }

@@ -79,7 +79,8 @@ func newThroughputOptions() *throughputOptions {
 	without := []string{"Load", "Several runs", "Conversations"}
 	others := []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout",
 		"keep-going"}
-	timing := []string{"mix", "time-scale", "max-gap", "sample", "turn-timing", "group-by-header", "group-by-engine"}
+	timing := []string{"mix", "time-scale", "max-gap", "sample", "turn-timing", "group-by-header", "group-by-engine",
+		"metrics-url"}
 	o.Flags.Keep(func(heading, name string) bool {
 		return !slices.Contains(without, heading) && !slices.Contains(timing, name) || slices.Contains(others, name)
 	})

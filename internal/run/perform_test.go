@@ -247,7 +247,7 @@ func TestEndOfTheRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Server, c.Share = watch.NewServer(client, []*target.Target{tgt}, watch.Profiling{}),
+		c.Server, c.Share = watch.NewServer(client, []*target.Target{tgt}, watch.Pages{}, watch.Profiling{}),
 			func(float64) float64 { return 1 }
 		c.Server.Begin(t.Context())
 		c.Drawn = func() { over.Store(true) }

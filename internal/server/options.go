@@ -54,6 +54,7 @@ type Options struct {
 	Places            map[string]string // FILE:LINE of flags that a file has
 	Warnings          []string          // set by Check, as all below is
 	loadgen.Servers
+	Pages    Pages
 	Protocol protocol.Protocol // nil for an unknown backend
 }
 
@@ -128,6 +129,10 @@ func (o *Options) Check() (p usage.Problems) {
 	}
 	roots, certificate := o.checkTLS(&p)
 	sources := o.sources(&p)
+	like := target.Options{
+		APIKey: bearer, Token: token, Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
+		Getenv: os.Getenv, Bind: sources,
+	}
 	strategy := loadgen.Strategy(strings.ReplaceAll(string(o.Strategy), "_", "-"))
 	o.Servers = loadgen.Servers{Strategy: strategy}
 	for _, url := range o.urls(&p) {
@@ -135,10 +140,8 @@ func (o *Options) Check() (p usage.Problems) {
 			p = append(p, err)
 			continue
 		}
-		t, err := target.New(target.Options{
-			BaseURL: url, APIKey: bearer, Token: token, Insecure: o.insecure, Roots: roots, Certificate: certificate,
-			Header: header, Getenv: os.Getenv, Bind: sources,
-		})
+		like.BaseURL = url
+		t, err := target.New(like)
 		switch {
 		case err == nil:
 			o.Add(t)
@@ -153,6 +156,7 @@ func (o *Options) Check() (p usage.Problems) {
 			p.Bad("--base-url: %w", err)
 		}
 	}
+	o.Pages.check(&p, o.All(), like)
 	p.BadIf(strategy != "" && !slices.Contains(loadgen.Strategies(), strategy), "--url-strategy %s: use %s",
 		usage.Quote(string(strategy)), strategies())
 	p.BadIf(o.port < 1 || o.port > 65535, "--port %d: ports are from 1 to 65535", o.port)
@@ -189,6 +193,9 @@ func (o *Options) header(p *usage.Problems) http.Header {
 	if all := strings.Join(o.BaseURLs, " "); secret.Hide(all) != all {
 		o.warnOfSecret("base-url", o.placed("base-url"), "a password",
 			"'Authorization=Basic $NAME' or Authorization=@FILE with --header")
+	}
+	if all := strings.Join(o.Pages.urls, " "); secret.Hide(all) != all && o.Places["metrics-url"] == "" {
+		o.warnOfSecret("metrics-url", "--metrics-url", "a password", "it in a file of --config that only you may read")
 	}
 	return header
 }
@@ -363,7 +370,7 @@ func (o *Options) Secrets() []string { return o.headers.Ever }
 
 // Hide has secrets hidden in the words of all servers.
 func (o *Options) Hide(secrets []string) {
-	for _, t := range o.All() {
+	for _, t := range append(o.All(), o.Pages.Targets...) {
 		t.Keep(secrets)
 	}
 }
@@ -409,6 +416,7 @@ func (o *Options) each(client *http.Client, do func(one *Options, client *http.C
 func (o *Options) Plan(p *metrics.Plan) {
 	p.BaseURL, p.Backend, p.Pooling = o.Target.String(), o.Backend, !o.Protocol.Traits().Streams
 	p.Proxy = o.Target.Proxy()
+	p.Pages, p.Engines = o.Pages.plan, len(o.Pages.plan) > 1
 	if len(o.Others) == 0 {
 		return
 	}

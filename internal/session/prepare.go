@@ -86,10 +86,11 @@ type preparation struct {
 	streams  *numpy.Streams
 	fetching *prompts.Prefetchers
 
-	model server.Model
-	times []time.Duration // of a load that depends on time alone or on a trace, else nil
-	drawn *prompts.Supply
-	ahead int // connections to open before the run
+	model   server.Model
+	watched *watch.Server   // nil where another machine does that
+	times   []time.Duration // of a load that depends on time alone or on a trace, else nil
+	drawn   *prompts.Supply
+	ahead   int // connections to open before the run
 }
 
 // Prepare makes a run.
@@ -144,6 +145,18 @@ func (o *preparation) ask(ctx context.Context) (err error) {
 	odd, err := o.Server.CheckServer(ctx, o.client, o.model, o.Request.LoRA, o.Request.Fields(o.FullLength()))
 	if err != nil {
 		return err
+	}
+	if o.Load.Leads() {
+		pages := watch.Pages{At: o.Server.Pages.Targets, Apart: o.Server.Pages.Apart()}
+		o.watched = watch.NewServer(o.client, o.Server.All(), pages, watch.Profiling{
+			On: o.Server.Profile, Threshold: o.Server.ProfileThreshold,
+			Duration: time.Duration(o.Server.ProfileDuration),
+		})
+		notes, err := o.watched.Check(ctx)
+		if err != nil {
+			return err
+		}
+		odd = append(odd, notes...)
 	}
 	o.env.Warn(odd)
 	o.Notes = append(o.Notes, odd...)
@@ -201,12 +214,7 @@ func (o *preparation) run() (*Run, error) {
 	p.Prompts, p.Load, p.Count, p.KeepGoing = drawn.Flow, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
 	p.Notes = slices.Concat(o.Warnings, o.Notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())
-	if o.Load.Leads() {
-		p.Server = watch.NewServer(o.client, o.Server.All(), watch.Profiling{
-			On: o.Server.Profile, Threshold: o.Server.ProfileThreshold,
-			Duration: time.Duration(o.Server.ProfileDuration),
-		})
-	}
+	p.Server = o.watched
 	p.Plan = o.plan(requests, &load)
 	if o.Load.Answers > 0 {
 		plan := p.Plan

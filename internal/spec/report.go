@@ -243,7 +243,7 @@ func (o *Report) within() string {
 func (o *Report) Plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
 	p.Goodput, p.Tiers, p.Gates, p.Workloads, p.Whole = o.slo(), o.tiers, o.gates, o.workloads, o.Whole
-	p.Engines = o.groupByEngines
+	p.Engines = p.Engines || o.groupByEngines
 	for _, name := range o.GroupHeaders {
 		p.Axes = append(p.Axes, metrics.Axis{By: metrics.AxisHeader, Header: name})
 	}

@@ -104,8 +104,8 @@ const (
 func secretInFile(v argv.Value) bool {
 	words := append(append([]string{"--" + argv.Dashes(v.Name)}, v.Texts...), v.Object)
 	safe := strings.Join(secret.HideWords(words, nil), " ")
-	return !slices.Contains([]string{"header", "base-url", "api-key", "auth-command"}, argv.Dashes(v.Name)) &&
-		strings.Contains(safe, secret.Mask)
+	others := []string{"header", "base-url", "metrics-url", "api-key", "auth-command"}
+	return !slices.Contains(others, argv.Dashes(v.Name)) && strings.Contains(safe, secret.Mask)
 }
 
 // New defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
@@ -140,7 +140,9 @@ func (o *Spec) Define() {
 	report := o.Flags.Group("Report")
 	o.Report.define(report)
 	o.Save.Define(report)
-	o.GPUs.Define(o.Flags.Group("Server and GPUs"))
+	telemetry := o.Flags.Group("Server and GPUs")
+	o.Server.Pages.Define(telemetry)
+	o.GPUs.Define(telemetry)
 	screen := o.Flags.Group("Screen")
 	o.Screen.Define(screen)
 	o.Baseline.Define(screen)

@@ -36,8 +36,8 @@ func NewServerWatch(pages ...Page) *ServerWatch {
 	return &ServerWatch{pages: pages, kinds: kinds(), rest: pollEvery}
 }
 
-// errUnknownServer: the page has no known figures. Some servers have none before their first request.
-var errUnknownServer = errors.New("no metrics of vLLM, SGLang, llama.cpp or TGI")
+// ErrUnknownServer: a page has no known figures. Some servers have none before their first request.
+var ErrUnknownServer = errors.New("no metrics of")
 
 // ErrReturned is an ErrRestarted: counters are back at their values before a reset, as if several processes answered in
 // turn.
@@ -51,8 +51,8 @@ func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.Serve
 	now := newReading(w.kinds)
 	began := time.Now()
 	length, err := fetchAll(ctx, w.pages, now.add)
-	if err == nil && now.kind == nil {
-		err = fmt.Errorf(" at %s: %w", redacted(w.pages[0].URL), errUnknownServer)
+	if err == nil {
+		err = now.missing(w.pages)
 	}
 	w.pace(at, time.Since(began), length, err)
 	if err != nil {
@@ -77,6 +77,20 @@ func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.Serve
 	s.SpecDecode, _ = before.counters.SpecDecode(now.counters) // a fall was found above
 	s.Engines = now.engines(before)
 	return s, nil
+}
+
+// missing is an error for the first page without figures of the kind of server that pages have.
+func (r *reading) missing(pages []Page) error {
+	wanted := "vLLM, SGLang, llama.cpp or TGI"
+	if r.kind != nil {
+		wanted = r.kind.name + ", which another page has; all must be of one kind"
+	}
+	for _, p := range pages {
+		if !r.seen[p.Server] {
+			return fmt.Errorf(" at %s: %w %s", redacted(p.URL), ErrUnknownServer, wanted)
+		}
+	}
+	return nil
 }
 
 // counterReset has the counters before a reset and those after it, and the moment of the latter.
@@ -226,11 +240,14 @@ type reading struct {
 	kinds []kind
 	kind  *kind // nil: none of them yet
 	values
+	seen     map[int]bool // servers with figures of the kind
 	each     map[engineName]*values
 	counters Counters
 }
 
-func newReading(kinds []kind) *reading { return &reading{kinds: kinds, each: map[engineName]*values{}} }
+func newReading(kinds []kind) *reading {
+	return &reading{kinds: kinds, seen: map[int]bool{}, each: map[engineName]*values{}}
+}
 
 // values are the figures of all engines together, or of one.
 type values [figures]accumulator
@@ -258,6 +275,7 @@ func (r *reading) add(server int, line []byte) {
 	if sources == nil {
 		return
 	}
+	r.seen[server] = true
 	_, value, method, ok := sample(line, "method")
 	if !ok {
 		return
@@ -309,7 +327,8 @@ func (r *reading) engines(before *reading) (out []metrics.Engine) {
 			}
 		}
 		out = append(out, metrics.Engine{Server: name.server, Name: strings.ToValidUTF8(name.label, ""),
-			Running: s.Running, Waiting: s.Waiting, KVUsage: s.KVUsage, OutputTokens: s.OutputTokens, TTFT: s.TTFT})
+			Running: s.Running, Waiting: s.Waiting, KVUsage: s.KVUsage, PromptTokens: s.PromptTokens,
+			OutputTokens: s.OutputTokens, TTFT: s.TTFT})
 	}
 	if len(out) < 2 {
 		return nil

@@ -20,8 +20,9 @@ func enginePage(tokens int, labels ...string) string {
 	var b strings.Builder
 	for i, label := range labels {
 		for name, v := range map[string]float64{"num_requests_running": float64(i + 1), "num_requests_waiting": 2,
-			"kv_cache_usage_perc": 0.5, "generation_tokens_total": float64(tokens),
-			"time_to_first_token_seconds_sum": float64(tokens) / 100, "time_to_first_token_seconds_count": 7} {
+			"kv_cache_usage_perc": 0.5, "prompt_tokens_total": 2 * float64(tokens),
+			"generation_tokens_total": float64(tokens), "time_to_first_token_seconds_sum": float64(tokens) / 100,
+			"time_to_first_token_seconds_count": 7} {
 			fmt.Fprintf(&b, "vllm:%s{engine=%q,model_name=\"m\"} %v\n", name, label, v)
 		}
 		tokens *= 10
@@ -53,7 +54,7 @@ func polled(t *testing.T, servers ...[]string) (all []metrics.ServerSecond) {
 func TestEnginesOfAPage(t *testing.T) {
 	engine := func(server int, name string, running, tokens float64) metrics.Engine {
 		return metrics.Engine{Server: server, Name: name, Running: running, Waiting: 2, KVUsage: 0.5,
-			OutputTokens: tokens}
+			PromptTokens: 2 * tokens, OutputTokens: tokens}
 	}
 	none := math.NaN()
 	for name, c := range map[string]struct {

@@ -44,6 +44,8 @@ type Options struct {
 	// Basic Authorization header and is never shown. unix:///PATH and http+unix://ESCAPED-PATH/ENDPOINTS are sockets of
 	// this machine.
 	BaseURL string
+	// Path takes the place of that of a BaseURL without one.
+	Path string
 	// APIKey is sent as a bearer token unless empty.
 	APIKey string
 	// Token is sent as a bearer token in place of APIKey, nil for none.
@@ -125,6 +127,9 @@ func New(o Options) (*Target, error) {
 	// The escaped form keeps an escaped slash apart from a slash.
 	base.RawPath = strings.TrimRight(u.EscapedPath(), "/")
 	base.Path, _ = url.PathUnescape(base.RawPath)
+	if base.Path == "" {
+		base.Path, base.RawPath = o.Path, o.Path
+	}
 	t.base = &base
 	t.name = cmp.Or(a.name, base.String())
 	// A URL that can be read in two ways would send the two HTTP stacks to different places.

@@ -391,6 +391,19 @@ func TestPartAlone(t *testing.T) {
 	}
 }
 
+// A request that counts at a prefill and at a decode engine is no load of others; one at replicas counts once.
+func TestSeveralRoles(t *testing.T) {
+	for role, want := range map[string]audit.Outcome{"decode": audit.Unknown, "prefill": audit.Invalid} {
+		m := clean()
+		m.play(1)
+		m.run.Plan.Pages = []metrics.Page{{Name: "a", Role: "prefill"}, {Name: "b", Role: role}}
+		m.pages(func(_ int, s *metrics.ServerSecond) { s.Running += 9 })
+		if _, a := m.audit(t); !slices.Contains(a.Names(want), "other load") {
+			t.Errorf("prefill and %s: %s: %q", role, want, a.Names(want))
+		}
+	}
+}
+
 var auditRuns = flag.Int("audit", 0, "clean runs in which false reasons are counted; 0 for the short test")
 
 // Clean runs have no reasons against them.

@@ -23,6 +23,8 @@ func others(r *metrics.Report) finding {
 		return unknown("no counters", "the server's /metrics")
 	case len(r.Plan.MissingParts(r.Client.Seconds)) > 0:
 		return partMissing
+	case r.Plan.SeveralRoles():
+		return unknown("a request counts at each engine that has a part in it", "--metrics-url of one role")
 	}
 	more, known, most := 0, 0, 0.0
 	made, counted := 0.0, false

@@ -39,32 +39,53 @@ func (s places) add(p *metrics.Plan, q *metrics.Request, o *metrics.Outcome, gro
 // mostOfSample bounds the requests of a sample, which may come from a file.
 const mostOfSample = 1 << 20
 
-// engines are the places of engines, with the mean latency of those of their requests that began in each sample.
-func engines(p *metrics.Plan, samples []metrics.ServerSecond) judge.Sums {
-	of := new(judge.Places)
+// engines are the places of the engines of each role, by the first engine of which they are in order, with the mean
+// latency of those of their requests that began in each sample.
+func engines(p *metrics.Plan, samples []metrics.ServerSecond, all []metrics.Engine) (out places) {
+	type engine struct {
+		server int
+		name   string
+	}
+	names, roles := map[engine]string{}, map[string]*judge.Places{}
+	for i := range all {
+		e := &all[i]
+		names[engine{e.Server, e.Name}] = p.EngineName(e, all)
+		if role := p.PageOf(e).Role; roles[role] == nil {
+			roles[role] = new(judge.Places)
+			out = append(out, judge.Sums{Latencies: map[metrics.Latency]*judge.Places{p.FirstWait(): roles[role]}})
+		}
+	}
 	for i := range samples {
 		for k := range samples[i].Engines {
 			e := &samples[i].Engines[k]
-			if n := int(min(e.TTFT.N, mostOfSample)); n > 0 && samples[i].At > p.Warmup {
-				of.Add(p.EngineName(e), samples[i].At-p.Warmup, e.TTFT.Mean.Seconds(), n)
+			name, n := names[engine{e.Server, e.Name}], int(min(e.TTFT.N, mostOfSample))
+			if name != "" && n > 0 && samples[i].At > p.Warmup {
+				roles[p.PageOf(e).Role].Add(name, samples[i].At-p.Warmup, e.TTFT.Mean.Seconds(), n)
 			}
 		}
 	}
-	return judge.Sums{Latencies: map[metrics.Latency]*judge.Places{p.FirstWait(): of}}
+	return out
 }
 
 // compared are the places of the axes, with the ratio of the prompts of slow ones to those of the others, and engines
-// where there are several.
+// where there are several, each with those of its role.
 func (s places) compared(p *metrics.Plan, groups [][]metrics.Group, samples []metrics.ServerSecond,
 ) (out []metrics.Comparison) {
 	for i := range s {
 		out = append(out, metrics.Comparison{Axis: p.Axes[i], Places: groups[i]})
 	}
+	axes := len(out)
 	if some := metrics.EnginesOver(samples, p.Warmup); p.Engines && len(some) > 1 {
-		out = append(out, metrics.Comparison{Axis: metrics.Axis{By: metrics.AxisEngine}, Engines: some})
-		s = append(s, engines(p, samples))
+		for _, role := range engines(p, samples, some) {
+			s = append(s, role)
+			out = append(out, metrics.Comparison{Axis: metrics.Axis{By: metrics.AxisEngine}, Engines: some})
+		}
 	}
 	judge.Compare(out, s)
+	for k := len(out) - 1; k > axes; k-- { // all roles have one table
+		out[k-1].Spreads = append(out[k-1].Spreads, out[k].Spreads...)
+		out = out[:k]
+	}
 	for i := range out {
 		for k := range out[i].Spreads {
 			for j := range out[i].Spreads[k].Slow {

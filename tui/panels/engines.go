@@ -59,7 +59,7 @@ func (v *View) whose() string {
 		servers[all[i].Server] = true
 	}
 	n := len(all)
-	if len(servers) == n {
+	if len(servers) == n && len(v.plan().Pages) == 0 {
 		what = "server"
 	}
 	switch {
@@ -96,10 +96,18 @@ func drawEngines(c screen.Canvas, v *View) {
 	all, last := v.engines(), v.Server[len(v.Server)-1]
 	row := func(i int) *metrics.Engine { return &all[i] }
 	gauge := func(x float64) screen.Span { return cell(orDash(metrics.Said(x), said, x)) }
+	prompt := 4
+	if v.plan().SeveralRoles() { // some do nothing but that
+		prompt = 2
+	}
 	t := table[*metrics.Engine]{order: "slowest", figures: columns[*metrics.Engine]{
 		{"running", 8, func(e *metrics.Engine) screen.Span { return gauge(e.Running) }, 3},
 		{"waiting", 8, func(e *metrics.Engine) screen.Span { return gauge(e.Waiting) }, 0},
 		{"KV", 5, func(e *metrics.Engine) screen.Span { return shareCell(e.KVUsage) }, 2},
+		{"tok/s in", 9, func(e *metrics.Engine) screen.Span {
+			last.PromptTokens, last.Took = e.PromptTokens, e.Took
+			return gauge(serverPrompt(&last))
+		}, prompt},
 		{"tok/s", 7, func(e *metrics.Engine) screen.Span {
 			last.OutputTokens, last.Took = e.OutputTokens, e.Took
 			return gauge(serverOutput(&last))
@@ -112,17 +120,11 @@ func drawEngines(c screen.Canvas, v *View) {
 	t.draw(c, len(all), row, plainRow)
 }
 
-// engineName is the name of the server where there are several, and that of the engine where one of them has several.
-// Where each server has one, the row of the others has their number.
+// engineName is the name of an engine. Where each server has one, the row of the others has their number.
 func (v *View) engineName(e *metrics.Engine) string {
-	name := e.Name
 	if n := v.otherServers(); e.Server == metrics.OtherServers && n > 0 {
 		return number.Count(n) + " " + metrics.OtherEngines
 	}
-	alone := !slices.ContainsFunc(v.engines(),
-		func(o metrics.Engine) bool { return o.Server == e.Server && o.Name != name })
-	if alone && e.Server != metrics.OtherServers {
-		name = ""
-	}
-	return v.endpointName(e.Server, name)
+	name := cmp.Or(v.plan().EngineName(e, v.engines()), v.plan().Address(), "server")
+	return foreignName(strings.TrimPrefix(name, "http://"))
 }

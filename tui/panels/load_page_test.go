@@ -508,6 +508,38 @@ func TestWhoseQueue(t *testing.T) {
 	}
 }
 
+// Engines have the names of their pages of metrics. Where they are of several roles, the tokens of prompts stay where
+// there is little room, and the parts of TTFT have no source.
+func TestNamedEngines(t *testing.T) {
+	s := tuitest.Watched(tuitest.Mid(), 0)
+	for i := range s.Server {
+		s.Server[i].Engines = []metrics.Engine{{Name: "0"}, {Server: 1, Name: "0"}, {Server: 1, Name: "1"}}
+	}
+	s.Plan.Servers = []string{"http://router"}
+	for _, c := range []struct {
+		roles []string
+		w     int
+		want  string
+		shown bool
+	}{{[]string{"a", "b"}, 100, "tok/s in", true}, {[]string{"a", "b"}, 46, "tok/s in", true},
+		{[]string{"a", "a"}, 46, "tok/s in", false}} {
+		s.Plan.Pages = []metrics.Page{{Name: "prefill\x1b 1", Role: c.roles[0]}, {Name: "decode", Role: c.roles[1]}}
+		got := drawn("engines", &s, c.w, 12)
+		for _, want := range []string{"3 engines by /metrics", "prefill", "decode 0", "decode 1"} {
+			if !strings.Contains(got, want) || strings.Contains(got, "router") {
+				t.Errorf("no %q in\n%s", want, got)
+			}
+		}
+		if strings.Contains(got, c.want) != c.shown {
+			t.Errorf("%d columns, roles %q: %q is shown: %t in\n%s", c.w, c.roles, c.want, !c.shown, got)
+		}
+		why, several := splitSource(metrics.TTFTSplit{}, &View{Snapshot: &s}, 60), c.roles[0] != c.roles[1]
+		if strings.Contains(why, "each engine has a part of a wait") != several {
+			t.Errorf("roles %q: %s", c.roles, why)
+		}
+	}
+}
+
 // The row of the servers without one of their own has their number.
 func TestOtherServers(t *testing.T) {
 	s := tuitest.Watched(tuitest.Mid(), 0)

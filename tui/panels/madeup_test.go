@@ -186,7 +186,7 @@ func (m *madeUp) makeSamples(r *rand.Rand, length time.Duration, server, gpus, c
 				n := float64(aside.IntN(5))
 				e := metrics.Engine{Name: fmt.Sprint("engine-", i), Running: float64(aside.IntN(90)),
 					Waiting: float64(aside.IntN(40)), KVUsage: float64(aside.IntN(100)) / 100,
-					OutputTokens: float64(aside.IntN(4000))}
+					PromptTokens: float64(aside.IntN(9000)), OutputTokens: float64(aside.IntN(4000))}
 				if n > 0 {
 					e.TTFT = metrics.ServerLatency{N: n, Mean: time.Duration(1+aside.IntN(500)) * time.Millisecond}
 				}

@@ -243,7 +243,7 @@ func (f *truth) comparison(groups map[string]*groupTruth, all int, waits func(st
 
 // engines compares the rows of engines, which are made up with names from engine-0 on.
 func (f *truth) engines() {
-	type sums struct{ n, running, waiting, kv, tokens, requests, wait float64 }
+	type sums struct{ n, running, waiting, kv, prompt, tokens, requests, wait float64 }
 	all, newest := map[string]*sums{}, f.sample()
 	for _, s := range f.samples() {
 		for _, e := range s.Engines {
@@ -254,11 +254,11 @@ func (f *truth) engines() {
 			}
 			x.n++
 			x.running, x.waiting, x.kv = x.running+e.Running, x.waiting+e.Waiting, x.kv+e.KVUsage
-			x.tokens, x.requests = x.tokens+e.OutputTokens, x.requests+e.TTFT.N
+			x.prompt, x.tokens, x.requests = x.prompt+e.PromptTokens, x.tokens+e.OutputTokens, x.requests+e.TTFT.N
 			x.wait += e.TTFT.N * e.TTFT.Mean.Seconds()
 		}
 	}
-	rows, names := f.table("running", "waiting", "KV", "tok/s", "mean")
+	rows, names := f.table("running", "waiting", "KV", "tok/s in", "tok/s", "mean")
 	for name, x := range all {
 		i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, name+" ") })
 		if i < 0 {
@@ -273,7 +273,8 @@ func (f *truth) engines() {
 			e := newest.Engines[k]
 			queue = []float64{e.Running, e.Waiting, e.KVUsage}
 		}
-		want := []string{said(queue[0]), said(queue[1]), saidShare(queue[2]), said(x.tokens / x.n),
+		want := []string{said(queue[0]), said(queue[1]), saidShare(queue[2]), said(x.prompt / x.n),
+			said(x.tokens / x.n),
 			orDash(x.requests > 0, number.Latency, number.Seconds(x.wait/x.requests))}
 		if !slices.Equal(rows[i], want) {
 			f.failf("%s: %q, want %q", name, rows[i], want)

@@ -115,7 +115,7 @@ func drawWhy(c screen.Canvas, v *View) {
 	}
 	y := len(parts)
 	if c.H > y {
-		for _, words := range screen.Wrap(splitSource(t, v.Server, c.W), c.W, min(2, c.H-y)) {
+		for _, words := range screen.Wrap(splitSource(t, v, c.W), c.W, min(2, c.H-y)) {
 			c.Print(0, y, words, screen.Label)
 			y++
 		}
@@ -136,9 +136,11 @@ func tellsAtEnd(all []metrics.ServerSecond) bool {
 }
 
 // splitSource is the source of the times inside the server. Without one, its counters may still have a part.
-func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) string {
-	long, brief := "source: none, the server reports no parts", "source: none"
+func splitSource(t metrics.TTFTSplit, v *View, w int) string {
+	long, brief, server := "source: none, the server reports no parts", "source: none", v.Server
 	switch {
+	case v.plan().SeveralRoles():
+		long = "source: none, each engine has a part of a wait"
 	case slices.ContainsFunc(server, func(s metrics.ServerSecond) bool { return s.Queue.N > 0 || s.Prefill.N > 0 }):
 		long, brief = "source: /metrics, too little data here", "too little data"
 	case tellsAtEnd(server):

@@ -72,7 +72,7 @@ func TestServerBesideTheRun(t *testing.T) {
 					pages = pages[1:]
 					return pageAt(func(int) string { return page }).serve(time.Now(), r)
 				})}
-				s := NewServer(client, []*target.Target{tgt}, Profiling{On: c.profile})
+				s := NewServer(client, []*target.Target{tgt}, Pages{}, Profiling{On: c.profile})
 				notes := s.Begin(t.Context())
 				var end metrics.End
 				notes = append(notes, s.End(&end)...)
@@ -114,7 +114,7 @@ func TestServerTakesItsTime(t *testing.T) {
 			{false, 0, 5 * time.Second, 0},
 			{true, startTimeout, 5 * time.Second, 0},
 		} {
-			s := NewServer(hangs, []*target.Target{tgt}, Profiling{On: c.profile})
+			s := NewServer(hangs, []*target.Target{tgt}, Pages{}, Profiling{On: c.profile})
 			for i, do := range []func(){func() { s.Begin(t.Context()) }, func() { s.End(&metrics.End{}) },
 				func() { s.Close(unheard) }} {
 				began, want := time.Now(), []time.Duration{c.begin, c.end, c.closing}[i]

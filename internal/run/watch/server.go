@@ -27,7 +27,10 @@ const (
 // Server is what is asked of the server beside the load: its counters before, during and after the run, and its
 // profiler.
 type Server struct {
-	asked    []serverClient // each server; the first speaks for all where one does
+	asked    []serverClient   // each server; the first speaks for all where one does
+	pages    []telemetry.Page // of metrics
+	named    Pages            // those of them that are not the servers' own
+	secrets  []*target.Target // whose secrets nothing shows
 	profiler *profiler
 
 	scraping sync.WaitGroup // of the counters before the run; then before and counted are known
@@ -42,13 +45,19 @@ type Server struct {
 type serverClient struct {
 	client *http.Client
 	target *target.Target
-	place  int // among the servers of the run
+}
+
+// Pages are pages of metrics in place of those of the servers, none for these. Apart: they are of several roles, such
+// as prefill and decode, whose waits are parts of a request's, and do not add up to a mean.
+type Pages struct {
+	At    []*target.Target
+	Apart bool
 }
 
 // NewServer asks the servers of a run, the first through a client of the caller, and profiles them if asked to. Their
-// counters are added up; a server that is named twice is asked once.
-func NewServer(client *http.Client, servers []*target.Target, profiling Profiling) *Server {
-	s := &Server{}
+// counters, or those of the pages, are added up; a server that is named twice is asked once.
+func NewServer(client *http.Client, servers []*target.Target, named Pages, profiling Profiling) *Server {
+	s := &Server{named: named, secrets: slices.Concat(servers, named.At)}
 	for place, t := range servers {
 		if slices.ContainsFunc(s.asked, func(a serverClient) bool { return a.target.Same(t) }) {
 			continue
@@ -56,7 +65,14 @@ func NewServer(client *http.Client, servers []*target.Target, profiling Profilin
 		if s.asked != nil {
 			client = t.Client()
 		}
-		s.asked = append(s.asked, serverClient{client, t, place})
+		s.asked = append(s.asked, serverClient{client, t})
+		s.pages = append(s.pages, telemetry.Page{Client: client, URL: t.URL("/metrics"), Server: place})
+	}
+	if len(named.At) > 0 {
+		s.pages = nil
+	}
+	for place, t := range named.At {
+		s.pages = append(s.pages, telemetry.Page{Client: t.Client(), URL: t.URL(""), Server: place})
 	}
 	s.profiler = newProfiler(profiling, s.profile)
 	return s
@@ -83,16 +99,29 @@ func (s *Server) Poll() {
 	}
 }
 
-// pages are the metrics pages of all servers.
-func (s *Server) pages() (all []telemetry.Page) {
-	for _, a := range s.asked {
-		all = append(all, telemetry.Page{Client: a.client, URL: a.target.URL("/metrics"), Server: a.place})
-	}
-	return all
+func (s *Server) newPage() *telemetry.ServerWatch {
+	return telemetry.NewServerWatch(s.pages...)
 }
 
-func (s *Server) newPage() *telemetry.ServerWatch {
-	return telemetry.NewServerWatch(s.pages()...)
+// Check reads the pages that were named once, so that a wrong one is known before the load. A note is on one that may
+// have figures later.
+func (s *Server) Check(ctx context.Context) (notes []string, err error) {
+	if len(s.named.At) == 0 {
+		return nil, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, scrapeTimeout)
+	defer cancel()
+	switch _, err = s.newPage().Poll(limited, 0); {
+	case err == nil:
+		return nil, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, telemetry.ErrUnknownServer):
+		return []string{"--metrics-url: " + s.clean(err) +
+			"; is it the page of an engine? Some have figures from their first request on"}, nil
+	}
+	return nil, fmt.Errorf("--metrics-url: %s; give pages that this machine can read, as http://HOST:PORT/metrics of "+
+		"the engine itself", s.clean(err))
 }
 
 // End files what the counters moved by, and ends the profiling. A server without counters is not reported.
@@ -125,6 +154,9 @@ func (s *Server) Close(say func(string)) []string {
 	for _, a := range s.asked {
 		defer a.client.CloseIdleConnections()
 	}
+	for _, p := range s.pages {
+		defer p.Client.CloseIdleConnections()
+	}
 	s.scraping.Wait()
 	return s.profiler.wait(say)
 }
@@ -132,7 +164,7 @@ func (s *Server) Close(say func(string)) []string {
 func (s *Server) scrape() (telemetry.Counters, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	return telemetry.Scrape(ctx, s.pages()...)
+	return telemetry.Scrape(ctx, s.pages...)
 }
 
 // profile asks each server to "start" or "stop" its profiler.
@@ -156,8 +188,8 @@ func (s *Server) profile(ctx context.Context, action string) error {
 
 func (s *Server) clean(err error) string {
 	words := err.Error()
-	for _, a := range s.asked {
-		words = a.target.Hide(words)
+	for _, t := range s.secrets {
+		words = t.Hide(words)
 	}
 	return text.Clean(words)
 }
@@ -240,6 +272,10 @@ func (w *serverWatch) take(second metrics.ServerSecond, err error) {
 	}
 	if w.absent == "" {
 		w.polls++
+		if w.server.named.Apart {
+			no := metrics.ServerLatency{}
+			second.TTFT, second.Queue, second.Prefill, second.WaitsAtEnd = no, no, no, false
+		}
 		w.tell(second)
 		w.server.profiler.see(second.Running)
 		w.cache.add(&second)
@@ -289,7 +325,7 @@ func (r *counterResets) add(err error) (text, mark string) {
 	switch {
 	case r.returns == mostReturns:
 		return "several processes answer /metrics in turn, each with its own counters, so the server's totals " +
-			"are missing or too small; to fix this, point --base-url at one process", metrics.InTurnMark
+			"are missing or too small; to fix this, give the page of each as --metrics-url", metrics.InTurnMark
 	case r.falls > mostResets:
 		return "", ""
 	case r.falls == mostResets:

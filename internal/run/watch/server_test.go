@@ -2,15 +2,19 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -103,7 +107,7 @@ func (w *factStream) serve(t *testing.T, page pageAt, length time.Duration) {
 		Transport: roundTrip(func(r *http.Request) (*http.Response, error) { return page.serve(w.start, r) })}
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
-	w.watch(ctx, NewServer(client, []*target.Target{server}, Profiling{}))
+	w.watch(ctx, NewServer(client, []*target.Target{server}, Pages{}, Profiling{}))
 }
 
 // told are the texts of the events.
@@ -157,7 +161,7 @@ func TestLookBeforeTheRun(t *testing.T) {
 				}
 				return pageAt(func(int) string { return "vllm:generation_tokens_total 3\n" }).serve(start, r)
 			})}
-			w, s := newWatched(), NewServer(client, []*target.Target{server}, Profiling{})
+			w, s := newWatched(), NewServer(client, []*target.Target{server}, Pages{}, Profiling{})
 			s.Poll()
 			if took := time.Since(start); took != c.waits || (s.first != nil) != c.first {
 				t.Errorf("a page that takes %s: waited %s, looked %t", c.page, took, s.first != nil)
@@ -345,12 +349,73 @@ func TestServerNamedTwice(t *testing.T) {
 		}
 		targets = append(targets, tgt)
 	}
-	s := NewServer(targets[0].Client(), targets, Profiling{})
+	s := NewServer(targets[0].Client(), targets, Pages{}, Profiling{})
 	var pages []string
-	for _, p := range s.pages() {
+	for _, p := range s.pages {
 		pages = append(pages, p.URL)
 	}
 	if got, want := strings.Join(pages, " "), "http://h:1/metrics http://h:2/metrics"; got != want {
 		t.Errorf("pages %s, want %s", got, want)
+	}
+}
+
+// Pages that are named stand in for those of the servers. One that cannot be read is known before the load, one that
+// may have figures later is noted; the waits of several roles are not added up.
+func TestNamedPages(t *testing.T) {
+	of := func(handler http.HandlerFunc) *target.Target {
+		web := httptest.NewServer(handler)
+		t.Cleanup(web.Close)
+		at, err := target.New(target.Options{BaseURL: web.URL, Path: "/metrics", APIKey: "canary"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	var polls atomic.Int64
+	good := of(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "vllm:num_requests_running 3\nvllm:time_to_first_token_seconds_sum %d\n"+
+			"vllm:time_to_first_token_seconds_count %[1]d\nvllm:request_queue_time_seconds_count 1\n", polls.Add(1))
+	})
+	other := of(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "node_cpu 1\n") })
+	bad := of(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "canary", http.StatusNotFound) })
+	server := of(func(http.ResponseWriter, *http.Request) { t.Error("the server of the load was asked") })
+	for _, c := range []struct {
+		pages      []*target.Target
+		note, want string
+	}{
+		{nil, "", ""},
+		{[]*target.Target{good}, "", ""},
+		{[]*target.Target{other, good}, "no metrics of vLLM, which another page has", ""},
+		{[]*target.Target{other}, "no metrics of vLLM, SGLang, llama.cpp or TGI; is it the page of an engine?", ""},
+		{[]*target.Target{good, bad}, "", bad.URL("") + ": 404 Not Found: ***"},
+	} {
+		s := NewServer(server.Client(), []*target.Target{server}, Pages{At: c.pages}, Profiling{})
+		notes, err := s.Check(t.Context())
+		if assert.Fails(t, "check", err, c.want); (len(notes) > 0) != (c.note != "") ||
+			!strings.Contains(strings.Join(notes, ""), c.note) {
+			t.Errorf("notes %q, want %q", notes, c.note)
+		}
+		s.Close(nil)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := NewServer(server.Client(), []*target.Target{server}, Pages{At: []*target.Target{bad}}, Profiling{})
+	if _, err := s.Check(gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("cut: %v", err)
+	}
+	for _, apart := range []bool{false, true} {
+		s := NewServer(server.Client(), []*target.Target{server}, Pages{At: []*target.Target{good}, Apart: apart},
+			Profiling{})
+		w := newWatched()
+		ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
+		w.watch(ctx, s)
+		cancel()
+		waits, atEnd := 0.0, false
+		for _, second := range w.run(t).Server {
+			waits, atEnd = waits+second.TTFT.N, atEnd || second.WaitsAtEnd
+		}
+		if (waits == 0) != apart || atEnd == apart {
+			t.Errorf("apart %t: %v waits, at the end of requests: %t", apart, waits, atEnd)
+		}
 	}
 }

@@ -122,7 +122,7 @@ func TestAlign(t *testing.T) {
 			}
 			server := &halves{}
 			var warned []string
-			got := must(Align(t.Context(), list, server, func(line string) { warned = append(warned, line) }))
+			got := must(Align(t.Context(), list, server, func(line string) { warned = append(warned, line) }))(t)
 			if (got.Failure != nil) != (got.Failed > 0) {
 				t.Errorf("got %d failures, the first %v", got.Failed, got.Failure)
 			}

@@ -48,7 +48,7 @@ func TestBFCLGolden(t *testing.T) {
 			flags := common.flagsOf(c.Flags)
 			flags["hf-name"] = BFCLRepository
 			list := must(opened(t, "hf", common, flags,
-				testTools{toyTools{}, Text{Counter: byWords{}, Template: roleTags{}}, s}))
+				testTools{toyTools{}, Text{Counter: byWords{}, Template: roleTags{}}, s}))(t)
 			got := drain(t, list)
 			if len(got) != len(c.Requests) {
 				t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
@@ -106,7 +106,7 @@ func TestBFCLKeepsWhatItTranslates(t *testing.T) {
 		`["dict"]}], "z": NaN, "type": "float"}`
 	question := `[[{"role": "user", "name": "x", "content": "é <b>", "role": "system"}, {"content": [1]}]]`
 	o := bfclIn(t, `{"function": `+function+`, "question": `+question+`}`)
-	list := must(made(t.Context(), o, Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0)))
+	list := must(made(t.Context(), o, Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0)))(t)
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "overrides", string(turn.Overrides), `{"tools":[{"type":"function","function":{"z":null,"type":"number",`+
 		`"a":[{"type":"string"},12345678901234567890,"dict",{"type":["dict"]}]}}],"tool_choice":"auto"}`)

@@ -106,7 +106,7 @@ func TestCustomAudioAsFiles(t *testing.T) {
 // A chat message holds the recording as a part beside the text.
 func TestCustomAudioInMessages(t *testing.T) {
 	list := must(audioIn(t, AsText|AsMessages, nil, `{"audio": "`+recordings+`a.flac", "prompt": "What is said?"}`,
-		`{"audio": "`+recordings+`pcm_16.wav"}`))
+		`{"audio": "`+recordings+`pcm_16.wav"}`))(t)
 	got := drain(t, list)
 	for i, want := range []struct{ file, format string }{{"a.flac", "flac"}, {"pcm_16.wav", "wav"}} {
 		turn := got[i].Turns[0]
@@ -130,7 +130,7 @@ func TestCustomAudioWithoutTokenizer(t *testing.T) {
 	o := defaults[customAudio]("custom_audio")
 	o.Prompts, o.Path, o.Forms = 0, filepath.Join(t.TempDir(), "f.jsonl"), AsAudio
 	write(t, o.Path, `{"audio": [[0.5], 8], "prompt": "two words"}`)
-	list := must(o.draw(t.Context(), Text{}, numpy.NewPython(0)))
+	list := must(o.draw(t.Context(), Text{}, numpy.NewPython(0)))(t)
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "tokens", []int{turn.InputTokens, turn.MaxTokens}, []int{1, 256})
 }

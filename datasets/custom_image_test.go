@@ -82,7 +82,7 @@ func TestCustomImageOddButGoodRows(t *testing.T) {
 func TestCustomImageWithoutTokenizer(t *testing.T) {
 	o := defaults[customImage]("custom_image")
 	o.Path, o.Prompts = "testdata/custom_image_small.jsonl", 6
-	list := must(made(t.Context(), o, Text{}, numpy.NewStreams(0)))
+	list := must(made(t.Context(), o, Text{}, numpy.NewStreams(0)))(t)
 	for _, c := range drain(t, list) {
 		same(t, "input tokens", c.Turns[0].InputTokens, 1)
 		same(t, "output tokens", c.Turns[0].MaxTokens, 256)

@@ -66,7 +66,7 @@ func TestCustomGolden(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			streams := numpy.NewStreams(uint32(c.Seed))
 			streams.Python.Random() // sampling starts the stream over, whatever was drawn before
-			list := must(c.build(t, streams))
+			list := must(c.build(t, streams))(t)
 			same(t, "requests", list.Len, len(c.Requests))
 			c.check(t, drain(t, list))
 			same(t, "next double of Python", streams.Python.Random(), c.NextRandom)

@@ -30,7 +30,7 @@ func TestThrough(t *testing.T) {
 	if _, err := f.Next(); err != io.EOF {
 		t.Errorf("behind the end: %v", err)
 	}
-	more := must(f.More())
+	more := must(f.More())(t)
 	if got := drain(t, more); len(got) != 1 || got[0].ID != "b2" || more.More != nil {
 		t.Errorf("got %+v", got)
 	}

@@ -64,7 +64,7 @@ var readGPT2 = sync.OnceValues(func() (*tokenizer.Local, error) {
 
 func gpt2(t *testing.T) *tokenizer.Local {
 	t.Helper()
-	tok := must(readGPT2())
+	tok := must(readGPT2())(t)
 	return tok
 }
 
@@ -131,7 +131,7 @@ func TestGeneratedRefused(t *testing.T) {
 func TestGenerated(t *testing.T) {
 	tok := gpt2(t)
 	draw := func(prompts int, seed int64) (texts []string) {
-		d := must(generatedIn(t, tok, generatedConfig, 5000, prompts, seed))
+		d := must(generatedIn(t, tok, generatedConfig, 5000, prompts, seed))(t)
 		for _, c := range drain(t, d) {
 			if len(c.Turns) != 3 || !c.Replies || c.Session != c.ID { // 5 messages are rounded up to 6
 				t.Fatalf("got %+v", c)
@@ -158,7 +158,7 @@ func TestGenerated(t *testing.T) {
 		t.Fatalf("%d conversations", len(all))
 	}
 	for i, text := range all {
-		ids := must(tok.Encode(text))
+		ids := must(tok.Encode(text))(t)
 		first, _ := tok.Encode(all[(i+1)%5])
 		if n := common(ids, first); n < 10 || n > 14 {
 			t.Errorf("conversations %d and %d begin with %d tokens in common", i, (i+1)%5, n)

@@ -20,7 +20,7 @@ type hfOrderCase struct {
 // rows are the places of the case's rows in an order, as numbers of the whole data set.
 func (c hfOrderCase) rows(t *testing.T, order func(hfOrder, uint64) iter.Seq2[hfRow, error]) []int {
 	t.Helper()
-	seed := must(strconv.ParseUint(c.Seed, 10, 64))
+	seed := must(strconv.ParseUint(c.Seed, 10, 64))(t)
 	if c.Shards == nil {
 		c.Shards = []int{c.N}
 	}

@@ -184,7 +184,7 @@ func TestHFColumns(t *testing.T) {
 			if name == "known data set" {
 				h.id = "openai/gsm8k"
 			}
-			list := must(h.open(t))
+			list := must(h.open(t))(t)
 			got := drain(t, list)[0]
 			same(t, "id", got.ID, "p0")
 			same(t, "prompt", got.Turns[0].Text, test.prompt)
@@ -257,7 +257,7 @@ func TestHFRecordings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := hfTest{id: "facebook/voxpopuli", options: Common{Path: dir, Prompts: 4, Forms: test.forms},
 				text: Text{Counter: byBytes{}, TokenizerName: test.name, TokenizerClass: test.class}}
-			list := must(h.open(t))
+			list := must(h.open(t))(t)
 			if !strings.HasPrefix(list.About, "hf: 4 prompts of ASR with recordings of 0.3 s on average in ") {
 				t.Errorf("described as %q", list.About)
 			}
@@ -283,7 +283,7 @@ func TestHFVideos(t *testing.T) {
 		rows: `{"question": "q", "choices": {"A": "x"}, "video": "https://example.org/a.mp4"}` + "\n" +
 			`{"question": ` +
 			`"q", "choices": {"A": "x"}, "video": {"bytes": "QUJD", "path": null}}`}
-	list := must(h.open(t))
+	list := must(h.open(t))(t)
 	got := drain(t, list)
 	same(t, "address", string(got[0].Turns[0].Media),
 		`{"type":"video_url","video_url":{"url":"https://example.org/a.mp4"}}`)
@@ -296,7 +296,7 @@ func TestHFVideosAreLeftOut(t *testing.T) {
 	h := hfTest{id: "yale-nlp/MMVU",
 		rows:    `{"question": "q", "choices": {"A": "x", "B": null, "C": 7}, "video": "https://example.org/a.mp4"}`,
 		options: Common{Prompts: 1, Forms: AsText}}
-	list := must(h.open(t))
+	list := must(h.open(t))(t)
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "prompt", turn.Text, "q A.x B.None C.7")
 	same(t, "video", string(turn.Media), `{"type":"video_url","video_url":{"url":"https://example.org/a.mp4"}}`)
@@ -311,7 +311,7 @@ func TestHFReferences(t *testing.T) {
 		rows:    `{"system_prompt": "s", "question": "1 2", "output": "1 2 3 4 5"}`,
 		options: Common{Prompts: 1, SkipChatTemplate: true}}
 	h.text = Text{Counter: byBytes{}, Tokenizer: newToy(t, "identity", 100, nil, 2), Template: roleTags{}}
-	list := must(h.open(t))
+	list := must(h.open(t))(t)
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "prompt", turn.Text, "<|system|>\ns\n<|user|>\n1 2\n<|assistant|>\n")
 	same(t, "output tokens", turn.MaxTokens, 5)
@@ -330,7 +330,7 @@ func TestHFEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	k.Common = Common{Path: dir, Prompts: 30 * mostOpen, NoOversample: true}
 	d := k.drawing(Text{Counter: byWords{}, Template: roleTags{}}, toyTools{}.Hub(), func(string) {})
-	list := must(d.draw(ctx, numpy.NewPython(0), nil))
+	list := must(d.draw(ctx, numpy.NewPython(0), nil))(t)
 	same(t, "prompts", list.Len, 30*mostOpen)
 	if len(d.tables.open) > mostOpen {
 		t.Errorf("%d files are open", len(d.tables.open))
@@ -392,7 +392,7 @@ func TestHFOrderOfArrays(t *testing.T) {
 		k.flags.name, k.flags.subset = "openai/gsm8k", "default"
 		k.Common = Common{Path: dir, Prompts: n, SkipChatTemplate: true}
 		d := k.drawing(Text{Counter: byWords{}}, toyTools{}.Hub(), func(string) {})
-		list := must(d.draw(t.Context(), numpy.NewPython(0), nil))
+		list := must(d.draw(t.Context(), numpy.NewPython(0), nil))(t)
 		stream, _ := hfStreamOf(hfNewest)
 		if array {
 			stream.batch = 1

@@ -78,7 +78,7 @@ func TestTalkLengths(t *testing.T) {
 		{text: "bb", tokens: 2, output: 100, fixed: true, replied: 5, delay: -1, at: -1},
 		{text: "c", tokens: 1, output: 100, delay: time.Second, at: 2 * time.Second}}
 	for recorded, want := range map[bool][]int{false: {3, 105, 111}, true: {3, 6, 12}} {
-		c := must(newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: recorded}}).conversation("c", turns))
+		c := must(newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: recorded}}).conversation("c", turns))(t)
 		var got []int
 		for _, turn := range c.Turns {
 			got = append(got, turn.InputTokens)
@@ -119,7 +119,7 @@ func TestTalkSharing(t *testing.T) {
 	k := newConversationMaker(Common{Forms: AsText, Sharing: s})
 	long := strings.Repeat("0123456789abcdef", 64)
 	c := must(k.conversation("c", []recordedTurn{k.prompt(Turn{Text: long, InputTokens: 256, MaxTokens: 256}),
-		k.prompt(Turn{Text: "next", InputTokens: 1, MaxTokens: 1})}))
+		k.prompt(Turn{Text: "next", InputTokens: 1, MaxTokens: 1})}))(t)
 	s.Add(c)
 	if s.count != 0 {
 		t.Error("prompts that are made later are counted")

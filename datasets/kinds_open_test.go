@@ -59,7 +59,7 @@ func TestKindsOpen(t *testing.T) {
 				c.Path = filepath.Join("testdata", test.path)
 			}
 			var notes []string
-			source := must(opened(t, test.name, c, test.flags, toyTools{newToy(t, "identity", 997, nil, 0), &notes}))
+			source := must(opened(t, test.name, c, test.flags, toyTools{newToy(t, "identity", 997, nil, 0), &notes}))(t)
 			if about := source.About; !strings.HasPrefix(about, test.head) {
 				t.Errorf("described as %q, want %q", about, test.head)
 			}
@@ -122,8 +122,8 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 func TestRandomGoesOn(t *testing.T) {
 	o := RandomDefaults()
 	o.Prompts, o.IDPrefix = 2, "r-"
-	r := must(NewRandom(o, nil))
-	more := must(r.More())
+	r := must(NewRandom(o, nil))(t)
+	more := must(r.More())(t)
 	all := drain(t, r)
 	for i := range blockPrompts + 2 {
 		c, err := more.Next()

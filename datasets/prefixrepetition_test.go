@@ -49,7 +49,7 @@ func TestPrefixRepetitionGolden(t *testing.T) {
 		for name, tok := range toks {
 			t.Run(c.Name+" "+name, func(t *testing.T) {
 				s := numpy.NewStreams(99) // to be seeded anew
-				l := must(o.make(tok, s))
+				l := must(o.make(tok, s))(t)
 				got := drain(t, l)
 				same(t, "requests", len(got), len(c.Requests))
 				same(t, "length", l.Len, len(c.Requests))
@@ -95,7 +95,7 @@ func TestGuessesEqualOneByOne(t *testing.T) {
 				}
 
 				many := numpy.NewLegacy(seed)
-				got := must((&guesses{parallelTokenizer{tok, calls}, vocab, many}).fitAll(lengths))
+				got := must((&guesses{parallelTokenizer{tok, calls}, vocab, many}).fitAll(lengths))(t)
 				what := fmt.Sprintf("%s, seed %d, %d calls: ", name, seed, calls)
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%sone by one -, many +\n%s", what, cmp.Diff(want, got))
@@ -150,7 +150,7 @@ func TestPrefixRepetitionDescription(t *testing.T) {
 	}
 	for _, test := range tests {
 		o.Vocabulary = test.vocab
-		l := must(o.make(test.tok, numpy.NewStreams(0)))
+		l := must(o.make(test.tok, numpy.NewStreams(0)))(t)
 		same(t, "description", l.About, words+test.want)
 	}
 }

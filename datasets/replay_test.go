@@ -241,7 +241,7 @@ func TestReplayOfFastTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	write(t, path, "TIMESTAMP,ContextTokens,GeneratedTokens\n0,5,1\n100,5,1\n")
 	source := must(openKind(t, "trace", Common{Path: path, Replay: Replay{Scale: 2, MaxGap: 20 * second}},
-		given{"trace-speed": "5"}))
+		given{"trace-speed": "5"}))(t)
 	if times := source.Times(); times[1] != 2*second {
 		t.Errorf("got %v", times)
 	}

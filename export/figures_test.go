@@ -14,7 +14,7 @@ import (
 func TestJUnit(t *testing.T) {
 	gate := func(text string) metrics.Gate {
 		g, err := metrics.ParseGate(text)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		return g
 	}
 	r := metrics.Report{Plan: metrics.Plan{ModelID: "a<b", Started: time.Unix(1e9, 0)}, Duration: 12.5,
@@ -23,7 +23,7 @@ func TestJUnit(t *testing.T) {
 			{Gate: gate("error_rate>1%"), Value: 0.001, Known: true},
 			{Gate: gate("goodput<90%"), Value: math.NaN(), Missed: true}}}
 	var b strings.Builder
-	assert.Succeeds(t, Write(&b, r, "junit"))
+	assert.Fine(t, Write(&b, r, "junit"))
 	for _, want := range []string{
 		`<testsuite name="benchtop" tests="4" failures="3" time="12.5" timestamp="2001-09-09T01:46:40">`,
 		`<testcase name="run" classname="benchtop.a&lt;b" time="12.5">`,

@@ -295,7 +295,7 @@ func TestSourcePanics(t *testing.T) {
 		o := Defaults()
 		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.Immediately()
 		e, err := New(o, sinkOf{&book})
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		err = e.Run(t.Context(), flow(&panicSource{prompts{n: 3}}))
 		if err == nil || !strings.Contains(err.Error(), "out of cheese") ||
 			!strings.Contains(err.Error(), "end_test.go") {

@@ -13,8 +13,8 @@ import (
 func readGolden(t *testing.T, name string, into any) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
-	assert.Succeeds(t, err)
-	assert.Succeeds(t, json.Unmarshal(data, into))
+	assert.Fine(t, err)
+	assert.Fine(t, json.Unmarshal(data, into))
 }
 
 // The models of the requests are those that Python's generator chooses.

@@ -124,7 +124,7 @@ func TestProbesWithABrokenSource(t *testing.T) {
 		o.Target, o.Start, o.Pacer, o.Schedule, o.ProbeRate = s.target(), time.Now(), "timer", every(0, 3), 1
 		o.Probe = datasets.Turn{Text: "Hi"}
 		e, err := New(o, event.Discard)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		assert.Fails(t, "the source", e.Run(t.Context(), flow(brokenSource{})), "after 0 requests: unexpected EOF")
 		if p := e.Probes(); p.Completed+p.Failed != 0 {
 			t.Errorf("%+v of a run that was over at once", p)

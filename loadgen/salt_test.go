@@ -84,7 +84,7 @@ func TestSaltedBodies(t *testing.T) {
 func TestSaltPerRequest(t *testing.T) {
 	for _, mode := range []SaltMode{SaltField, SaltPrefix} {
 		salt, err := NewSalt(mode, []int{5, 6, 7, 8, 9})
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		salt.PerRequest = true
 		e := newEncoder(&Options{Protocol: protocol.Default(), Model: "m",
 			Extra: []protocol.Field{{Name: "seed", JSON: "1"}}, Salt: salt})

@@ -153,7 +153,7 @@ func serveStreams(t *testing.T, secure bool, do script) string {
 	config := web.TLS
 	web.Close()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return "https" + strings.TrimPrefix(serveOn(t, l, do), "http")
 }
 
@@ -391,7 +391,7 @@ func TestUserStamps(t *testing.T) {
 	t.Run("unix socket", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "s")
 		l, err := net.Listen("unix", path)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		serve := func(do script) string { serveOn(t, l, do); return "http://model.test" }
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)

@@ -74,7 +74,7 @@ func TestSilentHost(t *testing.T) {
 func TestAskAnotherVersion(t *testing.T) {
 	host(t, newRun())
 	conn, err := net.Dial("unix", ownPath())
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer conn.Close()
 	w, _, err := handshake(conn, hello{Attach: protocol + 1, Version: "v2", Ask: true}, time.Minute)
 	if err != nil || w.Refused != "" || w.About.Model != "m" {

@@ -20,8 +20,8 @@ import (
 func sent(t *testing.T, f frame) (out frame) {
 	t.Helper()
 	var b bytes.Buffer
-	assert.Succeeds(t, gob.NewEncoder(&b).Encode(&f))
-	assert.Succeeds(t, gob.NewDecoder(&b).Decode(&out))
+	assert.Fine(t, gob.NewEncoder(&b).Encode(&f))
+	assert.Fine(t, gob.NewDecoder(&b).Decode(&out))
 	return out
 }
 

@@ -102,7 +102,7 @@ func TestReportAudit(t *testing.T) {
 	// A journal that is cut tells so, and foreign files are none.
 	dir := t.TempDir()
 	cut, foreign := filepath.Join(dir, "cut.jsonl.gz"), filepath.Join(dir, "foreign.json")
-	data := assert.Must(os.ReadFile(faults))
+	data := assert.Must(os.ReadFile(faults))(t)
 	assert.Fine(t, os.WriteFile(cut, data[:len(data)/2], 0o600))
 	assert.Fine(t, os.WriteFile(foreign, []byte(`{"<script>\u001b[2J": 1}`), 0o600))
 	benchtop("report", "--audit", cut).expect(t, session.ExitFailed, "plan                   not valid", "EOF")

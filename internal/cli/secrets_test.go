@@ -51,7 +51,7 @@ func TestKeysReachTheServerAlone(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Setenv("KEY", "canary")
 	simulator, err := url.Parse(simulated(t, nil))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	var refused atomic.Int64
 	proxy := httputil.NewSingleHostReverseProxy(simulator)
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +64,7 @@ func TestKeysReachTheServerAlone(t *testing.T) {
 	}))
 	defer locked.Close()
 	dir := t.TempDir()
-	assert.Succeeds(t, os.WriteFile(filepath.Join(dir, "key"), []byte("canary\n"), 0o600))
+	assert.Fine(t, os.WriteFile(filepath.Join(dir, "key"), []byte("canary\n"), 0o600))
 	t.Chdir(dir)
 	for _, flag := range []string{"--api-key=$KEY", "--api-key=@key", "--api-key=canary", "--auth-command=echo $KEY",
 		"--auth-command=cat key", "--auth-command=echo canary"} {
@@ -78,7 +78,7 @@ func TestKeysReachTheServerAlone(t *testing.T) {
 			t.Errorf("%s: it is printed:\n%s", flag, all)
 		}
 	}
-	assert.Succeeds(t, filepath.WalkDir("results", func(path string, d fs.DirEntry, err error) error {
+	assert.Fine(t, filepath.WalkDir("results", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -99,7 +99,7 @@ func TestTokenNotRenewed(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Chdir(t.TempDir())
 	simulator, err := url.Parse(simulated(t, nil))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(simulator)
 	var good, sent atomic.Int64 // requests
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -114,7 +114,7 @@ func TestConversationsAreCut(t *testing.T) {
 		request("200")) + session(request("90")) + session(request("91"))
 	fine(t, os.WriteFile(path, []byte(content), 0o600))
 	d := must(drawnOf(t, simulated(t),
-		"--dataset-name agents --disable-shuffle --max-model-len 100 --dataset-path "+path, atOnce(4)))
+		"--dataset-name agents --disable-shuffle --max-model-len 100 --dataset-path "+path, atOnce(4)))(t)
 	var lengths [][]int
 	for {
 		c, err := d.Next()
@@ -155,7 +155,7 @@ func TestConversationsOfThePlan(t *testing.T) {
 		url := simulated(t)
 		line := "--backend openai-chat --dataset-name random --random-input-len 20 --random-output-len 4 " +
 			"--tokenizer " + sentencePieces + " " + c.line
-		d := must(drawnOf(t, url, line, atOnce(3)))
+		d := must(drawnOf(t, url, line, atOnce(3)))(t)
 		f, _ := flagsOf(t, url, line, atOnce(3))
 		if diff := cmp.Diff(c.want, f.options.Conversations(d)); diff != "" {
 			t.Errorf("%s: %s", c.line, diff)

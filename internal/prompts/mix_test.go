@@ -125,7 +125,7 @@ func TestMixRefused(t *testing.T) {
 // mixedTurns are the conversations of a mixture of chats of three turns and single requests.
 func mixedTurns(t *testing.T, line string, n int) (all []datasets.Conversation, d *Supply) {
 	t.Helper()
-	d = must(drawnOf(t, simulated(t), line, atOnce(n)))
+	d = must(drawnOf(t, simulated(t), line, atOnce(n)))(t)
 	for {
 		c, err := d.Next()
 		if err == io.EOF {
@@ -141,8 +141,8 @@ func mixedTurns(t *testing.T, line string, n int) (all []datasets.Conversation, 
 // Workloads are drawn by their shares, the same for a seed. Each request has the class of its workload; the answers of
 // those that want a full length ignore the end of the text; conversations are named once.
 func TestMixture(t *testing.T) {
-	path := must(filepath.Abs(vectors + "sharegpt_small.json"))
-	pieces := must(filepath.Abs(sentencePieces))
+	path := must(filepath.Abs(vectors + "sharegpt_small.json"))(t)
+	pieces := must(filepath.Abs(sentencePieces))(t)
 	workloads(t, map[string]string{
 		"chat.yaml": "dataset-name: random\nrandom-input-len: 30\nrandom-output-len: 4\nmulti-turn: " +
 			"true\nmulti-turn-num-turns: 3\n",
@@ -213,7 +213,7 @@ func TestMixtureOfLittle(t *testing.T) {
 func TestWorkloadsOfThePlan(t *testing.T) {
 	workloads(t, map[string]string{"a.yaml": "dataset-name: random\ngoodput: ttft:5\n",
 		"b.yaml": "dataset-name: sonnet\n"})
-	f := must(flagsOf(t, "http://127.0.0.1:1", "--mix a=1,b=3", atOnce(4)))
+	f := must(flagsOf(t, "http://127.0.0.1:1", "--mix a=1,b=3", atOnce(4)))(t)
 	all := f.options.Workloads()
 	if len(all) != 2 || all[0].Name != "a" || all[0].Share != 0.25 || all[0].Goodput.String() != "ttft:5" ||
 		all[1].Share != 0.75 || len(all[1].Goodput) != 0 {

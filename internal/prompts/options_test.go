@@ -27,7 +27,7 @@ func TestGeneralLengths(t *testing.T) {
 		{"sharegpt", file, "--input-len has no effect with sharegpt, as with vLLM"},
 	} {
 		f := must(flagsOf(t, "http://127.0.0.1:1", "--dataset-name "+c.name+c.args+" --input-len 20 --output-len 10",
-			atOnce(4)))
+			atOnce(4)))(t)
 		o := &f.options
 		if got := strings.Join(o.LengthNotes(f.given.All()), "\n"); got != c.notes {
 			t.Errorf("%s: %q, want %q", c.name, got, c.notes)
@@ -72,7 +72,7 @@ func TestFlagsOfOtherDatasets(t *testing.T) {
 
 func TestFields(t *testing.T) {
 	args := "--vocab-size 300 --extra-body.seed 3 --temperature 0 --top-k 5 --logprobs 2 --lora-modules a b "
-	f := must(flagsOf(t, "http://127.0.0.1:1", args+"--lora-assignment round-robin", atOnce(4)))
+	f := must(flagsOf(t, "http://127.0.0.1:1", args+"--lora-assignment round-robin", atOnce(4)))(t)
 	for _, c := range []struct {
 		full bool
 		want string
@@ -89,7 +89,7 @@ func TestFields(t *testing.T) {
 		}
 	}
 	shared := must(flagsOf(t, "http://127.0.0.1:1", "--lora-modules a=b=3 b=1 --lora-assignment round-robin",
-		atOnce(4)))
+		atOnce(4)))(t)
 	if got := strings.Join(shared.requests.LoRA, " "); got != "a=b b" {
 		t.Errorf("modules %s", got)
 	}
@@ -107,7 +107,7 @@ func TestFields(t *testing.T) {
 	if got := models(f); got != "abababab" {
 		t.Errorf("in turn: %s", got)
 	}
-	f = must(flagsOf(t, "http://127.0.0.1:1", args, atOnce(4)))
+	f = must(flagsOf(t, "http://127.0.0.1:1", args, atOnce(4)))(t)
 	if got := models(f); got == "abababab" || got != models(f) || strings.Trim(got, "ab") != "" {
 		t.Errorf("at random: %s, again %s", got, models(f))
 	}
@@ -138,7 +138,7 @@ func TestContinuousUsage(t *testing.T) {
 // Modules and sampling are no part of a request for embeddings, which makes no tokens.
 func TestFieldsOfEmbeddings(t *testing.T) {
 	f := must(flagsOf(t, "http://127.0.0.1:1",
-		"--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", atOnce(4)))
+		"--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", atOnce(4)))(t)
 	if got := f.requests.Fields(false); len(got) != 1 || got[0] != (protocol.Field{Name: "dimensions", JSON: "8"}) {
 		t.Errorf("fields %v", got)
 	}

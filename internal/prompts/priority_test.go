@@ -49,7 +49,7 @@ func TestPrioritize(t *testing.T) {
 		x.Prioritize(v, header, 5)
 		urgent := 0
 		for range n {
-			c := must(x.Next())
+			c := must(x.Next())(t)
 			first, second := &c.Turns[0], &c.Turns[1]
 			if first.Class != second.Class {
 				t.Fatalf("turns of one conversation: %s and %s", first.Class, second.Class)

@@ -37,7 +37,7 @@ func (silentServer) RoundTrip(r *http.Request) (*http.Response, error) {
 // text.
 func TestSilentServerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		to := must(target.New(target.Options{BaseURL: "http://silent.test"}))
+		to := must(target.New(target.Options{BaseURL: "http://silent.test"}))(t)
 		client := &http.Client{Transport: silentServer{}}
 		d := &Drawing{Options: &Options{Tokens: TokenizerOptions{Name: Estimate}},
 			Server: &server.Options{Servers: loadgen.Servers{Target: to}}, Client: client, AskServer: true,
@@ -78,7 +78,7 @@ func TestTokenizerClassIsNoted(t *testing.T) {
 		} {
 			fine(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		}
-		m := must((&TokenizerOptions{Name: dir}).Find(t.Context(), nil, server.Model{}))
+		m := must((&TokenizerOptions{Name: dir}).Find(t.Context(), nil, server.Model{}))(t)
 		var want []string
 		if note != "" {
 			want = []string{"token counts may differ from those of transformers: " + note}

@@ -31,21 +31,21 @@ func TestWheel(t *testing.T) {
 	dist := t.TempDir()
 	all := []file{{"benchtop", 0o755, []byte("program")}, {"README.md", 0o644, []byte("# benchtop\n")},
 		{"LICENSE", 0o644, []byte("licence")}}
-	assert.Succeeds(t, writeWheel(dist, "manylinux_2_17_x86_64.musllinux_1_1_x86_64", "1.2.3", all, time.Unix(1e9, 0)))
+	assert.Fine(t, writeWheel(dist, "manylinux_2_17_x86_64.musllinux_1_1_x86_64", "1.2.3", all, time.Unix(1e9, 0)))
 	found, err := filepath.Glob(dist + "/*")
 	if err != nil || len(found) != 1 ||
 		filepath.Base(found[0]) != "benchtop-1.2.3-py3-none-manylinux_2_17_x86_64.musllinux_1_1_x86_64.whl" {
 		t.Fatal(found, err)
 	}
 	z, err := zip.OpenReader(found[0])
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer z.Close()
 	contents, record := map[string]string{}, ""
 	for _, f := range z.File {
 		r, err := f.Open()
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		content, err := io.ReadAll(r)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		if contents[f.Name] = string(content); strings.HasSuffix(f.Name, "/RECORD") {
 			continue
 		}

@@ -42,7 +42,7 @@ func TestCheckpoints(t *testing.T) {
 		}
 	})
 	r, err := record(eventtest.Of(run, eventtest.Each(all)))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	s, never := r.checkpoints(7), func() bool { return false }
 	ready := func(places ...int) {
 		for _, n := range places {
@@ -83,7 +83,7 @@ func TestCheckpoints(t *testing.T) {
 func TestCheckpointsEnd(t *testing.T) {
 	run, all := drawRun(9, 20, 10*time.Second)
 	r, err := record(eventtest.Of(run, eventtest.Each(all)))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := r.checkpoints(3)

@@ -119,7 +119,7 @@ func TestFirstAnswerOfAJournal(t *testing.T) {
 func TestEndsWithTheReport(t *testing.T) {
 	run, all := drawRun(1, 300, 20*time.Second)
 	want, err := report.Of(eventtest.Of(run, eventtest.Each(all)))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	playing(t, run, all, func(p *Player, next func() metrics.Snapshot) {
 		time.Sleep(20*time.Second + every)
 		s := next()
@@ -200,7 +200,7 @@ func TestCommandsToPlayerThatIsGone(t *testing.T) {
 	run, all := drawRun(1, 5, time.Second)
 	synctest.Test(t, func(t *testing.T) {
 		p, err := New(eventtest.Of(run, eventtest.Each(all)))
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range p.Run(ctx) {

@@ -36,7 +36,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	past.ReadDelay, past.Prompt = metrics.Never, "" // live only
 	r, err := record(eventtest.Of(metrics.Run{End: metrics.End{Ended: time.Second}},
 		eventtest.Each([]metrics.Request{past})))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	f := r.playback()
 	x := f.request(0)
 	f.advance(endless, func() bool { return false })
@@ -173,7 +173,7 @@ func TestEventsOfARecording(t *testing.T) {
 	run, all := drawRun(1, 20, 10*time.Second)
 	broken := errors.New("the file was cut")
 	r, err := record(eventtest.Of(run, eventtest.Each(all)))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	whole := len(r.facts) + len(r.requests)
 	ended, end := context.WithCancel(t.Context())
 	end()

@@ -138,7 +138,7 @@ func TestPatienceIsOfOneServerAtATime(t *testing.T) {
 			}
 			return false, nil
 		})
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		err = p.Until(t.Context(), "http://second", func(ctx context.Context) (final bool, err error) {
 			<-ctx.Done()
 			return false, ctx.Err()

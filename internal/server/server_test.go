@@ -22,14 +22,14 @@ func options(t *testing.T, args ...string) (o Options) {
 	t.Helper()
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.Define(f)
-	assert.Succeeds(t, f.Parse(args))
+	assert.Fine(t, f.Parse(args))
 	return o
 }
 
 // checked are options that make a target.
 func checked(t *testing.T, o Options) Options {
 	t.Helper()
-	assert.Succeeds(t, errors.Join(o.Check()...))
+	assert.Fine(t, errors.Join(o.Check()...))
 	return o
 }
 
@@ -201,7 +201,7 @@ func TestPlan(t *testing.T) {
 	for endpoint, want := range map[string]string{"": "/v1/completions", "/x/completions": "/x/completions"} {
 		o := Options{Backend: "vllm", BaseURLs: []string{"http://host:1"}, port: 1, endpoint: endpoint}
 		_ = o.headers.Set("Key=canary")
-		assert.Succeeds(t, errors.Join(o.Check()...))
+		assert.Fine(t, errors.Join(o.Check()...))
 		var p metrics.Plan
 		o.Plan(&p)
 		if o.Path() != want || p.BaseURL != "http://host:1" || p.Backend != "vllm" || p.Pooling ||

@@ -81,7 +81,7 @@ func TestEndpoints(t *testing.T) {
 				response := c.sendTo(e.path, e.body, model, "")
 				body, err := io.ReadAll(response.Body)
 				response.Body.Close()
-				assert.Succeeds(t, err)
+				assert.Fine(t, err)
 				answers[model] = string(body)
 				switch {
 				case model == "other":
@@ -117,7 +117,7 @@ func TestEndpoints(t *testing.T) {
 			Output int      `json:"output_tokens"`
 			First  *float64 `json:"first_token_s"`
 		}
-		assert.Succeeds(t, json.Unmarshal([]byte(log.calls[3*i]), &line))
+		assert.Fine(t, json.Unmarshal([]byte(log.calls[3*i]), &line))
 		if line.Path != e.path || line.Prompt != e.prompt || (line.First != nil) != (e.last != "") ||
 			(line.Output > 0) != (e.last != "") {
 			t.Errorf("%s: the line is %s", e.path, log.calls[3*i])

@@ -214,7 +214,7 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 				if tt.change != nil {
 					tt.change(&p)
 				}
-				assert.Succeeds(t, p.Validate())
+				assert.Fine(t, p.Validate())
 				got, e := play(t, p, tt.arrivals)
 				for i := range tt.want {
 					if !slices.Equal(got[i], tt.want[i]) {
@@ -284,10 +284,10 @@ func TestStopClosesWhatIsInFlight(t *testing.T) {
 		running, waiting, pending := newSequence(10, 100, "length", 1), newSequence(10, 100, "length", 2),
 			newSequence(10, 1, "length", 3)
 		for _, seq := range []*sequence{running, waiting} {
-			assert.Succeeds(t, e.submit(seq))
+			assert.Fine(t, e.submit(seq))
 		}
 		time.Sleep(15 * time.Millisecond)
-		assert.Succeeds(t, e.submit(pending))
+		assert.Fine(t, e.submit(pending))
 		e.stop()
 		e.stop()
 		for i, want := range []int{1, 0, 0} {
@@ -328,7 +328,7 @@ func TestLateStepsKeepPace(t *testing.T) {
 			start := time.Now()
 			seq := newSequence(1, 100, "length", 0)
 			seq.out = make(chan int) // a late reader holds up the engine, as a busy machine does
-			assert.Succeeds(t, e.submit(seq))
+			assert.Fine(t, e.submit(seq))
 			var last time.Duration
 			for n := 1; n <= 100; n++ {
 				<-seq.out

@@ -318,7 +318,7 @@ func widenedText(event string) string {
 func onSockets(t *testing.T, s *Server) func(context.Context) (net.Conn, error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	t.Cleanup(serve(t, s, s.Listener(l)))
 	return func(ctx context.Context) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", l.Addr().String())
@@ -328,7 +328,7 @@ func onSockets(t *testing.T, s *Server) func(context.Context) (net.Conn, error) 
 func mustDial(t *testing.T, dial func(context.Context) (net.Conn, error)) net.Conn {
 	t.Helper()
 	conn, err := dial(context.Background())
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return conn
 }
 
@@ -449,7 +449,7 @@ func faulty(t *testing.T, faults string) Profile {
 	p := round()
 	for text := range strings.FieldsSeq(faults) {
 		f, err := ParseFault(text)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		p.Faults = append(p.Faults, f)
 	}
 	return p
@@ -537,7 +537,7 @@ func TestPortFaults(t *testing.T) {
 func TestClosedWhileShut(t *testing.T) {
 	s := New(round())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	p := s.Listener(l)
 	done := make(chan error)
 	go func() {

@@ -19,7 +19,7 @@ func logged(t *testing.T, p Profile, bodies LoggedBodies, f func(*client)) (all 
 	})
 	for _, call := range log.calls {
 		line := map[string]any{}
-		assert.Succeeds(t, json.Unmarshal([]byte(call), &line))
+		assert.Fine(t, json.Unmarshal([]byte(call), &line))
 		all = append(all, line)
 	}
 	return all

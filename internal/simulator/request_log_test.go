@@ -119,7 +119,7 @@ func TestRequestLog(t *testing.T) {
 		"400  0 tokens for 0", "200  2 tokens for 3",
 	} {
 		var v line
-		assert.Succeeds(t, json.Unmarshal([]byte(log.calls[i]), &v))
+		assert.Fine(t, json.Unmarshal([]byte(log.calls[i]), &v))
 		status := "none"
 		if v.Status != nil {
 			status = fmt.Sprint(*v.Status)

@@ -80,7 +80,7 @@ func TestRestingPoller(t *testing.T) {
 				if err == io.EOF {
 					break
 				}
-				assert.Succeeds(t, err)
+				assert.Fine(t, err)
 				if conn.delay < 0 {
 					t.Error("data without a stamp")
 				}
@@ -107,8 +107,8 @@ func TestWriteWaits(t *testing.T) {
 		read <- err
 	}()
 	n, err := conn.Write(large)
-	assert.Succeeds(t, err)
-	assert.Succeeds(t, <-read)
+	assert.Fine(t, err)
+	assert.Fine(t, <-read)
 	if n != len(large) || !bytes.Equal(got, large) {
 		t.Errorf("%d of %d bytes, received %d", n, len(large), len(got))
 	}
@@ -148,7 +148,7 @@ func TestDescriptorUsedAgain(t *testing.T) {
 func TestPollerEnds(t *testing.T) {
 	conntest.NeedStamps(t, KernelStamps())
 	g, err := target.New(target.Options{BaseURL: "http://model.test"})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	pool := NewPool(g, "")
 	conn, _ := stampedPair(t, pool.stamps)
 	pool.Close()
@@ -211,5 +211,5 @@ func TestDataAndDeadlineAtOnce(t *testing.T) {
 	time.Sleep(2 * soon)
 	<-conn.kernel.readable // the end of the time is told together with the data
 	conn.kernel.mu.Unlock()
-	assert.Succeeds(t, <-read)
+	assert.Fine(t, <-read)
 }

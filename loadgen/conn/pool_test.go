@@ -19,7 +19,7 @@ import (
 func dialled(t *testing.T, dial target.DialFunc) *target.Target {
 	t.Helper()
 	g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: dial})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return g
 }
 

@@ -19,12 +19,12 @@ import (
 func TestStampedSocket(t *testing.T) {
 	conntest.NeedStamps(t, KernelStamps())
 	g, err := target.New(target.Options{BaseURL: "http://model.test"})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	NewPool(g, "").Close()
 	socket, err := stampedSocket()
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	raw, err := socket.SyscallConn()
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	flags, first := 0, true
 	if err := raw.Control(func(fd uintptr) {
 		flags, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING)
@@ -45,7 +45,7 @@ func TestPacketWithoutStamp(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 	}
 	last := time.Duration(0)
 	for i, stamped := range []bool{true, false, true, false} {

@@ -20,12 +20,12 @@ import (
 func tcpPair(t testing.TB) (client, server *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer l.Close()
 	c, err := net.Dial("tcp", l.Addr().String())
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	s, err := l.Accept()
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	t.Cleanup(func() { _, _ = c.Close(), s.Close() })
 	return c.(*net.TCPConn), s.(*net.TCPConn)
 }

@@ -211,7 +211,7 @@ func TestSteering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(time.Now(), 0, 0)
 		defer p.Close()
-		assert.Succeeds(t, p.Open("timer"))
+		assert.Fine(t, p.Open("timer"))
 		at := func(after, speed float64) {
 			time.AfterFunc(time.Duration(after*float64(time.Second)), func() { p.steer(now(p), speed) })
 		}

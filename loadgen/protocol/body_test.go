@@ -20,7 +20,7 @@ func golden(t *testing.T, name string, into any) {
 	if err == nil {
 		err = json.Unmarshal(data, into)
 	}
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 }
 
 // ask is a request whose extra fields are written as users write them.
@@ -157,9 +157,9 @@ func bodyMembers(t *testing.T, text string) (out []bodyMember) {
 	}
 	for d.More() {
 		key, err := d.Token()
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		var value json.RawMessage
-		assert.Succeeds(t, d.Decode(&value))
+		assert.Fine(t, d.Decode(&value))
 		out = append(out, bodyMember{key.(string), value})
 	}
 	return out

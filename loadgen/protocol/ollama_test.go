@@ -46,7 +46,7 @@ func TestOllamaStream(t *testing.T) {
 			`"prompt_eval_count":26,"prompt_eval_duration":130079000,"eval_count":298}`,
 	} {
 		m, err := Ollama{}.Event(r, []byte(line))
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		text, thought = text+string(m.Answer), thought+string(m.Reasoning)
 		usage.Merge(m.Usage)
 		if calls += m.Calls; m.Counts {

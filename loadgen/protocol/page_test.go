@@ -13,7 +13,7 @@ import (
 // The page of backends has each protocol with its path, its chunk and the end of a whole answer.
 func TestBackendsOnThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/compatibility.md")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	_, section, _ := strings.Cut(string(page), "\n## Backends\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var told []string

@@ -96,7 +96,7 @@ func FuzzEmbeddings(f *testing.F) {
 		}
 		got := map[string]json.RawMessage{}
 		object, err := validObject(body)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		for name, value := range jsonscan.Members(object) {
 			var key string
 			if err := json.Unmarshal(name, &key); err != nil {

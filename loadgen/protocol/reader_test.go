@@ -83,7 +83,7 @@ func TestDecode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := spoken(c.chat).Event(reader(), []byte(c.data))
-			assert.Succeeds(t, err)
+			assert.Fine(t, err)
 			input, total := none, none
 			if m.Usage.Present {
 				input, total = m.Usage.Input, m.Usage.Output

@@ -39,7 +39,7 @@ func TestBind(t *testing.T) {
 		client := g.Client()
 		for range 3 {
 			r, err := client.Get(g.URL("/"))
-			assert.Succeeds(t, err)
+			assert.Fine(t, err)
 			_ = r.Body.Close()
 			client.CloseIdleConnections()
 		}
@@ -51,7 +51,7 @@ func TestBind(t *testing.T) {
 	g := made(t, Options{BaseURL: s.URL, Bind: from})
 	for range 4 {
 		c, err := g.Dial(t.Context())
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		defer c.Close()
 		host, _, _ := net.SplitHostPort(c.LocalAddr().String())
 		hosts = append(hosts, host)

@@ -20,12 +20,12 @@ import (
 func signed(t *testing.T, until time.Time) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: until.Add(-24 * time.Hour), NotAfter: until}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &private.PublicKey, private)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return block("CERTIFICATE", der), block("PRIVATE KEY", secret)
 }
 
@@ -42,7 +42,7 @@ func TestCertificateFiles(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		assert.Succeeds(t, os.WriteFile(path, []byte(text), 0o600))
+		assert.Fine(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	absent := filepath.Join(folder, "absent.pem")

@@ -30,7 +30,7 @@ func connected(t *testing.T) (client, server net.Conn, listener net.Listener) {
 		accepted <- c
 	}()
 	client, err := dial(context.Background())
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return client, <-accepted, listener
 }
 
@@ -194,7 +194,7 @@ func TestPipeReset(t *testing.T) {
 		if _, err := server.Write([]byte("last words")); err != nil {
 			t.Fatal(err)
 		}
-		assert.Succeeds(t, errors.Join(server.(*pipeConn).SetLinger(0), server.Close()))
+		assert.Fine(t, errors.Join(server.(*pipeConn).SetLinger(0), server.Close()))
 		r := bufio.NewReader(client)
 		words, err := r.ReadString('!')
 		if words != "last words" || !errors.Is(err, syscall.ECONNRESET) {

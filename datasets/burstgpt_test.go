@@ -64,9 +64,7 @@ func (c burstCase) checkRows(t *testing.T, path string) {
 	file := must(textfile.Open(path, ""))(t)
 	defer file.Close()
 	var kept, picked, want []int
-	if _, err := readBurstGPT(file, func(_ burstRow, line int) { kept = append(kept, line-2) }); err != nil {
-		t.Fatal(err)
-	}
+	must(readBurstGPT(file, func(_ burstRow, line int) { kept = append(kept, line-2) }))(t)
 	same(t, "rows that count", kept, c.Kept)
 	for i, row := range sampleRows(len(kept), c.Prompts, uint32(c.Seed)) {
 		picked, want = append(picked, kept[row]), append(want, c.Requests[i].Row)

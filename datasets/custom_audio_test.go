@@ -68,15 +68,12 @@ func TestCustomAudioRows(t *testing.T) {
 
 // A transcription request holds the recording as a file; the same file is shared.
 func TestCustomAudioAsFiles(t *testing.T) {
-	list, err := audioIn(t, AsAudio,
+	list := must(audioIn(t, AsAudio,
 		func(o *customAudio) { o.customFlags, o.Prompts = &customFlags{OutputFromFile}, 5 },
 		`{"audio": "`+recordings+`vorbis.ogg", "prompt": "two words", "output_tokens": 7}`,
 		`{"audio": {"array": [0, 0.5, -0.5, 1], "sampling_rate": 4}, "output_tokens": 8}`,
 		`{"audio": [[[0, 0.5], [-0.5, 1.5]], 8.0], "output_tokens": "9"}`,
-		`{"audio": "`+recordings+`vorbis.ogg", "output_tokens": 7}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+		`{"audio": "`+recordings+`vorbis.ogg", "output_tokens": 7}`))(t)
 	if about := list.About; !strings.HasPrefix(about,
 		"custom_audio: 4 prompts of 4 with recordings of 0.6 s on average in ") ||
 		!strings.HasSuffix(about, "f.jsonl, repeated to make 5") {

@@ -35,9 +35,7 @@ func picture(t *testing.T, kind string, c color.Color) string {
 	case "gif":
 		err = gif.Encode(&b, img, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fine(t, err)
 	return b.String()
 }
 

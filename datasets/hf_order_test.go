@@ -31,9 +31,7 @@ func (c hfOrderCase) rows(t *testing.T, order func(hfOrder, uint64) iter.Seq2[hf
 	var all []int
 	o := hfOrder{len(c.Shards), func(shard int) (int, error) { return c.Shards[shard], nil }}
 	for row, err := range order(o, seed) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fine(t, err)
 		all = append(all, starts[row.shard]+int(row.number))
 	}
 	return all

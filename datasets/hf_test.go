@@ -215,11 +215,8 @@ func TestHFPictures(t *testing.T) {
 	data, _ := base64.StdEncoding.DecodeString(hfPNG(t))
 	write(t, filepath.Join(dir, "b.png"), string(data))
 	var notes []string
-	source, err := opened(t, "hf", Common{Path: dir, Prompts: 3, DisableShuffle: true, Forms: AsMedia},
-		given{"hf-name": "Lin-Chen/MMStar", "hf-split": "train", "hf-subset": "none"}, toyTools{notes: &notes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(opened(t, "hf", Common{Path: dir, Prompts: 3, DisableShuffle: true, Forms: AsMedia},
+		given{"hf-name": "Lin-Chen/MMStar", "hf-split": "train", "hf-subset": "none"}, toyTools{notes: &notes}))(t)
 	all := drain(t, source)
 	const jpeg = `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,/9j/`
 	for i, want := range []string{jpeg, jpeg, `{"type":"image_url","image_url":{"url":"http://x/c.png"}}`} {

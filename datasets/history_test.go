@@ -37,9 +37,7 @@ func saidIn(t *testing.T, turn Turn) string {
 func TestTalks(t *testing.T) {
 	turns, err := recordedTurns([]byte(`{"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},{"role":"assistant","content":"A"},
 		{"role":"user","content":"b"},{"role":"assistant","content":"","tool_calls":["f"]},{"role":"tool","content":"t"},{"role":"assistant","content":"C"},{"role":"user","content":"d"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fine(t, err)
 	fine(t, (&conversationMaker{}).measure(t.Context(), turns, Text{Counter: byBytes{}}, 7, 1))
 	for _, c := range []struct {
 		name     string

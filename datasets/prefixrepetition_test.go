@@ -114,9 +114,7 @@ func TestPrefixRepetitionKeepsManyCallsInFlight(t *testing.T) {
 		o := defaults[prefixRepetition]("prefix_repetition")
 		o.Prompts, o.PrefixLen, o.SuffixLen = 640, 4, 4
 		start := time.Now()
-		if _, err := o.make(tok, numpy.NewStreams(0)); err != nil {
-			t.Fatal(err)
-		}
+		must(o.make(tok, numpy.NewStreams(0)))(t)
 		// 650 texts in windows of 64, 128, 256 and 202, then 640 prompts, 64 calls at a time.
 		same(t, "time for 1290 calls of 10 ms", time.Since(start), (1+2+4+4+10)*10*time.Millisecond)
 	})

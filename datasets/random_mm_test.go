@@ -341,9 +341,7 @@ func TestRandomMMAhead(t *testing.T) {
 	o.Prompts, o.BaseItems = 1000, 3
 	m := must(encodedMM(o, newToy(t, "identity", 97, nil, 0)))(t)
 	f := m.flow()
-	if _, err := f.Next(); err != nil {
-		t.Fatal(err)
-	}
+	must(f.Next())(t)
 	same(t, "requests ahead", len(m.begun), media.Window()-1)
 	f.End()
 	for _, r := range m.begun { // what was begun is there at once

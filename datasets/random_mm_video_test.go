@@ -29,12 +29,10 @@ func TestRandomMMVideos(t *testing.T) {
 	source := must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))(t)
 	for _, got := range drain(t, source) {
 		want := ""
-		if _, err := drawn.draw(func(b media.Bucket) {
+		must(drawn.draw(func(b media.Bucket) {
 			drawn.prompts.gen.Bytes(b.Size())
 			want += b.Modality() + " "
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		var parts []struct {
 			Type     string
 			VideoURL struct{ URL string } `json:"video_url"`

@@ -307,9 +307,7 @@ func TestBlocksRunOutOfSeeds(t *testing.T) {
 	o := RandomDefaults()
 	o.InputLen, o.Seed, o.Batch = 1, math.MaxInt64, 1000
 	b := must(NewBlocks(o, nil))(t)
-	if _, err := b.Next(); err != nil {
-		t.Fatal(err)
-	}
+	must(b.Next())(t)
 	complains(t, failure(b.Next()), "no seeds left")
 	o.Seed = -1
 	complains(t, failure(NewBlocks(o, nil)), "seed -1")
@@ -323,9 +321,7 @@ func TestBlocksCountMisses(t *testing.T) {
 	same(t, "length", b.Len, 0)
 	last := 0
 	for range 2 {
-		if _, err := b.Next(); err != nil {
-			t.Fatal(err)
-		}
+		must(b.Next())(t)
 		if b.Miss() <= last {
 			t.Errorf("got %d tokens missed after %d, want more", b.Miss(), last)
 		}

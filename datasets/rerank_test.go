@@ -41,9 +41,7 @@ func TestRerankGolden(t *testing.T) {
 			same(t, "query offsets", d.offsets[:1], c.QueryOffsets)
 			same(t, "document lengths", d.lengths[1:], c.DocLens)
 			same(t, "document offsets", d.offsets[1:], c.DocOffsets)
-			if _, err := d.turns(tok); err != nil {
-				t.Fatal(err)
-			}
+			must(d.turns(tok))(t)
 			same(t, "next word of the generator", fmt.Sprint(d.gen.Uint64()), c.NextUint64)
 
 			l := must(newRerank(o, tok))(t)

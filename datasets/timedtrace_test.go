@@ -162,12 +162,9 @@ func TestTimedTraceBadFiles(t *testing.T) {
 }
 
 func TestTimedtraceLabels(t *testing.T) {
-	d, err := timed(t, `{"t": 2, "in": 5, "out": 5, "h": [7, 8]}`, func(o *timedTrace) {
+	d := must(timed(t, `{"t": 2, "in": 5, "out": 5, "h": [7, 8]}`, func(o *timedTrace) {
 		o.Labels = traceLabels{"t", "in", "out", "h"}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	same(t, "tokens", drain(t, d.flow())[0].Turns[0].InputTokens, 5)
 	complains(t, failure(timed(t, `{"timestamp": 2}`, func(o *timedTrace) { o.Labels.Timestamp = "nope" })),
 		`there is no field "nope"; the fields are "timestamp"`)

@@ -164,9 +164,7 @@ func drain(t testing.TB, src Flow) []Conversation {
 			}
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fine(t, err)
 		all = append(all, c)
 	}
 }

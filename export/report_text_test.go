@@ -8,16 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
 // testdata/sample.txt is vLLM's output, typed from its documentation and never generated. One line is left out:
 // benchtop needs no other program to plot.
 func TestTextIsVLLMs(t *testing.T) {
-	sample, err := os.ReadFile("testdata/sample.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sample := assert.Must(os.ReadFile("testdata/sample.txt"))(t)
 	before, after, found := strings.Cut(string(sample), "tip: install termplotlib and gnuplot to plot the metrics\n")
 	if !found {
 		t.Error("the sample is not whole")

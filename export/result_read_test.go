@@ -12,15 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
 func readResultText(t *testing.T, text string) metrics.Report {
 	t.Helper()
-	r, err := ReadResult([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(ReadResult([]byte(text)))(t)
 	return r
 }
 
@@ -33,10 +31,7 @@ func TestReadResult(t *testing.T) {
 		run.Plan.Metrics = append(run.Plan.Metrics, l)
 	}
 	want := summarize(t, run, qs)
-	got, err := ReadResult([]byte(resultJSON(t, want)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := assert.Must(ReadResult([]byte(resultJSON(t, want))))(t)
 	if got.Plan.ModelID != "org/M" || got.Plan.Backend != "openai" || got.Plan.Rate != 4 ||
 		got.Plan.MaxConcurrency != 1 ||
 		!got.Plan.Started.Equal(want.Plan.Started) || got.Ended != want.Ended || got.Duration != want.Duration {

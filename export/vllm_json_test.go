@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/metrics"
 )
@@ -109,10 +110,7 @@ func keys(t *testing.T, text string) []string {
 	d := json.NewDecoder(strings.NewReader(text))
 	var out []string
 	for depth, key := 0, false; ; {
-		token, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := assert.Must(d.Token())(t)
 		switch v := token.(type) {
 		case json.Delim:
 			if v == '{' || v == '[' {
@@ -148,9 +146,7 @@ func TestJSONIsVLLMs(t *testing.T) {
 		t.Errorf("differs at byte %d:\nwant %s\ngot  %s", i, vllmSample[i:], got[i:min(len(got), i+200)])
 	}
 	var figures map[string]any
-	if err := json.Unmarshal([]byte(got), &figures); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(got), &figures))
 	for key, want := range vllmFigures {
 		if v, ok := figures[key].(float64); !ok || !near(v, want, 0.0051) {
 			t.Errorf("%s: got %v, want %v ms", key, figures[key], want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/protocol"
 )
 
@@ -185,8 +186,6 @@ func BenchmarkSSE(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.feed(piece, emit); err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, p.feed(piece, emit))
 	}
 }

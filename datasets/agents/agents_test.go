@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 const example = `{"session":"s1","block_size":64,"requests":[` +
@@ -230,8 +232,6 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := Read(b.Context(), bytes.NewReader(line), func(*Session) error { return nil }); err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, Read(b.Context(), bytes.NewReader(line), func(*Session) error { return nil }))
 	}
 }

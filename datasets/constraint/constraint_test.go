@@ -4,20 +4,16 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"benchtop/internal/assert"
 )
 
 const profile = `{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, ` +
 	`"required": ["name"]}`
 
 func TestJudge(t *testing.T) {
-	schema, err := JSON([]byte(profile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pattern, err := Pattern(`\w+@\w+\.com\n`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := assert.Must(JSON([]byte(profile)))(t)
+	pattern := assert.Must(Pattern(`\w+@\w+\.com\n`))(t)
 	choice := Choice("Positive", "Negative")
 	for _, c := range []struct {
 		c             *Constraint

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 )
@@ -168,10 +169,7 @@ func TestDrawnDistributions(t *testing.T) {
 		"zipf alpha=2.5 min=10 max=100000", "zipf alpha=100 min=1000 max=2000",
 		"zipf alpha=3 max=1", "zipf alpha=50 max=9",
 	} {
-		d, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := assert.Must(Parse(text))(t)
 		most := min(d.Max, 200_000)
 		counts, total, mean := map[int]int{}, 0.0, 0.0
 		for length := d.Min; length <= most; length++ {
@@ -209,10 +207,7 @@ func TestDrawnDistributions(t *testing.T) {
 // Input lengths do not change with the output's distribution, nor with the number of prompts the share of a prompt.
 func TestDrawOrder(t *testing.T) {
 	gen := numpy.NewGenerator(3)
-	m, err := ParseMix("3: normal mean=100 std=20/uniform min=1 max=9; 1: 7/8")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := assert.Must(ParseMix("3: normal mean=100 std=20/uniform min=1 max=9; 1: 7/8"))(t)
 	got := m.Draw(gen, 5)
 	again := numpy.NewGenerator(3)
 	var shares []int
@@ -317,9 +312,7 @@ func BenchmarkDraw(b *testing.B) {
 	for _, text := range []string{"uniform min=1 max=9999", "normal mean=1024 std=200", "lognormal mean=1024 std=600",
 		"zipf alpha=1.2 max=8192"} {
 		d, err := Parse(text)
-		if err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, err)
 		b.Run(d.Name, func(b *testing.B) {
 			draw, gen := d.drawer(), numpy.NewGenerator(0)
 			for b.Loop() {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestParquetRefused(t *testing.T) {
@@ -52,9 +54,6 @@ func TestParquetRefused(t *testing.T) {
 
 func read(t testing.TB, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := assert.Must(os.ReadFile(path))(t)
 	return string(b)
 }

@@ -13,15 +13,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // wanted are the rows that pyarrow reads from a file of testdata.
 func wanted(t testing.TB, name string) (rows []map[string]any) {
 	t.Helper()
-	file, err := os.Open(filepath.Join("testdata", name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := assert.Must(os.Open(filepath.Join("testdata", name+".jsonl")))(t)
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		rows = append(rows, decoded(t, lines.Bytes()))
@@ -68,10 +67,7 @@ var parquetFiles = []string{"hub", "hub_zstd_index", "hub_v2_gzip", "hub_plain",
 func TestParquet(t *testing.T) {
 	for _, name := range parquetFiles {
 		t.Run(name, func(t *testing.T) {
-			table, err := Open(context.Background(), filepath.Join("testdata", name+".parquet"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := assert.Must(Open(context.Background(), filepath.Join("testdata", name+".parquet")))(t)
 			defer table.Close()
 			want := wanted(t, name)
 			if table.Len() != len(want) {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets/textfile"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 	"benchtop/internal/jsonscan"
 )
@@ -82,10 +83,7 @@ func TestText(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := all(written(t, test.file, test.text), test.numbers, test.columns)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := assert.Must(all(written(t, test.file, test.text), test.numbers, test.columns))(t)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("want -, got +\n%s", diff)
 			}
@@ -151,9 +149,7 @@ func TestNumbers(t *testing.T) {
 func TestErrorsOfTheCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	table, err := Open(ctx, written(t, "a.json", "[{},\n{\"b\":2}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	defer table.Close()
 	if table.Len() != 2 || len(table.Columns()) != 0 {
 		t.Errorf("%d rows, columns %q", table.Len(), table.Columns())
@@ -177,9 +173,7 @@ func FuzzText(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "a.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, data, 0o600))
 		got, err := all(path, nil, nil)
 		some, _ := all(path, nil, []string{"a"})
 		var want []json.RawMessage
@@ -210,9 +204,7 @@ func FuzzCSV(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "a.csv")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, data, 0o600))
 		got, err := all(path, nil, nil)
 		rows, wantErr := textfile.NewCSV(bytes.NewReader(data), "")
 		var want []string

@@ -7,19 +7,14 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/jsonscan"
 )
 
 func readJSON(t *testing.T, r io.Reader) string {
 	t.Helper()
-	text, err := NewJSONReader(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(NewJSONReader(r))(t)
+	data := assert.Must(io.ReadAll(text))(t)
 	return string(data)
 }
 
@@ -41,10 +36,7 @@ func TestJSONReader(t *testing.T) {
 			}
 		}
 	}
-	text, err := NewJSONReader(strings.NewReader("[\n1,\nNaN,\nx]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(NewJSONReader(strings.NewReader("[\n1,\nNaN,\nx]")))(t)
 	data, _ := io.ReadAll(text)
 	if line := text.Line(int64(strings.Index(string(data), "x"))); line != 4 {
 		t.Errorf("x is on line %d, want 4", line)

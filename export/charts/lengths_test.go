@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
@@ -23,23 +24,15 @@ func request(index, input, output int) metrics.Request {
 // small is the picture at a fifth of its resolution, which is faster under the race detector.
 func small(t *testing.T, requests ...metrics.Request) image.Image {
 	t.Helper()
-	lengths, err := lengthsOf(all(requests...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	lengths := assert.Must(lengthsOf(all(requests...)))(t)
 	var out bytes.Buffer
-	if err := lengthsDrawing(lengths).PNG(&out, statsDPI/5); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, lengthsDrawing(lengths).PNG(&out, statsDPI/5))
 	return decoded(t, &out, image.Pt(420, 300))
 }
 
 func decoded(t *testing.T, from *bytes.Buffer, size image.Point) image.Image {
 	t.Helper()
-	picture, err := png.Decode(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := assert.Must(png.Decode(from))(t)
 	if got := picture.Bounds().Size(); got != size {
 		t.Fatalf("the picture has %v pixels, want %v", got, size)
 	}
@@ -86,9 +79,7 @@ func TestStatsOfAHundredThousandRequests(t *testing.T) {
 		requests = append(requests, request(i, 100+i%7*10, 50+i%11*10))
 	}
 	var out bytes.Buffer
-	if err := DatasetStats(&out, all(requests...)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, DatasetStats(&out, all(requests...)))
 	picture := decoded(t, &out, image.Pt(2100, 1500))
 	for _, c := range []struct {
 		name    string

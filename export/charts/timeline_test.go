@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
@@ -41,9 +42,7 @@ func page(t testing.TB, requests ...metrics.Request) string {
 	t.Helper()
 	var out bytes.Buffer
 	plan := metrics.Plan{ModelID: "plan " + canary, Label: canary, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	if _, err := Timeline(&out, all(requests...), plan, runEvents(), [2]float64{25, 50}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(Timeline(&out, all(requests...), plan, runEvents(), [2]float64{25, 50}))(t)
 	return out.String()
 }
 
@@ -68,9 +67,7 @@ func TestTimelineHoldsTheRun(t *testing.T) {
 	never.Scheduled, never.Due, never.Failure = 0, 0, metrics.Cancelled
 	page := page(t, append([]metrics.Request{never}, madeUp()...)...)
 	var got pageData
-	if err := json.Unmarshal([]byte(block(t, page, dataOpen)), &got); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(block(t, page, dataOpen)), &got))
 	want := pageData{
 		About: [][2]string{{"Model", "plan " + canary}, {"Label", canary}, {"Started", "2026-01-02T03:04:05Z"}},
 		Classes: []pageClass{
@@ -90,10 +87,7 @@ func TestTimelineHoldsTheRun(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("page data\n got %+v\nwant %+v", got, want)
 	}
-	packed, err := base64.StdEncoding.DecodeString(block(t, page, segmentsOpen))
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := assert.Must(base64.StdEncoding.DecodeString(block(t, page, segmentsOpen)))(t)
 	segments := []segment{
 		{classWait, 200_000, 1}, {classFast, 10_000, 1}, {classSlow, 50_000, 1},
 		{classWait, 100_000, 1}, {classMedium, 25_000, 1}, {classFailed, 1_000_000, 1},
@@ -169,10 +163,7 @@ func TestPolicyNamesTheScripts(t *testing.T) {
 
 // The page of a pooling run has one class and no gaps.
 func TestPageOfPooling(t *testing.T) {
-	g, err := gather(all(answered(0, 0, ms)), thresholds{25, 50}, maxSegments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := assert.Must(gather(all(answered(0, 0, ms)), thresholds{25, 50}, maxSegments))(t)
 	var used []string
 	for _, c := range newPageData(g, &metrics.Plan{Pooling: true}, nil).Classes {
 		if c.Used {
@@ -185,14 +176,9 @@ func TestPageOfPooling(t *testing.T) {
 }
 
 func TestPageSaysThatSegmentsAreJoined(t *testing.T) {
-	g, err := gather(all(answered(0, 0, steps(10*ms, 10*ms, 40*ms)...)), thresholds{25, 50}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := assert.Must(gather(all(answered(0, 0, steps(10*ms, 10*ms, 40*ms)...)), thresholds{25, 50}, 3))(t)
 	var out bytes.Buffer
-	if err := writeTimeline(&out, g, &metrics.Plan{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, writeTimeline(&out, g, &metrics.Plan{}, nil))
 	if data := block(t, out.String(), dataOpen); !strings.Contains(data, `"segments":3,"joined":true,"least":0`) {
 		t.Errorf("page data %s", data)
 	}
@@ -235,22 +221,14 @@ func FuzzForeign(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		q := answered(0, 0, ms)
 		q.ID, q.Model, q.Failure, q.Error = text, text, metrics.FailedStatus, text
-		g, err := gather(all(q), thresholds{25, 50}, maxSegments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := safeJSON(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text},
-			[]metrics.LogEntry{{Mark: text}}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := assert.Must(gather(all(q), thresholds{25, 50}, maxSegments))(t)
+		b := assert.Must(safeJSON(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text},
+			[]metrics.LogEntry{{Mark: text}})))(t)
 		if bytes.ContainsAny(b, "<>&\u2028\u2029") {
 			t.Fatalf("%q is not escaped: %s", text, b)
 		}
 		var back pageData
-		if err := json.Unmarshal(b, &back); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, json.Unmarshal(b, &back))
 		valid := strings.Map(func(r rune) rune { return r }, text) // invalid UTF-8 becomes U+FFFD
 		if valid != "" && (back.Rows.IDs[0] != valid || back.About[0][1] != valid) {
 			t.Fatalf("%q came back as %q and %q", text, back.Rows.IDs, back.About)

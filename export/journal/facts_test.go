@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -17,10 +18,7 @@ import (
 // Events of a running run are those up to the call, each time they are ranged over: a report ranges over them several
 // times.
 func TestEventsStandStill(t *testing.T) {
-	blind, err := os.OpenFile(filepath.Join(t.TempDir(), "run.jsonl"), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blind := assert.Must(os.OpenFile(filepath.Join(t.TempDir(), "run.jsonl"), os.O_CREATE|os.O_WRONLY, 0o600))(t)
 	defer blind.Close()
 	for name, w := range map[string]io.Writer{"in a file": journalFile(t), "in memory": nil,
 		"in a file that refuses": full{}, "in a pipe": io.Discard, "in a file that cannot be read": blind} {
@@ -66,9 +64,7 @@ func TestOlderJournal(t *testing.T) {
 `))
 	var got []event.Event
 	for e, err := range Read(path) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		switch e.Value.(type) {
 		case metrics.Steering, metrics.Source, metrics.End:
 			got = append(got, e)

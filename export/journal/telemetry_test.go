@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 )
@@ -51,14 +52,10 @@ func TestClientRoundTrip(t *testing.T) {
 	var stamps metrics.Stamps
 	n := int64(0)
 	fill(t, reflect.ValueOf(&stamps).Elem(), &n)
-	if err := j.End(metrics.Run{End: metrics.End{Ended: ms, Stamps: &stamps}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, j.End(metrics.Run{End: metrics.End{Ended: ms, Stamps: &stamps}}))
 	j.tell(0, want[0]) // after the end
 	run, seq, err := readRun(f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	if diff := cmp.Diff(want, run.Client); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -242,9 +239,7 @@ func TestInvalidServerFigures(t *testing.T) {
 		TTFT: metrics.ServerLatency{N: metrics.Unsaid(), Mean: 5}, Queue: metrics.ServerLatency{N: -1, Mean: 5},
 		Prefill: metrics.ServerLatency{N: 3, Mean: metrics.Never},
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	nan := metrics.Unsaid()
 	want := metrics.ServerSecond{At: time.Second, Running: nan, Waiting: nan, KVUsage: nan, Preemptions: largestCount}
 	if diff := cmp.Diff(want, e.Value, cmpopts.EquateNaNs()); diff != "" {

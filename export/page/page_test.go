@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/assert"
 	"benchtop/internal/race"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -21,19 +22,14 @@ import (
 func sample(t *testing.T) metrics.Report {
 	t.Helper()
 	run, qs := eventtest.Sample()
-	r, err := report.Summarize(eventtest.Each(qs), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(report.Summarize(eventtest.Each(qs), run))(t)
 	return r
 }
 
 func written(t *testing.T, runs ...Run) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Write(&b, runs...); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, Write(&b, runs...))
 	return b.String()
 }
 
@@ -63,13 +59,9 @@ func TestLatenciesAreThoseOfTheResult(t *testing.T) {
 	r := sample(t)
 	rows := rowsOf(t, written(t, Run{Report: &r}), "Latencies in ms")
 	var result strings.Builder
-	if err := export.JSON(&result, r); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, export.JSON(&result, r))
 	var all map[string]any
-	if err := json.Unmarshal([]byte(result.String()), &all); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(result.String()), &all))
 	columns, shown := map[string]int{}, map[string][]string{}
 	for i, name := range rows[0] {
 		columns[name] = i
@@ -112,9 +104,7 @@ func TestChartsAreOfTheTimeline(t *testing.T) {
 	}
 	var tokens, requests, ttft [][]any
 	for i, into := range []*[][]any{&tokens, &requests, &ttft} {
-		if err := json.Unmarshal([]byte(html.UnescapeString(data[i][1])), into); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, json.Unmarshal([]byte(html.UnescapeString(data[i][1])), into))
 	}
 	for i := range r.Timeline {
 		w := r.Timeline[i]

@@ -89,8 +89,10 @@ func Failure[T any](_ T, err error) error { return err }
 // Must is a value that comes without an error; with one it ends the test. It is called as Must(f())(t).
 func Must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
-		t.Helper()
-		Fine(t, err)
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
 		return v
 	}
 }

@@ -247,9 +247,7 @@ func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
 				break
 			}
 		}
-		if _, err := in.ReadByte(); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(in.ReadByte())(t)
 		time.Sleep(lastWord / 2) // the host is in the middle of the first frame
 		began := time.Now()
 		h.Close()

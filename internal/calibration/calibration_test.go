@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func full(t testing.TB) *Calibration {
@@ -27,14 +29,9 @@ func TestRecordRoundTrip(t *testing.T) {
 	c := full(t)
 	path := filepath.Join(t.TempDir(), "new", "calibration.json")
 	for range 2 { // the second replaces the first
-		if err := c.Write(path); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, c.Write(path))
 	}
-	got, err := ReadRecord(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := assert.Must(ReadRecord(path))(t)
 	if !got.When.Equal(c.When) || !got.Matches() {
 		t.Errorf("read %v of %+v, this is %v of %+v", got.When, got.Machine, c.When, thisMachine())
 	}
@@ -57,9 +54,7 @@ func TestRecordRoundTrip(t *testing.T) {
 // A failed write leaves the old record as it was, and no other file.
 func TestRecordNotWritten(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "calibration.json"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Mkdir(filepath.Join(dir, "calibration.json"), 0o700))
 	if err := full(t).Write(filepath.Join(dir, "calibration.json")); err == nil {
 		t.Error("a directory was replaced by a file")
 	}
@@ -103,9 +98,7 @@ func TestBadRecords(t *testing.T) {
 		"wrong type": {`{"benchtop_calibration":2,"figures":[]}`, "no calibration"},
 	} {
 		path := filepath.Join(t.TempDir(), "calibration.json")
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, []byte(c.text), 0o600))
 		if _, err := ReadRecord(path); err == nil || !strings.Contains(err.Error(), c.want) ||
 			!strings.Contains(err.Error(), "benchtop calibrate") {
 			t.Errorf("%s: %v, want %q and what to do", name, err, c.want)
@@ -116,9 +109,7 @@ func TestBadRecords(t *testing.T) {
 // The name of every bare number has its unit, or the number is a count.
 func TestJSONNames(t *testing.T) {
 	var out bytes.Buffer
-	if err := full(t).JSON(&out); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, full(t).JSON(&out))
 	counts := regexp.MustCompile(
 		`^(benchtop_calibration|n|cores|gomaxprocs|users|rounds|requests|failed|chunks|streams|asked_streams|` +
 			`most_streams|most_open_streams|` +
@@ -142,17 +133,13 @@ func TestJSONNames(t *testing.T) {
 		}
 	}
 	var v any
-	if err := json.Unmarshal(out.Bytes(), &v); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(out.Bytes(), &v))
 	walk("", v)
 }
 
 func FuzzReadRecord(f *testing.F) {
 	var out bytes.Buffer
-	if err := full(f).JSON(&out); err != nil {
-		f.Fatal(err)
-	}
+	assert.Fine(f, full(f).JSON(&out))
 	f.Add(out.Bytes())
 	f.Add([]byte(`{"benchtop_calibration":2,"figures":{"most_open_streams":1e3,"stamp_error":{"p99_us":1e300}}}`))
 	f.Add([]byte(`{"benchtop_calibration":2,"when":"2026-01-02T03:04:05Z","figures":{"open_streams_steps":[{}]}}`))
@@ -169,9 +156,7 @@ func FuzzReadRecord(f *testing.F) {
 			}
 		}
 		var again bytes.Buffer
-		if err := c.JSON(&again); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, c.JSON(&again))
 		if _, err := parseRecord(again.Bytes()); err != nil && again.Len() <= mostRecord {
 			t.Errorf("written again it cannot be read: %v", err)
 		}
@@ -188,9 +173,7 @@ func TestText(t *testing.T) {
 	c.Figures.Lateness[1].Lateness.P99 = 5 * time.Millisecond
 	c.Figures.Problems = []Problem{{"open streams, 20,000", "too few files\nraise the limit"}}
 	var text strings.Builder
-	if err := c.Text(&text); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, c.Text(&text))
 	for _, want := range []string{
 		"benchtop calibrate, 2026-01-02 03:04, 61 s, quick\nlinux/amd64, Some CPU @ 2 GHz, 2 cores, GOMAXPROCS 2\n",
 		"Requests/s: closed loop of 64 users, then random arrivals; answers of one chunk\n" +

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/metronome"
 	"benchtop/metrics"
 )
@@ -16,10 +17,7 @@ import (
 // ticking is the base URL of a metronome in this process.
 func ticking(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := metronome.New()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
@@ -43,10 +41,7 @@ func TestMeasure(t *testing.T) {
 	}
 	for name, l := range loads {
 		t.Run(name, func(t *testing.T) {
-			r, err := Measure(t.Context(), server, l)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := assert.Must(Measure(t.Context(), server, l))(t)
 			if r.Requests != 20 || r.Failed != 0 || r.Chunks != 100 || r.StampError.N != 100 || r.Unmatched != 0 ||
 				r.Lateness.N != 20 {
 				t.Errorf("got %+v", r)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/dashboard"
 	"benchtop/internal/table"
 	"benchtop/metrics"
@@ -27,9 +28,7 @@ func configurations(t *testing.T, names ...string) (all []Configuration) {
 	t.Helper()
 	for _, name := range names {
 		rows, _, err := dashboard.Read("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		all = append(all, named(name, rows))
 	}
 	return all
@@ -38,15 +37,9 @@ func configurations(t *testing.T, names ...string) (all []Configuration) {
 // cells reads what vLLM's script wrote of the rows in testdata.
 func cells(t *testing.T, name string) [][]string {
 	t.Helper()
-	f, err := os.Open("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(os.Open("testdata/" + name))(t)
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := assert.Must(csv.NewReader(f).ReadAll())(t)
 	return rows[1:]
 }
 
@@ -66,10 +59,7 @@ func TestLikeVLLM(t *testing.T) {
 	for _, row := range all[2].Rows {
 		delete(row, "TP Size")
 	}
-	c, err := Of(all, defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(Of(all, defaults()))(t)
 	if len(c.Groups) != 2 {
 		t.Fatalf("%d groups, want 2", len(c.Groups))
 	}
@@ -141,10 +131,7 @@ func TestSettings(t *testing.T) {
 		{"types", []dashboard.Row{row(1.0, "fp8", 100), row(1.0, "half", 50)}, []dashboard.Row{row(1.0, "half", 60)},
 			"dtype fp8: 100 NaN; dtype half: 50 60"},
 	} {
-		got, err := Of([]Configuration{named("a", c.a), named("b", c.b)}, defaults())
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := assert.Must(Of([]Configuration{named("a", c.a), named("b", c.b)}, defaults()))(t)
 		var groups []string
 		for _, g := range got.Groups {
 			text := ""
@@ -170,9 +157,7 @@ func TestMissedBelow(t *testing.T) {
 	}
 	c, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 10), row(2, 9000), row(4, 20), row(8, 8000)})},
 		defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	if h := c.Groups[0].Highest[0]; h.Both != 4 || h.Broken != 2 || h.Output.Mean != 4 {
 		t.Errorf("highest %v with %v tok/s, missed at %v; want 4, 4, 2", h.Both, h.Output.Mean, h.Broken)
 	}
@@ -183,11 +168,8 @@ func TestOutputRuns(t *testing.T) {
 	row := func(x, output float64) dashboard.Row {
 		return dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": output}
 	}
-	c, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 5), row(2, 30), row(2, 10), row(2, 20)}),
-		named("b", []dashboard.Row{row(2, 7)}), named("c", []dashboard.Row{row(8, 7)})}, defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(Of([]Configuration{named("a", []dashboard.Row{row(1, 5), row(2, 30), row(2, 10), row(2, 20)}),
+		named("b", []dashboard.Row{row(2, 7)}), named("c", []dashboard.Row{row(8, 7)})}, defaults()))(t)
 	want := []string{"10.00 to 30.00 in 3 runs", "single run", "single run"}
 	for i, h := range c.Groups[0].Highest {
 		if got := h.Output.runs(); got != want[i] {
@@ -224,10 +206,7 @@ func TestCaution(t *testing.T) {
 		for i, rows := range c.all {
 			all = append(all, named(fmt.Sprint(i), rows))
 		}
-		got, err := Of(all, defaults())
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := assert.Must(Of(all, defaults()))(t)
 		if got.Caution() != c.want {
 			t.Errorf("%s: %q, want %q", name, got.Caution(), c.want)
 		}
@@ -246,10 +225,7 @@ func TestForeignText(t *testing.T) {
 	evil := "=1+1<script>|\x1b[31m"
 	rows := []dashboard.Row{{"Model": evil, Concurrency: 1.0, "P99 TTFT (ms)": "many", "P99": math.Inf(1),
 		"Output Tput (tok/s)": "inf"}}
-	c, err := Of([]Configuration{named(evil, rows), named("b", nil)}, defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(Of([]Configuration{named(evil, rows), named("b", nil)}, defaults()))(t)
 	tables := c.Tables()
 	text, md := Terminal(tables, c.Caution(), 40, true), Markdown(tables, c.Caution())
 	sheet, page := CSV(tables, ""), HTML(tables, c.Caution())
@@ -286,9 +262,7 @@ func TestMarks(t *testing.T) {
 	o := defaults()
 	o.X = "qps"
 	c, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 3200), row(2, 2900), row(3, 3100)})}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	tables := c.Tables()
 	var marks []table.Mark
 	for _, r := range tables[1].Rows {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
 )
@@ -37,10 +38,7 @@ func plant(t *testing.T, files map[string]string) {
 // reserve makes the files of a run.
 func reserve(t *testing.T, o Options) (*Saving, *journal.Writer) {
 	t.Helper()
-	s, err := o.Reserve(plan())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(o.Reserve(plan()))(t)
 	return s, written(t, s.Journal)
 }
 
@@ -51,10 +49,7 @@ func written(t *testing.T, file *os.File) *journal.Writer {
 	if file != nil {
 		to = file
 	}
-	w, err := journal.NewWriter(to, plan())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := assert.Must(journal.NewWriter(to, plan()))(t)
 	return w
 }
 
@@ -73,9 +68,7 @@ func TestVanishedDirectory(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
 	s, _ := reserve(t, Options{Result: true, Dir: "gone", Name: "r.json"})
 	// nor can it be made again
-	if err := errors.Join(os.RemoveAll("gone"), os.WriteFile("gone", nil, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, errors.Join(os.RemoveAll("gone"), os.WriteFile("gone", nil, 0o644)))
 	empty := written(t, nil)
 	var out bytes.Buffer
 	nowhere := &Saving{Path: filepath.Join("gone", "x.json")}
@@ -100,9 +93,7 @@ func TestDeletedDirectory(t *testing.T) {
 	for _, append := range []bool{false, true} {
 		t.Chdir(t.TempDir())
 		s, written := reserve(t, Options{Result: !append, Append: append, Dir: "deleted", Name: "r.json"})
-		if err := errors.Join(os.RemoveAll("deleted"), written.Close()); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, errors.Join(os.RemoveAll("deleted"), written.Close()))
 		path, err := s.Finish(emptyReport(), written, nil)
 		if path != filepath.Join("deleted", "r.json") || err != nil {
 			t.Errorf("saved to %s, %v", path, err)
@@ -152,10 +143,8 @@ func TestRefusedPlaces(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plant(t, map[string]string{"file": ""})
-			if err := errors.Join(os.Symlink("loop", "loop"), os.Symlink("none", "nowhere"),
-				os.Mkdir("dir", 0o755)); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, errors.Join(os.Symlink("loop", "loop"), os.Symlink("none", "nowhere"),
+				os.Mkdir("dir", 0o755)))
 			early := c.options.Look(false)
 			_, err := c.options.Reserve(plan())
 			for _, err := range []error{early, err} {
@@ -340,9 +329,7 @@ func TestSavedAndRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for i := range 2 {
 		s, written := reserve(t, Options{Append: true, Name: "all.json"})
-		if err := written.Close(); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, written.Close())
 		if path, err := s.Finish(emptyReport(), written, nil); path != "all.json" || err != nil {
 			t.Errorf("saved to %s, %v", path, err)
 		}
@@ -382,10 +369,7 @@ func TestWhole(t *testing.T) {
 		err  error
 		want []string
 	}{{io.ErrUnexpectedEOF, nil}, {nil, []string{"x"}}} {
-		w, err := OpenWhole(t.Context(), "x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := assert.Must(OpenWhole(t.Context(), "x"))(t)
 		if _, err := w.WriteString("text"); err != nil {
 			t.Error(err)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/fleet/link"
 	"benchtop/internal/run"
 	"benchtop/metrics"
@@ -161,14 +162,9 @@ func newRig(t *testing.T, n int) *rig {
 	r.plan.Part.N = n
 	var err error
 	r.fleet, err = New(t.Context(), r.bus, "v1", n, func(p metrics.Part) Setup { return Setup{Part: p} })
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	for i := range n {
-		m, err := Join(t.Context(), r.bus, "v1", i+1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := assert.Must(Join(t.Context(), r.bus, "v1", i+1))(t)
 		r.members = append(r.members, m)
 	}
 	return r
@@ -186,32 +182,21 @@ func (r *rig) begin() {
 			ready <- err
 		}()
 	}
-	if err := r.fleet.Gather(r.t.Context(), &r.plan, nil, func(string) {}); err != nil {
-		r.t.Fatal(err)
-	}
-	at, err := r.fleet.Start(r.t.Context())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	assert.Fine(r.t, r.fleet.Gather(r.t.Context(), &r.plan, nil, func(string) {}))
+	at := assert.Must(r.fleet.Start(r.t.Context()))(r.t)
 	watching, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	for _, m := range r.members {
-		if err := <-ready; err != nil {
-			r.t.Fatal(err)
-		}
+		assert.Fine(r.t, <-ready)
 		plan := r.plan
 		plan.Part = m.Part
 		file := filepath.Join(r.t.TempDir(), "journal")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			r.t.Fatal(err)
-		}
+		assert.Fine(r.t, os.WriteFile(file, nil, 0o600))
 		w, _ := journal.NewWriter(nil, plan)
 		l := &led{Writer: w}
 		r.runs = append(r.runs, l)
 		m.Sink()
-		if err := m.Begin(l, file); err != nil {
-			r.t.Fatal(err)
-		}
+		assert.Fine(r.t, m.Begin(l, file))
 		go m.Watch(watching, true)
 	}
 	r.fleet.Hear(event.NewStream(at, r))

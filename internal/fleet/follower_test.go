@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -149,9 +150,7 @@ func hear(t *testing.T, r *rand.Rand, m *machine, f *follower) {
 	default:
 		f.feed(told)
 	}
-	if err := f.lines(m.lines(1<<14 + r.IntN(1<<16))); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, f.lines(m.lines(1<<14+r.IntN(1<<16))))
 }
 
 // A viewer may look at any time: for the race detector.
@@ -179,9 +178,7 @@ func TestFollowerIsWatched(t *testing.T) {
 		m.told = nil
 		f.feed(told)
 		time.Sleep(time.Millisecond)
-		if err := f.lines(m.lines(1 << 16)); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, f.lines(m.lines(1<<16)))
 	}
 	close(watched)
 	watching.Wait()
@@ -203,9 +200,7 @@ func TestFactsOfMachine(t *testing.T) {
 	} {
 		m.Take(&event.Event{Kind: event.Fact, Value: fact})
 	}
-	if err := f.lines(m.lines(1 << 20)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, f.lines(m.lines(1<<20)))
 	if want := []string{"metrics.LogEntry", "metrics.ClientSecond"}; !slices.Equal(got, want) {
 		t.Errorf("facts %v, want %v", got, want)
 	}
@@ -259,9 +254,7 @@ func BenchmarkFollowers(b *testing.B) {
 					if feed {
 						f.feed(feeds[k])
 					}
-					if err := f.lines(journals[k]); err != nil {
-						b.Fatal(err)
-					}
+					assert.Fine(b, f.lines(journals[k]))
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*machines*requests*chunks), "ns/chunk")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -27,12 +28,8 @@ func result(minute int, more string) string {
 func write(t testing.TB, dir, name, content string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	assert.Fine(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -40,10 +37,7 @@ func write(t testing.TB, dir, name, content string) string {
 func killed(t *testing.T, dir, name string) {
 	t.Helper()
 	var b strings.Builder
-	w, err := journal.NewWriter(&b, metrics.Plan{Started: time.Unix(1, 0), ModelID: "m"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := assert.Must(journal.NewWriter(&b, metrics.Plan{Started: time.Unix(1, 0), ModelID: "m"}))(t)
 	_ = w.Flush()
 	write(t, dir, name, b.String())
 }
@@ -105,10 +99,7 @@ func TestIndex(t *testing.T) {
 	path := write(t, dir, "a.json", result(0, `, "p99_ttft_ms": 1.0`))
 	write(t, dir, "b.json", result(1, `, "p99_ttft_ms": 1.0`))
 	figures := func(anew bool) (all []string) {
-		f, err := Read(dir, index, anew)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := assert.Must(Read(dir, index, anew))(t)
 		for _, r := range f.Runs {
 			all = append(all, r.Text("p99_ttft_ms"))
 		}
@@ -123,9 +114,7 @@ func TestIndex(t *testing.T) {
 	expect("at first", figures(false), "1.0", "1.0")
 	info, _ := os.Stat(path)
 	write(t, dir, "a.json", result(0, `, "p99_ttft_ms": 2.0`))
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	expect("known", figures(false), "1.0", "1.0")
 	expect("anew", figures(true), "2.0", "1.0")
 	write(t, dir, "a.json", result(0, `, "p99_ttft_ms": 33.0`))
@@ -155,9 +144,7 @@ func TestIndex(t *testing.T) {
 // What could not be read is told, and not kept: it may be readable the next time.
 func TestIndexWithoutFailures(t *testing.T) {
 	dir, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
-	if err := os.Symlink("gone", filepath.Join(dir, "a.json")); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Symlink("gone", filepath.Join(dir, "a.json")))
 	write(t, dir, "b.json", "{}")
 	for range 2 {
 		f, err := Read(dir, index, false)
@@ -176,19 +163,13 @@ func TestKeep(t *testing.T) {
 	write(t, dir, "a.json", result(0,
 		`, "max_concurrency": 16, "version": "v1", "benchtop": {"seed": 7, "load": "own"}`))
 	write(t, dir, "b.json", result(1, `, "max_concurrency": null, "version": "v2"`))
-	f, err := Read(dir, filepath.Join(dir, "index"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(Read(dir, filepath.Join(dir, "index"), false))(t)
 	for words, want := range map[string][]string{
 		"model=*llama*": {"a", "b"}, "model=llama": nil, "max_concurrency=16.0": {"a"}, "version=v*": {"a", "b"},
 		"version=v[12]": nil, "seed=7": {"a"}, "benchtop.seed=7": {"a"}, "load=own": {"a"}, "load=2 req/s": {"b"},
 		"name=B": {"b"}, "workload=*2 req/s*": {"a", "b"},
 	} {
-		filter, err := ParseFilter(words)
-		if err != nil {
-			t.Fatal(err)
-		}
+		filter := assert.Must(ParseFilter(words))(t)
 		if got, err := Keep(f.Runs, []Filter{filter}); err != nil || !slices.Equal(names(got), want) {
 			t.Errorf("%s: %q, %v", words, names(got), err)
 		}
@@ -212,10 +193,7 @@ func TestTrends(t *testing.T) {
 		write(t, dir, fmt.Sprintf("run-%02d.json", i), result(i, figure))
 		write(t, dir, fmt.Sprintf("other-%02d.json", i), result(i, `, "max_concurrency": 4, "duration": 6`+figure+"0"))
 	}
-	f, err := Read(dir, filepath.Join(dir, "index"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(Read(dir, filepath.Join(dir, "index"), false))(t)
 	all, err := Trends(f.Runs, "p99_ttft")
 	if err != nil || len(all) != 2 {
 		t.Fatal(len(all), err)
@@ -282,10 +260,7 @@ func TestUnobserved(t *testing.T) {
 		write(t, dir, fmt.Sprintf("%d.json", i), strings.ReplaceAll(result(i, `, "p99_ttft_ms": 0.0, "x_ms": 5`),
 			`"completed": 10`, `"completed": 0`))
 	}
-	f, err := Read(dir, "", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(Read(dir, "", false))(t)
 	all, err := Trends(f.Runs, "p99_ttft_ms")
 	if err != nil || len(all) != 1 || len(all[0].Points) != 10 || len(all[0].Changes) > 0 ||
 		all[0].Note != "4 runs left out, without this figure; no change found" {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"benchtop/internal/assert"
 )
 
 func TestCodeLines(t *testing.T) {
@@ -42,9 +44,7 @@ func TestReport(t *testing.T) {
 			"\nvar z = \"" + strings.Repeat("ü", 110) + "\"\n"),
 	}
 	counted, err := walk(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	var got strings.Builder
 	err = counted.report(&got)
 	want := `folder     files  lines  of tests

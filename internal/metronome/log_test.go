@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestLogHasAnEnd(t *testing.T) {
@@ -154,9 +156,7 @@ func FuzzLog(f *testing.F) {
 			}
 		}
 		var b bytes.Buffer
-		if err := writeLog(&b, slices.Clone(answers), 0); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, writeLog(&b, slices.Clone(answers), 0))
 		again, err := readLog(&b)
 		if err != nil || len(again) != len(entries) {
 			t.Fatalf("written again: %d answers, %v", len(again), err)

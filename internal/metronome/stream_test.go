@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // said is an event as a client decodes it.
@@ -178,9 +180,7 @@ func TestLogAgainstWhatArrived(t *testing.T) {
 	onServer := func(at time.Time) time.Time { return time.Unix(0, s.clock.wall+int64(at.Sub(s.clock.base))) }
 	for _, e := range log {
 		i := 0
-		if _, err := fmt.Sscan(e.ID, &i); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(fmt.Sscan(e.ID, &i))(t)
 		r := got[i]
 		checkEvents(t, false, chunks, r.events)
 		if sent := onServer(r.sent); e.Arrived.Before(sent) || len(e.Writes) != chunks {
@@ -243,9 +243,7 @@ func TestDisconnect(t *testing.T) {
 		c := dial(t, base)
 		id := fmt.Sprint("gone", i)
 		c.send(ask(path(0, itl, "/v1/completions"), id, mostChunks))
-		if _, err := c.r.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(c.r.ReadString('\n'))(t)
 		_ = c.conn.Close()
 		checkEvents(t, false, 100, other.events())
 		for found := false; !found; time.Sleep(time.Millisecond) {

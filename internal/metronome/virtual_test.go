@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // pipes is a listener without a network, for virtual time.
@@ -141,9 +143,7 @@ func TestCloseInVirtualTime(t *testing.T) {
 		for conn, itl := range map[net.Conn]time.Duration{waiting: time.Hour, blocked: 0} {
 			c := &client{t, conn, bufio.NewReader(conn)}
 			c.send(ask(path(0, itl, "/v1/completions"), "", 10))
-			if _, err := c.r.ReadString('\n'); err != nil {
-				t.Fatal(err)
-			}
+			assert.Must(c.r.ReadString('\n'))(t)
 		}
 		synctest.Wait()
 		if err := s.Close(); err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestEachReturnsTheFirstFailure(t *testing.T) {
@@ -28,9 +30,7 @@ func TestEachReturnsTheFirstFailure(t *testing.T) {
 
 func TestEachCallsForAll(t *testing.T) {
 	seen := make([]atomic.Bool, 50)
-	if err := Each(t.Context(), 4, len(seen), func(i int) error { seen[i].Store(true); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, Each(t.Context(), 4, len(seen), func(i int) error { seen[i].Store(true); return nil }))
 	for i := range seen {
 		if !seen[i].Load() {
 			t.Errorf("no call for %d", i)

@@ -13,6 +13,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/tui/tuitest"
 )
 
@@ -240,9 +241,7 @@ func TestAnalysisText(t *testing.T) {
 	for _, o := range []Options{{Columns: 80}, {Columns: 120}, {Columns: 80, ASCII: true}} {
 		o.Clean = func(s string) string { return s }
 		var b strings.Builder
-		if err := a.Text(&b, o); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, a.Text(&b, o))
 		name := fmt.Sprintf("analysis-%d%s.txt", o.Columns, map[bool]string{true: "-ascii"}[o.ASCII])
 		tuitest.Golden(t, name, b.String())
 		for line := range strings.Lines(b.String()) {
@@ -258,14 +257,9 @@ func TestAnalysisText(t *testing.T) {
 }
 
 func TestAnalysisJSON(t *testing.T) {
-	data, err := json.Marshal(madeUp())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(json.Marshal(madeUp()))(t)
 	var b bytes.Buffer
-	if err := json.Indent(&b, data, "", " "); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Indent(&b, data, "", " "))
 	tuitest.Golden(t, "analysis.json", b.String()+"\n")
 }
 
@@ -292,13 +286,8 @@ func TestAnalysisOfLittle(t *testing.T) {
 			a.Add(r)
 		}
 		var b strings.Builder
-		if err := a.Text(&b, Options{Columns: 80, Clean: func(s string) string { return s }}); err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, a.Text(&b, Options{Columns: 80, Clean: func(s string) string { return s }}))
+		data := assert.Must(json.Marshal(a))(t)
 		if !strings.Contains(b.String(), c.text) || !strings.Contains(string(data), c.json) {
 			t.Errorf("%s: no %q or no %s in\n%s%s", c.name, c.text, c.json, b.String(), data)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/datasets/trace"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -140,10 +141,7 @@ func TestAnalyzeFile(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := c.options
 			o.Path, o.Counter = written(t, c.file, c.text), byWords
-			a, err := AnalyzeFile(context.Background(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := assert.Must(AnalyzeFile(context.Background(), o))(t)
 			if got := summary(a); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
@@ -250,9 +248,7 @@ func TestAnalyzeFileKeepsTheOrder(t *testing.T) {
 	told := ""
 	a, err := AnalyzeFile(context.Background(), FileOptions{Path: written(t, "a.jsonl", b.String()), Counter: byWords,
 		Progress: func(done, total int) { told += fmt.Sprintf("%d of %d\n", done, total) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	if told != "4096 of 5000\n" {
 		t.Errorf("progress: %q", told)
 	}
@@ -275,9 +271,7 @@ func FuzzAnalyzeFile(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "a.jsonl")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, data, 0o600))
 		a, err := AnalyzeFile(context.Background(), FileOptions{Path: path, Counter: byWords})
 		if err != nil {
 			return

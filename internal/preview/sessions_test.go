@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 )
 
 // later is a prompt of the answers before it.
@@ -58,10 +59,7 @@ func TestTextOfConversations(t *testing.T) {
 func TestLinesOfConversations(t *testing.T) {
 	c := talk("a", 3)
 	c.At, c.Turns[2].After = 3*time.Second, []int{}
-	lines, err := AppendLine(nil, &c, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := assert.Must(AppendLine(nil, &c, true))(t)
 	want := `{"request_id":"a-turn0","session":"a","turn":0,"prompt":"hello","prompt_len":5,"expected_output_len":4,"timestamp":3}
 {"request_id":"a-turn1","session":"a","turn":1,"delay_ms":250,"prompt":"1 answers of 4 words","prompt_len":14,"expected_output_len":4}
 {"request_id":"a-turn2","session":"a","turn":2,"after":[],"delay_ms":250,"prompt":"2 answers of 4 words","prompt_len":23,"expected_output_len":4}
@@ -81,13 +79,8 @@ const twoSessions = `{"session":"s1","block_size":64,"shared":true,"requests":[{
 func TestAnalyzeSessions(t *testing.T) {
 	for shared, hits := range map[string]int{"": 192 + 128, `,"shared":true`: 192 + 128 + 192} {
 		a, err := AnalyzeFile(t.Context(), FileOptions{Path: written(t, "s.jsonl", fmt.Sprintf(twoSessions, shared))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
+		data := assert.Must(json.Marshal(a))(t)
 		var got struct {
 			Conversations struct {
 				Turns struct{ Total, Min, Max int }
@@ -106,9 +99,7 @@ func TestAnalyzeSessions(t *testing.T) {
 			Flags   []string
 			Dataset []string `json:"dataset_flags"`
 		}
-		if err := json.Unmarshal(data, &got); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, json.Unmarshal(data, &got))
 		c := got.Conversations
 		if c.Turns.Total != 6 || c.Turns.Min != 1 || c.Turns.Max != 5 || c.Sub != 2 || c.Of != 3 || got.Requests != 6 ||
 			got.Input.Total != 1064 || got.Output.Total != 183 {
@@ -130,9 +121,7 @@ func TestAnalyzeDrawnConversations(t *testing.T) {
 	a := NewAnalysis()
 	for _, id := range []string{"a", "b"} {
 		c := talk(id, 3)
-		if err := a.AddConversation(&c, true); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, a.AddConversation(&c, true))
 	}
 	if a.sessions.turns.n != 2 || a.sessions.turns.sum != 6 || a.input.n != 6 || a.arrivals.n != 2 ||
 		a.prefixes.prompts != 6 {

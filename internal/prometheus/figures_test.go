@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -139,16 +140,10 @@ func FuzzLabels(f *testing.F) {
 }
 
 func TestPage(t *testing.T) {
-	p, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(Listen("127.0.0.1:0"))(t)
 	defer p.Close()
 	get := func() string {
-		answer, err := http.Get(p.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := assert.Must(http.Get(p.URL))(t)
 		defer answer.Body.Close()
 		body, _ := io.ReadAll(answer.Body)
 		return string(body)
@@ -182,10 +177,7 @@ func TestPage(t *testing.T) {
 	if p.Public {
 		t.Error("a local address is public")
 	}
-	open, err := Listen("0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := assert.Must(Listen("0.0.0.0:0"))(t)
 	if open.Close(); !open.Public || !strings.Contains(open.String(), "on http://0.0.0.0:") ||
 		!strings.HasSuffix(open.String(), "open to other machines") {
 		t.Error(open)
@@ -195,42 +187,28 @@ func TestPage(t *testing.T) {
 
 // A reader that sends and takes nothing holds up neither the run nor, in the end, others.
 func TestSlowReader(t *testing.T) {
-	p, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(Listen("127.0.0.1:0"))(t)
 	defer p.Close()
 	f := New("r", &metrics.Plan{})
 	p.Show(f)
-	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.URL, "http://"), "/metrics"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := assert.Must(net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.URL, "http://"), "/metrics")))(t)
 	defer conn.Close()
 	fmt.Fprint(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n")
 	q := eventtest.Simple(0, 0, 1, 2, 3)
 	eventtest.Again(f, []metrics.Request{q}, time.Hour)
-	answer, err := http.Get(p.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := assert.Must(http.Get(p.URL))(t)
 	answer.Body.Close()
 }
 
 // Readers that keep their connections, or say nothing on them, keep others out for a second at most.
 func TestIdleReaders(t *testing.T) {
-	p, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(Listen("127.0.0.1:0"))(t)
 	defer p.Close()
 	ask := http.Client{Timeout: 3 * time.Second}
 	for _, words := range []string{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", ""} {
 		for range readers {
 			conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.URL, "http://"), "/metrics"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			defer conn.Close()
 			fmt.Fprint(conn, words)
 		}

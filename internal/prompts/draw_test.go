@@ -287,9 +287,7 @@ func TestCountAnswers(t *testing.T) {
 		d := f.drawing(t)
 		d.AskServer = c.asks
 		_, counted, err := d.Open(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fine(t, err)
 		var here, server int
 		if count := counted.CountText(); count != nil {
 			if here, err = count("the the the"); err != nil {

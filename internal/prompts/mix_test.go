@@ -131,9 +131,7 @@ func mixedTurns(t *testing.T, line string, n int) (all []datasets.Conversation, 
 		if err == io.EOF {
 			return all, d
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fine(t, err)
 		all = append(all, c)
 	}
 }

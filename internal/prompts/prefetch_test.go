@@ -58,9 +58,7 @@ func TestPrefetcherFillsWhole(t *testing.T) {
 			t.Errorf("%d are there, all: %t", n, all)
 		}
 		for range 500 {
-			if _, err := s.Next(); err != nil {
-				t.Fatal(err)
-			}
+			must(s.Next())(t)
 		}
 		for range 2 {
 			if _, err := s.Next(); err != io.EOF {
@@ -85,9 +83,7 @@ func TestPrefetcherIsBounded(t *testing.T) {
 			t.Error("what goes on is not all")
 		}
 		for taken := 1; taken <= 100; taken++ {
-			if _, err := s.Next(); err != nil {
-				t.Fatal(err)
-			}
+			must(s.Next())(t)
 			synctest.Wait()
 			if ahead := int(source.at.Load()) - taken; ahead != 10 { // of about 1,050 bytes each
 				t.Fatalf("%d ahead", ahead)
@@ -102,9 +98,7 @@ func TestPrefetcherOfGiants(t *testing.T) {
 		all := prefetchers(t)
 		s := all.Begin((&slowPrompts{each: time.Second, n: 3, text: strings.Repeat("x", 1000)}).flow(), 10)
 		for range 3 {
-			if _, err := s.Next(); err != nil {
-				t.Fatal(err)
-			}
+			must(s.Next())(t)
 		}
 	})
 }
@@ -252,14 +246,10 @@ func TestShareOfPrompts(t *testing.T) {
 				}
 			}
 			for range n {
-				if _, err := next(); err != nil {
-					t.Fatal(err)
-				}
+				must(next())(t)
 			}
 			if c.again {
-				if _, err := next(); err != nil {
-					t.Fatal(err)
-				}
+				must(next())(t)
 			}
 			if got := all.Share(c.template); math.Abs(got-c.want) > 1e-9 {
 				t.Errorf("got %g, want %g", got, c.want)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -144,9 +145,7 @@ func TestCountAnswers(t *testing.T) {
 					t.Fatal(err)
 				}
 				r := &Run{config: *config, start: time.Now()}
-				if _, err := r.openStream(nil); err != nil {
-					t.Fatal(err)
-				}
+				assert.Must(r.openStream(nil))(t)
 				r.patient, r.hurry = context.WithCancelCause(t.Context())
 				time.AfterFunc(c.hurry, func() { r.hurry(errEnough) })
 				time.Sleep(time.Second)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 	"benchtop/internal/run/watch"
 	"benchtop/loadgen/protocol"
@@ -30,9 +31,7 @@ func reserved(t *testing.T, plan metrics.Plan) *files.Saving {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	s, err := (&files.Options{Result: true, Dir: filepath.Join(t.TempDir(), "results"), Name: "r.json"}).Reserve(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	t.Cleanup(func() { _ = s.Journal.Close() })
 	return s
 }
@@ -65,10 +64,7 @@ func small(t *testing.T, plan metrics.Plan, requests int) *Config {
 // do performs a run and closes it.
 func do(t *testing.T, c *Config) (*Run, Outcome) {
 	t.Helper()
-	r, err := New(*c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(New(*c))(t)
 	o := r.Do()
 	o.Beside()
 	r.Close()
@@ -118,10 +114,7 @@ func TestSavedWhereItShouldBe(t *testing.T) {
 		}
 		<-r.Saved()
 	})
-	run, err := files.ReadReport(place.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := assert.Must(files.ReadReport(place.Path))(t)
 	var log []string
 	for _, e := range run.Events {
 		log = append(log, string(e.Level)+": "+e.Text)
@@ -243,10 +236,7 @@ func TestEndOfTheRun(t *testing.T) {
 			}
 			return page(r, "vllm:num_requests_running 3\n"), nil
 		})}
-		tgt, err := target.New(target.Options{BaseURL: "http://127.0.0.1:1"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tgt := assert.Must(target.New(target.Options{BaseURL: "http://127.0.0.1:1"}))(t)
 		c.Server, c.Share = watch.NewServer(client, []*target.Target{tgt}, watch.Profiling{}),
 			func(float64) float64 { return 1 }
 		c.Server.Begin(t.Context())

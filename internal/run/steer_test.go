@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
@@ -229,10 +230,7 @@ func TestPauseMovesStages(t *testing.T) {
 				if got := strings.Join(events, "|"); got != c.events {
 					t.Errorf("events\n%s, want\n%s", got, c.events)
 				}
-				result, err := report.Of(r.journal.Events())
-				if err != nil {
-					t.Fatal(err)
-				}
+				result := assert.Must(report.Of(r.journal.Events()))(t)
 				var levels []string
 				for _, l := range result.Levels {
 					levels = append(levels, fmt.Sprint(math.Round(l.Offered)))

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // wav is a WAV file of silence at 8000 samples of two bytes a second.
@@ -56,10 +58,7 @@ func (c *client) postForm(path string, pairs ...string) *http.Response {
 	kind, body := form(pairs...)
 	r := c.request(context.Background(), "POST", path, body)
 	r.Header.Set("Content-Type", kind)
-	response, err := c.http.Do(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	response := assert.Must(c.http.Do(r))(c.t)
 	return response
 }
 

@@ -61,10 +61,7 @@ func (c *client) sendTo(path, body, model, fault string) *http.Response {
 	r := c.request(context.Background(), "POST", path, text)
 	r.Header.Set("Content-Type", kind)
 	r.Header.Set(FaultHeader, fault)
-	response, err := c.http.Do(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	response := assert.Must(c.http.Do(r))(c.t)
 	return response
 }
 

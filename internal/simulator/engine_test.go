@@ -357,9 +357,7 @@ func BenchmarkSteps(b *testing.B) {
 	for b.Loop() {
 		e := newEngine(steady())
 		seq := newSequence(1, 100, "length", 0)
-		if err := e.submit(seq); err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, e.submit(seq))
 		for range seq.out {
 		}
 		e.stop()

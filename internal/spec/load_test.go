@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 )
@@ -85,9 +86,7 @@ func TestConfirmTime(t *testing.T) {
 func TestCacheHit(t *testing.T) {
 	for text, want := range map[string]string{"60%": "0.6", "0.25": "0.25"} {
 		o := New()
-		if err := o.Parse([]string{"--cache-hit", text}); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, o.Parse([]string{"--cache-hit", text}))
 		if got := o.Flags.All().Lookup("random-cache-ratio").Value.String(); got != want || !o.Request.Cold() {
 			t.Errorf("%s: a prefix of %s, cold: %t", text, got, o.Request.Cold())
 		}
@@ -97,11 +96,8 @@ func TestCacheHit(t *testing.T) {
 // A user's flags replace those of a preset.
 func TestPreset(t *testing.T) {
 	o := New()
-	if err := o.Parse(
-		strings.Fields("--preset prefix-caching --random-input-len 99 --num-prompts 7 --no-control")); err !=
-		nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, o.Parse(
+		strings.Fields("--preset prefix-caching --random-input-len 99 --num-prompts 7 --no-control")))
 	if o.Series.Many() || o.Load.Prompts != 7 || o.Flags.All().Changed("random-isl-dist") || !o.Request.Cold() {
 		t.Errorf("many %v, %d prompts", o.Series.Many(), o.Load.Prompts)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -23,10 +24,7 @@ func asked(t *testing.T, args string) *Spec {
 // plansOf are the presets that a command line's runs keep, each with the settings that its point adds.
 func plansOf(t *testing.T, o *Spec) (plans []metrics.Plan) {
 	t.Helper()
-	runs, err := o.Runs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := assert.Must(o.Runs())(t)
 	for _, r := range runs {
 		var p metrics.Plan
 		r.Preset.Plan(&p)
@@ -42,9 +40,7 @@ func plansOf(t *testing.T, o *Spec) (plans []metrics.Plan) {
 func file(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f.jsonl")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, nil, 0o600))
 	return path
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -15,9 +16,7 @@ import (
 func parsed(t *testing.T, file, line string) (*Spec, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.yaml")
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, []byte(file), 0o600))
 	o := New()
 	return o, o.Parse(strings.Fields(strings.ReplaceAll(line, "FILE", path)))
 }
@@ -33,10 +32,7 @@ extra-body: {top_k: 20}
 profiles:
   short: {num-prompts: 5, random-output-len: 3}
 `
-	o, err := parsed(t, file, "--max-concurrency 4 --config FILE#short")
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := assert.Must(parsed(t, file, "--max-concurrency 4 --config FILE#short"))(t)
 	if o.Server.Model != "m" || o.Load.Prompts != 5 || o.Load.concurrency != 4 || len(o.Report.Goodput) != 2 {
 		t.Errorf(
 			"model %s, %d prompts, %d users, %v",
@@ -128,10 +124,8 @@ extra-body: '{"password" "canary-5"}'
 func TestRuns(t *testing.T) {
 	t.Setenv("KEY", "x")
 	o := New()
-	if err := o.Take([]argv.Value{argv.To("sweep-max-concurrency", "1,2"), argv.To("num-runs", 2),
-		{Name: "header", Texts: []string{"X-Team=a b", "X-Key=Bearer $KEY"}}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, o.Take([]argv.Value{argv.To("sweep-max-concurrency", "1,2"), argv.To("num-runs", 2),
+		{Name: "header", Texts: []string{"X-Team=a b", "X-Key=Bearer $KEY"}}}))
 	runs, err := o.Runs()
 	if err != nil || len(runs) != 4 {
 		t.Fatalf("%d runs, %v", len(runs), err)
@@ -147,9 +141,7 @@ func TestRuns(t *testing.T) {
 // The run of a preset and its control make themselves again without each other.
 func TestRunsOfPreset(t *testing.T) {
 	o := New()
-	if err := o.Take([]argv.Value{argv.To("preset", "prefix-caching")}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, o.Take([]argv.Value{argv.To("preset", "prefix-caching")}))
 	runs, err := o.Runs()
 	if err != nil || len(runs) != 2 {
 		t.Fatalf("%d runs, %v", len(runs), err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -31,9 +32,7 @@ func TestRecord(t *testing.T) {
 		t.Errorf("%g tokens/s for each of an unknown number of GPUs, %v", f.PerGPU, err)
 	}
 	path := filepath.Join(t.TempDir(), "run=2.json")
-	if err := done.write(path); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, done.write(path))
 	back, err := readRecord(path)
 	if err != nil || string(back.JSON()) != want {
 		t.Errorf("%s, %v", back.JSON(), err)
@@ -77,9 +76,7 @@ func TestItemSecrets(t *testing.T) {
 		names[c.Dir()] = true
 		done := Record{}.of(c, 0, "id")
 		failure := filepath.Join(t.TempDir(), "f.json")
-		if err := writeFailure(failure, os.ErrInvalid, new(int), it, it); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, writeFailure(failure, os.ErrInvalid, new(int), it, it))
 		written, _ := os.ReadFile(failure)
 		for _, text := range []string{c.Dir(), it.String(), it.Repr(), serverLog(it), string(done.JSON()),
 			string(Params([]Item{it})[0]), string(written)} {
@@ -114,9 +111,7 @@ func TestCSV(t *testing.T) {
 		{item(t, `{"date": "", "rate": 2.50, "n": 7, "f": 1e-7, "both": 2.5, "none": null, "b": false, "list": [], `+
 			`"new": 123456789, "mixed": 3, "text": "a\nb, 'c'"}`)},
 	}
-	if err := writeCSV(path, records); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, writeCSV(path, records))
 	got, _ := os.ReadFile(path)
 	const want = `,date,rate,n,f,both,some,none,b,list,mixed,new,text
 0,x,inf,5,1.0,1.0,3.0,,True,"[1.5, 'a,""b""', None]",True,,
@@ -131,10 +126,8 @@ b, 'c'"
 // No cell of the table is a formula, whatever the parameters and the answers.
 func TestCSVFormulas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary.csv")
-	if err := writeCSV(path, []Record{{item(t, `{"=cmd": "@SUM(A1)", "n": -1.5, "mixed": "-2+3"}`)},
-		{item(t, `{"=cmd": "+1-2", "n": -2, "mixed": -4}`)}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, writeCSV(path, []Record{{item(t, `{"=cmd": "@SUM(A1)", "n": -1.5, "mixed": "-2+3"}`)},
+		{item(t, `{"=cmd": "+1-2", "n": -2, "mixed": -4}`)}}))
 	got, _ := os.ReadFile(path)
 	if want := ",'=cmd,n,mixed\n0,'@SUM(A1),-1.5,'-2+3\n1,'+1-2,-2.0,-4\n"; string(got) != want {
 		t.Errorf("got\n%s", got)

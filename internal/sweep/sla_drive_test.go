@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -32,10 +33,7 @@ func (q *queue) Lines(Run) []string { return []string{"run"} }
 
 func (q *queue) Run(_ context.Context, r Run) error {
 	q.runs = append(q.runs, r.Load)
-	rate, err := strconv.ParseFloat(strings.TrimPrefix(r.Load, RequestRate+"="), 64)
-	if err != nil {
-		q.t.Fatal(err)
-	}
+	rate := assert.Must(strconv.ParseFloat(strings.TrimPrefix(r.Load, RequestRate+"="), 64))(q.t)
 	if r.Load == q.fail {
 		return errors.New("broken")
 	}
@@ -80,9 +78,7 @@ func searched(t *testing.T, dir string, q *queue, o SLA) (storedAnswers, string)
 	pair := Combination{Bench: item(t, `{"num_prompts": 200}`)}
 	s := New(Options{Dir: dir, ID: "id", Pairs: []Combination{pair}, Runs: 1, Driver: &o, Runner: q, Out: &out,
 		ContinueOnError: true})
-	if _, err := s.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(s.Run(t.Context()))(t)
 	var a storedAnswers
 	raw, err := os.ReadFile(filepath.Join(dir, pair.Dir(), answersFile))
 	if err == nil {

@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics/grid"
 )
 
@@ -285,9 +286,7 @@ func TestFailures(t *testing.T) {
 	raw := Item{}
 	path := filepath.Join(t.TempDir(), "x")
 	number := 0
-	if err := writeFailure(path, broken, &number, raw, item(t, `{"a": 1}`)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, writeFailure(path, broken, &number, raw, item(t, `{"a": 1}`)))
 	got, _ := os.ReadFile(path)
 	const want = `{
   "run_number": 0,
@@ -505,9 +504,7 @@ func TestManifest(t *testing.T) {
 	if err := m.Open(dir, true); err == nil || !strings.Contains(err.Error(), "no such directory") {
 		t.Errorf("%v", err)
 	}
-	if err := errors.Join(m.Open(dir, false), m.Write(dir), m.Open(dir, true)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, errors.Join(m.Open(dir, false), m.Write(dir), m.Open(dir, true)))
 	if err := m.Open(dir, false); err == nil || !strings.Contains(err.Error(), "cannot overwrite") {
 		t.Errorf("%v", err)
 	}

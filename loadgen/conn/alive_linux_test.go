@@ -95,14 +95,10 @@ func BenchmarkAlive(b *testing.B) {
 	client, _ := tcpPair(b)
 	g, err := target.New(target.Options{BaseURL: "http://model.test",
 		Dial: func(context.Context, string, string) (net.Conn, error) { return client, nil }})
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, err)
 	pool := NewPool(g, "")
 	defer pool.Close()
-	if err := pool.Open(b.Context(), 1); err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, pool.Open(b.Context(), 1))
 	b.ReportAllocs()
 	for b.Loop() {
 		if !alive(pool.ahead[0]) {

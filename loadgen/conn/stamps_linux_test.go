@@ -54,9 +54,7 @@ func TestPacketWithoutStamp(t *testing.T) {
 		_, _ = server.Write([]byte("abc"))
 		wait := 20 * time.Millisecond
 		time.Sleep(wait)
-		if _, err := conn.Read(make([]byte, 8)); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(conn.Read(make([]byte, 8)))(t)
 		if (conn.delay != metrics.Never) != stamped {
 			t.Errorf("read %d: delay %s", i, conn.delay)
 		}
@@ -77,9 +75,7 @@ func TestStampsAreClamped(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	conn.sent = metrics.Never
 	_, _ = conn.Write([]byte("request"))
-	if _, err := conn.Read(make([]byte, 100)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(conn.Read(make([]byte, 100)))(t)
 	if conn.read != conn.sent || conn.delay < 0 {
 		t.Errorf("it came at %s and waited for %s, but the request was sent at %s", conn.read, conn.delay, conn.sent)
 	}
@@ -118,9 +114,7 @@ func TestClockStepOnConnection(t *testing.T) {
 		_, _ = server.Write([]byte("abc"))
 		after := conn.clock.Now()
 		time.Sleep(5 * time.Millisecond)
-		if _, err := conn.Read(make([]byte, 8)); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(conn.Read(make([]byte, 8)))(t)
 		if stamped := conn.delay != metrics.Never; stamped != want {
 			t.Errorf("stamped by the kernel: %v, want %v", stamped, want)
 		}

@@ -152,9 +152,7 @@ type bodyMember struct {
 func bodyMembers(t *testing.T, text string) (out []bodyMember) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
-	if _, err := d.Token(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(d.Token())(t)
 	for d.More() {
 		key, err := d.Token()
 		assert.Fine(t, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 )
@@ -75,9 +76,7 @@ func readGolden(t *testing.T) (g goldenFile) {
 	if err == nil {
 		err = json.Unmarshal(data, &g)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	return g
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"benchtop/internal/assert"
 )
 
 func TestLimiter(t *testing.T) {
@@ -88,9 +90,7 @@ func TestRecordingThatFails(t *testing.T) {
 	var shown bytes.Buffer
 	w := &Writer{to: &shown, record: newRecording(f, 80, 24, time.Now(), func() time.Duration { return 0 })}
 	for range 3 {
-		if _, err := w.Write([]byte("frame")); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(w.Write([]byte("frame")))(t)
 	}
 	w.Resized(1, 1)
 	if f.n != 1 || shown.String() != "frameframeframe" {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"benchtop/internal/assert"
 )
 
 // program is a model that shows a word and quits when told so.
@@ -83,9 +85,7 @@ func TestRecord(t *testing.T) {
 	var record bytes.Buffer
 	w := NewWriter(io.Discard)
 	w.Record(&record, 80, 24)
-	if _, err := w.Write([]byte("frame")); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(w.Write([]byte("frame")))(t)
 	w.Resized(100, 30)
 	if got := record.String(); !strings.Contains(got, `"o","frame"`) || !strings.Contains(got, `"r","100x30"`) {
 		t.Errorf("recorded\n%s", got)
@@ -121,9 +121,7 @@ func TestNothingIsDrawnOutsideTheScreen(t *testing.T) {
 		defer d.stop()
 		write := func(modes string) {
 			// As Bubble Tea writes to a terminal: by the file's WriteString, if ours were missing.
-			if _, err := io.WriteString(terminalFile{d: d}, modes); err != nil {
-				t.Fatal(err)
-			}
+			assert.Must(io.WriteString(terminalFile{d: d}, modes))(t)
 			time.Sleep(time.Second)
 		}
 		d.show("first")

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -45,15 +46,9 @@ PASS
 // line is incomplete.
 func runFolder(t *testing.T) string {
 	t.Helper()
-	f, err := os.Create(filepath.Join(t.TempDir(), "run.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(os.Create(filepath.Join(t.TempDir(), "run.jsonl")))(t)
 	defer f.Close()
-	w, err := journal.NewWriter(f, metrics.Plan{Started: time.Date(2026, 11, 21, 22, 0, 0, 500e6, time.UTC)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := assert.Must(journal.NewWriter(f, metrics.Plan{Started: time.Date(2026, 11, 21, 22, 0, 0, 500e6, time.UTC)}))(t)
 	const ms, us = time.Millisecond, time.Microsecond
 	for _, e := range []metrics.LogEntry{
 		{At: 250 * ms, Text: "load set by hand",
@@ -72,21 +67,14 @@ func runFolder(t *testing.T) string {
 		q.Index = i
 		w.Take(&event.Event{At: q.Done, Kind: event.Done, Request: &q})
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString(`{"index":3,"sched`); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, w.Close())
+	assert.Must(f.WriteString(`{"index":3,"sched`))(t)
 	return filepath.Dir(f.Name())
 }
 
 func TestRunFigures(t *testing.T) {
 	folder := runFolder(t)
-	s, err := runFigures(folder, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(runFigures(folder, 0))(t)
 	// The first was 1 ms late, 0.6 of it for its connection and 0.1 held; the second, which failed, does not count.
 	want := map[string]float64{"p50": 300, "p90": 300, "p99": 300, "open": 0}
 	if diff := cmp.Diff(want, s.Figures, cmpopts.EquateApprox(0, 1e-6)); diff != "" || len(s.Remarks) != 1 {
@@ -104,9 +92,7 @@ func TestRunFigures(t *testing.T) {
 		t.Error("no journal was taken for one")
 	}
 	for _, broken := range []string{"", "{}\n", "not JSON\n"} {
-		if err := os.WriteFile(filepath.Join(folder, "run.jsonl"), []byte(broken), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(folder, "run.jsonl"), []byte(broken), 0o600))
 		if _, err := readRun(folder); err == nil {
 			t.Errorf("%q was taken for a journal", broken)
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // scripted is a row with a given figure for each round.
@@ -32,10 +34,7 @@ func TestTable(t *testing.T) {
 			{text: "every nothing", row: everyRow, column: "b", most: 20},
 		},
 	}
-	m, err := tab.measure(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := assert.Must(tab.measure(t.Context(), nil))(t)
 	want := `|  | A | B |
 | --- | ---: | ---: |
 | yardstick | 20.0 (10.0 to 40.0) | – |

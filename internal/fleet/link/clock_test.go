@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // The offset is within its bound, whatever the delays are: long and short, all of them one way, with jitter.
@@ -34,10 +36,7 @@ func testClock(t *testing.T, seed uint64, name string, delay func(*rand.Rand, bo
 	offset := time.Duration(f.rand.Int64N(int64(240*time.Hour))) - 120*time.Hour
 	stop, _ := AnswerClock(f, "clock", func() time.Time { return time.Now().Add(offset).Round(0) })
 	defer stop()
-	o, err := MeasureClock(t.Context(), f, "clock", time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := assert.Must(MeasureClock(t.Context(), f, "clock", time.Now))(t)
 	if off := (o.Value - offset).Abs(); off > o.Bound {
 		t.Errorf("seed %d: offset %v, want %v within %v", seed, o.Value, offset, o.Bound)
 	}

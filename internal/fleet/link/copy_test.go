@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // growing is a file in memory to which a goroutine appends.
@@ -75,10 +77,7 @@ func (p *pair) replicate(t *testing.T, coordinator Wire) {
 		return err
 	}
 	live := func(b []byte) { p.live.Write(b) }
-	r, err := NewReplica(coordinator, "worker.1.journal", int64(len(p.copy.String())), write, live)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(NewReplica(coordinator, "worker.1.journal", int64(len(p.copy.String())), write, live))(t)
 	p.replica = r
 	t.Cleanup(r.Close)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 const (
@@ -73,9 +75,7 @@ func TestExternal(t *testing.T) {
 // Errors say which part is wrong, and never show a value.
 func TestParseJoinErrors(t *testing.T) {
 	good := "benchtop://h:1/run=r/token=s3cret/key=" + keyText
-	if _, err := ParseJoin(good); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(ParseJoin(good))(t)
 	long := strings.Repeat("h:1,", mostAddresses)
 	for in, want := range map[string]string{
 		"":                                                    "is empty",

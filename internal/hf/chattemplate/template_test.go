@@ -102,10 +102,7 @@ func TestInputRefused(t *testing.T) {
 }
 
 func TestRenderStopsWithItsContext(t *testing.T) {
-	template, err := New("{% for a in range(9999) %}{% for b in range(999) %}{% endfor %}{% endfor %}", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	template := assert.Must(New("{% for a in range(9999) %}{% for b in range(999) %}{% endfor %}{% endfor %}", nil))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := template.Render(ctx, Input{Messages: json.RawMessage(hi)}); !errors.Is(err, context.Canceled) {
@@ -116,9 +113,7 @@ func TestRenderStopsWithItsContext(t *testing.T) {
 func TestRenderConcurrently(t *testing.T) {
 	template, err := New("{% macro m(x) %}{{ x.content }}{% endmacro %}{% for x in messages %}{{ m(x) }}{% endfor %}",
 		nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -136,9 +131,7 @@ func TestRenderConcurrently(t *testing.T) {
 func BenchmarkRender(b *testing.B) {
 	template, err := New("{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' "+
 		"}}{% endfor %}", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, err)
 	in := Input{Messages: json.RawMessage(`[{"role":"user","content":"` + strings.Repeat("word ", 1000) + `"}]`)}
 	for b.Loop() {
 		if _, err := template.Render(b.Context(), in); err != nil {

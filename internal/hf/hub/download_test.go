@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 )
 
@@ -242,13 +243,9 @@ func BenchmarkDownload(b *testing.B) {
 		return response(http.StatusOK, size, io.LimitReader(&endless{}, size))
 	}, nil)
 	remote, err := h.Remote(theDataset(b))
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, err)
 	b.SetBytes(size)
 	for b.Loop() {
-		if err := remote.Save(b.Context(), File{Name: "a", Limit: size}, filepath.Join(h.cache, "a")); err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, remote.Save(b.Context(), File{Name: "a", Limit: size}, filepath.Join(h.cache, "a")))
 	}
 }

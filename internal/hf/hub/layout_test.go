@@ -97,10 +97,7 @@ func TestLayoutChoices(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			subsets, err := readCard([]byte(test.card))
-			if err != nil {
-				t.Fatal(err)
-			}
+			subsets := assert.Must(readCard([]byte(test.card)))(t)
 			l := layout{files: strings.Fields(test.files), subsets: subsets}
 			files, err := l.find(test.subset, test.split)
 			if want, fails := strings.CutPrefix(test.want, "!"); fails {

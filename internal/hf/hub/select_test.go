@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 )
 
@@ -245,9 +246,7 @@ func TestSelectFromARewrittenRepository(t *testing.T) {
 	s := hubtest.Serve(t, map[string]map[string]string{"org/name": {"train.json": "old", "1.wav": "RIFF"}})
 	h := ofHub(s, t.TempDir(), nil)
 	shards, err := h.Select(t.Context(), Selection{Path: "org/name"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	s.Files["org/name"]["train.json"] = "new"
 	_, err = shards[0].Fetch(t.Context())
 	complains(t, err, "has no revision", "the data set was rewritten on the hub: try again")

@@ -74,9 +74,7 @@ func TestPCMIsThatOfVLLM(t *testing.T) {
 		channels := 1
 		if json.Unmarshal(c.Array, &samples) != nil {
 			var frames [][]float64
-			if err := json.Unmarshal(c.Array, &frames); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, json.Unmarshal(c.Array, &frames))
 			samples, channels = nil, len(frames[0])
 			for _, frame := range frames {
 				samples = append(samples, frame...)
@@ -206,10 +204,7 @@ func FuzzAudio(f *testing.F) {
 		f.Fatal(paths, err)
 	}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := assert.Must(os.ReadFile(path))(f)
 		if !strings.HasSuffix(path, ".json") {
 			f.Add(data)
 		}

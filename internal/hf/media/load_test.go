@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -43,9 +44,7 @@ func TestLoadAndPNG(t *testing.T) {
 		"a b.gif": asGIF.String(), "a.webp": "RIFF\x00\x00\x00\x00WEBPVP8 rest", "a.txt": "hello",
 		"huge.gif": asGIF.String()[:6] + "\xff\xff\xff\xff" + asGIF.String()[10:],
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644))
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/a.jpg" {

@@ -69,10 +69,7 @@ func FuzzParseBuckets(f *testing.F) {
 }
 
 func TestParseLimits(t *testing.T) {
-	got, err := ParseLimits(` {"image": 3, "video": 0, "audio": 1} `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := assert.Must(ParseLimits(` {"image": 3, "video": 0, "audio": 1} `))(t)
 	again, err := ParseLimits(got.String())
 	if want := (Limits{"image": 3, "video": 0, "audio": 1}); err != nil || !cmp.Equal(got, want) ||
 		!cmp.Equal(again, want) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -45,14 +46,9 @@ func TestMain(m *testing.M) {
 // standIn puts the test itself in place of ffmpeg.
 func standIn(t *testing.T, does string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := assert.Must(os.Executable())(t)
 	folder := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(folder, "ffmpeg")); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Symlink(self, filepath.Join(folder, "ffmpeg")))
 	t.Setenv("PATH", folder)
 	t.Setenv(behaviour, does)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -61,26 +57,17 @@ func standIn(t *testing.T, does string) {
 // left is what stands in the folder of temporary files.
 func left(t *testing.T) []os.DirEntry {
 	t.Helper()
-	files, err := os.ReadDir(os.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := assert.Must(os.ReadDir(os.TempDir()))(t)
 	return files
 }
 
 func TestVideo(t *testing.T) {
 	standIn(t, "writes")
 	b := Bucket{Height: 5, Width: 7, Frames: 3, Weight: 1}
-	e, err := NewEncoder(t.Context(), Buckets{b})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := assert.Must(NewEncoder(t.Context(), Buckets{b}))(t)
 	defer e.Close()
 	drawn := numpy.NewGenerator(3).Bytes(b.Size())
-	part, err := e.Begin(b, numpy.NewGenerator(3).Fill).Part()
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := assert.Must(e.Begin(b, numpy.NewGenerator(3).Fill).Part())(t)
 	got := sentParts(t, part)[0]
 	text, ok := strings.CutPrefix(got.Video.URL, "data:video/mp4;base64,")
 	want := fmt.Sprintf(
@@ -106,9 +93,7 @@ func TestVideoErrors(t *testing.T) {
 		t.Run(does, func(t *testing.T) {
 			standIn(t, does)
 			e, err := NewEncoder(t.Context(), Buckets{b})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			defer e.Close()
 			_, err = e.Begin(b, func([]byte) {}).Part()
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -126,10 +111,7 @@ func TestVideoCancelled(t *testing.T) {
 	standIn(t, "hangs")
 	b := Bucket{Height: 512, Width: 512, Frames: 2, Weight: 1} // more than a pipe holds
 	ctx, cancel := context.WithCancel(t.Context())
-	e, err := NewEncoder(ctx, Buckets{b})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := assert.Must(NewEncoder(ctx, Buckets{b}))(t)
 	x := e.Begin(b, func([]byte) {})
 	for len(left(t)) == 0 { // it has begun
 		time.Sleep(time.Millisecond)

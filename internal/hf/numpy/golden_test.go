@@ -17,10 +17,7 @@ var same = assert.Same
 // fails, so that a test cannot leave out a part of the file.
 func load(t *testing.T, name string, into any) {
 	t.Helper()
-	file, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := assert.Must(os.Open(filepath.Join("testdata", name)))(t)
 	defer file.Close()
 	dec := json.NewDecoder(file)
 	dec.DisallowUnknownFields()

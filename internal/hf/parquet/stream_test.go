@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/snappy"
+
+	"benchtop/internal/assert"
 )
 
 // A page that is read piece by piece has the values that it has when it is unpacked as a whole, in whichever order they
@@ -20,10 +22,7 @@ import (
 func TestLargePages(t *testing.T) {
 	for name, data := range files(t) {
 		open := func(large int64) *File {
-			f, err := Open(bytes.NewReader(data), int64(len(data)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := assert.Must(Open(bytes.NewReader(data), int64(len(data))))(t)
 			f.large = large
 			return f
 		}
@@ -43,9 +42,7 @@ func TestLargePages(t *testing.T) {
 func TestRowIsBounded(t *testing.T) {
 	data := files(t)["hub.parquet"]
 	f, err := Open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	f.most = 100
 	for _, large := range []int64{largePage, 0} { // values read with their page, and piece by piece
 		f.large = large

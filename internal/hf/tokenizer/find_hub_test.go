@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub"
 	"benchtop/internal/hf/hub/hubtest"
 )
@@ -50,10 +51,7 @@ func TestDownload(t *testing.T) {
 		if round == 2 {
 			h.Close() // kept files do not need it
 		}
-		got, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := assert.Must(find(t.Context(), FindOptions{Model: "org/name"}, o))(t)
 		if tried := [...]int{3, 2, 2}[round]; len(got.Tried) != tried {
 			t.Errorf("round %d: got tried %q, want %d", round, got.Tried, tried)
 		}
@@ -164,15 +162,10 @@ func TestDownloadsAtOnce(t *testing.T) {
 func TestDownloadReplacesWhatIsDamaged(t *testing.T) {
 	h := serveModel(t, map[string]string{"tokenizer.json": noTokens})
 	o := onHub(t, h)
-	found, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := assert.Must(find(t.Context(), FindOptions{Model: "org/name"}, o))(t)
 	h.Asked()
 	for _, damage := range []string{"", noTokens[:5], strings.Repeat("\x00", 20), "x" + noTokens} {
-		if err := os.WriteFile(filepath.Join(found.Path, "tokenizer.json"), []byte(damage), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(found.Path, "tokenizer.json"), []byte(damage), 0o600))
 		for _, want := range []int{len(hubFiles()), 0} {
 			_, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
 			if asked := h.Asked(); err != nil || len(asked) != want {

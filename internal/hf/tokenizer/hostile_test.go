@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // reading makes a tokenizer of one word, with other parts.
@@ -52,9 +54,7 @@ func TestGrowthIsBounded(t *testing.T) {
 	// Models stay far from it.
 	l, err := reading(`"normalizer":` + times(3, "normalizers", replace(`{"String":" "}`, "▁")) + `,"pre_tokenizer":` +
 		times(2, "pretokenizers", letters))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	if _, err := l.Encode(" a \x01"); err != nil {
 		t.Error(err)
 	}
@@ -65,10 +65,7 @@ func TestGrowthIsBounded(t *testing.T) {
 func TestStrippingTokensInWhiteSpace(t *testing.T) {
 	const token = `{"id":5,"content":" ","lstrip":%t,"rstrip":%t,"normalized":false,"special":true,"single_word":false}`
 	for _, c := range []struct{ left, right bool }{{true, false}, {false, true}, {true, true}} {
-		l, err := reading(`"added_tokens":[` + fmt.Sprintf(token, c.left, c.right) + `]`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := assert.Must(reading(`"added_tokens":[` + fmt.Sprintf(token, c.left, c.right) + `]`))(t)
 		for text, want := range map[string]int{strings.Repeat(" ", 200_000): 200_000,
 			strings.Repeat(" ", 200_000) + "a" + strings.Repeat(" ", 7): 200_008} {
 			if c.left && c.right { // the first takes all

@@ -70,10 +70,7 @@ func FuzzEncode(f *testing.F) {
 	}
 	f.Add("a\xe6\xbcb\xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		ids, err := gpt2.Encode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ids := assert.Must(gpt2.Encode(text))(t)
 		back, err := gpt2.Decode(ids)
 		if err != nil || back != validText(text) {
 			t.Errorf("got %q, error %v for %q", back, err, text)
@@ -82,13 +79,8 @@ func FuzzEncode(f *testing.F) {
 			t.Errorf("got %q for %q", back, text)
 		}
 		for _, l := range others {
-			ids, err := l.EncodeSpecial(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := l.Decode(ids); err != nil {
-				t.Fatal(err)
-			}
+			ids := assert.Must(l.EncodeSpecial(text))(t)
+			assert.Must(l.Decode(ids))(t)
 		}
 	})
 }

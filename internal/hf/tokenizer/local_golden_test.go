@@ -148,10 +148,7 @@ func readGolden(t testing.TB, folder string, file goldenFile) *Local {
 		once, _ := goldenLocals.LoadOrStore(path, sync.OnceValues(read))
 		read = once.(func() (*Local, error))
 	}
-	l, err := read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(read())(t)
 	return l
 }
 

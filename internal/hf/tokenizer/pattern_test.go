@@ -30,9 +30,7 @@ func TestPatternRefused(t *testing.T) {
 // A pattern that tries ways without end is given up, and the error does not repeat the text.
 func TestPatternGivesUp(t *testing.T) {
 	p, err := compilePattern(`(?:a|aa)+\n`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	p.regex.MatchTimeout = time.Millisecond
 	err = p.each(strings.Repeat("a", 198)+"!\n", func(int, int) {})
 	if err == nil || !strings.Contains(err.Error(), "gave up on a text of 200 bytes") {
@@ -42,20 +40,14 @@ func TestPatternGivesUp(t *testing.T) {
 
 // A group may heed the case of letters within one that ignores it.
 func TestPatternHeedsCaseAgain(t *testing.T) {
-	p, err := compilePattern(`(?i:a(?-i:b))`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(compilePattern(`(?i:a(?-i:b))`))(t)
 	if got := wordsOf(t, p.each, "AB Ab"); !slices.Equal(got, []string{"Ab"}) {
 		t.Errorf("matches %q", got)
 	}
 }
 
 func TestPatternConcurrent(t *testing.T) {
-	p, err := compilePattern(gpt2Pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(compilePattern(gpt2Pattern))(t)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {

@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 // letters answers like one of the servers: its tokens are the bytes of a text, behind a start marker 1 where special
@@ -105,10 +107,7 @@ func serve(t *testing.T, h http.Handler) *httptest.Server {
 // counter is a server that is found to tokenize, whether or not its address ends in a slash.
 func counter(t *testing.T, server *httptest.Server, models ...string) *Server {
 	t.Helper()
-	s, err := ProbeServer(t.Context(), server.Client(), server.URL+"/", models...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(ProbeServer(t.Context(), server.Client(), server.URL+"/", models...))(t)
 	return s
 }
 
@@ -250,10 +249,7 @@ func TestProbedServerIsAskedAgain(t *testing.T) {
 			answers = answers[1:]
 			return status, `{"count":1,"tokens":[1],"prompt":"x"}`
 		})}
-		s, err := ProbeServer(t.Context(), client, "http://server", "m")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(ProbeServer(t.Context(), client, "http://server", "m"))(t)
 		if n, err := s.Count("x"); n != 1 || err != nil || len(answers) > 0 {
 			t.Errorf("got count %d, error %v, answers left %v", n, err, answers)
 		}
@@ -311,9 +307,7 @@ func TestServerTokenizerOfAnotherText(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			answer, err := json.Marshal(map[string]any{"count": 1, "tokens": []int{5}, "prompt": c.text})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			server := serve(t, says(200, string(answer)))
 			_, err = NewServerTokenizer(t.Context(), NewServer(server.Client(), server.URL, "m"), 0, nil)
 			if c.fine {
@@ -347,10 +341,7 @@ func TestServerTokenizer(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := counter(t, serve(t, &letters{form: test.form}), "m")
-			got, err := NewServerTokenizer(t.Context(), s, test.size, test.special)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := assert.Must(NewServerTokenizer(t.Context(), s, test.size, test.special))(t)
 			var tok Tokenizer = got
 			if tok.VocabSize() != test.want || len(tok.IDs()) != test.want ||
 				test.want > 0 && tok.IDs()[test.want-1] != test.want-1 {

@@ -21,9 +21,7 @@ type stageGolden struct {
 
 func unmarshal(t testing.TB, raw json.RawMessage, into any) {
 	t.Helper()
-	if err := json.Unmarshal(raw, into); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(raw, into))
 }
 
 // check compares one stage on all of its texts and returns their number.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/search"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -68,10 +69,7 @@ func trialOf(slo metrics.SLO) *Trial {
 func TestTrial(t *testing.T) {
 	slo := func(texts ...string) (s metrics.SLO) {
 		for _, text := range texts {
-			o, err := metrics.ParseObjective(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := assert.Must(metrics.ParseObjective(text))(t)
 			s = s.With(o)
 		}
 		return s

@@ -65,9 +65,7 @@ func TestPipeCarriesBytesBothWays(t *testing.T) {
 func TestPipeClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server, _ := connected(t)
-		if _, err := server.Write([]byte("last words")); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(server.Write([]byte("last words")))(t)
 		server.Close()
 		server.Close()
 		if got, err := io.ReadAll(client); err != nil || string(got) != "last words" {
@@ -191,9 +189,7 @@ func TestPipeDial(t *testing.T) {
 func TestPipeReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server, _ := connected(t)
-		if _, err := server.Write([]byte("last words")); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(server.Write([]byte("last words")))(t)
 		assert.Fine(t, errors.Join(server.(*pipeConn).SetLinger(0), server.Close()))
 		r := bufio.NewReader(client)
 		words, err := r.ReadString('!')

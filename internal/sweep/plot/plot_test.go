@@ -10,16 +10,14 @@ import (
 	"testing"
 
 	"benchtop/export/charts"
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 )
 
 // recordsOf reads records from JSON.
 func recordsOf(t testing.TB, list string) []Record {
 	t.Helper()
-	records, err := parse([]byte(list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := assert.Must(parse([]byte(list)))(t)
 	return records
 }
 
@@ -219,10 +217,7 @@ func TestFigures(t *testing.T) {
 func TestTextsAndManyKeys(t *testing.T) {
 	records := recordsOf(t,
 		`[{"s": "b", "y": 1, "a": 1, "b": 2, "c": 3, "d": null}, {"s": "a", "y": 2, "a": 1, "b": 2, "c": 3, "d": "x"}]`)
-	figures, err := Figures(records, Options{X: "s", Y: "y", CurveBy: []string{"a", "b", "c", "d"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := assert.Must(Figures(records, Options{X: "s", Y: "y", CurveBy: []string{"a", "b", "c", "d"}}))(t)
 	got, want := outline(figures[0]), "[] 1x1 [ a=1, b=2, c=3, d=None/000 0,1±0 a=1, b=2, c=3, d=x/100 1,2±0]"
 	if got != want || !slices.Equal(figures[0].Chart.X.Categories, []string{"b", "a"}) {
 		t.Errorf("got %s %v, want %s", got, figures[0].Chart.X.Categories, want)
@@ -361,10 +356,7 @@ func TestParetoOfUsers(t *testing.T) {
 		{"request_rate": 24, "max_concurrency": null, "max_concurrent_requests": 60, "output_throughput": 1380, "benchtop": {"output_token_throughput_per_user": {"median": null}}}]`, 85, 79)
 	for users, want := range map[string]string{"": "85 79 78.125 | 78.125 79 85, 1 skipped, 14",
 		DefaultUsers: "14 18 23 23 | 23 23, 0 skipped, 14"} {
-		p, err := NewPareto(recordsOf(t, records), ParetoOptions{Users: users})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := assert.Must(NewPareto(recordsOf(t, records), ParetoOptions{Users: users}))(t)
 		all, front := p.Chart.Panels[0].Curves[0].Points, p.Chart.Panels[0].Curves[1].Points
 		got := ""
 		for _, pt := range all {
@@ -397,12 +389,8 @@ func TestRead(t *testing.T) {
 		dir := t.TempDir()
 		for name, content := range files {
 			path := filepath.Join(dir, filepath.FromSlash(name))
-			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, os.MkdirAll(filepath.Dir(path), 0o777))
+			assert.Fine(t, os.WriteFile(path, []byte(content), 0o666))
 		}
 		return dir
 	}

@@ -235,9 +235,7 @@ func loads(t *testing.T, script string) {
 		"RESULT_DIR=results", "BASE_URL=http://h:8000", "API_KEY_ENV=MY_KEY",
 		"ARGS=--goodput ttft:500 tpot:50\n--fail-on 'goodput<95%' $(touch run)")
 	out, _ := c.CombinedOutput()
-	if c.ProcessState.ExitCode() != 3 {
-		t.Errorf("exit code %d: %s", c.ProcessState.ExitCode(), out)
-	}
+	assert.Equal(t, c.ProcessState.ExitCode(), 3, "exit code: %s", out)
 	const want = "<serve><http://h:8000><--no-tui><--save-result><--export><md><--result-dir><results>" +
 		"<--api-key><$MY_KEY><--goodput><ttft:500><tpot:50><--fail-on><goodput<95%><$(touch><run)>"
 	if words, err := os.ReadFile(filepath.Join(dir, "words")); err != nil || string(words) != want {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets/agents"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/tokenizer"
 )
 
@@ -220,9 +221,7 @@ func TestAgentsCount(t *testing.T) {
 			continue
 		}
 		if c.len > 0 {
-			if n := len(drain(t, d)); n != c.len {
-				t.Errorf("%+v: %d sessions", c.common, n)
-			}
+			assert.Equal(t, len(drain(t, d)), c.len, "%+v: sessions", c.common)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
@@ -151,14 +152,8 @@ func TestListed(t *testing.T) {
 		33: "aaaaaaaaaa and 2 more", // the width includes the number of the rest
 		0:  "aaaaaaaaaa and 2 more",
 	} {
-		if got := joinFitting(items, width); got != want {
-			t.Errorf("%d columns: %q, want %q", width, got, want)
-		}
+		assert.Equal(t, joinFitting(items, width), want, "%d columns", width)
 	}
-	if got := joinFitting(items[:1], 10); got != "aaaaaaaaaa" {
-		t.Errorf("got %q", got)
-	}
-	if got := joinFitting(slices.Repeat(items, 2), 40); got != "aaaaaaaaaa, bbbbbbbbbb and 4 more" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, joinFitting(items[:1], 10), "aaaaaaaaaa", "joinFitting")
+	assert.Equal(t, joinFitting(slices.Repeat(items, 2), 40), "aaaaaaaaaa, bbbbbbbbbb and 4 more", "joinFitting")
 }

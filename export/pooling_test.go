@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -51,9 +52,7 @@ Median E2EL (ms):                        200.00
 P99 E2EL (ms):                           298.00    
 ==================================================
 `
-	if got := Text(r); got != want {
-		t.Errorf("got\n%s", got)
-	}
+	assert.Equal(t, Text(r), want, "Text")
 	result := resultJSON(t, r)
 	const keys = `"duration": 2.0, "completed": 2, "total_input_tokens": 100, "total_input_sequences": 4, ` +
 		`"request_throughput": 1.0, ` +

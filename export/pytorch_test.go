@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -65,9 +66,7 @@ func TestPyTorch(t *testing.T) {
 		"duration": "1.75", "latencies": "[0.36,0.38,0.9,0]", "p50_ttft_ms": "300", "mean_e2el_ms": "546.6666666666667",
 		"burstiness": `"inf"`, "date": `"20261006-101500"`, "input_lens": "[10,12,8,9]",
 	} {
-		if got := compact(t, extra[key]); got != want {
-			t.Errorf("%s: got %s, want %s", key, got, want)
-		}
+		assert.Equal(t, compact(t, extra[key]), want, "%s", key)
 	}
 }
 
@@ -97,9 +96,7 @@ func TestPyTorchCompiles(t *testing.T) {
 	} {
 		info := pytorch(t, r, c.args)[0]["benchmark"]["extra_info"].(map[string]any)
 		got := compact(t, []any{info["compilation_config.mode"], info["optimization_level"], info["use_compile"]})
-		if got != c.want {
-			t.Errorf("%v: got %s, want %s", c.args, got, c.want)
-		}
+		assert.Equal(t, got, c.want, "%v", c.args)
 	}
 }
 

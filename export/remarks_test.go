@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/internal/text"
 	"benchtop/metrics"
@@ -62,9 +63,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 		want := "\nFailures:\n       3  http_status 422   Unexpected fields: {'ignore_eos', 'repetition_pena…\n" +
 			"The server does not support repetition_penalty, logprobs and ignore_eos. To omit\n  what it does not " +
 			"support, add\n  " + c.want + "\n"
-		if got := Remarks(r); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.Equal(t, Remarks(r), want, "Remarks")
 	}
 }
 
@@ -81,9 +80,7 @@ func TestRemarkOnUnsentRequests(t *testing.T) {
 		{0, 12, ""},
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Requests: c.requests, Duration: time.Minute}, NotSent: c.notSent}
-		if got := Remarks(r); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
+		assert.Equal(t, Remarks(r), c.want, "Remarks")
 		r.Interrupted = &metrics.Interruption{Reason: "q", Unsent: c.notSent}
 		if got := Remarks(r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
 			t.Errorf("interrupted: got %q", got)
@@ -113,9 +110,7 @@ func TestNoRemarks(t *testing.T) {
 	run.Plan.Percentiles = []float64{50}
 	r := summarize(t, run, qs[:3])
 	r.PeakOutputPerSecond, r.PeakConcurrency = r.PeakOutputTokens, r.ExactPeakConcurrency
-	if got := Remarks(r); got != "" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, Remarks(r), "", "Remarks")
 	r.PeakConcurrency++
 	if got := Remarks(r); !strings.Contains(got, "Concurrency: at most 1 request was in flight at once.") {
 		t.Errorf("of a peak above the limit %q", got)
@@ -132,15 +127,11 @@ func TestRemarkOnTooFew(t *testing.T) {
 	const want = "\nPercentiles: too few observations for P99, which takes 100 (42 of TTFT, TPOT and\n" +
 		"  E2EL) and P99.9, which takes 1000 (42 of TTFT, TPOT and E2EL, 800 of ITL).\n" +
 		"  With so few, it is chance which value stands there.\n"
-	if got := Remarks(r); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, Remarks(r), want, "Remarks")
 	for l := range r.Statistics {
 		r.Statistics[l].N = 1000
 	}
-	if got := Remarks(r); got != "" {
-		t.Errorf("enough: got %q", got)
-	}
+	assert.Equal(t, Remarks(r), "", "enough")
 }
 
 // ITL of chunks with several tokens is not ITL by token, where the server counted the whole alone.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -53,9 +54,7 @@ Conversations: 2 completed, 1 failed, 0 unfinished; 1.3 of 2.0 turns on average
   waiting for the model  mean 1.10 s, p50 1.10 s, p99 1.10 s
   cached share           mean 26.6 %, p50 26.6 %, p99 26.6 %
 `
-	if got := Groups(r); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	assert.Equal(t, Groups(r), want, "Groups")
 	const words = "1 turn was not sent because an earlier one failed, in 1 conversation"
 	if got := Remarks(r); !strings.Contains(strings.Join(strings.Fields(got), " "), words) {
 		t.Errorf("%s lacks %s", got, words)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/internal/text"
 	"benchtop/metrics"
@@ -50,9 +51,7 @@ func TestTelemetryOfMissingData(t *testing.T) {
 			Rest: 50 * ms, Source: metrics.SplitUnknown}},
 		"none arrived": {Split: metrics.TTFTSplit{Source: metrics.SplitByRequests}},
 	} {
-		if got := telemetry(t, r); got != "" {
-			t.Errorf("%s: got %q", name, got)
-		}
+		assert.Equal(t, telemetry(t, r), "", "%s", name)
 	}
 	server := silentServer
 	server.Kind, server.WaitingMean, server.WaitingMost, server.HitRate, server.Absent = "a\x1b[1m\nb日", 2, 1234.5, 0,
@@ -128,9 +127,7 @@ func TestSplitBar(t *testing.T) {
 		{metrics.TTFTSplit{}, ""},
 		{metrics.TTFTSplit{SlotWait: 1 << 62, Rest: 1 << 62, Prefill: 1 << 62}, "SSSPPPPRRR"},
 	} {
-		if got := bar(ttftPartsOf(&c.split), 10); got != c.want {
-			t.Errorf("%+v: got %s, want %s", c.split, got, c.want)
-		}
+		assert.Equal(t, bar(ttftPartsOf(&c.split), 10), c.want, "%+v", c.split)
 	}
 }
 
@@ -155,9 +152,7 @@ func TestAnswerOfASearch(t *testing.T) {
 		monitoredClient()(&r)
 		r.Plan.Find, r.Answer.Confidence = find, 0.9789
 		c.change(&r)
-		if got := Answer(r); got != c.want {
-			t.Errorf("got  %s\nwant %s", got, c.want)
-		}
+		assert.Equal(t, Answer(r), c.want, "Answer")
 	}
 }
 
@@ -181,16 +176,12 @@ func TestUnseenGPUs(t *testing.T) {
 			"--gpu all: GPU data incomplete: nvidia-smi ended: lost it", false}, // reported below the figures
 	} {
 		r := metrics.Report{Plan: metrics.Plan{GPUs: c.asked}, GPUs: c.gpus}
-		if got := MissingGPUs(&r); got != c.words {
-			t.Errorf("--gpu %s: %q, want %q", c.asked, got, c.words)
-		}
+		assert.Equal(t, MissingGPUs(&r), c.words, "--gpu %s", c.asked)
 		want := ""
 		if c.remarkAsWell {
 			want = "\n" + text.Wrap("GPUs: "+c.words+".", textWidth)
 		}
-		if got := Remarks(r); got != want {
-			t.Errorf("--gpu %s: remark %q, want %q", c.asked, got, want)
-		}
+		assert.Equal(t, Remarks(r), want, "--gpu %s: remark", c.asked)
 	}
 }
 

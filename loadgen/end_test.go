@@ -179,18 +179,14 @@ func TestDurationEndsABlockedDispatcher(t *testing.T) {
 			perform(t, newScripted(t, answer(hour)), c.from, &book, func(o *Options) {
 				o.Schedule, o.Limit, o.Until, o.StallTimeout = every(0, 2*backlogMost), 1, until, 2*hour
 			}, nil)
-			if got := int(book.due.Load()); got != c.due {
-				t.Errorf("%d due, want %d", got, c.due)
-			}
+			assert.Equal(t, int(book.due.Load()), c.due, "due")
 			if got := int(book.dropped.Load()); got != c.due-1 {
 				t.Errorf("%d dropped, want all but the one in flight, %d", got, c.due-1)
 			}
 			if last := time.Duration(book.last.Load()); last < until || last > until+50*time.Millisecond {
 				t.Errorf("the last was dropped at %s, want %s and at most 50 ms", last, until)
 			}
-			if now := time.Since(start); now != c.ended {
-				t.Errorf("Run returned after %s, want %s", now, c.ended)
-			}
+			assert.Equal(t, time.Since(start), c.ended, "Run returned after")
 		})
 	}
 }

@@ -3,7 +3,6 @@ package loadgen
 import (
 	"encoding/json"
 	"os"
-	"slices"
 	"testing"
 
 	"benchtop/internal/assert"
@@ -40,8 +39,6 @@ func TestGoldenModels(t *testing.T) {
 		for i := range c.Chosen {
 			got = append(got, modelFor(i))
 		}
-		if !slices.Equal(got, c.Chosen) {
-			t.Errorf("seed %d, %v, %s:\n got %v\nwant %v", c.Seed, c.Modules, c.Assignment, got, c.Chosen)
-		}
+		assert.EqualAll(t, got, c.Chosen, "seed %d, %v, %s", c.Seed, c.Modules, c.Assignment)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -239,13 +240,9 @@ func TestAbortEverywhere(t *testing.T) {
 						time.AfterFunc(after, e.Abort)
 					}
 				})
-			if e.Ended() != after {
-				t.Errorf("ended after %s, want %s", e.Ended(), after)
-			}
+			assert.Equal(t, e.Ended(), after, "ended after")
 			for _, q := range book.all {
-				if q.Failure != metrics.Cancelled {
-					t.Errorf("request %d: %q %s", q.Index, q.Failure, q.Error)
-				}
+				assert.Equal(t, q.Failure, metrics.Cancelled, "request %d: %s", q.Index, q.Error)
 			}
 			if len(book.all) != book.due {
 				t.Errorf("%d due, %d done", book.due, len(book.all))

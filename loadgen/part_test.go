@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -88,7 +89,5 @@ func TestShareOfLimit(t *testing.T) {
 			t.Errorf("%d users in parts of %d", sum, n)
 		}
 	}
-	if got := share(metrics.Part{K: 2, N: 4}, 0); got != 0 {
-		t.Errorf("no limit is one of %d", got)
-	}
+	assert.Equal(t, share(metrics.Part{K: 2, N: 4}, 0), 0, "no limit is one of")
 }

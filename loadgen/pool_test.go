@@ -42,17 +42,13 @@ func TestOpenAhead(t *testing.T) {
 			for _, n := range []int{users / 2, users, users - 1, 0, -1} { // only the difference is opened
 				assert.Fine(t, pool.Open(t.Context(), n))
 			}
-			if got, want := pool.Stats(), (conn.Stats{Open: users, Dialled: users}); got != want {
-				t.Errorf("%+v before the run, want %+v", got, want)
-			}
+			assert.Equal(t, pool.Stats(), conn.Stats{Open: users, Dialled: users}, "before the run")
 			var book logbook
 			loadTCP(t, web.URL, requests, sinkOf{&book}, func(o *Options) {
 				o.Target, o.Connections, o.Schedule, o.ClosedLoop, o.Limit = g, conn.Pools{pool}, shape.Immediately(),
 					true, users
 			})
-			if len(book.all) != requests {
-				t.Errorf("%d requests, want %d", len(book.all), requests)
-			}
+			assert.Equal(t, len(book.all), requests, "requests")
 			for _, q := range book.all {
 				if q.Failure != "" || q.Connect != 0 || q.Redials != 0 || q.Sent < q.Admitted ||
 					q.FirstChunk < q.Sent || q.Done < q.FirstChunk {
@@ -63,9 +59,7 @@ func TestOpenAhead(t *testing.T) {
 			if n := accepted.Load(); n != users {
 				t.Errorf("the server accepted %d connections, want %d", n, users)
 			}
-			if got, want := pool.Stats(), (conn.Stats{Dialled: users}); got != want {
-				t.Errorf("%+v after the run, want %+v", got, want)
-			}
+			assert.Equal(t, pool.Stats(), conn.Stats{Dialled: users}, "after the run")
 		})
 	}
 }
@@ -103,9 +97,7 @@ func TestIdleLimits(t *testing.T) {
 						i, q.Failure, q.Error, q.Redials, q.Sent, q.FirstChunk, q.LastChunk, c.at[i])
 				}
 			}
-			if s.dials != c.dials {
-				t.Errorf("%d dials, want %d", s.dials, c.dials)
-			}
+			assert.Equal(t, s.dials, c.dials, "dials")
 		})
 	}
 }

@@ -85,9 +85,7 @@ func TestProbes(t *testing.T) {
 					time.AfterFunc(2500*ms, func() { c.steer(e) })
 				}
 			})
-			if e.Ended() != c.ended {
-				t.Errorf("the run ended after %s, want %s", e.Ended(), c.ended)
-			}
+			assert.Equal(t, e.Ended(), c.ended, "the run ended after")
 			got := e.Probes()
 			if got.Completed != c.want.Completed || got.Failed != c.want.Failed ||
 				!slices.Equal(got.Latencies, c.want.Latencies) {
@@ -105,9 +103,7 @@ func TestProbes(t *testing.T) {
 					t.Errorf("request with the id %q: %s", s.ids[i], body)
 				}
 			}
-			if sent != c.sent {
-				t.Errorf("%d probes sent, want %d", sent, c.sent)
-			}
+			assert.Equal(t, sent, c.sent, "probes sent")
 			if book.due != c.n || book.sent != c.n || len(book.all) != c.n {
 				t.Errorf("the sink heard of %d due, %d sent, %d done; want %d of each", book.due, book.sent,
 					len(book.all), c.n)

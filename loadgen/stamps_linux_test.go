@@ -376,9 +376,7 @@ func TestUserStamps(t *testing.T) {
 		})
 		q, _ := readStream(t, base, &r, change)
 		for i, d := range r.delays {
-			if d != metrics.Never {
-				t.Errorf("chunk %d waited for %s, which nobody can know", i, d)
-			}
+			assert.Equal(t, d, metrics.Never, "chunk %d waited for, which nobody can know", i)
 		}
 		if q.TTFT() < pause || q.Chunks[1].At-q.Chunks[0].At < pause {
 			t.Errorf("TTFT %s, chunks %+v", q.TTFT(), q.Chunks)

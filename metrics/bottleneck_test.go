@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 )
 
@@ -94,9 +95,7 @@ func TestPeakOutput(t *testing.T) {
 		{500 * ms, 9 * second, 40}, {second, 10 * second, 162},
 		{second, 3 * second, 15}, {0, second, 900}, {0, 900 * ms, 0}, {time.Hour, minute, 0}, {0, 1 << 62, 200},
 	} {
-		if got := PeakOutput(windows, c.from, c.to); got != c.want {
-			t.Errorf("from %s to %s: %v, want %v", c.from, c.to, got, c.want)
-		}
+		assert.Equal(t, PeakOutput(windows, c.from, c.to), c.want, "from %s to %s", c.from, c.to)
 	}
 }
 
@@ -113,9 +112,7 @@ func TestPeakSecond(t *testing.T) {
 		{0, 6 * second, 900}, {0, 300 * ms, 900}, {500 * ms, 6 * second, 700},
 		{second, 5 * second, 60}, {second, 5001 * ms, 700}, {time.Hour, minute, 0}, {0, 1 << 62, 900},
 	} {
-		if got := PeakSecond(windows, c.from, c.to); got != c.want {
-			t.Errorf("from %s to %s: %v, want %v", c.from, c.to, got, c.want)
-		}
+		assert.Equal(t, PeakSecond(windows, c.from, c.to), c.want, "from %s to %s", c.from, c.to)
 	}
 }
 
@@ -142,8 +139,6 @@ func TestBottleneckBesideOthers(t *testing.T) {
 		{"the wait here", paced, split(200, 300*ms, 100*ms, 60*ms), "queued here, 75 % of scheduled to first chunk"},
 		{"closed loop", users, split(200, 300*ms, 100*ms, 60*ms), ""},
 	} {
-		if got := c.split.Bottleneck(&c.plan).String(); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		assert.Equal(t, c.split.Bottleneck(&c.plan).String(), c.want, "%s", c.name)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestParseGate(t *testing.T) {
@@ -147,7 +149,5 @@ func TestHistogramDeviation(t *testing.T) {
 	if got, want := h.deviation(), s.Statistic(nil).Std; math.Abs(got/want-1) > 0.01 {
 		t.Errorf("%v ms, want %v", got, want)
 	}
-	if got := new(Histogram).deviation(); got != 0 {
-		t.Errorf("of nothing: %v", got)
-	}
+	assert.Equal(t, new(Histogram).deviation(), 0, "of nothing")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
@@ -50,9 +51,7 @@ func TestGatesOfAReport(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", plan.Gates[i], got, want[i])
 		}
 	}
-	if len(r.Gates) != len(want) {
-		t.Errorf("%d results, want %d", len(r.Gates), len(want))
-	}
+	assert.Equal(t, len(r.Gates), len(want), "results")
 	// The percentile of a gate is not among those of the plan.
 	if len(r.Statistics[TTFT].Percentiles) != 1 || len(r.Statistics[ITL].Gated) != 0 {
 		t.Errorf("percentiles of TTFT %v, gated ones of ITL %v", r.Statistics[TTFT].Percentiles,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestBucketsTile(t *testing.T) {
@@ -85,9 +87,7 @@ func TestHistogramEdges(t *testing.T) {
 	h.change(time.Second, -1)
 	h.Add(-5)
 	h.Add(math.MaxInt64)
-	if h.Count() != 2 {
-		t.Errorf("count = %d, want 2", h.Count())
-	}
+	assert.Equal(t, h.Count(), 2, "count")
 	for _, q := range []float64{-1, 0, 0.5, 1, 2, math.NaN()} {
 		if v := h.Quantile(q); v < 0 {
 			t.Errorf("quantile %v = %d, overflowed", q, v)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -80,9 +81,7 @@ func TestAnswerLengths(t *testing.T) {
 			}
 		}
 		r := summarize(t, all, runOf(plan, 2*second))
-		if got := strings.Join(r.Lengths.Describe(&r.Plan), "\n"); got != c.want {
-			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
-		}
+		assert.Equal(t, strings.Join(r.Lengths.Describe(&r.Plan), "\n"), c.want, "%s", c.name)
 		rec.Finish(&r)
 		rec.Finish(&r)
 		var logged []string

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // The speed of a user is the reciprocal of TPOT; an answer that came at once has none. The histogram estimates it
@@ -78,8 +80,6 @@ func TestPace(t *testing.T) {
 		for _, x := range c.chunks {
 			q.Add(Chunk{At: x.at, Tokens: x.tokens})
 		}
-		if got := q.Pace(); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		assert.Equal(t, q.Pace(), c.want, "%s", name)
 	}
 }

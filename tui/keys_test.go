@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
@@ -386,9 +387,7 @@ func TestLogFilter(t *testing.T) {
 		t.Errorf("nothing matches:\n%s", got)
 	}
 	press(m, "esc")
-	if m.filter != "GREW" {
-		t.Errorf("Esc left %q", m.filter)
-	}
+	assert.Equal(t, m.filter, "GREW", "Esc left")
 	press(m, "esc")
 	if got := m.View(); !strings.Contains(got, "GET /v1/models") {
 		t.Errorf("filter gone:\n%s", got)

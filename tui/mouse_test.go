@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/tui/panels"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -68,9 +69,7 @@ func TestWheel(t *testing.T) {
 	wheel(tea.MouseButtonWheelDown)
 	wheel(tea.MouseButtonWheelDown)
 	wheel(tea.MouseButtonWheelUp)
-	if m.reportTop != 3 {
-		t.Errorf("report at line %d, want 3", m.reportTop)
-	}
+	assert.Equal(t, m.reportTop, 3, "report at line")
 }
 
 // A click on a row of the requests chooses it, where it stands, one more opens it.

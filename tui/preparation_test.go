@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
@@ -149,9 +150,7 @@ func TestPreparationTurnsIntoTheRun(t *testing.T) {
 	s.until("a drain", func() bool { d, a := s.asked(); return d == 1 && a == 0 })
 	s.cancel(context.Canceled)
 	s.returned(context.Canceled)
-	if n := strings.Count(s.out.String(), "\x1b[?1049h"); n != 1 {
-		t.Errorf("%d times to the other screen", n)
-	}
+	assert.Equal(t, strings.Count(s.out.String(), "\x1b[?1049h"), 1, "times to the other screen")
 }
 
 // A preparation is left by q and Ctrl-C, which is a key on a terminal that is drawn on; other keys do nothing.

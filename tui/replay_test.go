@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/tuitest"
 )
@@ -57,9 +58,7 @@ func TestReplayKeys(t *testing.T) {
 	} {
 		m, p := replayOf(tuitest.Mid(), c.playing, c.speed)
 		press(m, c.keys...)
-		if got := fmt.Sprint(p.asked); got != c.want {
-			t.Errorf("%v: %s, want %s", c.keys, got, c.want)
-		}
+		assert.Equal(t, fmt.Sprint(p.asked), c.want, "%v", c.keys)
 	}
 }
 
@@ -96,9 +95,7 @@ func TestReplayGoesBackFromTheEnd(t *testing.T) {
 		t.Errorf("at the end:\n%s", m.View())
 	}
 	press(m, " ")
-	if got := fmt.Sprint(p.asked); got != "[seek 0s play]" {
-		t.Errorf("space at the end: %s", got)
-	}
+	assert.Equal(t, fmt.Sprint(p.asked), "[seek 0s play]", "space at the end")
 	back := tuitest.Mid()
 	back.Replay = &metrics.Replay{Playing: true, Speed: 1, Length: end.At}
 	m.Update(snapshotMsg{back})

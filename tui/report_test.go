@@ -7,6 +7,7 @@ import (
 
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/tuitest"
@@ -58,9 +59,7 @@ func TestReportPage(t *testing.T) {
 		t.Errorf("after g:\n%s", got)
 	}
 	press(m, "1", "shift+tab")
-	if m.pageNow().Name != "Report" {
-		t.Errorf("before the first page comes %s", m.pageNow().Name)
-	}
+	assert.Equal(t, m.pageNow().Name, "Report", "before the first page comes")
 }
 
 // The conclusion is longer than a narrow screen is wide; its end is about whose figures they are.

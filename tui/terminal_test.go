@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/term"
 	"benchtop/tui/tuitest"
@@ -47,9 +48,7 @@ func TestGovernedCharts(t *testing.T) {
 	for range 20 {
 		m.Update(tickMsg{})
 	}
-	if m.limiter.Factor() != 1 {
-		t.Errorf("with a higher limit: factor %d", m.limiter.Factor())
-	}
+	assert.Equal(t, m.limiter.Factor(), 1, "with a higher limit: factor")
 }
 
 // Turning pages does not make a screen expensive; a key that is held down does.
@@ -84,9 +83,7 @@ func TestKeysAreNotGoverned(t *testing.T) {
 		t.Errorf("%d bytes a second for 10 s of a key held down: charts as often as ever", (total-before)/10)
 	}
 	seconds(25, 0)
-	if m.limiter.Factor() != 1 {
-		t.Errorf("left alone again: charts drawn at 1/%d", m.limiter.Factor())
-	}
+	assert.Equal(t, m.limiter.Factor(), 1, "left alone again: charts drawn at 1/")
 }
 
 func TestCopy(t *testing.T) {

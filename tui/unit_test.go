@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -25,9 +26,7 @@ func TestDrawingTicks(t *testing.T) {
 		t.Error("a snapshot alone changed the screen")
 	}
 	m.Update(tickMsg{})
-	if second := m.View(); second != first {
-		t.Errorf("after a tick:\n%s", second)
-	}
+	assert.Equal(t, m.View(), first, "after a tick")
 	m.Update(tickMsg{})
 	if third := m.View(); !strings.Contains(third, "errors 26") {
 		t.Errorf("after two ticks:\n%s", third)
@@ -62,9 +61,7 @@ func TestOnlyOwnPressesAbort(t *testing.T) {
 		t.Errorf("after q: %d drains, %d aborts", c.drains, c.aborts)
 	}
 	press(m, "ctrl+c")
-	if c.aborts != 1 {
-		t.Errorf("after q and ctrl+c: %d aborts", c.aborts)
-	}
+	assert.Equal(t, c.aborts, 1, "after q and ctrl+c aborts")
 	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) {
 		t.Error("the third time did not leave")
 	}
@@ -146,9 +143,7 @@ func TestHelp(t *testing.T) {
 			}
 			got = append(got, title)
 		}
-		if got := strings.Join(got, ", "); got != c.want {
-			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
-		}
+		assert.Equal(t, strings.Join(got, ", "), c.want, "%s", c.name)
 		press(m, "?")
 		view := m.View()
 		for _, s := range keymap.help(m) {

@@ -78,9 +78,7 @@ func TestReadOthers(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got := strings.TrimSpace(string(all[0].AppendJSON(nil))); got != c.want {
-			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
-		}
+		assert.Equal(t, strings.TrimSpace(string(all[0].AppendJSON(nil))), c.want, "%s", c.name)
 	}
 }
 

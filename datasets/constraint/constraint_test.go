@@ -40,9 +40,7 @@ func TestJudge(t *testing.T) {
 		{choice, "", false, Empty, "", false},
 	} {
 		want := Judgement{c.wrong, c.detail, c.lenient}
-		if got := c.c.Judge(c.answer, c.cut); got != want {
-			t.Errorf("%q, cut %v: %+v, want %+v", c.answer, c.cut, got, want)
-		}
+		assert.Equal(t, c.c.Judge(c.answer, c.cut), want, "%q, cut %v", c.answer, c.cut)
 	}
 }
 

@@ -39,9 +39,7 @@ func TestParse(t *testing.T) {
 		if test.back == "" {
 			test.back = test.text
 		}
-		if got.String() != test.back {
-			t.Errorf("%q: got %q, want %q", test.text, got.String(), test.back)
-		}
+		assert.Equal(t, got.String(), test.back, "%q", test.text)
 	}
 }
 

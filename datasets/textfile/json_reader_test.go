@@ -31,16 +31,12 @@ func TestJSONReader(t *testing.T) {
 	} {
 		for name, r := range map[string]io.Reader{"at once": strings.NewReader(text),
 			"byte by byte": iotest.OneByteReader(strings.NewReader(text))} {
-			if got := readJSON(t, r); got != want {
-				t.Errorf("%.60q %s: %.60q, want %.60q", text, name, got, want)
-			}
+			assert.Equal(t, readJSON(t, r), want, "%.60q %s", text, name)
 		}
 	}
 	text := assert.Must(NewJSONReader(strings.NewReader("[\n1,\nNaN,\nx]")))(t)
 	data, _ := io.ReadAll(text)
-	if line := text.Line(int64(strings.Index(string(data), "x"))); line != 4 {
-		t.Errorf("x is on line %d, want 4", line)
-	}
+	assert.Equal(t, text.Line(int64(strings.Index(string(data), "x"))), 4, "x is on line")
 }
 
 // What a decoder gets is what PlainNumbers makes of the whole text, and other text does no harm.

@@ -149,9 +149,7 @@ func TestStroke(t *testing.T) {
 	for x := 5; x < 37; x++ {
 		dashes.WriteByte(map[bool]byte{true: '#', false: '.'}[dark(x, 15)])
 	}
-	if got, want := dashes.String(), strings.Repeat("####....", 4); got != want {
-		t.Errorf("dashes %s, want %s", got, want)
-	}
+	assert.Equal(t, dashes.String(), strings.Repeat("####....", 4), "dashes")
 }
 
 func TestAxes(t *testing.T) {
@@ -190,9 +188,7 @@ func TestAxes(t *testing.T) {
 				last = part
 			}
 		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%v from %v to %v: ticks %s, want %s", c.axis, c.low, c.high, strings.Join(got, " "), c.want)
-		}
+		assert.Equal(t, strings.Join(got, " "), c.want, "%v from %v to %v: ticks", c.axis, c.low, c.high)
 	}
 }
 

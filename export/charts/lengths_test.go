@@ -7,7 +7,6 @@ import (
 	"image/color"
 	"image/png"
 	"math"
-	"slices"
 	"testing"
 
 	"benchtop/internal/assert"
@@ -220,8 +219,6 @@ func TestTicksAreWhole(t *testing.T) {
 		for _, tick := range wholeTicks(c.low, c.high) {
 			got = append(got, tick.label)
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("ticks from %v to %v: %q, want %q", c.low, c.high, got, c.want)
-		}
+		assert.EqualAll(t, got, c.want, "ticks from %v to %v", c.low, c.high)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,9 +169,7 @@ func TestPageOfPooling(t *testing.T) {
 			used = append(used, c.Name)
 		}
 	}
-	if !slices.Equal(used, []string{"E2EL"}) {
-		t.Errorf("classes %q", used)
-	}
+	assert.EqualAll(t, used, []string{"E2EL"}, "classes")
 }
 
 func TestPageSaysThatSegmentsAreJoined(t *testing.T) {

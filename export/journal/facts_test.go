@@ -36,9 +36,7 @@ func TestEventsStandStill(t *testing.T) {
 				}
 				n++
 			}
-			if n != 2 {
-				t.Errorf("%s, time %d: %d requests, want 2", name, i, n)
-			}
+			assert.Equal(t, n, 2, "%s, time %d: requests", name, i)
 			for range 40 { // overwrites the second request
 				j.tell(0, metrics.LogEntry{Level: metrics.Info, Text: "go on"})
 			}

@@ -179,9 +179,7 @@ func TestFoldIsThatOfTheJournal(t *testing.T) {
 		if diff := gocmp.Diff(want, got, sameReports...); diff != "" {
 			t.Errorf("seed %d (-of the journal +folded):\n%s", seed, diff)
 		}
-		if anew != a.anew {
-			t.Errorf("seed %d: read anew: %t, want %t", seed, anew, a.anew)
-		}
+		assert.Equal(t, anew, a.anew, "seed %d: read anew", seed)
 		if !anew {
 			folded++
 		}

@@ -255,12 +255,8 @@ func TestInvalidServerFigures(t *testing.T) {
 
 func TestServerLineWithoutFigures(t *testing.T) {
 	silent := serverSeconds(t)[1]
-	if got := string(lineOf(silent)); got != `{"server":{}}` {
-		t.Errorf("got %s", got)
-	}
-	if got := string(lineOf(metrics.GPUSecond{})); got != `{"gpus":{"each":[]}}` {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, string(lineOf(silent)), `{"server":{}}`, "lineOf")
+	assert.Equal(t, string(lineOf(metrics.GPUSecond{})), `{"gpus":{"each":[]}}`, "lineOf")
 }
 
 // A journal above the limits is read up to the limits.

@@ -178,9 +178,7 @@ func TestJournalRoundTrip(t *testing.T) {
 		}
 	}
 	for q := range seq { // a reader that stops early
-		if q.Index != qs[0].Index {
-			t.Errorf("first request is %d", q.Index)
-		}
+		assert.Equal(t, q.Index, qs[0].Index, "first request")
 		break
 	}
 	content, _ := os.ReadFile(f.Name())
@@ -194,9 +192,7 @@ func TestJournalBytesThatAreNoUTF8(t *testing.T) {
 	q := metrics.NewRequest(0)
 	q.Error = "a\xff\xef\xbf b"
 	j.Done(&q)
-	if got := collect(t, j.Records())[0].Error; got != "a\uFFFD\uFFFD\uFFFD b" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, collect(t, j.Records())[0].Error, "a\uFFFD\uFFFD\uFFFD b", "collect")
 }
 
 func TestJournalOfAPlanThatCannotBeWritten(t *testing.T) {
@@ -338,9 +334,7 @@ func TestJournalConcurrently(t *testing.T) {
 				t.Fatalf("%s: request %d stands at %d", name, q.Index, i)
 			}
 		}
-		if len(got) != writers*each {
-			t.Errorf("%s: %d requests, want %d", name, len(got), writers*each)
-		}
+		assert.Equal(t, len(got), writers*each, "%s: requests", name)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
@@ -88,9 +89,7 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("%q the second time, %q the first", p, first[i%n])
 		}
 	}
-	if len(different) != n {
-		t.Errorf("%d different prompts, want %d", len(different), n)
-	}
+	assert.Equal(t, len(different), n, "different prompts")
 	if last["temperature"] != 0.0 || last["n"] != 1.0 || last["max_tokens"] != float64(outputTokens) ||
 		last["seed"] != 0.0 || last["top_p"] != 0.5 {
 		t.Errorf("%v", last)

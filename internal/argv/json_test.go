@@ -42,9 +42,7 @@ func TestJSONValue(t *testing.T) {
 			(err == nil || !strings.HasPrefix(err.Error(), begins) || !strings.Contains(err.Error(), holds)) {
 			t.Errorf("%s: error %v, want %q", c.Name, err, c.Fails)
 		}
-		if got := v.String(); got != c.Want {
-			t.Errorf("%s: %s, want %s", c.Name, got, c.Want)
-		}
+		assert.Equal(t, v.String(), c.Want, "%s", c.Name)
 	}
 }
 
@@ -94,9 +92,7 @@ func TestReadJSON(t *testing.T) {
 			t.Errorf("%.80s: doubt %q, error %v; want %q", c.text, twice, err, c.twice)
 			continue
 		}
-		if got := string(appendJSON(nil, v)); got != c.want {
-			t.Errorf("%.80s: %.80s, want %.80s", c.text, got, c.want)
-		}
+		assert.Equal(t, string(appendJSON(nil, v)), c.want, "%.80s", c.text)
 	}
 }
 

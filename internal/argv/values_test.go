@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/secret"
 	"benchtop/metrics"
 )
@@ -108,7 +109,5 @@ func TestInert(t *testing.T) {
 	}
 	seen := 0
 	f.VisitAll(func(*pflag.Flag) { seen++ })
-	if seen != len(inertFlags) {
-		t.Errorf("%d flags, want %d", seen, len(inertFlags))
-	}
+	assert.Equal(t, seen, len(inertFlags), "flags")
 }

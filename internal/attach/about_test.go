@@ -45,9 +45,7 @@ func TestSilentHost(t *testing.T) {
 			do    func(net.Conn)
 		}{
 			{time.Second, func(conn net.Conn) {
-				if a := ask(conn); a != (About{}) {
-					t.Errorf("it said %+v", a)
-				}
+				assert.Equal(t, ask(conn), About{}, "it said")
 			}},
 			{3 * time.Second, func(conn net.Conn) {
 				v := &Viewer{conn: conn}
@@ -61,9 +59,7 @@ func TestSilentHost(t *testing.T) {
 			listening.Go(func() { _, _ = io.Copy(io.Discard, far) })
 			began := time.Now()
 			c.do(near)
-			if took := time.Since(began); took != c.limit {
-				t.Errorf("waited %v, want %v", took, c.limit)
-			}
+			assert.Equal(t, time.Since(began), c.limit, "waited")
 			listening.Wait()
 			_ = far.Close()
 		}

@@ -251,9 +251,7 @@ func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
 		time.Sleep(lastWord / 2) // the host is in the middle of the first frame
 		began := time.Now()
 		h.Close()
-		if took := time.Since(began); took != lastWord {
-			t.Errorf("closing took %s, want %s", took, lastWord)
-		}
+		assert.Equal(t, time.Since(began), lastWord, "closing took")
 	})
 }
 

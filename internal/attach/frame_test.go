@@ -126,9 +126,7 @@ func TestViewerFails(t *testing.T) {
 func TestNoHost(t *testing.T) {
 	var h *Host
 	h.Close()
-	if n := h.Viewers(); n != 0 {
-		t.Errorf("%d viewers", n)
-	}
+	assert.Equal(t, h.Viewers(), 0, "viewers")
 }
 
 // A viewer joins minutes itself: they are not sent.

@@ -70,9 +70,7 @@ func TestKeep(t *testing.T) {
 			case got = <-opened:
 			default:
 			}
-			if got != want {
-				t.Errorf("opened %q, want %q", got, want)
-			}
+			assert.Equal(t, got, want, "opened")
 		}
 		dirs := directories()
 		next(socketOf(dirs[0], os.Getpid()))

@@ -228,8 +228,6 @@ func TestWorse(t *testing.T) {
 		{"quick on another machine", quick, func(c *Calibration) { c.Machine.Cores++ }, ""},
 		{"quick after one that was cut short", quick, func(c *Calibration) { c.Complete = false }, ""},
 	} {
-		if got := make(c.now).Worse(make(c.before)); got != c.stays {
-			t.Errorf("%s: %q, want %q", c.name, got, c.stays)
-		}
+		assert.Equal(t, make(c.now).Worse(make(c.before)), c.stays, "%s", c.name)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/conn"
 	"benchtop/metrics"
 )
@@ -239,9 +240,7 @@ func TestRates(t *testing.T) {
 func TestTwoDigits(t *testing.T) {
 	for v, want := range map[float64]float64{0: 0, 0.4: 0, 7.6: 8, 10: 10, 99.6: 100, 1049: 1000, 6904.2: 6900,
 		123456: 120000} {
-		if got := twoDigits(v); got != want {
-			t.Errorf("%v: %v, want %v", v, got, want)
-		}
+		assert.Equal(t, twoDigits(v), want, "%v", v)
 	}
 }
 
@@ -342,7 +341,5 @@ func TestProgressCounts(t *testing.T) {
 		last = part
 	}
 	_ = plan.run(t.Context(), (&machineModel{}).tools())
-	if last != 5 {
-		t.Errorf("the last part was %d", last)
-	}
+	assert.Equal(t, last, 5, "the last part")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestLoadIsChecked(t *testing.T) {
@@ -47,9 +49,7 @@ func TestLoadIsChecked(t *testing.T) {
 
 func TestArrivals(t *testing.T) {
 	offsets := func(l Load) []time.Duration { return slices.Collect(l.Arrivals()) }
-	if got := offsets(Load{Requests: 3}); !slices.Equal(got, make([]time.Duration, 3)) {
-		t.Errorf("at once: got %v", got)
-	}
+	assert.EqualAll(t, offsets(Load{Requests: 3}), make([]time.Duration, 3), "at once")
 	some := Load{Requests: 1000, Rate: 500, Seed: 4}
 	got := offsets(some)
 	if len(got) != 1000 || got[999] != 2*time.Second || !slices.IsSorted(got) || got[0] == got[500] {
@@ -79,8 +79,6 @@ func TestArrivals(t *testing.T) {
 
 func TestConnectionsAhead(t *testing.T) {
 	for _, c := range []struct{ streams, requests, want int }{{0, 5, 5}, {5, 0, 5}, {5, 9, 5}, {9, 5, 5}, {0, 0, 0}} {
-		if got := (&Load{Streams: c.streams, Requests: c.requests}).ahead(); got != c.want {
-			t.Errorf("%+v: got %d", c, got)
-		}
+		assert.Equal(t, (&Load{Streams: c.streams, Requests: c.requests}).ahead(), c.want, "%+v", c)
 	}
 }

@@ -170,9 +170,7 @@ func TestCompare(t *testing.T) {
 	}
 	c := compare(seen, log, start)
 	// Errors: 10, 10, 210 and -6, -5.
-	if want := (Quantiles{5, 10_000, 210_000, 210_000, 210_000}); c.StampError != want {
-		t.Errorf("stamp error %+v, want %+v", c.StampError, want)
-	}
+	assert.Equal(t, c.StampError, Quantiles{5, 10_000, 210_000, 210_000, 210_000}, "stamp error")
 	if c.Early != 1 || c.Unmatched != 2 || c.Chunks != 8 {
 		t.Errorf("%d early, %d unmatched, %d chunks; want 1, 2, 8", c.Early, c.Unmatched, c.Chunks)
 	}
@@ -183,9 +181,7 @@ func TestCompare(t *testing.T) {
 	if got := c.TTFTError; got != 7*time.Microsecond {
 		t.Errorf("TTFT error %s, want 7µs", got)
 	}
-	if got := c.ServerITLStd; got != 0 {
-		t.Errorf("the server's own gaps vary by %s", got)
-	}
+	assert.Equal(t, c.ServerITLStd, 0, "the server's own gaps vary by")
 	// Gaps: 1000, 1200, 1001, all 1000 at the server.
 	if got := c.ITLStd.Round(time.Microsecond); got != 94*time.Microsecond || c.ITLErrorStd != c.ITLStd {
 		t.Errorf("standard deviation of ITL %s and of its error %s, want 94µs", got, c.ITLErrorStd)

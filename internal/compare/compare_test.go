@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -101,9 +100,7 @@ func TestSplit(t *testing.T) {
 	for _, p := range parts {
 		labels = append(labels, fmt.Sprintf("%s %d", p.Label, len(p.Rows)))
 	}
-	if got, want := strings.Join(labels, ", "), "tp1_pp1 7, tp2_pp1 6"; got != want {
-		t.Errorf("parts %s, want %s", got, want)
-	}
+	assert.Equal(t, strings.Join(labels, ", "), "tp1_pp1 7, tp2_pp1 6", "parts")
 }
 
 // Rows of servers with other settings make groups of their own, where one configuration has several; their mean would
@@ -138,15 +135,11 @@ func TestSettings(t *testing.T) {
 			for _, k := range g.Keys[1:] { // the first is the model
 				text += k.Title + " " + k.Value + ": "
 			}
-			if n := len(g.Metrics[0].Lines); n != 1 {
-				t.Errorf("%s: %d loads, want 1", c.name, n)
-			}
+			assert.Equal(t, len(g.Metrics[0].Lines), 1, "%s: loads", c.name)
 			means := metrics.Each(g.Metrics[0].Lines[0].Values, func(v Value) float64 { return v.Mean })
 			groups = append(groups, text+strings.Trim(fmt.Sprint(means), "[]"))
 		}
-		if text := strings.Join(groups, "; "); text != c.want {
-			t.Errorf("%s: %s, want %s", c.name, text, c.want)
-		}
+		assert.Equal(t, strings.Join(groups, "; "), c.want, "%s", c.name)
 	}
 }
 
@@ -172,9 +165,7 @@ func TestOutputRuns(t *testing.T) {
 		named("b", []dashboard.Row{row(2, 7)}), named("c", []dashboard.Row{row(8, 7)})}, defaults()))(t)
 	want := []string{"10.00 to 30.00 in 3 runs", "single run", "single run"}
 	for i, h := range c.Groups[0].Highest {
-		if got := h.Output.runs(); got != want[i] {
-			t.Errorf("%s: %q, want %q", h.Label, got, want[i])
-		}
+		assert.Equal(t, h.Output.runs(), want[i], "%s", h.Label)
 	}
 }
 
@@ -207,9 +198,7 @@ func TestCaution(t *testing.T) {
 			all = append(all, named(fmt.Sprint(i), rows))
 		}
 		got := assert.Must(Of(all, defaults()))(t)
-		if got.Caution() != c.want {
-			t.Errorf("%s: %q, want %q", name, got.Caution(), c.want)
-		}
+		assert.Equal(t, got.Caution(), c.want, "%s", name)
 		tables := got.Tables()
 		text, md, page := Terminal(tables, c.want, 80, false), Markdown(tables, c.want), HTML(tables, c.want)
 		for _, s := range []string{text, md, page} {
@@ -268,9 +257,7 @@ func TestMarks(t *testing.T) {
 	for _, r := range tables[1].Rows {
 		marks = append(marks, r[2].Mark)
 	}
-	if want := []table.Mark{"", table.Good, table.Slack}; !slices.Equal(marks, want) {
-		t.Errorf("marks %q, want %q", marks, want)
-	}
+	assert.EqualAll(t, marks, []table.Mark{"", table.Good, table.Slack}, "marks")
 	if last := tables[len(tables)-1]; last.Title != "Highest qps within the limits" {
 		t.Errorf("title %q", last.Title)
 	}

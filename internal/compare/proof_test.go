@@ -72,9 +72,7 @@ func TestLoadsMeet(t *testing.T) {
 	}{"own and another's": {&short, &sglang, 2}, "another's and own": {&sglang, &short, 2}, "own": {&short, &short, 2},
 		"two workloads": {&short, &long, 0}} {
 		proofs := Prove(c.a, c.b)
-		if len(proofs) != c.loads {
-			t.Errorf("%s: %d loads, want %d", name, len(proofs), c.loads)
-		}
+		assert.Equal(t, len(proofs), c.loads, "%s: loads", name)
 		for i := range proofs {
 			foreign := c.a == &sglang || c.b == &sglang
 			named := func(d Difference) bool { return d.What == "benchmark" }
@@ -95,9 +93,7 @@ func TestArrivalPatterns(t *testing.T) {
 		`"request_rate": "inf", "burstiness": 0.5`:                   "all at once",
 	} {
 		r := assert.Must(export.ReadResult([]byte(`{"completed": 10, "duration": 5, ` + values + `}`)))(t)
-		if got := loadOf(&r.Plan); got != want {
-			t.Errorf("%s: %q, want %q", values, got, want)
-		}
+		assert.Equal(t, loadOf(&r.Plan), want, "%s", values)
 	}
 }
 

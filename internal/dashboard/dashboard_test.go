@@ -140,15 +140,11 @@ func TestMarkdown(t *testing.T) {
 | serving_b | 200 | inf | 0.333333 |
 
 `
-	if b.String() != want {
-		t.Errorf("got\n%s", b.String())
-	}
+	assert.Equal(t, b.String(), want, "String")
 	for _, x := range []any{true, 1.0, " 1"} {
 		if v, ok := (Row{"x": x}).Number("x"); v != 1 || !ok {
 			t.Errorf("%v is %v, %v", x, v, ok)
 		}
 	}
-	if got := FileName("a b/ü_1.json"); got != "a_b___1.json" {
-		t.Errorf("file name %q", got)
-	}
+	assert.Equal(t, FileName("a b/ü_1.json"), "a_b___1.json", "file name")
 }

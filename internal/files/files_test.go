@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,9 +154,7 @@ func TestRefusedPlaces(t *testing.T) {
 			if early != nil && !strings.Contains(early.Error(), c.fails) {
 				t.Errorf("%v, want %q", early, c.fails)
 			}
-			if got := there("."); !slices.Equal(got, []string{"dir", "file", "loop", "nowhere"}) {
-				t.Errorf("left behind: %v", got)
-			}
+			assert.EqualAll(t, there("."), []string{"dir", "file", "loop", "nowhere"}, "left behind")
 			if got, _ := filepath.Glob(".*"); len(got) > 0 {
 				t.Errorf("left behind: %v", got)
 			}
@@ -206,9 +203,7 @@ func TestOlderResultElsewhere(t *testing.T) {
 			if want := filepath.Join(dir, c.path); path != want || err == nil {
 				t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
 			}
-			if files := there(dir); !slices.Equal(files, c.files) {
-				t.Errorf("files %v, want %v", files, c.files)
-			}
+			assert.EqualAll(t, there(dir), c.files, "files")
 			older := map[bool]string{true: c.moved, false: "r.json"}[c.moved != ""]
 			if data, err := os.ReadFile(filepath.Join(dir, older)); string(data) != "older" {
 				t.Errorf("%s: %q, %v", older, data, err)
@@ -236,9 +231,7 @@ func TestOtherPlaces(t *testing.T) {
 		filepath.Join(dir, "r.json"):               {filepath.Join(state, "benchtop", "r.json")},
 		filepath.Join(state, "benchtop", "r.json"): {filepath.Join(dir, "r.json")},
 	} {
-		if got := (&Saving{Path: path}).fallbacks(); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", path, got, want)
-		}
+		assert.EqualAll(t, (&Saving{Path: path}).fallbacks(), want, "%s", path)
 	}
 }
 
@@ -314,9 +307,7 @@ func TestReserve(t *testing.T) {
 			if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 				t.Errorf("error %v, want %q", err, c.fails)
 			}
-			if got := there("."); !slices.Equal(got, c.files) {
-				t.Errorf("files %q, want %q", got, c.files)
-			}
+			assert.EqualAll(t, there("."), c.files, "files")
 			if err == nil {
 				s.Discard()
 			}
@@ -376,9 +367,7 @@ func TestWhole(t *testing.T) {
 		if err := w.Finish(c.err); err != c.err {
 			t.Errorf("got %v, want %v", err, c.err)
 		}
-		if got := there("."); !slices.Equal(got, c.want) {
-			t.Errorf("files %q, want %q", got, c.want)
-		}
+		assert.EqualAll(t, there("."), c.want, "files")
 	}
 	if _, err := OpenWhole(t.Context(), "none/x"); err == nil || !strings.HasPrefix(err.Error(), "create none/x: ") {
 		t.Errorf("got %v", err)

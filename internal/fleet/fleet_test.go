@@ -260,9 +260,7 @@ func TestOrders(t *testing.T) {
 		synctest.Wait()
 		for k, l := range r.runs {
 			l.mu.Lock()
-			if !slices.Equal(l.obeyed, want) {
-				t.Errorf("part %d obeys %v", k+1, l.obeyed)
-			}
+			assert.EqualAll(t, l.obeyed, want, "part %d obeys", k+1)
 			l.mu.Unlock()
 			r.end(k)
 		}
@@ -379,14 +377,10 @@ func TestOrphan(t *testing.T) {
 		r.bus.loses(func(subject string) bool { return subject == subjectAlive })
 		time.Sleep(orphaned / 2)
 		synctest.Wait()
-		if r.runs[0].ended() != "" {
-			t.Errorf("it ends early: %s", r.runs[0].ended())
-		}
+		assert.Equal(t, r.runs[0].ended(), "", "it ends early")
 		time.Sleep(orphaned)
 		synctest.Wait()
-		if r.runs[0].ended() != "the machine that leads the run is out of sight" {
-			t.Errorf("it goes on: %q", r.runs[0].ended())
-		}
+		assert.Equal(t, r.runs[0].ended(), "the machine that leads the run is out of sight", "it goes on")
 		r.end(0)
 		r.over()
 	})
@@ -512,9 +506,7 @@ func TestEndByUser(t *testing.T) {
 			t.Error("it may not be steered before the first word")
 		}
 		time.Sleep(time.Second)
-		if n := r.fleet.Dispatched(); n != 7 {
-			t.Errorf("%d requests of the whole run were handed over, want 7", n)
-		}
+		assert.Equal(t, r.fleet.Dispatched(), 7, "requests of the whole run were handed over")
 		r.fleet.Drain(10 * time.Second)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()

@@ -115,9 +115,7 @@ func TestFollower(t *testing.T) {
 				hear(t, r, machines[k], followers[k])
 			}
 		}
-		if len(check.seen) != len(all) {
-			t.Errorf("seed %d: %d requests, want %d", seed, len(check.seen), len(all))
-		}
+		assert.Equal(t, len(check.seen), len(all), "seed %d: requests", seed)
 		for i, events := range check.seen {
 			if events[len(events)-1] != event.Done {
 				t.Errorf("seed %d: request %d ends with %v", seed, i, events)
@@ -201,9 +199,7 @@ func TestFactsOfMachine(t *testing.T) {
 		m.Take(&event.Event{Kind: event.Fact, Value: fact})
 	}
 	assert.Fine(t, f.lines(m.lines(1<<20)))
-	if want := []string{"metrics.LogEntry", "metrics.ClientSecond"}; !slices.Equal(got, want) {
-		t.Errorf("facts %v, want %v", got, want)
-	}
+	assert.EqualAll(t, got, []string{"metrics.LogEntry", "metrics.ClientSecond"}, "facts")
 	if f.end == nil || f.end.Ended != time.Second {
 		t.Errorf("end %v", f.end)
 	}

@@ -71,9 +71,7 @@ func TestRead(t *testing.T) {
 		if err != nil || f.Unsaved != nil {
 			t.Fatal(err, f.Unsaved)
 		}
-		if got := names(f.Runs); !slices.Equal(got, []string{"z", "sub/many #1", "sub/a", "sub/many #2"}) {
-			t.Errorf("runs %q", got)
-		}
+		assert.EqualAll(t, names(f.Runs), []string{"z", "sub/many #1", "sub/a", "sub/many #2"}, "runs")
 		slices.Sort(f.Alone)
 		if !slices.Equal(f.Alone, []string{"empty.jsonl", "lost.jsonl"}) ||
 			!slices.Equal(f.Interim, []string{filepath.Join("sub", "z-so-far.json")}) {
@@ -107,9 +105,7 @@ func TestIndex(t *testing.T) {
 	}
 	expect := func(what string, got []string, want ...string) {
 		t.Helper()
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", what, got, want)
-		}
+		assert.EqualAll(t, got, want, "%s", what)
 	}
 	expect("at first", figures(false), "1.0", "1.0")
 	info, _ := os.Stat(path)
@@ -224,9 +220,7 @@ func TestTrends(t *testing.T) {
 func TestDigits(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 1.2345: "1.23", 999.6: "1000", 123456.7: "123457",
 		-999999999: "-999999999", 1e9: "1e+09", -1e308: "-1e+308"} {
-		if got := Digits(v); got != want {
-			t.Errorf("%g: %s, want %s", v, got, want)
-		}
+		assert.Equal(t, Digits(v), want, "%g", v)
 	}
 	if got := median([]float64{1.2e308, 1.6e308}); math.Abs(got/1.4e308-1) > 1e-9 {
 		t.Error(got)
@@ -268,9 +262,7 @@ func TestUnobserved(t *testing.T) {
 	}
 	for key, want := range map[string][2]string{"p99_ttft_ms": {"100", ""}, "p99_tpot_ms": {}, "std_ttft_ms": {"0", ""},
 		"mean_client_queue_time_ms": {"0", ""}, "date_ms": {"0", ""}, "x_ms": {"", "5"}} {
-		if got := [2]string{f.Runs[0].Text(key), f.Runs[13].Text(key)}; got != want {
-			t.Errorf("%s: %q, want %q", key, got, want)
-		}
+		assert.Equal(t, [2]string{f.Runs[0].Text(key), f.Runs[13].Text(key)}, want, "%s", key)
 	}
 }
 

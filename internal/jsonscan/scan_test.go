@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestFields(t *testing.T) {
@@ -67,9 +69,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: %s, %v, %d", c.raw, Kind(raw), Truthy(raw), Depth(raw))
 		}
 	}
-	if got := string(Quote("<a> & \"b\"\n")); got != `"<a> & \"b\"\n"` {
-		t.Errorf("quoted: %s", got)
-	}
+	assert.Equal(t, string(Quote("<a> & \"b\"\n")), `"<a> & \"b\"\n"`, "quoted")
 }
 
 // FuzzScan holds the scan of JSON to the standard library; other bytes must not make it panic.

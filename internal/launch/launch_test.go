@@ -199,9 +199,7 @@ func TestServer(t *testing.T) {
 			if at := s.Times(); at.Listening <= 0 || at.Healthy < at.Listening {
 				t.Errorf("times %v", at)
 			}
-			if want := "http://127.0.0.1:" + port; s.Address() != want {
-				t.Errorf("address %s, want %s", s.Address(), want)
-			}
+			assert.Equal(t, s.Address(), "http://127.0.0.1:"+port, "address")
 			tree := s.tree()
 			if want := 2 + strings.Count(manners, "child") + strings.Count(manners, "daemon"); len(tree) != want {
 				t.Errorf("%d processes, want %d", len(tree), want)

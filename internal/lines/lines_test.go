@@ -20,9 +20,7 @@ func TestCodeLines(t *testing.T) {
 		{"a list over lines", "package p\n\nvar l = []int{\n\t1, // one\n\t// two\n}\n", 4},
 		{"no line end", "package p", 1},
 	} {
-		if got := codeLines([]byte(c.source)); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
+		assert.Equal(t, codeLines([]byte(c.source)), c.want, "%s", c.name)
 	}
 }
 

@@ -81,9 +81,7 @@ func TestConcurrentLog(t *testing.T) {
 	for _, e := range fetch(t, base) {
 		seen[e.ID] = true
 	}
-	if len(seen) != streams*requests {
-		t.Errorf("%d answers in the log, want %d", len(seen), streams*requests)
-	}
+	assert.Equal(t, len(seen), streams*requests, "answers in the log")
 }
 
 // encoded is a log whose head announces so many answers.

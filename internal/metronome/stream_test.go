@@ -33,9 +33,7 @@ func checkEvents(t *testing.T, chat bool, n int, all []event) {
 	if len(all) != n+2 {
 		t.Fatalf("%d HTTP chunks, want %d of output, usage and the end", len(all), n)
 	}
-	if end := all[n+1].data; end != "data: [DONE]\n\n" {
-		t.Errorf("the end is %q", end)
-	}
+	assert.Equal(t, all[n+1].data, "data: [DONE]\n\n", "the end")
 	for i, e := range all[:n+1] {
 		data, ok := strings.CutPrefix(e.data, "data: ")
 		if !ok || strings.Count(data, "\n") != 2 || !strings.HasSuffix(data, "\n\n") {
@@ -60,9 +58,7 @@ func checkEvents(t *testing.T, chat bool, n int, all []event) {
 			t.Fatalf("event %d: %s", i, data)
 		}
 		c := s.Choices[0]
-		if text := map[bool]string{true: c.Delta.Content, false: c.Text}[chat]; text != " token" {
-			t.Errorf("event %d says %q", i, text)
-		}
+		assert.Equal(t, map[bool]string{true: c.Delta.Content, false: c.Text}[chat], " token", "event %d says", i)
 		if last := c.FinishReason != nil && *c.FinishReason == "length"; last != (i == n-1) ||
 			!last && c.FinishReason != nil {
 			t.Errorf("event %d of %d: finish reason in %s", i, n, data)
@@ -107,9 +103,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	log := fetch(t, base)
-	if len(log) != len(asked) {
-		t.Errorf("%d answers in the log, want %d", len(log), len(asked))
-	}
+	assert.Equal(t, len(log), len(asked), "answers in the log")
 	for _, e := range log {
 		if n, ok := asked[e.ID]; !ok || n != len(e.Writes) {
 			t.Errorf("answer %q: %d writes, want %d (%v)", e.ID, len(e.Writes), n, ok)
@@ -209,19 +203,13 @@ func TestSlowReader(t *testing.T) {
 			for range 30 {
 				c := dial(t, base)
 				c.send(ask(path(time.Millisecond, time.Millisecond, "/v1/completions"), "quick", 20))
-				if n := len(c.events()); n != 22 {
-					t.Errorf("%d HTTP chunks", n)
-				}
+				assert.Equal(t, len(c.events()), 22, "HTTP chunks")
 			}
 			for _, e := range fetch(t, base) {
-				if e.ID != "quick" {
-					t.Errorf("%q is over though its client has read nothing", e.ID)
-				}
+				assert.Equal(t, e.ID, "quick", "is over though its client has read nothing")
 			}
 			all := slow.events()
-			if len(all) != many+2 {
-				t.Errorf("%d HTTP chunks, want %d", len(all), many+2)
-			}
+			assert.Equal(t, len(all), many+2, "HTTP chunks")
 			for i, e := range all[:many] {
 				if n := strings.Count(e.data, "x"); n < size || n > size+10 {
 					t.Fatalf("chunk %d of %d has %d bytes of text", i, many, n)

@@ -108,9 +108,7 @@ func TestHeaderComesFirst(t *testing.T) {
 			t.Errorf("the header came after %s (%v)", time.Since(begin), err)
 		}
 		checkEvents(t, false, 1, c.events())
-		if time.Since(begin) != time.Second {
-			t.Errorf("the chunk came after %s", time.Since(begin))
-		}
+		assert.Equal(t, time.Since(begin), time.Second, "the chunk came after")
 		_ = conn.Close()
 	})
 }
@@ -127,9 +125,7 @@ func TestLatenessDoesNotAddUp(t *testing.T) {
 		checkEvents(t, false, 40, all)
 		for k, e := range all[:40] {
 			want := max(time.Duration(k+1)*10*time.Millisecond, 205*time.Millisecond)
-			if e.at.Sub(begin) != want {
-				t.Errorf("chunk %d after %s, want %s", k, e.at.Sub(begin), want)
-			}
+			assert.Equal(t, e.at.Sub(begin), want, "chunk %d after", k)
 		}
 		_ = conn.Close()
 	})

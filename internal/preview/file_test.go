@@ -142,9 +142,7 @@ func TestAnalyzeFile(t *testing.T) {
 			o := c.options
 			o.Path, o.Counter = written(t, c.file, c.text), byWords
 			a := assert.Must(AnalyzeFile(context.Background(), o))(t)
-			if got := summary(a); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
-			}
+			assert.Equal(t, summary(a), c.want, "summary")
 			about := a.About
 			if c.tokens == "" {
 				c.tokens = about.Tokens
@@ -249,9 +247,7 @@ func TestAnalyzeFileKeepsTheOrder(t *testing.T) {
 	a, err := AnalyzeFile(context.Background(), FileOptions{Path: written(t, "a.jsonl", b.String()), Counter: byWords,
 		Progress: func(done, total int) { told += fmt.Sprintf("%d of %d\n", done, total) }})
 	assert.Fine(t, err)
-	if told != "4096 of 5000\n" {
-		t.Errorf("progress: %q", told)
-	}
+	assert.Equal(t, told, "4096 of 5000\n", "progress")
 	if a.arrivals.back > 0 || a.arrivals.duration() != 4999*time.Second || a.input.sum != 5000+1666*0+1667*1+1666*2 {
 		t.Errorf("%d go back in %v, %d tokens", a.arrivals.back, a.arrivals.duration(), a.input.sum)
 	}

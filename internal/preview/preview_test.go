@@ -98,9 +98,7 @@ func TestBinsHoldEverything(t *testing.T) {
 func TestBar(t *testing.T) {
 	for share, want := range map[float64]string{0: "", 0.0001: "▏", 0.0125: "▌", 0.025: "█",
 		1: strings.Repeat("█", barWidth)} {
-		if got := bar(share, false); got != want {
-			t.Errorf("bar of %v: %q, want %q", share, got, want)
-		}
+		assert.Equal(t, bar(share, false), want, "bar of %v", share)
 	}
 }
 

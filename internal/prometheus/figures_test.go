@@ -107,9 +107,7 @@ func TestFacts(t *testing.T) {
 		{"inter_token_latency_seconds_bucket", `le="0.05"`}:  4,
 		{"inter_token_latency_seconds_bucket", `le="0.025"`}: 0,
 	} {
-		if v := value(got, words[0], words[1]); v != want {
-			t.Errorf("%s is %g, want %g", words, v, want)
-		}
+		assert.Equal(t, value(got, words[0], words[1]), want, "%s", words)
 	}
 	pooling := page(New("r", &metrics.Plan{Pooling: true}))
 	if strings.Contains(pooling, "first_token") || strings.Contains(pooling, "good") {
@@ -148,9 +146,7 @@ func TestPage(t *testing.T) {
 		body, _ := io.ReadAll(answer.Body)
 		return string(body)
 	}
-	if text := get(); text != "" {
-		t.Errorf("before the run: %q", text)
-	}
+	assert.Equal(t, get(), "", "before the run")
 	f := New("r", &metrics.Plan{})
 	p.Show(f)
 	var asking sync.WaitGroup

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 )
 
 // slowPrompts makes a conversation in every so much time, so many in all, 0 for no end, and then fails with an error or
@@ -210,9 +211,7 @@ func TestPrefetcherTakersAtOnce(t *testing.T) {
 		})
 	}
 	takers.Wait()
-	if taken != 1000 {
-		t.Errorf("%d taken", taken)
-	}
+	assert.Equal(t, taken, 1000, "taken")
 }
 
 // Prompts share what was drawn alike, and in a chat the server's template; repeated ones share everything.
@@ -256,9 +255,7 @@ func TestShareOfPrompts(t *testing.T) {
 			}
 		})
 	}
-	if got := (*Prefetchers)(nil).Share(0); got != 1 {
-		t.Errorf("without any: got %g", got)
-	}
+	assert.Equal(t, (*Prefetchers)(nil).Share(0), 1, "without any")
 }
 
 // Turns whose prompts are made later take memory, too: sessions of many turns are not drawn ahead without end.

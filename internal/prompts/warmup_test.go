@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 )
 
@@ -63,9 +64,7 @@ func counted(ids []int) map[int]int {
 func TestShuffledBatch(t *testing.T) {
 	first := conversationOf("a b c d e f g h i j", "k l m n o p q r s t")
 	for _, turn := range shuffled(first, 1, 2) {
-		if len(turn.Batch) != 2 {
-			t.Errorf("%d prompts in a warm-up, want 2", len(turn.Batch))
-		}
+		assert.Equal(t, len(turn.Batch), 2, "prompts in a warm-up")
 		for i, one := range turn.Batch {
 			if of := first.Turns[0].Batch[i].Text; one.Text == of || len(one.Text) != len(of) {
 				t.Errorf("%q for %q", one.Text, of)

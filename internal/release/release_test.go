@@ -20,9 +20,7 @@ func TestVersionOf(t *testing.T) {
 		"v1.2.3-4-gabc123-dirty": "1.2.3.post4.dev0+gabc123.dirty",
 		"abc123":                 "0.0.0.dev0+gabc123", "abc123-dirty": "0.0.0.dev0+gabc123.dirty", "": "0.0.0.dev0+g",
 	} {
-		if got := versionOf(described); got != want {
-			t.Errorf("%q: %q, want %q", described, got, want)
-		}
+		assert.Equal(t, versionOf(described), want, "%q", described)
 	}
 }
 
@@ -63,8 +61,6 @@ func TestWheel(t *testing.T) {
 		"benchtop-1.2.3.dist-info/WHEEL": wheelTags + "Tag: py3-none-manylinux_2_17_x86_64\n" +
 			"Tag: py3-none-musllinux_1_1_x86_64\n",
 	} {
-		if contents[name] != want {
-			t.Errorf("%s: %q, want %q", name, contents[name], want)
-		}
+		assert.Equal(t, contents[name], want, "%s", name)
 	}
 }

@@ -130,9 +130,7 @@ func TestEndsWithTheReport(t *testing.T) {
 			"report": {&want, s.Report}, "timeline": {want.Timeline, s.Windows},
 			"failures": {want.Failures, s.Failures},
 		} {
-			if diff := difference(of[0], of[1]); diff != "" {
-				t.Errorf("%s (-from the journal +at the end):\n%s", name, diff)
-			}
+			assert.Equal(t, difference(of[0], of[1]), "", "%s (-from the journal +at the end)", name)
 		}
 		if s.Totals.Completed != want.Completed || s.Held+s.Waiting+s.Running != 0 {
 			t.Errorf("%+v, want %d done and nothing in flight", s.Totals, want.Completed)

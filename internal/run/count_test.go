@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -158,15 +157,9 @@ func TestCountAnswers(t *testing.T) {
 				}
 				began := time.Now()
 				r.countAnswers()
-				if took := time.Since(began); took != c.took {
-					t.Errorf("it took %s, want %s", took, c.took)
-				}
-				if got := texts(t, r); !slices.Equal(got, c.want) {
-					t.Errorf("said %q, want %q", got, c.want)
-				}
-				if got := recounts(r); got != c.counted {
-					t.Errorf("%d are counted in the journal, want %d", got, c.counted)
-				}
+				assert.Equal(t, time.Since(began), c.took, "it took")
+				assert.EqualAll(t, texts(t, r), c.want, "said")
+				assert.Equal(t, recounts(r), c.counted, "are counted in the journal")
 			})
 		})
 	}

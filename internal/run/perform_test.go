@@ -321,8 +321,6 @@ func TestKnownShare(t *testing.T) {
 	for name, want := range map[string]float64{"openai": 0.25, "openai-embeddings": 0.25, "vllm-rerank": 1,
 		"openai-audio": 1} {
 		traits := protocol.Named(name).Traits()
-		if got := knownShare(&traits, func(float64) float64 { return 0.25 })(0); got != want {
-			t.Errorf("%s: %g, want %g", name, got, want)
-		}
+		assert.Equal(t, knownShare(&traits, func(float64) float64 { return 0.25 })(0), want, "%s", name)
 	}
 }

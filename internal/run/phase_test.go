@@ -49,9 +49,7 @@ func TestSteps(t *testing.T) {
 		t.Errorf("%d rows say something of %d pairs: some stand there twice", len(steps), len(lines))
 	}
 	want := assert.Must(os.ReadFile(filepath.Join("testdata", "steps.txt")))(t)
-	if got := strings.Join(lines, "\n") + "\n"; got != string(want) {
-		t.Errorf("the table is\n%s", got)
-	}
+	assert.Equal(t, strings.Join(lines, "\n")+"\n", string(want), "the table")
 }
 
 // The first q after the load ends the counting of tokens, whoever ended the load: that is all it can still end.

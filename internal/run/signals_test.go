@@ -73,9 +73,7 @@ func TestSignals(t *testing.T) {
 				if got := o.Report.Ended.Seconds(); math.Abs(got-c.ended) > 0.15 {
 					t.Errorf("ended after %.2f s, want %.2f", got, c.ended)
 				}
-				if got := strings.Join(config.Terminal.(*noTerminal).said, " "); got != c.terminal {
-					t.Errorf("the terminal was %q, want %q", got, c.terminal)
-				}
+				assert.Equal(t, strings.Join(config.Terminal.(*noTerminal).said, " "), c.terminal, "the terminal")
 			})
 		})
 	}
@@ -93,9 +91,7 @@ func TestThirdRequestLeaves(t *testing.T) {
 		if err := r.journal.Close(); err != nil {
 			t.Error(err)
 		}
-		if !slices.Equal(terminal.said, []string{"closed", "left"}) {
-			t.Errorf("the terminal was %q", terminal.said)
-		}
+		assert.EqualAll(t, terminal.said, []string{"closed", "left"}, "the terminal")
 	})
 }
 

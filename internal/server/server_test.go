@@ -96,9 +96,7 @@ func TestKeyOfAProtocol(t *testing.T) {
 		"--backend openai-chat":                                "",
 	} {
 		o := checked(t, options(t, strings.Fields(args)...))
-		if got := o.Target.Header().Get("X-Api-Key"); got != want {
-			t.Errorf("%s: key %q, want %q", args, got, want)
-		}
+		assert.Equal(t, o.Target.Header().Get("X-Api-Key"), want, "%s: key", args)
 	}
 }
 

@@ -74,9 +74,7 @@ func TestTranscriptionStream(t *testing.T) {
 			t.Fatalf("headers at %v, %d events, want 4 tokens, usage and the end: %v", headers, len(events), events)
 		}
 		// A step of 10 ms, and 100 tokens for two seconds of sound.
-		if got, want := events[0].at, 20*time.Millisecond; got != want {
-			t.Errorf("first token after %v, want %v", got, want)
-		}
+		assert.Equal(t, events[0].at, 20*time.Millisecond, "first token after")
 		for i, e := range events[:4] {
 			v := c.parse(e.data)
 			finish := []string{"absent", "absent", "absent", `"length"`}[i]

@@ -265,9 +265,7 @@ func TestFaultsOnTheWire(t *testing.T) {
 				t.Errorf("%s: took %v, want %v or more", tt.fault, r.took, least)
 			}
 			if tt.also != nil {
-				if wrong := tt.also(r); wrong != "" {
-					t.Errorf("%s: %s", tt.fault, wrong)
-				}
+				assert.Equal(t, tt.also(r), "", "%s", tt.fault)
 			}
 		}
 	}
@@ -395,9 +393,7 @@ func TestFaultsHitExactlyTheirRequests(t *testing.T) {
 		{"status=500,every=4 status=429,every=2", "2:429 4:500 6:429 8:500 10:429"},
 		{"status=500,share=1", "1:500 2:500 3:500 4:500 5:500 6:500 7:500 8:500 9:500 10:500 11:500"},
 	} {
-		if got := strings.Join(hitsOf(t, faulty(t, tt.faults), 11), " "); got != tt.want {
-			t.Errorf("%s: hit %s, want %s", tt.faults, got, tt.want)
-		}
+		assert.Equal(t, strings.Join(hitsOf(t, faulty(t, tt.faults), 11), " "), tt.want, "%s: hit", tt.faults)
 	}
 }
 
@@ -470,9 +466,7 @@ func TestPortFaults(t *testing.T) {
 			} else {
 				r.err = err // the reset may overtake the end of the handshake
 			}
-			if r.ends() != want {
-				t.Errorf("connection %d: %s, want %s", connection, r.ends(), want)
-			}
+			assert.Equal(t, r.ends(), want, "connection %d", connection)
 		}
 	}
 	refuses := func(t *testing.T, dial func(context.Context) (net.Conn, error), reopen func()) {
@@ -489,9 +483,7 @@ func TestPortFaults(t *testing.T) {
 			}
 			return fmt.Sprint(response.StatusCode, " close=", response.Close)
 		}
-		if got := get(); got != "200 close=false" {
-			t.Errorf("before: %s", got)
-		}
+		assert.Equal(t, get(), "200 close=false", "before")
 		if r := ask(t, mustDial(t, dial), "/v1/completions", ""); r.ends() != "whole" || len(r.events) != 6 {
 			t.Errorf("the request that shuts the port: %s, %d events", r.ends(), len(r.events))
 		}
@@ -500,9 +492,7 @@ func TestPortFaults(t *testing.T) {
 				t.Errorf("while it is shut: %v, %v; want connection refused", conn, err)
 			}
 		}
-		if got := get(); got != "200 close=true" {
-			t.Errorf("on an open connection: %s", got)
-		}
+		assert.Equal(t, get(), "200 close=true", "on an open connection")
 		reopen()
 		if r := ask(t, mustDial(t, dial), "/v1/completions", ""); r.ends() != "whole" {
 			t.Errorf("afterwards: %s", r.ends())

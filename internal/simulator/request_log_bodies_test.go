@@ -110,8 +110,6 @@ func TestLoggedAnswers(t *testing.T) {
 				t.Errorf("line %d: nothing cached of a prompt that was read before", i)
 			}
 		}
-		if len(all) != len(texts) {
-			t.Errorf("%d lines, want %d", len(all), len(texts))
-		}
+		assert.Equal(t, len(all), len(texts), "lines")
 	}
 }

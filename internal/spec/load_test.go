@@ -34,9 +34,7 @@ func TestShape(t *testing.T) {
 			t.Errorf("%s: %v", args, err)
 		}
 		s := o.Load.Shape()
-		if got := fmt.Sprintf("%T %s", s, s.Describe(7, metrics.RequestsPerSecond)); got != want {
-			t.Errorf("%s: %s, want %s", args, got, want)
-		}
+		assert.Equal(t, fmt.Sprintf("%T %s", s, s.Describe(7, metrics.RequestsPerSecond)), want, "%s", args)
 	}
 }
 

@@ -72,9 +72,7 @@ func TestInferenceX(t *testing.T) {
 	for flag, want := range map[string]string{"random-isl-dist": "uniform min=6553 max=8192", "request-rate": "inf",
 		"random-osl-dist": "uniform min=819 max=1024", "ignore-eos": "true",
 		"percentile-metrics": "ttft,tpot,itl,e2el"} {
-		if got := f.Lookup(flag).Value.String(); got != want {
-			t.Errorf("--%s %s, want %s", flag, got, want)
-		}
+		assert.Equal(t, f.Lookup(flag).Value.String(), want, "--%s", flag)
 	}
 	runs, err := o.Runs()
 	if err != nil || len(runs) != 6 {
@@ -160,8 +158,6 @@ func TestPublishedPresetsChanged(t *testing.T) {
 		}
 		p := plansOf(t, asked(t, args))[0]
 		got := strings.ReplaceAll(strings.Join(slices.Sorted(slices.Values(p.Preset.Changed)), " "), " changed", "")
-		if got != want {
-			t.Errorf("%s: changed %q, want %q", args, got, want)
-		}
+		assert.Equal(t, got, want, "%s: changed", args)
 	}
 }

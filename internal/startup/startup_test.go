@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,9 +47,7 @@ func TestPhases(t *testing.T) {
 			{"graph_capture", 7 * time.Second, 6 * time.Second}, {"engine", 20500 * time.Millisecond, 7 * time.Second},
 			{"http", 0, 8 * time.Second},
 		}
-		if !slices.Equal(phases, want) {
-			t.Errorf("phases %v, want %v", phases, want)
-		}
+		assert.EqualAll(t, phases, want, "phases")
 		if want := (Compilation{true, 11 * time.Second, 1250 * time.Millisecond, 9750 * time.Millisecond}); compiled !=
 			want {
 			t.Errorf("compilation %v, want %v", compiled, want)

@@ -37,9 +37,7 @@ func TestRecord(t *testing.T) {
 	if err != nil || string(back.JSON()) != want {
 		t.Errorf("%s, %v", back.JSON(), err)
 	}
-	if why := back.matches(c, 2, "id"); why != "" {
-		t.Errorf("refused: %s", why)
-	}
+	assert.Equal(t, back.matches(c, 2, "id"), "", "refused")
 	other := c
 	other.Bench = item(t, `{"_benchmark_name": "b", "request_rate": 6}`)
 	for _, why := range []string{back.matches(c, 1, "id"), back.matches(c, 2, "other"), back.matches(other, 2, "id"),
@@ -84,9 +82,7 @@ func TestItemSecrets(t *testing.T) {
 				t.Errorf("shown or saved: %s", text)
 			}
 		}
-		if why := done.matches(c, 0, "id"); why != "" {
-			t.Errorf("not recognized: %s", why)
-		}
+		assert.Equal(t, done.matches(c, 0, "id"), "", "not recognized")
 		old := Record{done.With("header", `"A=canary"`).With("base_url", `"http://u:canary@x"`)}
 		if why := old.matches(c, 0, "id"); why == "" || strings.Contains(why, "canary") {
 			t.Errorf("a record of before: %s", why)

@@ -130,9 +130,7 @@ func TestSweep(t *testing.T) {
 		want := []string{"start a", "run " + a1 + " 0", "run " + a1 + " 1", "run " + a2 + " 0", "run " + a2 + " 1",
 			"stop a",
 			"start b", "run " + b1 + " 0", "run " + b1 + " 1", "run " + b2 + " 0", "run " + b2 + " 1", "stop b"}
-		if !slices.Equal(s.log, want) {
-			t.Errorf("%q", s.log)
-		}
+		assert.EqualAll(t, s.log, want, "log")
 		before := tree(t, dir)
 		s.log = nil
 		if out, _, err := sweepOnce(t, s.options(t, dir)); err != nil || out.Found != 8 || s.log != nil {
@@ -426,9 +424,7 @@ func TestSkipRepeats(t *testing.T) {
 		if said, want := <-words, "no run begins after this one"; err != nil || said != want {
 			t.Errorf("%v, said %q, want %q", err, said, want)
 		}
-		if want := "1 run measured, 2 skipped"; out.String() != want {
-			t.Errorf("%q, want %q", out.String(), want)
-		}
+		assert.Equal(t, out.String(), "1 run measured, 2 skipped", "String")
 	})
 }
 
@@ -451,9 +447,7 @@ func TestWorkload(t *testing.T) {
 		for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
 			loads = append(loads, line[strings.LastIndex(line, ",")+1:])
 		}
-		if !slices.Equal(loads, []string{"1", "6", "10", "15", "100"}) {
-			t.Errorf("%q of %s", loads, table)
-		}
+		assert.EqualAll(t, loads, []string{"1", "6", "10", "15", "100"}, "of %s", table)
 		if !strings.Contains(text, "Serial inference: max_concurrency=1\n") ||
 			!strings.Contains(text, "Exploring: max_concurrency=10\n") {
 			t.Errorf("%s", text)

@@ -48,9 +48,7 @@ func TestRest(t *testing.T) {
 			}
 			p.arrived(gap, age)
 		}
-		if got := p.decide(c.reads); got != c.want {
-			t.Errorf("%s: rests %v", c.name, got)
-		}
+		assert.Equal(t, p.decide(c.reads), c.want, "%s: rests", c.name)
 		if !p.since.After(time.Now().Add(-restWindow)) || p.seen != 0 || p.quick.Load() != 0 || p.young.Load() != 0 {
 			t.Errorf("%s: the counts go on: %v", c.name, p.seen)
 		}
@@ -85,9 +83,7 @@ func TestRestingPoller(t *testing.T) {
 					t.Error("data without a stamp")
 				}
 			}
-			if got != 4*chunks {
-				t.Errorf("%d bytes", got)
-			}
+			assert.Equal(t, got, 4*chunks, "bytes")
 		})
 	}
 	all.Wait()

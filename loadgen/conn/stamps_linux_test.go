@@ -115,9 +115,7 @@ func TestClockStepOnConnection(t *testing.T) {
 		after := conn.clock.Now()
 		time.Sleep(5 * time.Millisecond)
 		assert.Must(conn.Read(make([]byte, 8)))(t)
-		if stamped := conn.delay != metrics.Never; stamped != want {
-			t.Errorf("stamped by the kernel: %v, want %v", stamped, want)
-		}
+		assert.Equal(t, conn.delay != metrics.Never, want, "stamped by the kernel")
 		if !want && conn.read < after ||
 			want && (conn.read < before-5*time.Microsecond || conn.read > after+5*time.Millisecond) {
 			t.Errorf("sent at %s to %s, came at %s", before, after, conn.read)
@@ -177,9 +175,7 @@ func TestStampIn(t *testing.T) {
 		{"length of nothing", make([]byte, 64), noStamp},
 		{"length beyond the end", append([]byte{255, 255, 255, 255, 255, 255, 255, 255}, stamp[8:]...), noStamp},
 	} {
-		if got := stampIn(c.control); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
+		assert.Equal(t, stampIn(c.control), c.want, "%s", c.name)
 	}
 }
 

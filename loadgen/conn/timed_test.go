@@ -241,9 +241,7 @@ func TestStampedReadsAllocateNothing(t *testing.T) {
 				t.Fatalf("%s stamps: %d bytes, %v", kind, n, err)
 			}
 		}
-		if a := testing.AllocsPerRun(1000, one); a != 0 {
-			t.Errorf("%s stamps: %v allocations in a read", kind, a)
-		}
+		assert.Equal(t, testing.AllocsPerRun(1000, one), 0, "%s stamps allocations in a read", kind)
 	}
 }
 

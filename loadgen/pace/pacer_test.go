@@ -126,9 +126,7 @@ func TestSpinning(t *testing.T) {
 	for _, d := range []time.Duration{-1, time.Hour, 2 * time.Millisecond} {
 		slept = 0
 		s.sleep(d)
-		if want := max(d-s.ahead, -1); slept != want {
-			t.Errorf("%s away it sleeps for %s, want %s", d, slept, want)
-		}
+		assert.Equal(t, slept, max(d-s.ahead, -1), "%s away it sleeps for", d)
 	}
 	slept = 0
 	began := time.Now()

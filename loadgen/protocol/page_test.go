@@ -35,9 +35,7 @@ func TestBackendsOnThePage(t *testing.T) {
 				end = "`" + traits.Member + "`"
 			}
 			for i, want := range map[int]string{2: "`" + traits.Path + "`", 4: traits.Chunk, 5: end} {
-				if got := strings.TrimSpace(cells[i]); got != want {
-					t.Errorf("%s: the page says %q, want %q", name[1], got, want)
-				}
+				assert.Equal(t, strings.TrimSpace(cells[i]), want, "%s: the page says", name[1])
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -82,9 +83,7 @@ func TestShapes(t *testing.T) {
 		if a.Requests != c.sent || a.Limit != c.limit || a.ClosedLoop != c.closed || a.Limit > 0 && a.Until != c.end {
 			t.Errorf("%T: arrivals %+v, want %+v", s, a, c)
 		}
-		if got := s.Peak(a.Requests); got != c.peak {
-			t.Errorf("%T: asks for %+v, want %+v", s, got, c.peak)
-		}
+		assert.Equal(t, s.Peak(a.Requests), c.peak, "%T: asks for", s)
 		var p metrics.Plan
 		Enter(&p, s, rows, a.Requests)
 		_, search := s.(Search)

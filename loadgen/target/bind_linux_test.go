@@ -33,9 +33,7 @@ func TestBind(t *testing.T) {
 	} {
 		seen, o.Bind = nil, from
 		g := made(t, o)
-		if g.Sources() != 2 {
-			t.Errorf("%d sources", g.Sources())
-		}
+		assert.Equal(t, g.Sources(), 2, "sources")
 		client := g.Client()
 		for range 3 {
 			r, err := client.Get(g.URL("/"))
@@ -43,9 +41,7 @@ func TestBind(t *testing.T) {
 			_ = r.Body.Close()
 			client.CloseIdleConnections()
 		}
-		if want := []string{"127.0.0.2", "127.0.0.3", "127.0.0.2"}; !slices.Equal(seen, want) {
-			t.Errorf("%s: from %v, want %v", name, seen, want)
-		}
+		assert.EqualAll(t, seen, []string{"127.0.0.2", "127.0.0.3", "127.0.0.2"}, "%s: from", name)
 	}
 	var hosts []string
 	g := made(t, Options{BaseURL: s.URL, Bind: from})

@@ -172,9 +172,7 @@ func TestTLS(t *testing.T) {
 		raw, err := g.Dial(context.Background())
 		assert.Fine(t, err)
 		c, err := g.Secure(context.Background(), raw)
-		if insecure != (err == nil) {
-			t.Errorf("insecure %v: %v", insecure, err)
-		}
+		assert.Equal(t, insecure, err == nil, "insecure: %v", err)
 		if err == nil {
 			_ = c.Close()
 		} else if !strings.Contains(err.Error(), "TLS handshake") {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // A token is replaced before it expires, and at once after a refusal, but for refusals not more often than every ten
@@ -34,9 +36,7 @@ func TestToken(t *testing.T) {
 			token.Value()
 			time.Sleep(3 * time.Second) // what it began is over
 			synctest.Wait()
-			if got := token.Value(); got != want {
-				t.Errorf("at %v: %q, want %q", time.Now(), got, want)
-			}
+			assert.Equal(t, token.Value(), want, "at %v", time.Now())
 		}
 		if token.Value() != "" {
 			t.Error("a value before the first token")
@@ -158,9 +158,7 @@ func TestTokenTrouble(t *testing.T) {
 		refuse()
 		from := time.Now()
 		token.Stop(time.Second)
-		if took := time.Since(from); took != time.Second {
-			t.Errorf("Stop took %s", took)
-		}
+		assert.Equal(t, time.Since(from), time.Second, "Stop took")
 		if got := strings.Join(told, ", "); got != "no network, log in" {
 			t.Error(got)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -59,9 +60,7 @@ func TestFactsHaveOneOrder(t *testing.T) {
 				t.Errorf("heard %v at %v, another sink %v", h.words, h.times, sinks[0].words)
 			}
 		}
-		if got := len(slices.Compact(slices.Sorted(slices.Values(sinks[0].words)))); got != tellers*each {
-			t.Errorf("%d facts, want %d", got, tellers*each)
-		}
+		assert.Equal(t, len(slices.Compact(slices.Sorted(slices.Values(sinks[0].words)))), tellers*each, "facts")
 	})
 }
 
@@ -83,9 +82,7 @@ func TestKindsOfASink(t *testing.T) {
 		for k := range kinds {
 			s.Take(&Event{Kind: k, Value: "plan"})
 		}
-		if got := strings.Join(h.words, " "); got != c.want {
-			t.Errorf("%s: heard %q, want %q", c.name, got, c.want)
-		}
+		assert.Equal(t, strings.Join(h.words, " "), c.want, "%s: heard", c.name)
 	}
 }
 
@@ -174,9 +171,7 @@ func TestFollowed(t *testing.T) {
 		}
 		all := Followed(events(strings.Fields(c.events)...), facts...)
 		for range 2 { // events can be ranged over again
-			if got := strings.Join(told(all, c.most), " "); got != c.want {
-				t.Errorf("%s: %q, want %q", c.name, got, c.want)
-			}
+			assert.Equal(t, strings.Join(told(all, c.most), " "), c.want, "%s", c.name)
 		}
 	}
 }

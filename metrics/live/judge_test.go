@@ -81,9 +81,7 @@ func TestLateSamples(t *testing.T) {
 			t.Errorf("at %g: %s", l.Offered, l.Why)
 		}
 	}
-	if n := len(rec.SnapshotAt(10 * second).Levels); n != 2 {
-		t.Errorf("%d levels", n)
-	}
+	assert.Equal(t, len(rec.SnapshotAt(10*second).Levels), 2, "levels")
 }
 
 // Objectives that were set during the run judge all of it, in totals, windows and report, but no gate.

@@ -2,13 +2,13 @@ package live
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -33,9 +33,7 @@ func TestMarks(t *testing.T) {
 	for i := range 2 * marksKept {
 		rec.fact(0, metrics.LogEntry{At: time.Duration(i), Mark: "x"})
 	}
-	if n := len(rec.Snapshot().Marks); n != marksKept {
-		t.Errorf("%d marks, want %d", n, marksKept)
-	}
+	assert.Equal(t, len(rec.Snapshot().Marks), marksKept, "marks")
 }
 
 // A kind of failure is one line of the log, with its count, and takes nothing else with it.
@@ -63,9 +61,7 @@ func TestLogUnderAFlood(t *testing.T) {
 	}
 	want := []string{"0s connect: connection refused 1500", "0s HTTP 429: limit of 0 tokens for id-0 1500",
 		"700ms the disk is full 0"}
-	if !slices.Equal(got, want) {
-		t.Errorf("log %q, want %q", got, want)
-	}
+	assert.EqualAll(t, got, want, "log")
 	early := rec.Snapshot()
 	for i := range 2 * logKept {
 		rec.fact(0, metrics.LogEntry{At: time.Duration(i), Text: "noise"})

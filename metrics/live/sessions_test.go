@@ -138,9 +138,7 @@ func TestThinking(t *testing.T) {
 
 // Requests without class and conversation take no more memory than before there were any.
 func TestGroupsCostNothing(t *testing.T) {
-	if size := unsafe.Sizeof(requestSummary{}); size != 48+unsafe.Sizeof(metrics.OtherObjectives{}) {
-		t.Errorf("%d bytes a request", size)
-	}
+	assert.Equal(t, unsafe.Sizeof(requestSummary{}), 48+unsafe.Sizeof(metrics.OtherObjectives{}), "bytes a request")
 	var s sessions
 	p := &metrics.Plan{}
 	q := eventtest.Simple(1, 0, ms, ms, 2)

@@ -108,9 +108,7 @@ func TestLateEnds(t *testing.T) {
 	if diff := cmp.Diff(once.Minutes, often.Minutes, same); diff != "" {
 		t.Errorf("minutes (-once +often):\n%s", diff)
 	}
-	if n := often.Windows[0].Histograms[metrics.TTFT].Count(); n != 0 {
-		t.Errorf("%d samples of a request that failed", n)
-	}
+	assert.Equal(t, often.Windows[0].Histograms[metrics.TTFT].Count(), 0, "samples of a request that failed")
 	if !slices.Equal(counts(), counted) {
 		t.Error("an old snapshot has changed")
 	}

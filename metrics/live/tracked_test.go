@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -64,9 +65,7 @@ func TestMissedInFlight(t *testing.T) {
 	see := func(at time.Duration, all, ttft, e2el int) {
 		t.Helper()
 		want := metrics.MissCount{Any: all, Of: metrics.MetObjectives{metrics.TTFT: ttft, metrics.E2EL: e2el}}
-		if got := rec.SnapshotAt(at).Missed; got != want {
-			t.Errorf("at %s: %+v, want %+v", at, got, want)
-		}
+		assert.Equal(t, rec.SnapshotAt(at).Missed, want, "at %s", at)
 	}
 	warming := begun(rec, 0, 900*ms)
 	warming.sent(900 * ms)
@@ -117,9 +116,7 @@ func TestRowsOfARequest(t *testing.T) {
 		if s := rec.Snapshot(); s.Held != held || s.Waiting != waiting || s.Running != running {
 			t.Errorf("%s: %d held, %d waiting, %d running", when, s.Held, s.Waiting, s.Running)
 		}
-		if row != want {
-			t.Errorf("%s: %+v, want %+v", when, row, want)
-		}
+		assert.Equal(t, row, want, "%s", when)
 		if open == nil || open.RequestRow != want {
 			t.Errorf("%s: opened %+v", when, open)
 			return &metrics.RequestDetail{}
@@ -253,9 +250,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 			rec.Take(&event.Event{Kind: event.Done, Request: k.q})
 		}
 	}
-	if rec.tracks.slots != 0 {
-		t.Errorf("%d slots are taken", rec.tracks.slots)
-	}
+	assert.Equal(t, rec.tracks.slots, 0, "slots are taken")
 	rec.tracks.slots = slotsMost
 	late[3].due(0)
 	late[3].sent(0)

@@ -117,9 +117,7 @@ func TestFactsReachTheReport(t *testing.T) {
 		}
 		n++
 	}
-	if n != len(qs) {
-		t.Errorf("%d requests, want %d", n, len(qs))
-	}
+	assert.Equal(t, n, len(qs), "requests")
 }
 
 // The last recount of an answer's tokens counts, at any place among the events.

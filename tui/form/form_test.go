@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
 )
@@ -106,9 +107,7 @@ func TestForm(t *testing.T) {
 	} {
 		m := testForm(t)
 		typed(m, c.keys...)
-		if line(m) != c.want {
-			t.Errorf("%s: %q, want %q", c.name, line(m), c.want)
-		}
+		assert.Equal(t, line(m), c.want, "%s", c.name)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -81,9 +82,7 @@ func TestListFilter(t *testing.T) {
 			t.Errorf("%+v (-want +got):\n%s", c.l, diff)
 		}
 	}
-	if n := len(indices(&s, List{Filter: "running"})); n != 14 {
-		t.Errorf("%d running", n)
-	}
+	assert.Equal(t, len(indices(&s, List{Filter: "running"})), 14, "running")
 }
 
 // The chosen request stays chosen, and on its line of the screen, while others come and go.
@@ -103,9 +102,7 @@ func TestListKeepsChoice(t *testing.T) {
 		at := l.place(&s, rows)
 		return at, at - l.top(len(rows), listHeight(page, false), at)
 	}
-	if l.Inspect() != (metrics.Inspection{Rows: true}) {
-		t.Errorf("looks for %+v", l.Inspect())
-	}
+	assert.Equal(t, l.Inspect(), metrics.Inspection{Rows: true}, "looks for")
 	do(Down, Down, Down)
 	if l.Picked != 4357+1 {
 		t.Fatalf("chose %d", l.Picked-1)
@@ -192,9 +189,7 @@ func TestListScrollsText(t *testing.T) {
 		t.Errorf("the beginning:\n%s", got)
 	}
 	do(PageDown)
-	if l.Scroll != max(0, lines-2*high) {
-		t.Errorf("a page down: %d", l.Scroll)
-	}
+	assert.Equal(t, l.Scroll, max(0, lines-2*high), "a page down")
 	do(End)
 	v.List = l
 	if got := requestPanel.inView(v, 80, 20); l.Scroll != 0 || !strings.Contains(got, "the wind turned.") {

@@ -2,13 +2,13 @@ package panels
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/chart"
 	"benchtop/tui/screen"
@@ -76,9 +76,7 @@ func TestSLORows(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-	if got := sloLines(&s); got != 7 {
-		t.Errorf("%d lines, want 7", got)
-	}
+	assert.Equal(t, sloLines(&s), 7, "lines")
 	s.Report = &metrics.Report{Gates: []metrics.GateResult{{Gate: plan.Gates[3], Missed: true}}}
 	if got := lines((&View{Snapshot: &s}).sloRows()); got[len(got)-1] != "p99_ttft_ms > 500 – FAILED" {
 		t.Errorf("at the end: %q", got)
@@ -153,13 +151,9 @@ func TestPercent(t *testing.T) {
 		0: "0.0%", 0.0004: "<0.1%", 0.29: "29.0%", 0.8999: "89.9%", 0.931: "93.1%", 0.9999: "99.9%", 1: "100.0%",
 		math.Inf(1): "999.0%",
 	} {
-		if got := percent(in); got != want {
-			t.Errorf("%g: %s, want %s", in, got, want)
-		}
+		assert.Equal(t, percent(in), want, "%g", in)
 	}
-	if got := percent(math.NaN()); got != "0.0%" {
-		t.Errorf("NaN: %s", got)
-	}
+	assert.Equal(t, percent(math.NaN()), "0.0%", "NaN")
 }
 
 func TestLimits(t *testing.T) {
@@ -177,9 +171,7 @@ func TestLimits(t *testing.T) {
 		"itl":  {{Name: "mean gate 45ms", At: 45 * time.Millisecond}},
 		"e2el": nil,
 	} {
-		if got := (&View{Snapshot: &metrics.Snapshot{Plan: plan}}).limits(metric); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", metric, got, want)
-		}
+		assert.EqualAll(t, (&View{Snapshot: &metrics.Snapshot{Plan: plan}}).limits(metric), want, "%s", metric)
 	}
 	if (&View{Snapshot: &metrics.Snapshot{}}).limits("ttft") != nil {
 		t.Error("limits without a plan")

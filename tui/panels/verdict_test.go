@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -65,9 +66,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		s := &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: c.state,
 			Totals: metrics.Counts{Failed: c.failed, Completed: 95}}
-		if got := verdictOf(s, c.w, 1, false); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		assert.Equal(t, verdictOf(s, c.w, 1, false), c.want, "%s", c.name)
 	}
 }
 
@@ -83,14 +82,10 @@ func TestVerdictOfASearch(t *testing.T) {
 		75:  "8 req/s passed, 10.4 failed; testing 9.1, ~40s │ tested 6.2 ✓ 8 ✓ 10.4 ✗",
 		50:  "8 req/s passed, 10.4 failed; testing 9.1, ~40s",
 	} {
-		if got := verdictOf(s, w, 1, false); got != want {
-			t.Errorf("%d columns: %q, want %q", w, got, want)
-		}
+		assert.Equal(t, verdictOf(s, w, 1, false), want, "%d columns", w)
 	}
 	s.Search.Phase = metrics.SearchDone
-	if got := verdictOf(s, 100, 1, false); got != "within SLO: 8 req/s proven" {
-		t.Errorf("over: %q", got)
-	}
+	assert.Equal(t, verdictOf(s, 100, 1, false), "within SLO: 8 req/s proven", "over")
 }
 
 // A server that does not answer has the line for itself; once the run is over, a row of the card.

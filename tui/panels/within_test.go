@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 )
@@ -39,9 +40,7 @@ func TestVerdictNamesTheLoadThatMissed(t *testing.T) {
 		Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{None: true, HeldLevel: -1}, LowestTried: 8}}
 	for w, want := range map[int]string{120: "no load within SLO: 8 req/s missed (97 %)",
 		40: "none in SLO: 8 req/s missed (97 %)"} {
-		if got := verdictOf(s, w, 1, false); got != want {
-			t.Errorf("%d columns: %q, want %q", w, got, want)
-		}
+		assert.Equal(t, verdictOf(s, w, 1, false), want, "%d columns", w)
 	}
 	table := stageTableText(s, 100)
 	for _, want := range []string{"90.0% !  97 %", "100.0% ?  3 requests have not ended",
@@ -93,9 +92,7 @@ func TestTiersOnScreen(t *testing.T) {
 			"no saturation up to 40 req/s",
 		100: "gold 20 req/s (97 %) │ silver 39.8 req/s (90 %) │ bronze 20 req/s missed",
 	} {
-		if got := verdictOf(s, w, 1, false); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, verdictOf(s, w, 1, false), want, "verdictOf")
 	}
 	table := stageTableText(s, 120)
 	lines := strings.Split(table, "\n")

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // emulator is a screen that understands what a painter writes, and fails for anything else.
@@ -138,9 +140,7 @@ func TestPaintIsShort(t *testing.T) {
 		var from, to frame
 		from.read(c.from, 12, 0)
 		to.read(c.to, 12, 0)
-		if got := string(paint(nil, &from, &to)); got != c.want {
-			t.Errorf("%q to %q: %q, want %q", c.from, c.to, got, c.want)
-		}
+		assert.Equal(t, string(paint(nil, &from, &to)), c.want, "%q to %q", c.from, c.to)
 	}
 }
 
@@ -155,9 +155,7 @@ func TestFrameIsCutToTheScreen(t *testing.T) {
 			got.WriteByte('\n')
 		}
 	}
-	if want := "abcde\n漢漢 \nx    \n"; got.String() != want {
-		t.Errorf("%q, want %q", got.String(), want)
-	}
+	assert.Equal(t, got.String(), "abcde\n漢漢 \nx    \n", "String")
 }
 
 // FuzzFrame: no view panics, and none is painted beyond the screen.

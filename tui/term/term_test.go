@@ -49,9 +49,7 @@ func TestLimiter(t *testing.T) {
 func TestBandwidth(t *testing.T) {
 	for _, c := range [][3]int{{80, 24, 20_000}, {120, 40, 20_000}, {200, 50, 50_000}, {0, 0, 20_000},
 		{148, 50, 35_000}} {
-		if got := bandwidth(c[0], c[1]); got != c[2] {
-			t.Errorf("%dx%d: %d bytes/s, want %d", c[0], c[1], got, c[2])
-		}
+		assert.Equal(t, bandwidth(c[0], c[1]), c[2], "%dx%d: bytes/s", c[0], c[1])
 	}
 }
 
@@ -73,9 +71,7 @@ func TestRecording(t *testing.T) {
 [4.500000,"r","120x40"]
 [6.000000,"o","` + "\ufffd\ufffd " + `"]
 `
-	if got := strings.ReplaceAll(b.String(), `\ufffd`, "\ufffd"); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, strings.ReplaceAll(b.String(), `\ufffd`, "\ufffd"), want, "ReplaceAll")
 }
 
 type failingWriter struct{ n int }
@@ -170,9 +166,7 @@ func TestTitle(t *testing.T) {
 	}
 	for term, want := range map[string]bool{"xterm-256color": true, "screen": true, "linux": false, "dumb": false,
 		"": false} {
-		if got := titled(func(string) string { return term }); got != want {
-			t.Errorf("TERM=%s: %t", term, got)
-		}
+		assert.Equal(t, titled(func(string) string { return term }), want, "TERM=%s", term)
 	}
 }
 
@@ -196,8 +190,6 @@ func TestPlain(t *testing.T) {
 		{map[string]string{"LC_CTYPE": "C", "LANG": "en_US.UTF-8"}, true},
 		{map[string]string{"TERM": "linux", "LANG": "en_US.UTF-8"}, true},
 	} {
-		if got := Plain(func(name string) string { return c.vars[name] }); got != c.want {
-			t.Errorf("%v: %v, want %v", c.vars, got, c.want)
-		}
+		assert.Equal(t, Plain(func(name string) string { return c.vars[name] }), c.want, "%v", c.vars)
 	}
 }

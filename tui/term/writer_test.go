@@ -93,9 +93,7 @@ func TestRecord(t *testing.T) {
 }
 
 func TestColumns(t *testing.T) {
-	if n := Columns(io.Discard); n != 0 {
-		t.Errorf("%d columns of no terminal", n)
-	}
+	assert.Equal(t, Columns(io.Discard), 0, "columns of no terminal")
 }
 
 func TestLimiterAnswersKeys(t *testing.T) {

@@ -116,9 +116,7 @@ func TestBusyLoad(t *testing.T) {
 
 func TestOnlyTakesTablesOfAWord(t *testing.T) {
 	for only, want := range map[string]string{"stamps": "stamps", "dashboard-redraw": "dashboard-redraw"} {
-		if got := names(named(tables(true), only)); got != want {
-			t.Errorf("%s: got %q, want %q", only, got, want)
-		}
+		assert.Equal(t, names(named(tables(true), only)), want, "%s", only)
 	}
 	if got := named(tables(true), dashboardTables); len(got) != len(dashboards(true)) {
 		t.Errorf("%s: %q", dashboardTables, names(got))

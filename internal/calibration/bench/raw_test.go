@@ -72,9 +72,7 @@ func TestEventScan(t *testing.T) {
 	}
 	var s eventScan
 	for i, want := range map[string]int{"": 0, "\n\n": 1, "\n\n\n\n": 2, "a\r\n\r\n": 0} {
-		if got := (&eventScan{}).feed([]byte(i)); got != want {
-			t.Errorf("%q: got %d events, want %d", i, got, want)
-		}
+		assert.Equal(t, (&eventScan{}).feed([]byte(i)), want, "%q: events", i)
 	}
 	if allocs := testing.AllocsPerRun(100, func() { s.feed([]byte("x\n\n")) }); allocs > 0 {
 		t.Errorf("%v allocations", allocs)

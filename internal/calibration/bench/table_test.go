@@ -53,9 +53,7 @@ own: it was slow in 1 of 3 rounds, such as: 400.
 3 rounds, commit abc, 2026-01-02, 8 cores of a CPU, linux/amd64, go1, nothing pinned to cores.
 `
 	here := machine{System: "linux/amd64", CPU: "a CPU", Cores: 8, Go: "go1", Commit: "abc", Date: "2026-01-02"}
-	if got := tab.markdown(m, here); got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
+	assert.Equal(t, tab.markdown(m, here), want, "got")
 }
 
 func TestTableTellsWhichRowFailed(t *testing.T) {

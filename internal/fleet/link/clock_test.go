@@ -40,9 +40,7 @@ func testClock(t *testing.T, seed uint64, name string, delay func(*rand.Rand, bo
 	if off := (o.Value - offset).Abs(); off > o.Bound {
 		t.Errorf("seed %d: offset %v, want %v within %v", seed, o.Value, offset, o.Bound)
 	}
-	if f.requests != 64 {
-		t.Errorf("%d round trips", f.requests)
-	}
+	assert.Equal(t, f.requests, 64, "round trips")
 	if name == "one way" && o.Bound != 10e6+1 {
 		t.Errorf("bound %v of round trips of 20 ms", o.Bound)
 	}

@@ -168,9 +168,7 @@ func TestCopyOfWholeLines(t *testing.T) {
 		p := newPair(t, f, f)
 		io.WriteString(&p.file, "one\ntwo\nthr")
 		time.Sleep(time.Second)
-		if got := p.copy.String(); got != "one\ntwo\n" {
-			t.Errorf("copied %q", got)
-		}
+		assert.Equal(t, p.copy.String(), "one\ntwo\n", "copied")
 		long := strings.Repeat("x", 3<<20)
 		io.WriteString(&p.file, "ee\n"+long)
 		time.Sleep(time.Second)
@@ -208,14 +206,10 @@ func TestLiveRecords(t *testing.T) {
 		synctest.Wait()
 		p.source.Live(make([]byte, 200<<10))
 		time.Sleep(time.Millisecond)
-		if n := len(p.live.String()); n != 0 {
-			t.Errorf("%d bytes came early", n)
-		}
+		assert.Equal(t, len(p.live.String()), 0, "bytes came early")
 		p.source.Live(make([]byte, 100<<10))
 		time.Sleep(time.Millisecond)
-		if n := len(p.live.String()); n != 300<<10 {
-			t.Errorf("%d bytes came", n)
-		}
+		assert.Equal(t, len(p.live.String()), 300<<10, "bytes came")
 		for range 100 {
 			p.source.Live(make([]byte, 100<<10))
 		}

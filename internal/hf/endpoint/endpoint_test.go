@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // wire is a server without a network.
@@ -44,12 +46,8 @@ func TestAsks(t *testing.T) {
 		t.Errorf("got %v, error %v", got, err)
 	}
 	want := `POST http://server/a application/json {"x":1}|GET http://server/b application/json `
-	if got := strings.Join(asked, "|"); got != want {
-		t.Errorf("asked %s, want %s", got, want)
-	}
-	if s.Base() != "http://server" {
-		t.Errorf("got base %q", s.Base())
-	}
+	assert.Equal(t, strings.Join(asked, "|"), want, "asked")
+	assert.Equal(t, s.Base(), "http://server", "got base")
 	if err := s.Post(t.Context(), "/a", json.RawMessage("{"), &posted); err == nil ||
 		!strings.Contains(err.Error(), "POST http://server/a: what is to be sent is not JSON") || len(asked) != 2 {
 		t.Errorf("got error %v after %d requests", err, len(asked))

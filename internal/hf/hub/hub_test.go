@@ -108,9 +108,7 @@ func TestFetchFromACache(t *testing.T) {
 	if got := read("a.json"); got != "of the cache" || len(s.Asked()) != 0 {
 		t.Errorf("got %s", got)
 	}
-	if got := read("gone.json"); got != "of the hub" {
-		t.Errorf("a broken link: got %s", got)
-	}
+	assert.Equal(t, read("gone.json"), "of the hub", "a broken link")
 	complains(t, errors.New(read("b.json")), filepath.Join(commit, "b.json"),
 		"/datasets/org/name has no b.json (status 404)")
 	complains(t, errors.New(read("folder")), "not a regular file")

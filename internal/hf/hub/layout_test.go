@@ -105,9 +105,7 @@ func TestLayoutChoices(t *testing.T) {
 			} else if got := strings.Join(files, " "); err != nil || got != want {
 				t.Errorf("got %s, error %v, want %s", got, err, want)
 			}
-			if got := errors.As(err, new(choiceError)); got != test.choice {
-				t.Errorf("another choice helps: got %v, want %v", got, test.choice)
-			}
+			assert.Equal(t, errors.As(err, new(choiceError)), test.choice, "another choice helps")
 		})
 	}
 }

@@ -156,9 +156,7 @@ func TestSelectFromTheHub(t *testing.T) {
 	if got := strings.Join(s.Asked(), " "); err != nil || got != listing {
 		t.Fatalf("asked for %s, error %v, want %s", got, err, listing)
 	}
-	if got := contents(t, shards); got != "zero one" {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, contents(t, shards), "zero one", "contents")
 	want := []string{"listing the files of org/name: 2", "listing the files of org/name: 4",
 		"downloading file 1 of 2, main/train-00000-of-00002.parquet of org/name from 127.0.0.1",
 		"downloading file 2 of 2, main/train-00001-of-00002.parquet of org/name from 127.0.0.1"}
@@ -172,9 +170,7 @@ func TestSelectFromTheHub(t *testing.T) {
 	if data, _ := os.ReadFile(path); err != nil || string(data) != "RIFF" {
 		t.Errorf("got %q, error %v", data, err)
 	}
-	if got := strings.Join(s.Asked(), " "); got != "org/name/resolve/"+commit+"/sound/1%20%C3%A9.wav" {
-		t.Errorf("asked for %s", got)
-	}
+	assert.Equal(t, strings.Join(s.Asked(), " "), "org/name/resolve/"+commit+"/sound/1%20%C3%A9.wav", "asked for")
 	if _, err := h.Beside(t.Context(), selection, "none.wav"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got error %v", err)
 	}
@@ -208,9 +204,7 @@ func TestSelectFromACache(t *testing.T) {
 	selects(t, ofHub(s, home, nil), Selection{Path: "org/name"}, "zero one")
 	want := fmt.Sprintf(
 		"org/name/revision/main org/name/tree/%s org/name/resolve/%[1]s/data/train-00001-of-00002.parquet", commit)
-	if got := strings.Join(s.Asked(), " "); got != want {
-		t.Errorf("asked for %s, want %s", got, want)
-	}
+	assert.Equal(t, strings.Join(s.Asked(), " "), want, "asked for")
 	_, err := ofHub(s, hubtest.Plant(t, files), nil, "HF_HUB_OFFLINE", "1").Select(t.Context(),
 		Selection{Path: "org/name"})
 	complains(t, err, "only 1 of the 2 files data/train-*-of-00002.parquet are there", "HF_HUB_OFFLINE is set")

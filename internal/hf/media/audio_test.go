@@ -19,9 +19,7 @@ func TestAudioType(t *testing.T) {
 		"x.flac": "audio/flac", "x.oga": "audio/ogg", "x.m4a": "audio/mp4", "x.xyz": "application/octet-stream",
 		"wav": "application/octet-stream",
 	} {
-		if got := AudioType(name); got != want {
-			t.Errorf("AudioType(%q) = %q, want %q", name, got, want)
-		}
+		assert.Equal(t, AudioType(name), want, "AudioType(%q)", name)
 	}
 }
 

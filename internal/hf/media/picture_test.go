@@ -116,9 +116,7 @@ func TestImagePart(t *testing.T) {
 			off(g, want.G) || off(b, want.B) {
 			t.Errorf("%s: colour %d %d %d, want %v", name, r>>8, g>>8, b>>8, want)
 		}
-		if chroma := picture.(*image.YCbCr).SubsampleRatio; chroma != image.YCbCrSubsampleRatio420 {
-			t.Errorf("%s: chroma %v", name, chroma)
-		}
+		assert.Equal(t, picture.(*image.YCbCr).SubsampleRatio, image.YCbCrSubsampleRatio420, "%s: chroma", name)
 	}
 }
 

@@ -18,9 +18,7 @@ func TestAddedTokensBesideGaps(t *testing.T) {
 	if ids, err := l.Encode("n1un2x"); err != nil || !slices.Equal(ids, []int{3, 7, 4, 1}) {
 		t.Errorf("got ids %v, error %v, want 3, 7, 4, 1", ids, err)
 	}
-	if want := []int{0, 1, 3, 4, 7}; !slices.Equal(l.IDs(), want) {
-		t.Errorf("got all ids %v, want %v", l.IDs(), want)
-	}
+	assert.EqualAll(t, l.IDs(), []int{0, 1, 3, 4, 7}, "got all ids")
 }
 
 func TestAddedTokensOfOneID(t *testing.T) {

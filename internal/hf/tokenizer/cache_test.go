@@ -74,9 +74,7 @@ func TestBegins(t *testing.T) {
 	end := 0
 	for i, id := range small {
 		end += len(l.vocab.texts[id])
-		if got := l.bpe.begins(word[:end], small); !slices.Equal(got, small[:i+1]) {
-			t.Errorf("up to byte %d: got %v, want %v", end, got, small[:i+1])
-		}
+		assert.EqualAll(t, l.bpe.begins(word[:end], small), small[:i+1], "up to byte %d", end)
 		if got := l.bpe.begins(word[:end-1], small); got != nil && len(l.vocab.texts[id]) > 1 {
 			t.Errorf("up to byte %d, within a token: got %v, want none", end-1, got)
 		}

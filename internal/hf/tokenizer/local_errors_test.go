@@ -155,9 +155,7 @@ func TestBrokenText(t *testing.T) {
 		{"\xc3", "\ufffd"},
 	}
 	for _, test := range tests {
-		if got := validText(test.text); got != test.want {
-			t.Errorf("%q: got %q, want %q", test.text, got, test.want)
-		}
+		assert.Equal(t, validText(test.text), test.want, "%q", test.text)
 		ids := assert.Must(l.Encode(test.text))(t)
 		if text, err := l.Decode(ids); text != test.want || err != nil {
 			t.Errorf("%q: got %q, error %v through ids, want %q", test.text, text, err, test.want)
@@ -177,8 +175,6 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	got := assert.Must(CountAll(t.Context(), l, texts))(t)
 	for i := range got {
-		if got[i] != want[i] {
-			t.Errorf("text %d: got %d tokens, want %d", i, got[i], want[i])
-		}
+		assert.Equal(t, got[i], want[i], "text %d: tokens", i)
 	}
 }

@@ -125,9 +125,7 @@ func testCase(t *testing.T, l *Local, c goldenCase) {
 	if n, err := l.Count(c.Text); err != nil || n != len(special) {
 		t.Errorf("%q: got %d tokens, error %v, want %d", c.Text, n, err, len(special))
 	}
-	if n := len(special) - len(c.IDs); l.SpecialTokensToAdd() != n {
-		t.Errorf("%q: got %d special tokens to add, want %d", c.Text, l.SpecialTokensToAdd(), n)
-	}
+	assert.Equal(t, l.SpecialTokensToAdd(), len(special)-len(c.IDs), "%q: special tokens to add", c.Text)
 	if text, err := l.Decode(special); err != nil || text != decoded {
 		t.Errorf("%v: got text %q, error %v, want %q", special, text, err, decoded)
 	}

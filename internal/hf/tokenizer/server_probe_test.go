@@ -142,9 +142,7 @@ func TestProbeServer(t *testing.T) {
 			if diff := cmp.Diff(test.asked, h.asked); diff != "" {
 				t.Error(diff)
 			}
-			if s.form != h.form {
-				t.Errorf("got form %v, want %v", s.form, h.form)
-			}
+			assert.Equal(t, s.form, h.form, "got form")
 			if n, err := s.Count("ab"); n != 3 || err != nil {
 				t.Errorf("got count %d, error %v", n, err)
 			}
@@ -203,9 +201,7 @@ func TestProbeServerFindsNone(t *testing.T) {
 			}))
 			_, err := ProbeServer(t.Context(), server.Client(), server.URL, "a", "b")
 			complains(t, err, append(test.want, server.URL)...)
-			if asked != test.asked {
-				t.Errorf("got %d requests, want %d", asked, test.asked)
-			}
+			assert.Equal(t, asked, test.asked, "requests")
 			if strings.Count(err.Error(), advice) > 1 {
 				t.Errorf("the advice comes more than once: %v", err)
 			}
@@ -278,9 +274,7 @@ func TestVocabSize(t *testing.T) {
 			server := serve(t, test.h)
 			s := NewServer(server.Client(), server.URL, test.model)
 			s.form = test.form
-			if got := s.VocabSize(t.Context()); got != test.want {
-				t.Errorf("got %d ids, want %d", got, test.want)
-			}
+			assert.Equal(t, s.VocabSize(t.Context()), test.want, "ids")
 		})
 	}
 }

@@ -121,9 +121,7 @@ func TestBins(t *testing.T) {
 		{7, 5, 5}, {-1, 5, -5}, {0, 5, 0}, {5, 5, 5}, {1, 0.1, 0.9}, {0.3, 0.1, 0.2}, {12.5, 2.5, 12.5},
 		{-0.3, 0.1, -0.30000000000000004},
 	} {
-		if got := floorDivide(c.v, c.size) * c.size; got != c.want {
-			t.Errorf("%v in bins of %v: got %v, want %v", c.v, c.size, got, c.want)
-		}
+		assert.Equal(t, floorDivide(c.v, c.size)*c.size, c.want, "%v in bins of %v", c.v, c.size)
 	}
 	records, err := Bin{"n", 5}.apply(recordsOf(t, mixed))
 	if err != nil || records[1].fields["n"].text != "5.0" || records[2].fields["n"].number != 60 {
@@ -372,9 +370,7 @@ func TestParetoOfUsers(t *testing.T) {
 				got += ", " + strings.TrimSuffix(f[1], ".0")
 			}
 		}
-		if got != want {
-			t.Errorf("%q: %s, want %s", users, got, want)
-		}
+		assert.Equal(t, got, want, "%q", users)
 	}
 	if _, err := NewPareto(recordsOf(t, `[{"output_throughput": 1, "max_concurrent_requests": 3}]`),
 		ParetoOptions{}); err == nil || !strings.Contains(err.Error(),
@@ -447,9 +443,7 @@ func TestLabels(t *testing.T) {
 		"output_throughput": "output throughput (tokens/s)",
 		"mine_ms":           "mine_ms", "max_num_seqs": "max_num_seqs",
 	} {
-		if got := label(key); got != want {
-			t.Errorf("%s: got %s, want %s", key, got, want)
-		}
+		assert.Equal(t, label(key), want, "%s", key)
 	}
 }
 

@@ -38,13 +38,11 @@ func TestPyTorch(t *testing.T) {
 	for _, r := range records {
 		names = append(names, r["metric"]["name"].(string))
 	}
-	if diff := cmp.Diff([]string{
+	assert.Same(t, "names", names, []string{
 		"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "std_tpot_ms",
 		"p99_tpot_ms",
 		"median_itl_ms", "mean_itl_ms", "std_itl_ms", "p99_itl_ms",
-	}, names); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	})
 	first := records[0]
 	if diff := cmp.Diff(
 		`{"extra_info":{"args":{"model":"org/M","result_filename":"run.json","seed":0,"tensor_parallel_size":"8"},`+
@@ -107,7 +105,5 @@ func TestPyTorchArguments(t *testing.T) {
 		{"int", 3},
 	})[0]["benchmark"]["extra_info"].(map[string]any)["args"]
 	const want = `{"bool":true,"float":0.5,"inf":"inf","int":3,"long":2,"nil":null,"text":"a\"b"}`
-	if diff := cmp.Diff(want, compact(t, args)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "compact", compact(t, args), want)
 }

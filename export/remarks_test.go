@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/internal/text"
@@ -98,9 +96,7 @@ func TestRemarkOnWhatWasAsked(t *testing.T) {
 	}
 	r.Plan.Preset.Changed = []string{"--seed changed", "--max-gap missing"}
 	got := Remarks(r)
-	if !strings.Contains(got, "\nPreset p: --seed changed, --max-gap missing, so the rules of S are not kept.") {
-		t.Errorf("got %q", got)
-	}
+	assert.Has(t, got, "\nPreset p: --seed changed, --max-gap missing, so the rules of S are not kept.")
 }
 
 func TestNoRemarks(t *testing.T) {
@@ -112,9 +108,7 @@ func TestNoRemarks(t *testing.T) {
 	r.PeakOutputPerSecond, r.PeakConcurrency = r.PeakOutputTokens, r.ExactPeakConcurrency
 	assert.Equal(t, Remarks(r), "", "Remarks")
 	r.PeakConcurrency++
-	if got := Remarks(r); !strings.Contains(got, "Concurrency: at most 1 request was in flight at once.") {
-		t.Errorf("of a peak above the limit %q", got)
-	}
+	assert.Has(t, Remarks(r), "Concurrency: at most 1 request was in flight at once.")
 }
 
 // One remark names the percentiles that have too few observations, with their counts.
@@ -163,9 +157,7 @@ func TestRemarkOnSlotWait(t *testing.T) {
 			{Set: &metrics.LoadSetting{Load: metrics.Users.Of(9)}}},
 	} {
 		r.Events = events
-		if got := Remarks(r); !strings.Contains(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.Has(t, Remarks(r), want)
 	}
 }
 
@@ -237,9 +229,7 @@ Gates (the run fails if one is met):
       ok  goodput<90%  (99.1%)
   FAILED  mean_tpot_ms>50  (unknown)
 `
-	if diff := cmp.Diff(want, Remarks(r)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "Remarks", Remarks(r), want)
 	r = metrics.Report{
 		Plan: r.Plan, ScheduledRate: 10, SentRate: 9.4,
 		Statistics:  metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Max: 5}},
@@ -293,9 +283,7 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 		qs[i].FirstToken = qs[i].FirstChunk + 40*ms
 	}
 	got := Remarks(summarize(t, run, qs))
-	if want := "is 300.00 ms to\n  the chunk, as in vLLM, and 340.00 ms to the token."; !strings.Contains(got, want) {
-		t.Errorf("no %q in %s", want, got)
-	}
+	assert.Has(t, got, "is 300.00 ms to\n  the chunk, as in vLLM, and 340.00 ms to the token.")
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 30*ms
 	}
@@ -306,9 +294,7 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 		qs[i].FirstToken, qs[i].VLLMLater = qs[i].FirstChunk, 50*ms
 	}
 	got = Remarks(summarize(t, run, qs))
-	if want := "would\n  report a median TTFT of 350.00 ms, not 300.00 ms.\n"; !strings.Contains(got, want) {
-		t.Errorf("no %q in %s", want, got)
-	}
+	assert.Has(t, got, "would\n  report a median TTFT of 350.00 ms, not 300.00 ms.\n")
 	qs[0].VLLMLater, qs[1].VLLMLater, qs[2].VLLMLater = 0, 0, 1
 	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "reasoning_content") {
 		t.Errorf("the same median: %s", got)
@@ -341,21 +327,13 @@ func TestContent(t *testing.T) {
 		}
 	}
 	r := summarize(t, run, qs)
-	for _, want := range []string{"Tool calls: 6 in 3 of 3 answers; the median time to the first is 100 ms.",
+	assert.Has(t, Remarks(r), "Tool calls: 6 in 3 of 3 answers; the median time to the first is 100 ms.",
 		"Reasoning: 30 % of the output tokens, by the usage of 3 answers.",
-		"Speculative decoding: 27 % of the draft tokens accepted, by 3 answers; by answer\n" +
-			"  from 20 % (p10) to 36 % (p90)."} {
-		if !strings.Contains(Remarks(r), want) {
-			t.Errorf("no %q in %s", want, Remarks(r))
-		}
-	}
-	for _, want := range []string{`"tool_calls": {"answers": 3, "calls": 6, "first_ms": {"n": 3, "mean": 100`,
+		"Speculative decoding: 27 % of the draft tokens accepted, by 3 answers; by answer\n"+
+			"  from 20 % (p10) to 36 % (p90).")
+	assert.Has(t, resultJSON(t, r), `"tool_calls": {"answers": 3, "calls": 6, "first_ms": {"n": 3, "mean": 100`,
 		`"reasoning": {"requests": 3, "tokens": 3, "share": 0.3}`,
-		`"drafts": {"requests": 3, "tokens": 30, "accepted": 8, `} {
-		if !strings.Contains(resultJSON(t, r), want) {
-			t.Errorf("no %s in %s", want, resultJSON(t, r))
-		}
-	}
+		`"drafts": {"requests": 3, "tokens": 30, "accepted": 8, `)
 }
 
 // Refusals are successes, counted by themselves in report and result; those of the warm-up and of failures are not.
@@ -377,13 +355,8 @@ func TestRefusals(t *testing.T) {
 		!strings.Contains(Remarks(r), want) {
 		t.Errorf("%d refusals of %d, want %q in %s", r.Refusals, r.Completed, want, Remarks(r))
 	}
-	if want := "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them."; !strings.Contains(
-		Remarks(r), want) {
-		t.Errorf("no %q in %s", want, Remarks(r))
-	}
-	if want := fmt.Sprintf(`"refusals": %d`, ok); !strings.Contains(resultJSON(t, r), want) {
-		t.Errorf("no %s in the result", want)
-	}
+	assert.Has(t, Remarks(r), "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them.")
+	assert.Has(t, resultJSON(t, r), fmt.Sprintf(`"refusals": %d`, ok))
 	run.Plan.Warmup = time.Hour
 	if r := summarize(t, run, qs); r.Refusals != 0 {
 		t.Errorf("%d refusals of the warm-up", r.Refusals)
@@ -460,9 +433,7 @@ func TestSingleRemarks(t *testing.T) {
 			GPUs: &metrics.GPUReport{Absent: "no nvidia-smi",
 				CostPerMillion: metrics.TokenCost{Output: metrics.Unsaid()}}}},
 	} {
-		if diff := cmp.Diff(c.want, Remarks(c.report)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		assert.Same(t, "Remarks", Remarks(c.report), c.want)
 	}
 }
 

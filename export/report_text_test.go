@@ -72,14 +72,9 @@ func TestTextWithoutTokenizer(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.SkipTokenizer, run.Probes, run.SpecDecode = true, nil, nil
 	run.Plan.Metrics = []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}
-	if diff := cmp.Diff(skippedText, Text(summarize(t, run, qs[:3]))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "Text", Text(summarize(t, run, qs[:3])), skippedText)
 	run.Plan.SkipTokenizer, run.Plan.Tokenizer = false, ""
-	if got := Text(summarize(t, run, qs[:3])); !strings.Contains(got,
-		"Mean TTFT (ms):                          466.67    \n") {
-		t.Errorf("no tokenizer, but nobody asked to leave out tokens: TTFT is missing:\n%s", got)
-	}
+	assert.Has(t, Text(summarize(t, run, qs[:3])), "Mean TTFT (ms):                          466.67    \n")
 }
 
 func TestTextListsTenErrors(t *testing.T) {
@@ -130,10 +125,7 @@ Canvas positions evaluated:              480
 		}
 	}
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 100, DenoisingSteps: 24} // inconsistent counters
-	if got := Text(summarize(t, run, qs)); !strings.Contains(got,
-		"Denoising steps per canvas:              nan       \n") {
-		t.Errorf("got:\n%s", got)
-	}
+	assert.Has(t, Text(summarize(t, run, qs)), "Denoising steps per canvas:              nan       \n")
 }
 
 func TestTextOfDraftsWithoutPositions(t *testing.T) {

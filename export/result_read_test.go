@@ -94,9 +94,7 @@ func TestReadResultOfVLLM(t *testing.T) {
 			Percentiles: []metrics.Percentile{{P: 9.5, Value: 2}, {P: 99, Value: 20}},
 		}},
 	}
-	if diff := cmp.Diff(want, r, cmpopts.IgnoreUnexported(metrics.Report{}, metrics.Histogram{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "got", r, want, cmpopts.IgnoreUnexported(metrics.Report{}, metrics.Histogram{}))
 }
 
 func TestReadResultOfOtherFiles(t *testing.T) {

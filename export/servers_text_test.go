@@ -43,15 +43,10 @@ unix:///xxxxxxxxxxx…xxxxxxxxxxxxxxx.sock      0      1      0.00    0.00     0
 `
 	assert.Equal(t, Servers(r), want, "Servers")
 	result := resultJSON(t, r)
-	for _, part := range []string{
+	assert.Has(t, result,
 		`"url_strategy": "least-in-flight"`,
 		`{"url": "http://two:8000", "completed": 1, "failed": 1, "mean_in_flight": 0.321`,
-		`"request_throughput": 0.0, "output_throughput": 0.0, "p50_ttft_ms": null, "p99_ttft_ms": null}`,
-	} {
-		if !strings.Contains(result, part) {
-			t.Errorf("%s is not in the result: %s", part, result)
-		}
-	}
+		`"request_throughput": 0.0, "output_throughput": 0.0, "p50_ttft_ms": null, "p99_ttft_ms": null}`)
 	r.Servers = nil
 	assert.Equal(t, Servers(r), "", "one server")
 }

@@ -82,12 +82,8 @@ func TestTelemetryOfCachedTokens(t *testing.T) {
 	s := r.Server
 	s.RunningMean, s.RunningMost, s.WaitingMean, s.WaitingMost, s.KVMean, s.KVMost = no, no, no, no, no, no
 	got := telemetry(t, r)
-	for _, want := range []string{"Prefix cache hit rate (%):               34.50", "by usage of 4 of 5 (%): 75.00",
-		"too short to sample"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
+	assert.Has(t, got, "Prefix cache hit rate (%):               34.50", "by usage of 4 of 5 (%): 75.00",
+		"too short to sample")
 	if got := benchtopJSON(t, r)["server"].(map[string]any)["levels_absent"]; got != "The run was too short to sample "+
 		"the server's queue and cache" {
 		t.Errorf("levels absent: %v", got)
@@ -108,9 +104,7 @@ func TestTelemetryOfAPartOfTheRun(t *testing.T) {
 		want) {
 		t.Errorf("want %q in\n%s", want, got)
 	}
-	if got := telemetry(t, serverReport()); !strings.Contains(got, "server's clock") {
-		t.Errorf("no mean by the server's clock:\n%s", got)
-	}
+	assert.Has(t, telemetry(t, serverReport()), "server's clock")
 }
 
 // The letters fill the bar for parts of any length.
@@ -198,11 +192,7 @@ func TestSpeedOfAnswersAtOnce(t *testing.T) {
 			[]string{"Mean output speed (tok/s/user):          50.00", "of 1 of 3 answers"}},
 	} {
 		got := telemetry(t, c.r)
-		for _, w := range c.want {
-			if !strings.Contains(got, w) {
-				t.Errorf("no %q in\n%s", w, got)
-			}
-		}
+		assert.Has(t, got, c.want...)
 	}
 	if got := telemetry(t, metrics.Report{Counts: metrics.Counts{Completed: 3},
 		Speeds: metrics.Statistic{N: 3}}); strings.Contains(got, "No speed") {

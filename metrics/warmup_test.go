@@ -123,9 +123,7 @@ func TestWarmupLive(t *testing.T) {
 	failures := []FailureCount{
 		{Kind: FailedStatus, Status: 503, Count: 1, Last: 3001 * ms, Examples: []string{"still busy"}},
 	}
-	if diff := cmp.Diff(failures, s.Failures); diff != "" {
-		t.Errorf("failures (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "failures", s.Failures, failures)
 }
 
 // Of two objectives each has its own count, and a request is good if it meets both.

@@ -207,11 +207,7 @@ func TestControlIsShown(t *testing.T) {
 		m := open(c.s, 160, 40, termenv.Ascii)
 		press(m, c.keys...)
 		got := firstLines(m)
-		for _, w := range c.want {
-			if !strings.Contains(got, w) {
-				t.Errorf("no %q in\n%s", w, got)
-			}
-		}
+		assert.Has(t, got, c.want...)
 		if strings.Contains(got, c.not) {
 			t.Errorf("%q in\n%s", c.not, got)
 		}
@@ -221,9 +217,7 @@ func TestControlIsShown(t *testing.T) {
 func TestObjectivesPrompt(t *testing.T) {
 	m := open(tuitest.Judge(tuitest.Mid()), 100, 30, termenv.Ascii)
 	press(m, "o")
-	if !strings.Contains(m.View(), "ttft:500 tpot:40│") {
-		t.Errorf("not prefilled:\n%s", m.View())
-	}
+	assert.Has(t, m.View(), "ttft:500 tpot:40│")
 	press(m, "ctrl+u")
 	m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("ttft:200 itl:3"), Paste: true})
 	press(m, "enter")
@@ -379,19 +373,13 @@ func TestLogFilter(t *testing.T) {
 		m.prompt != nil {
 		t.Errorf("kept:\n%s", got)
 	}
-	if got := m.View(); !strings.Contains(got, "log 1 event · /GREW") {
-		t.Errorf("title:\n%s", got)
-	}
+	assert.Has(t, m.View(), "log 1 event · /GREW")
 	press(m, "/", "x")
-	if got := m.View(); !strings.Contains(got, "no match") {
-		t.Errorf("nothing matches:\n%s", got)
-	}
+	assert.Has(t, m.View(), "no match")
 	press(m, "esc")
 	assert.Equal(t, m.filter, "GREW", "Esc left")
 	press(m, "esc")
-	if got := m.View(); !strings.Contains(got, "GET /v1/models") {
-		t.Errorf("filter gone:\n%s", got)
-	}
+	assert.Has(t, m.View(), "GET /v1/models")
 }
 
 // Ctrl-C stops the run whatever is open; q is a letter where one types.
@@ -421,9 +409,7 @@ func TestReadOnlyLeavesAtOnce(t *testing.T) {
 	m := open(tuitest.Mid(), 100, 30, termenv.Ascii)
 	m.ReadOnly, m.Attached = true, true
 	m.show()
-	if !strings.Contains(firstLines(m), "attached, read only") {
-		t.Errorf("header: %s", firstLines(m))
-	}
+	assert.Has(t, firstLines(m), "attached, read only")
 	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.Control.(*control).drains != 0 {
 		t.Error("q did not just leave")
 	}

@@ -64,13 +64,9 @@ func TestReplayKeys(t *testing.T) {
 
 func TestReplayHeader(t *testing.T) {
 	m, _ := replayOf(tuitest.Mid(), true, 2)
-	if got := firstLines(m); !strings.Contains(got, "▶ REPLAY 2x 01:02/01:20") {
-		t.Errorf("playing:\n%s", got)
-	}
+	assert.Has(t, firstLines(m), "▶ REPLAY 2x 01:02/01:20")
 	m, _ = replayOf(tuitest.Mid(), false, 0.5)
-	if got := firstLines(m); !strings.Contains(got, "‖ REPLAY 0.5x") {
-		t.Errorf("paused:\n%s", got)
-	}
+	assert.Has(t, firstLines(m), "‖ REPLAY 0.5x")
 }
 
 func TestReplayLeavesAtOnce(t *testing.T) {

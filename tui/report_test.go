@@ -55,9 +55,7 @@ func TestReportPage(t *testing.T) {
 		t.Errorf("after G:\n%s", got)
 	}
 	press(m, "k", "pgup", "g")
-	if got := m.View(); !strings.Contains(got, "line  0") {
-		t.Errorf("after g:\n%s", got)
-	}
+	assert.Has(t, m.View(), "line  0")
 	press(m, "1", "shift+tab")
 	assert.Equal(t, m.pageNow().Name, "Report", "before the first page comes")
 }

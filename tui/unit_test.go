@@ -28,9 +28,7 @@ func TestDrawingTicks(t *testing.T) {
 	m.Update(tickMsg{})
 	assert.Equal(t, m.View(), first, "after a tick")
 	m.Update(tickMsg{})
-	if third := m.View(); !strings.Contains(third, "errors 26") {
-		t.Errorf("after two ticks:\n%s", third)
-	}
+	assert.Has(t, m.View(), "errors 26")
 }
 
 func TestFreeze(t *testing.T) {
@@ -74,9 +72,7 @@ func TestScrolledLogStandsStill(t *testing.T) {
 	}
 	m := open(s, 80, 24, termenv.Ascii)
 	press(m, "6")
-	if !strings.Contains(m.View(), "event 99") {
-		t.Errorf("the newest is not shown:\n%s", m.View())
-	}
+	assert.Has(t, m.View(), "event 99")
 	press(m, "pgup")
 	before := m.View()
 	later := s
@@ -88,13 +84,9 @@ func TestScrolledLogStandsStill(t *testing.T) {
 		t.Errorf("before:\n%s\nafter:\n%s", before, m.View())
 	}
 	press(m, "G")
-	if !strings.Contains(m.View(), "event 100") {
-		t.Errorf("after G:\n%s", m.View())
-	}
+	assert.Has(t, m.View(), "event 100")
 	press(m, "g")
-	if !strings.Contains(m.View(), "GET /v1/models") {
-		t.Errorf("after g:\n%s", m.View())
-	}
+	assert.Has(t, m.View(), "GET /v1/models")
 }
 
 // The help has the keys that do something here and now, under their titles, and no others.

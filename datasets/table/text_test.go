@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"benchtop/datasets/textfile"
 	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
@@ -84,9 +82,7 @@ func TestText(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := assert.Must(all(written(t, test.file, test.text), test.numbers, test.columns))(t)
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("want -, got +\n%s", diff)
-			}
+			assert.Same(t, "got", got, test.want)
 		})
 	}
 }

@@ -176,9 +176,7 @@ func TestPageSaysThatSegmentsAreJoined(t *testing.T) {
 	g := assert.Must(gather(all(answered(0, 0, steps(10*ms, 10*ms, 40*ms)...)), thresholds{25, 50}, 3))(t)
 	var out bytes.Buffer
 	assert.Fine(t, writeTimeline(&out, g, &metrics.Plan{}, nil))
-	if data := block(t, out.String(), dataOpen); !strings.Contains(data, `"segments":3,"joined":true,"least":0`) {
-		t.Errorf("page data %s", data)
-	}
+	assert.Has(t, block(t, out.String(), dataOpen), `"segments":3,"joined":true,"least":0`)
 	if !strings.Contains(out.String(), "There were too many segments to draw each") {
 		t.Error("the page has no words for it")
 	}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -82,7 +80,5 @@ func TestOlderJournal(t *testing.T) {
 		fact(2500, metrics.Source{Name: metrics.Accelerators, Absent: "none"}),
 		fact(9000, metrics.End{Ended: 9 * time.Second, Reason: "r", Unsent: 3}),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "got", got, want)
 }

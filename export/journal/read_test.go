@@ -257,12 +257,8 @@ func TestCompress(t *testing.T) {
 	}
 	got, seq, err := readRun(path)
 	assert.Fine(t, err)
-	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(requests, collect(t, seq), sameRequest); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "got", got, want, cmpopts.EquateNaNs())
+	assert.Same(t, "collect", collect(t, seq), requests, sameRequest)
 
 	os.WriteFile(plain, content, 0o600)
 	if _, err := Compress(plain, nil); !errors.Is(err, fs.ErrExist) {

@@ -56,12 +56,8 @@ func TestClientRoundTrip(t *testing.T) {
 	j.tell(0, want[0]) // after the end
 	run, seq, err := readRun(f.Name())
 	assert.Fine(t, err)
-	if diff := cmp.Diff(want, run.Client); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(&stamps, run.Stamps); diff != "" {
-		t.Errorf("stamps (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "Client", run.Client, want)
+	assert.Same(t, "stamps", run.Stamps, &stamps)
 	if got := collect(t, seq); len(got) != 1 || run.Damaged != 0 {
 		t.Errorf("%d requests, %d damaged lines", len(got), run.Damaged)
 	}
@@ -242,9 +238,7 @@ func TestInvalidServerFigures(t *testing.T) {
 	assert.Fine(t, err)
 	nan := metrics.Unsaid()
 	want := metrics.ServerSecond{At: time.Second, Running: nan, Waiting: nan, KVUsage: nan, Preemptions: largestCount}
-	if diff := cmp.Diff(want, e.Value, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "Value", e.Value, want, cmpopts.EquateNaNs())
 	many := metrics.GPUSecond{GPUs: make([]metrics.GPU, maxGPUs+5)}
 	many.GPUs[0].Name = strings.Repeat("é", maxNameBytes)
 	e, err = decodeLine(lineOf(many))

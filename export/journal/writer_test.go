@@ -159,23 +159,15 @@ func TestJournalRoundTrip(t *testing.T) {
 			j.facts(run)
 		}
 	}
-	if diff := cmp.Diff(qs, collect(t, j.Records()), sameRequest); diff != "" {
-		t.Errorf("while it is written (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "while it is written", collect(t, j.Records()), qs, sameRequest)
 	assert.Fine(t, j.End(run))
 	j.Done(&qs[0]) // after the end
-	if diff := cmp.Diff(qs, collect(t, j.Records()), sameRequest); diff != "" {
-		t.Errorf("closed (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "closed", collect(t, j.Records()), qs, sameRequest)
 	got, seq, err := readRun(f.Name())
 	assert.Fine(t, err)
-	if diff := cmp.Diff(run, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("run (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "run", got, run, cmpopts.EquateNaNs())
 	for range 2 {
-		if diff := cmp.Diff(qs, collect(t, seq), sameRequest); diff != "" {
-			t.Errorf("read (-want +got):\n%s", diff)
-		}
+		assert.Same(t, "read", collect(t, seq), qs, sameRequest)
 	}
 	for q := range seq { // a reader that stops early
 		assert.Equal(t, q.Index, qs[0].Index, "first request")
@@ -450,9 +442,7 @@ func TestJournalKeepsEveryFieldOfThePlan(t *testing.T) {
 	line := assert.Must(appendHeader(nil, run.Plan))(t)
 	got, _, err := decodeHeader(bytes.TrimSuffix(line, []byte("\n")))
 	assert.Fine(t, err)
-	if diff := cmp.Diff(run.Plan, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "Plan", got, run.Plan)
 }
 
 // A journal is gzipped while it is written, as long as that takes little memory, and its file has all of it either way.

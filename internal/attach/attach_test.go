@@ -260,9 +260,7 @@ func TestRefusalNamesTheRemedy(t *testing.T) {
 		{"1.1", "1.2", "benchtop 1.1, this is benchtop 1.2; attach with the program that started it"},
 		{"(devel)", "(devel)", "another build of benchtop (devel); attach with the program that started it"},
 	} {
-		if got := refusal(c.run, c.here); !strings.Contains(got, c.want) {
-			t.Errorf("got %q, want %q in it", got, c.want)
-		}
+		assert.Has(t, refusal(c.run, c.here), c.want)
 	}
 }
 

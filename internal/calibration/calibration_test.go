@@ -174,24 +174,19 @@ func TestText(t *testing.T) {
 	c.Figures.Problems = []Problem{{"open streams, 20,000", "too few files\nraise the limit"}}
 	var text strings.Builder
 	assert.Fine(t, c.Text(&text))
-	for _, want := range []string{
+	assert.Has(t, text.String(),
 		"benchtop calibrate, 2026-01-02 03:04, 61 s, quick\nlinux/amd64, Some CPU @ 2 GHz, 2 cores, GOMAXPROCS 2\n",
-		"Requests/s: closed loop of 64 users, then random arrivals; answers of one chunk\n" +
-			"      asked/s  requests/s   late p50   late p99  CPU/request\n" +
-			"  closed loop       8,000          -          -            -   maximum, in 3 rounds, 8,000 to 8,000\n" +
+		"Requests/s: closed loop of 64 users, then random arrivals; answers of one chunk\n"+
+			"      asked/s  requests/s   late p50   late p99  CPU/request\n"+
+			"  closed loop       8,000          -          -            -   maximum, in 3 rounds, 8,000 to 8,000\n"+
 			"        2,000       2,000      50 us     200 us       0.0 us   exact\n",
 		"        5,600       5,600      50 us      20 ms       0.0 us   p99 send delay 20 ms\n",
 		"can measure up to 4,000 requests/s, ",
-		"      1,000      5,000      1,000     2.0 us     9.0 us     0.00 %     0.0 us   exact, but the server sends " +
+		"      1,000      5,000      1,000     2.0 us     9.0 us     0.00 %     0.0 us   exact, but the server sends "+
 			"no more\n", "stamps off by 3,000 us (p99)\n",
 		"Not measured\n  open streams, 20,000: too few files\n    raise the limit\n",
 		"INCOMPLETE", "with nothing to send, p99 arrival delay was 5,000 us.\nCalibrate again",
-		"and 12,500 chunks/s; chunks are timed to 3,000 us (p99).\n",
-	} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, &text)
-		}
-	}
+		"and 12,500 chunks/s; chunks are timed to 3,000 us (p99).\n")
 	for line := range strings.Lines(text.String()) {
 		if len(line) > 121 && !strings.HasPrefix(line, "This machine") {
 			t.Errorf("a line of %d columns: %s", len(line), line)

@@ -216,9 +216,7 @@ func TestServer(t *testing.T) {
 			default:
 				t.Error("the server is not dead")
 			}
-			if !strings.Contains(s.said(), "hello") {
-				t.Errorf("it said %q", s.said())
-			}
+			assert.Has(t, s.said(), "hello")
 		})
 	}
 }

@@ -53,9 +53,7 @@ func TestAnalysisByHand(t *testing.T) {
 	for _, size := range a.prefixes.sizes {
 		hits = append(hits, size.tokens, size.hits)
 	}
-	if diff := cmp.Diff([]int{16, 224, 32, 192, 64, 128, 128, 0, 256, 0, 512, 0}, hits); diff != "" {
-		t.Errorf("hits by block size: -want, +got\n%s", diff)
-	}
+	assert.Same(t, "hits by block size", hits, []int{16, 224, 32, 192, 64, 128, 128, 0, 256, 0, 512, 0})
 	p := &a.prefixes
 	if some, all := p.main(0.9); p.total != 464 || p.cached != 208 || p.reused != 80 || some != 4 || all != 4 {
 		t.Errorf("%d tokens, working set %d with %v again, %d of %d prefixes", p.total, p.cached, p.reused, some, all)
@@ -106,9 +104,7 @@ func TestPrefixesOfTokenIDs(t *testing.T) {
 	for _, size := range a.prefixes.sizes {
 		got[size.tokens] = size.hits
 	}
-	if diff := cmp.Diff(map[int]int{1: 33 + 31, 16: 32 + 16, 32: 32, 64: 0, 128: 0, 256: 0, 512: 0}, got); diff != "" {
-		t.Errorf("-want, +got\n%s", diff)
-	}
+	assert.Same(t, "got", got, map[int]int{1: 33 + 31, 16: 32 + 16, 32: 32, 64: 0, 128: 0, 256: 0, 512: 0})
 	if a.unanswered != 5 || a.output.n != 0 || a.arrivals.n != 0 {
 		t.Errorf("%d answers of unknown length, %d arrivals", a.unanswered, a.arrivals.n)
 	}

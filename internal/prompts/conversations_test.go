@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -133,9 +134,7 @@ func TestConversationsAreCut(t *testing.T) {
 	}
 	want := "--max-model-len 100: 2 of 4 requests are left out, whose prompt and answer together are longer; 1 of 2 " +
 		"conversations end before a turn whose prompt and answer together are longer"
-	if notes := strings.Join(d.Notes, "\n"); !strings.Contains(notes, want) {
-		t.Errorf("got %s", notes)
-	}
+	assert.Has(t, strings.Join(d.Notes, "\n"), want)
 }
 
 // The plan of a run knows its conversations.

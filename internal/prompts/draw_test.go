@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/server"
 	"benchtop/internal/simulator"
@@ -130,9 +131,7 @@ func TestDraw(t *testing.T) {
 				!strings.Contains(notes, c.note) {
 				t.Errorf("notes %q, want %q", notes, c.note)
 			}
-			if remarks := strings.Join(drawn.Tokenizing.Remarks(), "\n"); !strings.Contains(remarks, c.remark) {
-				t.Errorf("remarks %q, want %q", remarks, c.remark)
-			}
+			assert.Has(t, strings.Join(drawn.Tokenizing.Remarks(), "\n"), c.remark)
 			_, cold, err := f.requests.Salt(d.Model, drawn)
 			if err != nil || !strings.Contains(cold, c.cold) {
 				t.Errorf("%q, %v", cold, err)

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -49,9 +48,7 @@ func TestSteeredLevels(t *testing.T) {
 		want = append(want, span{51 + 2*i, 53 + 2*i, 11 + 2*float64(i)})
 	}
 	want = append(want, span{71, 91, 30})
-	if diff := cmp.Diff(want, spans(s.Levels)); diff != "" {
-		t.Errorf("levels (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "levels", spans(s.Levels), want)
 	if s.Steered != len(events)-1 {
 		t.Errorf("steered %d times, want %d", s.Steered, len(events)-1)
 	}
@@ -73,9 +70,7 @@ func TestPlanCutShort(t *testing.T) {
 		{usersPlan(stages), []metrics.LogEntry{setTo(11, metrics.LoadSetting{Load: usersOf(8), By: metrics.ByUser})},
 			[]span{{0, 10, 4}, {11, 20, 8}}},
 	} {
-		if diff := cmp.Diff(c.want, spans(reported(t, c.plan, all, c.events...).Levels)); diff != "" {
-			t.Errorf("levels (-want +got):\n%s", diff)
-		}
+		assert.Same(t, "levels", spans(reported(t, c.plan, all, c.events...).Levels), c.want)
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -24,9 +22,7 @@ func TestMarks(t *testing.T) {
 	rec.fact(0, metrics.LogEntry{At: 2, Text: "stage 3", Mark: "32/s"})
 	s := rec.Snapshot()
 	want := []metrics.LogEntry{{At: 1, Text: "stage 2: 16 req/s", Mark: "16/s"}, {At: 2, Text: "stage 3", Mark: "32/s"}}
-	if diff := cmp.Diff(want, s.Marks); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "Marks", s.Marks, want)
 	if len(early.Marks) != 1 || len(s.Log) != logKept {
 		t.Errorf("an early snapshot has %d marks, the log %d lines", len(early.Marks), len(s.Log))
 	}

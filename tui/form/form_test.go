@@ -116,9 +116,7 @@ func TestFormEnds(t *testing.T) {
 	if cmd := typed(m, "<enter>", "<enter>", "<enter>", "<enter>"); cmd != nil || m.use {
 		t.Error("Enter before the last field ended the form")
 	}
-	if view := m.View(); !strings.Contains(view, "Enter run") {
-		t.Errorf("the bottom line does not say that Enter runs:\n%s", view)
-	}
+	assert.Has(t, m.View(), "Enter run")
 	if cmd := typed(m, "<enter>"); cmd == nil || !m.use {
 		t.Error("Enter on the last field did not end the form")
 	}

@@ -109,9 +109,7 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 		}
 	}
 	s.Answer.Confirmed, s.Answer.From, s.Answer.To, s.Answer.Capacity = false, 24, 48, metrics.Range{}
-	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; !strings.Contains(top, "saturating? 24–48 req/s│") {
-		t.Errorf("top row %q", top)
-	}
+	assert.Has(t, draw(loadOf(&s), axisWidth+60, 8)[0], "saturating? 24–48 req/s│")
 	s.Answer.SaturatedAt = metrics.Never
 	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "satur") ||
 		!strings.Contains(top, "┊8 req/s") {
@@ -489,9 +487,7 @@ func TestWhoseQueue(t *testing.T) {
 		for i := range s.Server {
 			s.Server[i].Engines = engines
 		}
-		if got := drawn("server queue", &s, 100, 12); !strings.Contains(got, want) {
-			t.Errorf("%q is not in\n%s", want, got)
-		}
+		assert.Has(t, drawn("server queue", &s, 100, 12), want)
 	}
 }
 
@@ -503,9 +499,7 @@ func TestOtherServers(t *testing.T) {
 		s.Server[i].Engines = []metrics.Engine{{}, {Server: 1},
 			{Server: metrics.OtherServers, Name: metrics.OtherEngines}}
 	}
-	if got := drawn("engines", &s, 100, 12); !strings.Contains(got, "198 others") {
-		t.Errorf("no 198 others in\n%s", got)
-	}
+	assert.Has(t, drawn("engines", &s, 100, 12), "198 others")
 }
 
 // Lengths that are all alike leave their room to the other panels.

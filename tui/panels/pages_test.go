@@ -74,15 +74,10 @@ func TestFailureNames(t *testing.T) {
 		s.Failures = append(s.Failures, metrics.FailureCount{Kind: kind, Status: 503, Count: 20 - i})
 	}
 	got := errorsPanel.inView(&View{Snapshot: &s}, 60, 20)
-	for _, name := range []string{
+	assert.Has(t, got,
 		"no connection", "no socket here", "HTTP 503", "connection reset", "stream truncated", "error in stream",
 		"malformed answer", "no output",
-		"stalled", "timeout", "new",
-	} {
-		if !strings.Contains(got, name) {
-			t.Errorf("no %q in\n%s", name, got)
-		}
-	}
+		"stalled", "timeout", "new")
 }
 
 func TestConclusionSigns(t *testing.T) {

@@ -45,9 +45,7 @@ func TestListOrders(t *testing.T) {
 		tpotFirst:    {3, 0, 4, 2, 1},
 		failedFirst:  {1, 3, 4, 2, 0},
 	} {
-		if diff := cmp.Diff(want, indices(s, List{Sort: order})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", listOrders[order].name, diff)
-		}
+		assert.Same(t, listOrders[order].name, indices(s, List{Sort: order}), want)
 	}
 }
 
@@ -185,9 +183,7 @@ func TestListScrollsText(t *testing.T) {
 		t.Errorf("the beginning is %d lines back, not %d", l.Scroll, lines-high)
 	}
 	v.List = l
-	if got := requestPanel.inView(v, 80, 20); !strings.Contains(got, "The harbour was quiet") {
-		t.Errorf("the beginning:\n%s", got)
-	}
+	assert.Has(t, requestPanel.inView(v, 80, 20), "The harbour was quiet")
 	do(PageDown)
 	assert.Equal(t, l.Scroll, max(0, lines-2*high), "a page down")
 	do(End)

@@ -65,9 +65,7 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	s := tuitest.Watched(tuitest.Mid(), 0)
 	last := &s.Server[len(s.Server)-1]
 	last.First = metrics.TTFTParts{N: 4, TTFT: 2 * time.Second}
-	if got := title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10); !strings.Contains(got, "client 500ms") {
-		t.Errorf("%q, want the mean of the requests of the last look", got)
-	}
+	assert.Has(t, title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10), "client 500ms")
 	s.Plan.Whole = true
 	if got := title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10); !strings.Contains(got, "mean TTFT") ||
 		!strings.Contains(got, "server") || strings.Contains(got, "client") {

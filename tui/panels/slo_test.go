@@ -72,9 +72,7 @@ func TestSLORows(t *testing.T) {
 		want := append(c.want,
 			"goodput < 40% 45.45% ok", "error_rate > 0.05 0.09091 FAILED", "completed < 1000 200",
 			"p99_ttft_ms > 500 –")
-		if diff := cmp.Diff(want, lines(c.v.sloRows())); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		assert.Same(t, c.name, lines(c.v.sloRows()), want)
 	}
 	assert.Equal(t, sloLines(&s), 7, "lines")
 	s.Report = &metrics.Report{Gates: []metrics.GateResult{{Gate: plan.Gates[3], Missed: true}}}
@@ -108,9 +106,7 @@ func TestTarget(t *testing.T) {
 	if diff := cmp.Diff(want, lines((&View{Snapshot: &s}).sloRows())); diff != "" {
 		t.Error(diff)
 	}
-	if shown := sloPanel.View(&s, 50, 6); !strings.Contains(shown, "SLO whole run  n 200 · target 95%") {
-		t.Errorf("no target:\n%s", shown)
-	}
+	assert.Has(t, sloPanel.View(&s, 50, 6), "SLO whole run  n 200 · target 95%")
 	s.Totals = metrics.Counts{}
 	want = []string{"goodput –", "TPOT≤50ms –"}
 	if diff := cmp.Diff(want, lines((&View{Snapshot: &s, Whole: true}).sloRows())); diff != "" {

@@ -98,9 +98,7 @@ func TestVerdictOnADeadServer(t *testing.T) {
 	}
 	over := tuitest.Done()
 	over.Outage = &metrics.Outage{Since: 65 * time.Second, Why: "connection refused"}
-	if got := verdictOf(&over, 140, 6, false); !strings.Contains(got, "not answering since 01:05: connection refused") {
-		t.Errorf("the card:\n%s", got)
-	}
+	assert.Has(t, verdictOf(&over, 140, 6, false), "not answering since 01:05: connection refused")
 }
 
 // A header of one line leaves bad news of the client to the verdict.
@@ -117,9 +115,7 @@ func TestCard(t *testing.T) {
 	s := tuitest.Done()
 	for path, want := range map[string]string{"out/run.json": "saved       out/run.json", "": "saved       not saved"} {
 		s.SavePath = path
-		if got := verdictOf(&s, 120, 6, false); !strings.Contains(got, want) {
-			t.Errorf("no %q on\n%s", want, got)
-		}
+		assert.Has(t, verdictOf(&s, 120, 6, false), want)
 	}
 	s.SavePath = strings.Repeat("results/", 9) + "run.json"
 	if got := verdictOf(&s, 80, 8, false); !strings.Contains(got, "results/resul") ||
@@ -127,9 +123,7 @@ func TestCard(t *testing.T) {
 		t.Errorf("a long path is cut:\n%s", got)
 	}
 	s.SaveError = "no space left on device"
-	if got := verdictOf(&s, 120, 6, false); !strings.Contains(got, "NOT SAVED: no space left on device") {
-		t.Errorf("no error on\n%s", got)
-	}
+	assert.Has(t, verdictOf(&s, 120, 6, false), "NOT SAVED: no space left on device")
 }
 
 // A load has the same digits wherever the line of a search has it.

@@ -43,12 +43,8 @@ func TestVerdictNamesTheLoadThatMissed(t *testing.T) {
 		assert.Equal(t, verdictOf(s, w, 1, false), want, "%d columns", w)
 	}
 	table := stageTableText(s, 100)
-	for _, want := range []string{"90.0% !  97 %", "100.0% ?  3 requests have not ended",
-		"100.0% ?  hold 40 s more  now"} {
-		if !strings.Contains(table, want) {
-			t.Errorf("no %q in\n%s", want, table)
-		}
-	}
+	assert.Has(t, table, "90.0% !  97 %", "100.0% ?  3 requests have not ended",
+		"100.0% ?  hold 40 s more  now")
 }
 
 // A stage that is not judged yet has no sign, however good its seconds were.

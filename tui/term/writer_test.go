@@ -133,9 +133,7 @@ func TestNothingIsDrawnOutsideTheScreen(t *testing.T) {
 		}
 		write(enterScreen)
 		write(nothing)
-		if got := out.String(); !strings.Contains(got, "second") {
-			t.Errorf("on the screen again: got %q", got)
-		}
+		assert.Has(t, out.String(), "second")
 	})
 }
 

@@ -34,9 +34,7 @@ func TestSplitFirst(t *testing.T) {
 	} {
 		before := append([]piece(nil), c.in...)
 		got := assert.Must(mustSplitter(t, c.settings).split(c.in))(t)
-		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(piece{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.settings, diff)
-		}
+		assert.Same(t, c.settings, got, c.want, cmp.AllowUnexported(piece{}))
 		if diff := cmp.Diff(before, c.in, cmp.AllowUnexported(piece{})); diff != "" {
 			t.Errorf("%s changed what it was given (-before +after):\n%s", c.settings, diff)
 		}

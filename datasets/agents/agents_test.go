@@ -119,9 +119,7 @@ func TestReadErrors(t *testing.T) {
 		{"gzip", "\x1f\x8brest", "gzip -d"},
 	} {
 		_, err := readAll(c.text)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
-		}
+		assert.Fails(t, c.name, err, c.want)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()

@@ -45,9 +45,7 @@ func TestParquetRefused(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := all(written(t, "a.parquet", test.text), nil, nil)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
+			assert.Complains(t, err, test.want)
 		})
 	}
 }

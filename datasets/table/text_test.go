@@ -123,14 +123,10 @@ func TestTextRefused(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := all(written(t, test.file, test.text), nil, test.columns)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
+			assert.Complains(t, err, test.want)
 		})
 	}
-	if _, err := Open(context.Background(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
-		t.Errorf("a directory: %v", err)
-	}
+	assert.Complains(t, assert.Failure(Open(context.Background(), t.TempDir())), "directory")
 }
 
 func TestNumbers(t *testing.T) {

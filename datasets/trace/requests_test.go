@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"benchtop/datasets/lengths"
+	"benchtop/internal/assert"
 )
 
 // read is a trace of a text, and its requests in words.
@@ -157,10 +158,7 @@ func TestReadErrors(t *testing.T) {
 		t.Errorf("stopped: got %v", err)
 	}
 	broken := io.MultiReader(strings.NewReader(burst), iotest.ErrReader(errors.New("disk on fire")))
-	if _, err := Read(t.Context(), broken, Options{Speed: 1}); err == nil ||
-		!strings.Contains(err.Error(), "disk on fire") {
-		t.Errorf("broken: got %v", err)
-	}
+	assert.Complains(t, assert.Failure(Read(t.Context(), broken, Options{Speed: 1})), "disk on fire")
 }
 
 func TestParseColumns(t *testing.T) {

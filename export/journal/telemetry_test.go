@@ -137,9 +137,7 @@ func TestDamage(t *testing.T) {
 		`{"phase":{"drain_by_us":[]}}`:                                   `"drain_by_us"`,
 		`{"saving":{"path":5}}`:                                          `"path"`,
 	} {
-		if _, err := decodeLine([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.80s: %v, want %s", line, err, want)
-		}
+		assert.Fails(t, line, assert.Failure(decodeLine([]byte(line))), want)
 	}
 }
 

@@ -36,9 +36,7 @@ func TestLoadIsChecked(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		for _, words := range c.want {
-			if err == nil || !strings.Contains(err.Error(), words) {
-				t.Errorf("%s: got %v, want %q in it", c.name, err, words)
-			}
+			assert.Fails(t, c.name, err, words)
 		}
 		if err != nil && len(strings.Split(err.Error(), "\n")) != len(c.want) {
 			t.Errorf("%s: got %d problems, want %d: %v", c.name, len(strings.Split(err.Error(), "\n")), len(c.want),

@@ -63,9 +63,7 @@ longest function: a/b/long.go Long, 81 lines
 		t.Errorf("got %v, want %s", err, over)
 	}
 	in["bad.go"] = source("package")
-	if _, err := walk(in); err == nil || !strings.Contains(err.Error(), "bad.go") {
-		t.Errorf("a file that is no Go: %v", err)
-	}
+	assert.Complains(t, assert.Failure(walk(in)), "bad.go")
 }
 
 func TestWithinTheLimits(t *testing.T) {

@@ -208,9 +208,7 @@ func TestAnalyzeFileRefused(t *testing.T) {
 	} {
 		_, err := AnalyzeFile(context.Background(),
 			FileOptions{Path: written(t, c.file, c.text), Columns: c.columns, Counter: byWords})
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", c.name, err, c.want)
-		}
+		assert.Fails(t, c.name, err, c.want)
 	}
 }
 

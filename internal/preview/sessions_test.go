@@ -106,9 +106,7 @@ func TestAnalyzeSessions(t *testing.T) {
 		}
 	}
 	_, err := AnalyzeFile(t.Context(), FileOptions{Path: written(t, "s.jsonl", `{"block_size":0,"requests":[]}`)})
-	if err == nil || !strings.Contains(err.Error(), `"block_size": expected a whole number`) {
-		t.Errorf("got %v", err)
-	}
+	assert.Complains(t, err, `"block_size": expected a whole number`)
 }
 
 // A conversation that is drawn is analyzed with all of its turns.

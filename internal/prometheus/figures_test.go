@@ -164,12 +164,8 @@ func TestPage(t *testing.T) {
 		t.Error(text)
 	}
 	address := strings.TrimSuffix(strings.TrimPrefix(p.URL, "http://"), "/metrics")
-	if _, err := Listen(address); err == nil || !strings.Contains(err.Error(), "another program listens there") {
-		t.Error(err)
-	}
-	if _, err := Listen("192.0.2.1:0"); err == nil || !strings.Contains(err.Error(), "an address of this machine") {
-		t.Error(err)
-	}
+	assert.Complains(t, assert.Failure(Listen(address)), "another program listens there")
+	assert.Complains(t, assert.Failure(Listen("192.0.2.1:0")), "an address of this machine")
 	if p.Public {
 		t.Error("a local address is public")
 	}

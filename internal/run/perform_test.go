@@ -271,14 +271,10 @@ func TestNewRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := small(t, metrics.Plan{}, 1)
 		c.Plan.Percentiles = []float64{math.NaN()}
-		if _, err := New(*c); err == nil || !strings.Contains(err.Error(), "NaN") {
-			t.Errorf("a plan without a JSON form: %v", err)
-		}
+		assert.Complains(t, assert.Failure(New(*c)), "NaN")
 		c = small(t, metrics.Plan{}, 1)
 		c.Load.ProbeRate = -1
-		if _, err := New(*c); err == nil || !strings.Contains(err.Error(), "probe rate -1") {
-			t.Errorf("a load that cannot be: %v", err)
-		}
+		assert.Complains(t, assert.Failure(New(*c)), "probe rate -1")
 	})
 }
 

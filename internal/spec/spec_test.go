@@ -108,10 +108,7 @@ extra-body: '{"password" "canary-5"}'
 	) {
 		t.Errorf("warnings %s", o.Warnings)
 	}
-	if _, err := parsed(t, file, "--config #x"); err == nil ||
-		!strings.Contains(err.Error(), "--config #x: the name of a file is missing") {
-		t.Errorf("no file: %v", err)
-	}
+	assert.Complains(t, assert.Failure(parsed(t, file, "--config #x")), "--config #x: the name of a file is missing")
 }
 
 // Each run of a series is asked for as one: it makes itself again, with the header as it was given.

@@ -154,10 +154,7 @@ func TestReadItems(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "p.json")
 	_ = os.WriteFile(path, []byte("[{\"a\": \"\xff\"}]"), 0o600)
-	if _, err := ReadItems(path); err == nil ||
-		!strings.Contains(err.Error(), "p.json: not UTF-8; convert it with iconv -t UTF-8") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, assert.Failure(ReadItems(path)), "p.json: not UTF-8; convert it with iconv -t UTF-8")
 }
 
 // Any file gives items with names, or an error.
@@ -199,10 +196,7 @@ func TestLinks(t *testing.T) {
 		{`{"a": {"x": 1, "y": 2}}`, `{"b": {"y": 2, "x": 1}}`, true}} {
 		assert.Equal(t, linked(link, item(t, c.server), item(t, c.bench)), c.want, "%s and %s", c.server, c.bench)
 	}
-	if err := CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{nil}); err == nil ||
-		!strings.Contains(err.Error(), "--bench-params has the key b") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{nil}), "--bench-params has the key b")
 	for bench, want := range map[string]string{`{"b": 2}`: "have equal values", `{"b": 1}`: ""} {
 		if err := CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{item(t, bench)}); (err == nil) != (want == "") ||
 			err != nil && !strings.Contains(err.Error(), want) {

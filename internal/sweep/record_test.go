@@ -48,13 +48,9 @@ func TestRecord(t *testing.T) {
 	}
 	for _, bad := range []string{"", `{"a": 1`, `[]`, "{}\n{}"} {
 		_ = os.WriteFile(path, []byte(bad), 0o600)
-		if _, err := readRecord(path); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%q: %v", bad, err)
-		}
+		assert.Fails(t, bad, assert.Failure(readRecord(path)), path)
 	}
-	if _, err := readRecord(os.DevNull); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-		t.Errorf("a device: %v", err)
-	}
+	assert.Complains(t, assert.Failure(readRecord(os.DevNull)), "not a regular file")
 }
 
 // Secrets of parameters reach the command, and neither names nor files; entries that differ in them alone stay apart.

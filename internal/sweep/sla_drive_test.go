@@ -139,10 +139,7 @@ func TestSLAKeyMissing(t *testing.T) {
 	o := SLA{Sets: setsOf(t, `[{"mean_ttft_ms": "<=85"}]`), Variable: RequestRate, From: 4, Most: 100}
 	s := New(Options{Dir: t.TempDir(), Pairs: []Combination{{}}, Runs: 1, Driver: &o,
 		Runner: &queue{t: t, capacity: 40}, Out: io.Discard})
-	if _, err := s.Run(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "the results have no key mean_ttft_ms") {
-		t.Error(err)
-	}
+	assert.Complains(t, assert.Failure(s.Run(t.Context())), "the results have no key mean_ttft_ms")
 }
 
 // No concurrency above the number of requests is tried, and the search begins at 16.

@@ -495,32 +495,21 @@ func TestWorkloadOfASlowServer(t *testing.T) {
 func TestManifest(t *testing.T) {
 	m := Manifest{Kind: "serve", Settings: []Setting{{"serve-cmd", "vllm serve m"}, {"bench-cmd", "vllm bench serve"}}}
 	dir := filepath.Join(t.TempDir(), "x")
-	if err := m.Open(dir, true); err == nil || !strings.Contains(err.Error(), "no such directory") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, m.Open(dir, true), "no such directory")
 	assert.Fine(t, errors.Join(m.Open(dir, false), m.Write(dir), m.Open(dir, true)))
-	if err := m.Open(dir, false); err == nil || !strings.Contains(err.Error(), "cannot overwrite") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, m.Open(dir, false), "cannot overwrite")
 	other := Manifest{Kind: "serve",
 		Settings: []Setting{{"serve-cmd", "vllm serve n"}, {"bench-cmd", "vllm bench serve"}}}
-	if err := other.Open(dir, true); err == nil ||
-		!strings.Contains(err.Error(), `--serve-cmd was "vllm serve m" and is "vllm serve n" now`) {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, other.Open(dir, true), `--serve-cmd was "vllm serve m" and is "vllm serve n" now`)
 	if m.ID() == other.ID() {
 		t.Error("other settings have the same ID")
 	}
 	_ = os.WriteFile(filepath.Join(dir, manifestFile), []byte("{"), 0o600)
-	if err := m.Open(dir, true); err == nil || !strings.Contains(err.Error(), "manifest.json") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, m.Open(dir, true), "manifest.json")
 	_ = os.Remove(filepath.Join(dir, manifestFile))
 	if err := m.Open(dir, true); err != nil {
 		t.Errorf("a directory that is empty: %v", err)
 	}
 	_ = os.Mkdir(filepath.Join(dir, a1), 0o700)
-	if err := m.Open(dir, true); err == nil || !strings.Contains(err.Error(), "no manifest.json in it") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, m.Open(dir, true), "no manifest.json in it")
 }

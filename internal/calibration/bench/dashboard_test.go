@@ -34,9 +34,7 @@ PASS
 			t.Errorf("%s: got %v, want %v", k, got[k], v)
 		}
 	}
-	if _, err := redrawFigures([]byte("PASS\n"), "Load"); err == nil || !strings.Contains(err.Error(), "Load") {
-		t.Errorf("without a benchmark: %v", err)
-	}
+	assert.Complains(t, assert.Failure(redrawFigures([]byte("PASS\n"), "Load")), "Load")
 	if _, err := redrawFigures([]byte("BenchmarkFullRedraw/80x24/Load 1 x ns/op\n"), "Load"); err == nil {
 		t.Error("a figure that is none was taken")
 	}

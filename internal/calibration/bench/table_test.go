@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"benchtop/internal/assert"
@@ -60,9 +59,7 @@ func TestTableTellsWhichRowFailed(t *testing.T) {
 	tab := table{rounds: 1, rows: []row{{"broken", func(context.Context, *harness, int) (sample, error) {
 		return sample{}, errors.New("no")
 	}}}}
-	if _, err := tab.measure(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "broken: no") {
-		t.Errorf("got %v", err)
-	}
+	assert.Complains(t, assert.Failure(tab.measure(t.Context(), nil)), "broken: no")
 }
 
 // Every limit is about a row and a column of the table, and every table has a place on the page.

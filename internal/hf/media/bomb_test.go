@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // pngOf is a PNG of zeros of a depth and colour type, with other chunks behind its head.
@@ -78,9 +80,7 @@ func TestLargePicturesTakeTurns(t *testing.T) {
 	case <-time.After(10 * time.Millisecond):
 	}
 	large.Unlock()
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "the PNG file cannot be read") {
-		t.Errorf("got %v", err)
-	}
+	assert.Complains(t, <-done, "the PNG file cannot be read")
 	if !large.TryLock() {
 		t.Fatal("a picture that cannot be read is still waited for")
 	}

@@ -47,15 +47,11 @@ func TestRowIsBounded(t *testing.T) {
 	for _, large := range []int64{largePage, 0} { // values read with their page, and piece by piece
 		f.large = large
 		_, err = f.Row(context.Background(), nil, 4, []int{0, 1, 2, 3, 4})
-		if err == nil || !strings.Contains(err.Error(), "the row is larger than") {
-			t.Errorf("got %v", err)
-		}
+		assert.Complains(t, err, "the row is larger than")
 	}
 	// A value is measured before it is read.
 	s := valueStream{r: bufio.NewReader(strings.NewReader("\xff\xff\x00\x00")), left: 1 << 20, most: 100}
-	if _, err := s.next(); err == nil || !strings.Contains(err.Error(), "the row is larger than") {
-		t.Errorf("got %v", err)
-	}
+	assert.Complains(t, assert.Failure(s.next()), "the row is larger than")
 }
 
 // FuzzSnappy holds the reader to the one that unpacks a block as a whole.

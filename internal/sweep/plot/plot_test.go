@@ -88,9 +88,7 @@ func TestFilters(t *testing.T) {
 			got = append(got, int(r.fields["n"].number))
 		}
 		if c.trouble != "" {
-			if err == nil || !strings.Contains(err.Error(), c.trouble) {
-				t.Errorf("%s: error %v, want %s", c.filters, err, c.trouble)
-			}
+			assert.Fails(t, c.filters, err, c.trouble)
 		} else if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: kept %v (%v), want %v", c.filters, got, err, c.want)
 		}
@@ -102,9 +100,7 @@ func TestBadFiltersAndBins(t *testing.T) {
 	_, err := ParseFilters("n,n<abc,==3,,n<5")
 	for _, want := range []string{"n: expected", `n<abc: expected a number after <`, "==3: expected the name",
 		`"": expected`} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("filters: error %v, want %q in it", err, want)
-		}
+		assert.Complains(t, err, want)
 	}
 	if n := strings.Count(err.Error(), "\n"); n != 3 {
 		t.Errorf("%d lines, want 4: %v", n+1, err)
@@ -127,10 +123,7 @@ func TestBins(t *testing.T) {
 	if err != nil || records[1].fields["n"].text != "5.0" || records[2].fields["n"].number != 60 {
 		t.Errorf("got %v %v", records, err)
 	}
-	if _, err := (Bin{"s", 5}).apply(recordsOf(t, mixed)); err == nil ||
-		!strings.Contains(err.Error(), "entry 1 has vllm") {
-		t.Errorf("text in bins: error %v", err)
-	}
+	assert.Complains(t, assert.Failure((Bin{"s", 5}).apply(recordsOf(t, mixed))), "entry 1 has vllm")
 	if records, err := (Bin{"none", 5}).apply(recordsOf(t, mixed)); err != nil ||
 		records[0].fields["none"].kind != null {
 		t.Errorf("nothing in bins: %v %v", records[0].fields["none"], err)
@@ -250,9 +243,7 @@ func TestMissingFields(t *testing.T) {
 		"there are max_concurrency, ms",
 		"--var-y: no record has the field mss", "--filter-by: no record has the field zz",
 		"--fig-by: summary.json, entry 2 lacks the field max_concurrency"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q in it", err, want)
-		}
+		assert.Complains(t, err, want)
 	}
 }
 
@@ -317,9 +308,7 @@ func TestPareto(t *testing.T) {
 		}
 		p, err := NewPareto(recordsOf(t, c.records), c.o)
 		if c.trouble != "" {
-			if err == nil || !strings.Contains(err.Error(), c.trouble) {
-				t.Errorf("%s: error %v, want %s", c.name, err, c.trouble)
-			}
+			assert.Fails(t, c.name, err, c.trouble)
 			continue
 		}
 		var got []string
@@ -420,10 +409,7 @@ func TestRead(t *testing.T) {
 		"[{\"a\": NaNa}]":    "summary.json, line 1: invalid character 'a'",
 		"[{\"a\": \"half\n]": "summary.json, line",
 	} {
-		if _, err := Read(write(map[string]string{"x/summary.json": content}), hide); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %s", content, err, want)
-		}
+		assert.Fails(t, content, assert.Failure(Read(write(map[string]string{"x/summary.json": content}), hide)), want)
 	}
 	dir, link := write(map[string]string{"summary.json": `[{"a": 1}]`}), filepath.Join(t.TempDir(), "latest")
 	if err := os.Symlink(dir, link); err == nil { // not all systems let
@@ -431,10 +417,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("by a link: %d records (%v)", len(records), err)
 		}
 	}
-	if _, err := Read(t.TempDir(), hide); err == nil ||
-		!strings.Contains(err.Error(), "no summary.json of a sweep in it or below it") {
-		t.Errorf("an empty directory: %v", err)
-	}
+	assert.Complains(t, assert.Failure(Read(t.TempDir(), hide)), "no summary.json of a sweep in it or below it")
 }
 
 func TestLabels(t *testing.T) {

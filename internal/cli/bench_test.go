@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
@@ -116,10 +117,7 @@ func TestBenchFails(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	fault, err := simulator.ParseFault("status=500")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fault := assert.Must(simulator.ParseFault("status=500"))(t)
 	failing := simulated(t, func(p *simulator.Profile) { p.Faults = append(p.Faults, fault) })
 	if err := b.Run(t.Context(), benchArgs(failing, dir, "x.json", "--model", "m")); err == nil ||
 		errors.Is(err, session.ErrCut) {

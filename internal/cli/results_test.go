@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -25,9 +26,7 @@ func TestOneReaderOfResults(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	put := func(name, text string) {
-		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(at(name), []byte(text), 0o600))
 	}
 	for _, users := range []string{"1", "2"} {
 		savedRun(t, url, dir, "all.json", "--append-result", "--max-concurrency", users)

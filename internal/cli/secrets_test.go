@@ -33,9 +33,7 @@ func TestNoFlagTellsAKey(t *testing.T) {
 		common := []string{"serve", "--dry-run", "--skip-tokenizer-init", "--num-prompts=1"}
 		outputs := []result{benchtop(append(common, "--"+f.Name+"="+key)...)}
 		if f.Name != "num-prompts" && f.Name != "config" {
-			if err := os.WriteFile(file, []byte(f.Name+": "+key+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, os.WriteFile(file, []byte(f.Name+": "+key+"\n"), 0o600))
 			outputs = append(outputs, benchtop(append(common, "--config="+file)...))
 		}
 		for _, r := range outputs {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -15,15 +16,9 @@ import (
 // with its standard input.
 func TestChild(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	c, err := startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin"))(t)
 	defer c.stop()
-	r, err := http.Get(c.url + "/v1/models")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(http.Get(c.url + "/v1/models"))(t)
 	r.Body.Close()
 	if r.StatusCode != http.StatusOK {
 		t.Errorf("status %s", r.Status)

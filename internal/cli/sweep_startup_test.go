@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -19,9 +20,7 @@ func TestSweepStartup(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, []byte(content), 0o644))
 		return path
 	}
 	args := []string{

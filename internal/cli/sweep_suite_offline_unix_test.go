@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
@@ -24,9 +25,7 @@ func TestOfflineSuites(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	put := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, fmt.Appendf(nil, content, simulator.Defaults().Model), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, fmt.Appendf(nil, content, simulator.Defaults().Model), 0o600))
 		return path
 	}
 	latency := put("latency-tests.json", `[{"test_name": "latency_a_tp1", "environment_variables": {"HF_TOKEN": "canary"},

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/tokenizer"
 
 	"github.com/google/go-cmp/cmp"
@@ -185,10 +186,7 @@ func TestAlignStopsWithItsContext(t *testing.T) {
 			cancel()
 		}
 	}}
-	if _, err := Align(ctx, all, server, func(line string) { t.Errorf("warned: %s", line) }); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("got error %v", err)
-	}
+	assert.Is(t, failure(Align(ctx, all, server, func(line string) { t.Errorf("warned: %s", line) })), context.Canceled)
 	if n := asked.Load(); n > 300 {
 		t.Errorf("asked %d times", n)
 	}

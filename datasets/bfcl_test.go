@@ -3,12 +3,12 @@ package datasets
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -91,9 +91,7 @@ func TestBFCLNeeds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := made(ctx, bfclIn(t, bfclGood), Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want that of the context", err)
-	}
+	assert.Is(t, err, context.Canceled)
 }
 
 func write(t *testing.T, path, content string) {

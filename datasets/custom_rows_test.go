@@ -3,12 +3,12 @@ package datasets
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -106,9 +106,7 @@ func TestCustomTemplate(t *testing.T) {
 		"dataset custom: needs the model's chat template", "--skip-chat-template")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want that of the context", err)
-	}
+	assert.Is(t, failure(draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}})), context.Canceled)
 }
 
 func TestBenchesNeedTokenizerAndTemplate(t *testing.T) {

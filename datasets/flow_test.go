@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Something behind the conversations of a flow is behind those that follow it, too, and the rest of the flow stays.
@@ -37,7 +39,5 @@ func TestThrough(t *testing.T) {
 	complains(t, failure(f.More()), "no more letters")
 	f.End()
 	more.End()
-	if closed != 1 {
-		t.Errorf("closed %d times", closed)
-	}
+	assert.Equal(t, closed, 1, "closed %d times", closed)
 }

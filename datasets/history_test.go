@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 // saidIn is what a prompt says: its messages with their roles, or its text, or its ids.
@@ -119,9 +121,7 @@ func TestTalkSharing(t *testing.T) {
 	c := must(k.conversation("c", []recordedTurn{k.prompt(Turn{Text: long, InputTokens: 256, MaxTokens: 256}),
 		k.prompt(Turn{Text: "next", InputTokens: 1, MaxTokens: 1})}))(t)
 	s.Add(c)
-	if s.count != 0 {
-		t.Error("prompts that are made later are counted")
-	}
+	assert.Equal(t, s.count, 0, "prompts that are made later are counted")
 	first, second := c.Turns[0], c.Turns[1]
 	fine(t, first.Prompt.Compose(&first, nil))
 	if s.Take(&first); first.IdealTokens != 0 || !first.IdealKnown {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Each kind is checked and opened with the flags as they are, and its source says which data set it is.
@@ -63,9 +65,7 @@ func TestKindsOpen(t *testing.T) {
 			if about := source.About; !strings.HasPrefix(about, test.head) {
 				t.Errorf("described as %q, want %q", about, test.head)
 			}
-			if told := strings.Join(notes, "") != ""; told != test.note {
-				t.Errorf("told: %q", notes)
-			}
+			assert.Equal(t, strings.Join(notes, "") != "", test.note, "told: %q", notes)
 			first, err := source.Next()
 			if err != nil || (first.Turns[0].TokenIDs != nil) != test.ids {
 				t.Errorf("got %+v, %v", first, err)
@@ -112,9 +112,7 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 			t.Errorf("%s: %v, %v", test.name, source, err)
 			continue
 		}
-		if (source.Len == 0) != test.endless {
-			t.Errorf("%s: %d requests", test.name, source.Len)
-		}
+		assert.Equal(t, source.Len == 0, test.endless, "%s: %d requests", test.name, source.Len)
 	}
 }
 

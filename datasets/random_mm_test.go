@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -121,9 +122,7 @@ func TestRandomMMGolden(t *testing.T) {
 				same(t, want.ID+" items", items, want.Items)
 			}
 			_, err := m.draw(nil)
-			if !errors.Is(err, io.EOF) {
-				t.Errorf("got error %v behind the last request, want EOF", err)
-			}
+			assert.Is(t, err, io.EOF)
 			same(t, "next word of the generator", fmt.Sprint(m.prompts.gen.Uint64()), c.NextUint64)
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -41,9 +42,7 @@ func TestRepeats(t *testing.T) {
 		if want := fmt.Sprintf("letters, each %d times (%s)", c.count, c.order); s.About != want {
 			t.Errorf("%s", s.About)
 		}
-		if letters[0].Turns[0].Class != "" {
-			t.Error("the prompts of the data set were changed")
-		}
+		assert.Equal(t, letters[0].Turns[0].Class, "", "the prompts of the data set were changed")
 	}
 	if _, err := (Repeats{Count: 1 << 40, Order: "tile"}).Of(ListOf(make([]Conversation, 3), ""), 0, ""); err == nil {
 		t.Error("too many requests: no error")

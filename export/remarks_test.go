@@ -31,9 +31,7 @@ func TestRemarks(t *testing.T) {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}
-	if strings.Contains(got, "\x1b") {
-		t.Errorf("an escape sequence got through: %q", got)
-	}
+	assert.Lacks(t, got, "\x1b")
 }
 
 // Refused fields are listed below the failures, with the flag that omits them on one line of any length.
@@ -46,9 +44,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 	other := r
 	other.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 400, Count: 3,
 		Examples: []string{"unknown model"}}}
-	if got := Remarks(other); strings.Contains(got, "does not know") {
-		t.Errorf("refused for another reason: got %q", got)
-	}
+	assert.Lacks(t, Remarks(other), "does not know")
 	for _, c := range []struct {
 		command []string
 		want    string
@@ -276,9 +272,7 @@ Gates (the run fails if one is met):
 func TestRemarksOnTheFirstChunk(t *testing.T) {
 	run, qs := sampleRun()
 	qs = qs[:3]
-	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "TTFT: ") {
-		t.Errorf("a usual run: %s", got)
-	}
+	assert.Lacks(t, Remarks(summarize(t, run, qs)), "TTFT: ")
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 40*ms
 	}
@@ -287,18 +281,14 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 30*ms
 	}
-	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "first token") {
-		t.Errorf("a tenth later: %s", got)
-	}
+	assert.Lacks(t, Remarks(summarize(t, run, qs)), "first token")
 	for i := range qs {
 		qs[i].FirstToken, qs[i].VLLMLater = qs[i].FirstChunk, 50*ms
 	}
 	got = Remarks(summarize(t, run, qs))
 	assert.Has(t, got, "would\n  report a median TTFT of 350.00 ms, not 300.00 ms.\n")
 	qs[0].VLLMLater, qs[1].VLLMLater, qs[2].VLLMLater = 0, 0, 1
-	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "reasoning_content") {
-		t.Errorf("the same median: %s", got)
-	}
+	assert.Lacks(t, Remarks(summarize(t, run, qs)), "reasoning_content")
 	for i := range qs {
 		qs[i].VLLMLater = metrics.Never
 	}
@@ -313,13 +303,8 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 func TestContent(t *testing.T) {
 	run, qs := sampleRun()
 	quiet := summarize(t, run, qs)
-	for _, word := range []string{
-		"Tool calls", "Reasoning:", "draft tokens", `"tool_calls"`, `"reasoning"`, `"drafts"`,
-	} {
-		if strings.Contains(Remarks(quiet)+resultJSON(t, quiet), word) {
-			t.Errorf("%s in a usual run", word)
-		}
-	}
+	assert.Lacks(t, Remarks(quiet)+resultJSON(t, quiet),
+		"Tool calls", "Reasoning:", "draft tokens", `"tool_calls"`, `"reasoning"`, `"drafts"`)
 	for i := range qs {
 		if q := &qs[i]; q.OK() {
 			q.Calls, q.FirstCall, q.ReasoningTokens = 2, q.Sent+100*time.Millisecond, 1

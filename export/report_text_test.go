@@ -43,9 +43,7 @@ func TestTextLinesThatDependOnThePlan(t *testing.T) {
 	for line, change := range absent {
 		run, qs := sampleRun()
 		change(&run.Plan)
-		if got := Text(summarize(t, run, qs)); strings.Contains(got, line) {
-			t.Errorf("%q is there:\n%s", line, got)
-		}
+		assert.Lacks(t, Text(summarize(t, run, qs)), line)
 	}
 }
 
@@ -138,17 +136,13 @@ func TestTextOfDraftsWithoutPositions(t *testing.T) {
 		t.Errorf("no drafts counted: got:\n%s", got)
 	}
 	run.SpecDecode = &metrics.SpecDecode{Drafts: 1}
-	if got := Text(summarize(t, run, qs)); strings.Contains(got, "Speculative") {
-		t.Errorf("nothing drafted: got:\n%s", got)
-	}
+	assert.Lacks(t, Text(summarize(t, run, qs)), "Speculative")
 }
 
 func TestTextOfProbesThatAllFailed(t *testing.T) {
 	run, qs := sampleRun()
 	run.Probes = &metrics.Probes{Failed: 2}
-	if got := Text(summarize(t, run, qs)); strings.Contains(got, "robe") {
-		t.Errorf("got:\n%s", got)
-	}
+	assert.Lacks(t, Text(summarize(t, run, qs)), "robe")
 }
 
 func TestTextOfAnEmptyRun(t *testing.T) {

@@ -244,9 +244,7 @@ func TestAbortEverywhere(t *testing.T) {
 			for _, q := range book.all {
 				assert.Equal(t, q.Failure, metrics.Cancelled, "request %d: %s", q.Index, q.Error)
 			}
-			if len(book.all) != book.due {
-				t.Errorf("%d due, %d done", book.due, len(book.all))
-			}
+			assert.Equal(t, len(book.all), book.due, "%d due, %d done", book.due, len(book.all))
 		})
 	}
 }

@@ -85,9 +85,7 @@ func TestShareOfLimit(t *testing.T) {
 				t.Errorf("part %d of %d users has no limit", k+1, n)
 			}
 		}
-		if sum != n {
-			t.Errorf("%d users in parts of %d", sum, n)
-		}
+		assert.Equal(t, sum, n, "%d users in parts of %d", sum, n)
 	}
 	assert.Equal(t, share(metrics.Part{K: 2, N: 4}, 0), 0, "no limit is one of")
 }

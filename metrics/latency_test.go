@@ -48,7 +48,5 @@ func TestLatencyText(t *testing.T) {
 			t.Errorf("%s: no error", text)
 		}
 	}
-	if NumLatencies.Key() != "" {
-		t.Error("a latency that there is not has a key")
-	}
+	assert.Equal(t, NumLatencies.Key(), "", "a latency that there is not has a key")
 }

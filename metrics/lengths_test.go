@@ -88,8 +88,6 @@ func TestAnswerLengths(t *testing.T) {
 		for _, e := range rec.Snapshot().Log {
 			logged = append(logged, e.Text)
 		}
-		if len(logged) != len(r.Lengths.Describe(&plan)) {
-			t.Errorf("%s: the log has %q", c.name, logged)
-		}
+		assert.Equal(t, len(logged), len(r.Lengths.Describe(&plan)), "%s: the log has %q", c.name, logged)
 	}
 }

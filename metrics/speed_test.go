@@ -35,9 +35,7 @@ func TestSpeeds(t *testing.T) {
 		h.Add(v)
 	}
 	got, estimate := s.Speeds(), h.Speeds()
-	if estimate.N != got.N {
-		t.Errorf("%d of %d", estimate.N, got.N)
-	}
+	assert.Equal(t, estimate.N, got.N, "%d of %d", estimate.N, got.N)
 	near := func(name string, got, want float64) {
 		if math.Abs(got/want-1) > 1.0/64 {
 			t.Errorf("%s is %v, want %v within a bucket", name, got, want)

@@ -60,9 +60,7 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			if warm := seed%2 == 1; warm != (summary.WarmedUp > 10) {
 				t.Errorf("seed %d: %d requests of the warm-up", seed, summary.WarmedUp)
 			}
-			if got != s.Totals {
-				t.Errorf("seed %d: report totals %+v, snapshot %+v", seed, got, s.Totals)
-			}
+			assert.Equal(t, got, s.Totals, "seed %d: report totals %+v, snapshot %+v", seed, got, s.Totals)
 			if diff := cmp.Diff(summary.Split, s.SplitOver(plan.Warmup, ended+second)); diff != "" && plan.Warmup == 0 {
 				t.Errorf("seed %d: split (-report +snapshot):\n%s", seed, diff)
 			}

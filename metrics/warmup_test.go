@@ -148,9 +148,7 @@ func TestObjectivesAreCounted(t *testing.T) {
 		assert.Equal(t, counts{w.Completed, w.Good, w.Met[TTFT], w.Met[TPOT], w.Met[E2EL]}, want, "second %d", i)
 	}
 	r = summarize(t, all[5:], runOf(plan, 2*second))
-	if r.MetCount != (MetCount{}) {
-		t.Errorf("without successes: %d good, met %v", r.Good, r.Met)
-	}
+	assert.Equal(t, r.MetCount, MetCount{}, "without successes: %d good, met %v", r.Good, r.Met)
 	r = summarize(t, all, runOf(Plan{}, 2*second))
 	if r.Good != 5 || r.Timeline[0].Good != 3 {
 		t.Errorf("without objectives: %d good, met %v", r.Good, r.Met)

@@ -24,17 +24,13 @@ func TestHelpScrolls(t *testing.T) {
 		t.Error("j did not scroll the help")
 	}
 	press(m, "k", "k", "k")
-	if m.View() != first {
-		t.Error("k did not scroll back")
-	}
+	assert.Equal(t, m.View(), first, "k did not scroll back")
 	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonWheelDown})
 	if m.View() == first {
 		t.Error("the wheel did not scroll the help")
 	}
 	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonWheelUp})
-	if m.View() != first {
-		t.Error("the wheel did not scroll back")
-	}
+	assert.Equal(t, m.View(), first, "the wheel did not scroll back")
 	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
 	if m.help.open {
 		t.Error("a click did not close the help")

@@ -30,15 +30,11 @@ func TestClickOnTabs(t *testing.T) {
 			digit := string(rune('1' + i))
 			at := strings.Index(first, digit)
 			click(m, at, 0)
-			if m.page != i {
-				t.Errorf("%d columns: a click on %s of %q opened page %d", w, digit, first, m.page+1)
-			}
+			assert.Equal(t, m.page, i, "%d columns: a click on %s of %q opened page %d", w, digit, first, m.page+1)
 		}
 		m.turn(2)
 		click(m, w-1, 0)
-		if m.page != 2 {
-			t.Errorf("%d columns: a click beside the tabs opened page %d", w, m.page+1)
-		}
+		assert.Equal(t, m.page, 2, "%d columns: a click beside the tabs opened page %d", w, m.page+1)
 	}
 }
 

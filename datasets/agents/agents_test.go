@@ -3,7 +3,6 @@ package agents
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -123,9 +122,7 @@ func TestReadErrors(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := Read(stopped, strings.NewReader(example), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("stopped: got %v", err)
-	}
+	assert.Is(t, Read(stopped, strings.NewReader(example), nil), context.Canceled)
 }
 
 // Ideal agrees with a set of all beginnings of all earlier prompts.

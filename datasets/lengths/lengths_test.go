@@ -230,9 +230,7 @@ func TestDrawOrder(t *testing.T) {
 			t.Errorf("answer %d: got %d, want %d", i, p.Output, want)
 		}
 	}
-	if *gen != *again {
-		t.Error("the generator has moved another way")
-	}
+	assert.Equal(t, *gen, *again, "the generator has moved another way")
 	if before := *gen; len(Mix{{1, Fixed(3), Fixed(4)}}.Draw(gen, 9)) != 9 || *gen != before {
 		t.Error("fixed lengths draw")
 	}

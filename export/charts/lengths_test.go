@@ -141,12 +141,8 @@ func TestStatsOfUnusualRuns(t *testing.T) {
 
 func TestStatsErrors(t *testing.T) {
 	want := errors.New("disk full")
-	if err := lengthsDrawing(nil).PNG(&deaf{10, want}, statsDPI/5); !errors.Is(err, want) {
-		t.Errorf("error %v, want %v", err, want)
-	}
-	if err := DatasetStats(&bytes.Buffer{}, broken(want)); !errors.Is(err, want) {
-		t.Errorf("error %v, want %v", err, want)
-	}
+	assert.Is(t, lengthsDrawing(nil).PNG(&deaf{10, want}, statsDPI/5), want)
+	assert.Is(t, DatasetStats(&bytes.Buffer{}, broken(want)), want)
 }
 
 // weights are those of the bins that are not empty.

@@ -261,15 +261,11 @@ func TestCompress(t *testing.T) {
 	assert.Same(t, "collect", collect(t, seq), requests, sameRequest)
 
 	os.WriteFile(plain, content, 0o600)
-	if _, err := Compress(plain, nil); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("the new name is taken: %v", err)
-	}
+	assert.Is(t, assert.Failure(Compress(plain, nil)), fs.ErrExist)
 	if _, err := os.Stat(plain); err != nil {
 		t.Error("the plain file is gone")
 	}
-	if _, err := Compress(filepath.Join(t.TempDir(), "absent"), nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("absent: %v", err)
-	}
+	assert.Is(t, assert.Failure(Compress(filepath.Join(t.TempDir(), "absent"), nil)), fs.ErrNotExist)
 
 	packed, _ := os.ReadFile(path)
 	// not an interrupted write: the file was complete before it got its name
@@ -277,9 +273,7 @@ func TestCompress(t *testing.T) {
 	for _, e := range seq {
 		err = e
 	}
-	if !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("a cut gzip file: %v", err)
-	}
+	assert.Is(t, err, io.ErrUnexpectedEOF)
 }
 
 // The report is the same with and without a journal, and for any order of requests.

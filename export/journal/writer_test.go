@@ -466,9 +466,7 @@ func TestGzippedByTheWriter(t *testing.T) {
 				assert.Fine(t, j.Flush())
 			}
 			assert.Fine(t, j.Close())
-			if (j.gzipped.z != nil) != c.inMemory {
-				t.Errorf("%d bytes in memory", j.gzipped.length)
-			}
+			assert.Equal(t, j.gzipped.z != nil, c.inMemory, "%d bytes in memory", j.gzipped.length)
 			assert.Must(f.WriteString(c.elsewhere))(t)
 			want := assert.Must(os.ReadFile(f.Name()))(t)
 			path := assert.Must(Compress(f.Name(), j.Writer))(t)

@@ -85,9 +85,7 @@ func TestPrompts(t *testing.T) {
 	different := map[string]bool{}
 	for i, p := range first {
 		different[p] = true
-		if p != first[i%n] {
-			t.Errorf("%q the second time, %q the first", p, first[i%n])
-		}
+		assert.Equal(t, p, first[i%n], "%q the second time, %q the first", p, first[i%n])
 	}
 	assert.Equal(t, len(different), n, "different prompts")
 	if last["temperature"] != 0.0 || last["n"] != 1.0 || last["max_tokens"] != float64(outputTokens) ||

@@ -2,6 +2,7 @@
 package assert
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,6 +56,24 @@ func Has(t testing.TB, text string, parts ...string) {
 			t.Helper()
 			t.Errorf("no %q in\n%s", part, text)
 		}
+	}
+}
+
+// Lacks looks for parts that a text must not have.
+func Lacks(t testing.TB, text string, parts ...string) {
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Helper()
+			t.Errorf("%q in\n%s", part, text)
+		}
+	}
+}
+
+// Is looks for an error among those that an error wraps.
+func Is(t testing.TB, err, want error) {
+	if !errors.Is(err, want) {
+		t.Helper()
+		t.Errorf("got error %v, want %v", err, want)
 	}
 }
 

@@ -106,9 +106,7 @@ func TestViewerFails(t *testing.T) {
 		})
 		v := &Viewer{conn: near, snapshots: make(chan metrics.Snapshot, 1)}
 		in, err := v.greet("v1")
-		if (err == nil) != c.joined {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		assert.Equal(t, err == nil, c.joined, "%s: %v", c.name, err)
 		if err == nil {
 			v.read(in)
 			err = v.Err()

@@ -3,7 +3,6 @@ package calibration
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,9 +81,7 @@ func TestOtherMachines(t *testing.T) {
 }
 
 func TestBadRecords(t *testing.T) {
-	if _, err := ReadRecord(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
+	assert.Is(t, assert.Failure(ReadRecord(filepath.Join(t.TempDir(), "none"))), fs.ErrNotExist)
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":          {"", "no calibration"},
 		"something else": {`{"a":1}`, "format 0"},

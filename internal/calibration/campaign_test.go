@@ -286,9 +286,7 @@ func TestStampRounds(t *testing.T) {
 	if f.StampError.P99 != 9*time.Microsecond || f.StampError.N != 1000*plan.StampRounds {
 		t.Errorf("stamp error %+v", f.StampError)
 	}
-	if len(f.Lateness) != len(plan.Paced)+len(plan.Sent) {
-		t.Errorf("lateness %+v", f.Lateness)
-	}
+	assert.Equal(t, len(f.Lateness), len(plan.Paced)+len(plan.Sent), "lateness %+v", f.Lateness)
 }
 
 // A failed part is a problem of the result and does not end the campaign.

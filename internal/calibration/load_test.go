@@ -53,9 +53,7 @@ func TestArrivals(t *testing.T) {
 	if len(got) != 1000 || got[999] != 2*time.Second || !slices.IsSorted(got) || got[0] == got[500] {
 		t.Errorf("1000 at 500/s: got %d, the last at %s", len(got), got[len(got)-1])
 	}
-	if !slices.Equal(got, offsets(some)) {
-		t.Error("the same seed gave other arrivals")
-	}
+	assert.EqualAll(t, got, offsets(some), "the same seed gave other arrivals")
 	some.Seed++
 	if slices.Equal(got, offsets(some)) {
 		t.Error("another seed gave the same arrivals")
@@ -70,9 +68,7 @@ func TestArrivals(t *testing.T) {
 			break
 		}
 	}
-	if n != 10 {
-		t.Error("a closed loop ran out of arrivals")
-	}
+	assert.Equal(t, n, 10, "a closed loop ran out of arrivals")
 }
 
 func TestConnectionsAhead(t *testing.T) {

@@ -37,9 +37,7 @@ func TestTemplateThatCannotBeRendered(t *testing.T) {
 					strings.Fields(args)...)
 				r := benchtop(words...)
 				r.expect(t, session.ExitUsage, "model "+model, c.why, "--tokenizer DIRECTORY", "--base-url")
-				if strings.Contains(r.stderr, skip) != skippable {
-					t.Errorf("%s: the error is %q", args, r.stderr)
-				}
+				assert.Equal(t, strings.Contains(r.stderr, skip), skippable, "%s: the error is %q", args, r.stderr)
 				if skippable {
 					benchtop(append(words, skip)...).expect(t, session.ExitFine)
 				}

@@ -60,9 +60,7 @@ func TestDemoPreset(t *testing.T) {
 			t.Errorf("%s: the demo's own flags are lost", name)
 		}
 		const off = "the demo's server is simulated; --gpu all monitors the GPUs of this machine anyway"
-		if p.GPUs.Off != off {
-			t.Errorf("%s: GPUs %+v", name, p.GPUs)
-		}
+		assert.Equal(t, p.GPUs.Off, off, "%s: GPUs %+v", name, p.GPUs)
 	}
 }
 

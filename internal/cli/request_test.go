@@ -210,9 +210,7 @@ func TestSecretsOfBodies(t *testing.T) {
 		!strings.Contains(asked[0].body, `"canary-two"`) {
 		t.Fatalf("asked %+v", asked)
 	}
-	if strings.Contains(r.stdout+r.stderr, "canary") {
-		t.Errorf("said %s", r.stdout+r.stderr)
-	}
+	assert.Lacks(t, r.stdout+r.stderr, "canary")
 	journal := benchtop("report", "--json", "r.jsonl.gz").stdout
 	for _, name := range []string{"r.json", "r.pytorch.json"} {
 		raw, err := os.ReadFile(name)

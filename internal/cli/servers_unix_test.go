@@ -20,9 +20,7 @@ func TestChild(t *testing.T) {
 	defer c.stop()
 	r := assert.Must(http.Get(c.url + "/v1/models"))(t)
 	r.Body.Close()
-	if r.StatusCode != http.StatusOK {
-		t.Errorf("status %s", r.Status)
-	}
+	assert.Equal(t, r.StatusCode, http.StatusOK, "status %s", r.Status)
 	pid := c.process.Process.Pid
 	if group, err := syscall.Getpgid(pid); err != nil || group == syscall.Getpgrp() {
 		t.Errorf("process group %d (%v), the same as here", group, err)

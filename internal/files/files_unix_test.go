@@ -4,7 +4,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -42,9 +41,7 @@ func TestStoppedWhileWriting(t *testing.T) {
 	assert.Fine(t, syscall.Mkfifo(pipe, 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := OpenWhole(ctx, pipe); !errors.Is(err, context.Canceled) {
-		t.Errorf("opening: got error %v", err)
-	}
+	assert.Is(t, assert.Failure(OpenWhole(ctx, pipe)), context.Canceled)
 	reader := assert.Must(os.OpenFile(pipe, os.O_RDWR, 0))(t)
 	defer reader.Close()
 	ctx, cancel = context.WithCancel(t.Context())
@@ -55,12 +52,8 @@ func TestStoppedWhileWriting(t *testing.T) {
 		wrote <- err
 	}()
 	cancel()
-	if err := <-wrote; !errors.Is(err, os.ErrClosed) {
-		t.Errorf("writing: got error %v", err)
-	}
-	if err := w.Finish(nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("at the end: got error %v", err)
-	}
+	assert.Is(t, <-wrote, os.ErrClosed)
+	assert.Is(t, w.Finish(nil), context.Canceled)
 }
 
 // A directory has one holder at a time.

@@ -504,9 +504,7 @@ func TestEndByUser(t *testing.T) {
 		synctest.Wait()
 		for k, l := range r.runs {
 			l.mu.Lock()
-			if want := []string{"drain 0", "abort 0"}; !slices.Equal(l.obeyed, want) {
-				t.Errorf("part %d obeys %v", k+1, l.obeyed)
-			}
+			assert.EqualAll(t, l.obeyed, []string{"drain 0", "abort 0"}, "part %d obeys %v", k+1, l.obeyed)
 			l.mu.Unlock()
 		}
 		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.") })

@@ -117,9 +117,7 @@ func TestFollower(t *testing.T) {
 		}
 		assert.Equal(t, len(check.seen), len(all), "seed %d: requests", seed)
 		for i, events := range check.seen {
-			if events[len(events)-1] != event.Done {
-				t.Errorf("seed %d: request %d ends with %v", seed, i, events)
-			}
+			assert.Equal(t, events[len(events)-1], event.Done, "seed %d: request %d ends with %v", seed, i, events)
 		}
 		if diff := gocmp.Diff(want.Totals(), got.Totals(), cmpopts.EquateNaNs()); diff != "" {
 			t.Errorf("seed %d: %s", seed, diff)

@@ -26,9 +26,7 @@ func TestFields(t *testing.T) {
 			break
 		}
 	}
-	if strings.Join(names, " ") != "a bb" {
-		t.Errorf("names %q", names)
-	}
+	assert.Equal(t, strings.Join(names, " "), "a bb", "names %q", names)
 	dict := Dict([]byte(`{"b":1,"a":2,"b":[3]}`))
 	if len(dict) != 2 || dict[0].Name != "b" || string(dict[0].Value) != "[3]" || dict[1].Name != "a" {
 		t.Errorf("dict %q", dict)

@@ -40,9 +40,7 @@ func TestSpan(t *testing.T) {
 	a, b, c := metrics.NewRequest(0), metrics.NewRequest(1), metrics.NewRequest(2)
 	sent(&a, 5*ms)
 	done(&c, 6*ms) // never sent
-	if told != 0 {
-		t.Error("all are said to be sent too early")
-	}
+	assert.Equal(t, told, 0, "all are said to be sent too early")
 	sent(&b, 9*ms)
 	done(&b, 90*ms)
 	done(&a, 40*ms)

@@ -53,7 +53,5 @@ func TestEachEndsWithItsContext(t *testing.T) {
 		}
 		return nil
 	})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	assert.Is(t, err, context.Canceled)
 }

@@ -230,9 +230,7 @@ func TestAnalyzeFileStops(t *testing.T) {
 			cancel()
 			return words{}, "", nil
 		}})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	assert.Is(t, err, context.Canceled)
 }
 
 // Requests are analyzed in the order of the rows, though some are counted later than others.

@@ -52,9 +52,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		s := tokenizer.NewServer(impatient(client), "http://silent.test", "m")
 		complains(t, failure(s.EncodeContext(context.Background(), "a text")), "no answer in time")
 		assert.Equal(t, time.Since(began), answerTimeout, "waited for")
-		if client.Timeout != 0 {
-			t.Error("the client of all others has a limit now")
-		}
+		assert.Equal(t, client.Timeout, 0, "the client of all others has a limit now")
 	})
 }
 

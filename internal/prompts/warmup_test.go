@@ -28,9 +28,7 @@ func TestShuffled(t *testing.T) {
 				t.Errorf("%q came twice", turn.Text)
 			}
 			seen[turn.Text] = true
-			if sorted(turn.Text) != sorted(text) {
-				t.Errorf("%q is not made of %q", turn.Text, text)
-			}
+			assert.Equal(t, sorted(turn.Text), sorted(text), "%q is not made of %q", turn.Text, text)
 		}
 	}
 	ids := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}

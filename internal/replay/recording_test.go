@@ -47,9 +47,7 @@ func TestNothingIsForgotten(t *testing.T) {
 			t.Errorf("%s is %v, was %v", name, is.Field(i), v.Field(i))
 		}
 	}
-	if len(f.inFlight)+len(f.byIndex) != 0 {
-		t.Error("a request that is done is still under way")
-	}
+	assert.Equal(t, len(f.inFlight)+len(f.byIndex), 0, "a request that is done is still under way")
 }
 
 func TestNewOfAJournalThatEndsEarly(t *testing.T) {
@@ -65,9 +63,7 @@ func TestNewOfAJournalThatEndsEarly(t *testing.T) {
 			yield(metrics.Request{}, broken)
 		}
 	}
-	if _, err := New(eventtest.Of(run, until(0))); !errors.Is(err, broken) {
-		t.Errorf("nothing could be read, and the error is %v", err)
-	}
+	assert.Is(t, assert.Failure(New(eventtest.Of(run, until(0)))), broken)
 	p, err := New(eventtest.Of(run, until(5)))
 	if err != nil || len(p.recording.requests) != 5 {
 		t.Errorf("of five requests that could be read: %v", err)

@@ -64,9 +64,7 @@ func TestAnswersUnderLoad(t *testing.T) {
 				if a.Changed < c.changed || c.changed == 0 && a.Changed > 0 || a.Unsteady != c.unsteady {
 					t.Errorf("%d of %d changed, %d unsteady", a.Changed, a.Compared, a.Unsteady)
 				}
-				if (len(all.Garbage) > 0) != c.garbage {
-					t.Errorf("garbage %+v", all.Garbage)
-				}
+				assert.Equal(t, len(all.Garbage) > 0, c.garbage, "garbage %+v", all.Garbage)
 				if cached, known := a.Cached(0); cached || !known {
 					t.Errorf("cached %v, known %v", cached, known)
 				}

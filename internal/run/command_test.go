@@ -115,9 +115,7 @@ func TestControllable(t *testing.T) {
 			c := small(t, metrics.Plan{}, 1)
 			c.Lost, c.SurviveHangUp = lost, true
 			r := begin(t, c)
-			if (attachHost{r}).Controllable() != lost {
-				t.Errorf("lost before %t: controllable %t", lost, !lost)
-			}
+			assert.Equal(t, (attachHost{r}).Controllable(), lost, "lost before %t: controllable %t", lost, !lost)
 			r.TerminalLost()
 			if !(attachHost{r}).Controllable() || (attachHost{r}).Snapshot().Plan == nil {
 				t.Error("it cannot be controlled")

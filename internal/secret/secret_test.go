@@ -121,9 +121,7 @@ func TestShows(t *testing.T) {
 		{"auth-command", "~/bin/token.sh"}: true, {"auth-command", "cat key"}: false,
 		{"auth-command", "sk-canary-1"}: false, {"auth-command", "$KEY"}: false, {"auth-command", "K=canary"}: false,
 	} {
-		if Shows(value[0], value[1]) != want {
-			t.Errorf("%q: not %v", value, want)
-		}
+		assert.Equal(t, Shows(value[0], value[1]), want, "%q: not %v", value, want)
 	}
 }
 

@@ -78,9 +78,7 @@ func TestTokenCommand(t *testing.T) {
 			t.Error(n, err)
 		}
 	}
-	if string(h.text) != "aba" {
-		t.Errorf("%q was kept", h.text)
-	}
+	assert.Equal(t, string(h.text), "aba", "%q was kept", h.text)
 	for command, want := range map[string]string{
 		"exit 3":                               "--auth-command: exit status 3",
 		"echo got a-secret 'in b' >&2; exit 3": "--auth-command: exit status 3: got *** in b",

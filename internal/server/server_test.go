@@ -49,9 +49,7 @@ func TestReadModels(t *testing.T) {
 	for i, want := range []Model{{ID: "a", Root: "org/a", Loaded: "org/a", Owner: "vllm", Context: 4096},
 		{ID: "b", Root: "b", Context: 2048}, {ID: "d", Root: "d"}} {
 		got := all[i]
-		if strings.Join(got.Known, " ") != "a b c d" {
-			t.Errorf("names %q", got.Known)
-		}
+		assert.Equal(t, strings.Join(got.Known, " "), "a b c d", "names %q", got.Known)
 		if got.Known = nil; got.ID != want.ID || got.Root != want.Root || got.Loaded != want.Loaded ||
 			got.Owner != want.Owner || got.Context != want.Context {
 			t.Errorf("got %+v, want %+v", got, want)

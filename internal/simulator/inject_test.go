@@ -413,9 +413,7 @@ func TestFaultShare(t *testing.T) {
 	if n := len(first); n < 450 || n > 550 {
 		t.Errorf("%d of 1000 hit, want about 500", n)
 	}
-	if !slices.Equal(first, hits(1, 0)) {
-		t.Error("the same seed gave another choice")
-	}
+	assert.EqualAll(t, first, hits(1, 0), "the same seed gave another choice")
 	if slices.Equal(first, hits(2, 0)) || slices.Equal(first, hits(1, 1)) {
 		t.Error("another seed or another place gave the same choice")
 	}
@@ -539,7 +537,5 @@ func TestClosedWhileShut(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := <-done; !errors.Is(err, net.ErrClosed) {
-		t.Errorf("accept: %v, want %v", err, net.ErrClosed)
-	}
+	assert.Is(t, <-done, net.ErrClosed)
 }

@@ -193,9 +193,7 @@ func TestResume(t *testing.T) {
 				!slices.Equal(s.log, []string{"start b", "run " + b1 + " 1", "stop b"}) {
 				t.Errorf("%s: %+v, %v, %q", name, out, err, s.log)
 			}
-			if said := strings.Contains(text, "is repeated: "); said != (name != "missing") {
-				t.Errorf("%s: %s", name, text)
-			}
+			assert.Equal(t, strings.Contains(text, "is repeated: "), name != "missing", "%s: %s", name, text)
 			if after := tree(t, dir); strings.ReplaceAll(after, "listening\n", "") != strings.ReplaceAll(before,
 				"listening\n", "") {
 				t.Errorf("%s: was\n%s\nis\n%s", name, before, after)
@@ -268,9 +266,7 @@ func TestFailures(t *testing.T) {
 				}
 			}
 			starts, stops := count(c.s.log, "start"), count(c.s.log, "stop")
-			if starts != stops {
-				t.Errorf("%s: %d servers started, %d stopped", c.name, starts, stops)
-			}
+			assert.Equal(t, starts, stops, "%s: %d servers started, %d stopped", c.name, starts, stops)
 			// A second session measures what is missing, and no failure file of a run that succeeded is left.
 			c.s.fail, c.s.refuses, c.s.dies = nil, nil, nil
 			if out, _, err := sweepOnce(t, c.s.options(t, dir)); err != nil || out.Done+out.Found != 8 {

@@ -27,8 +27,6 @@ func TestWordsAndNumbers(t *testing.T) {
 	}
 	for v, want := range map[float64]bool{0: true, math.MaxFloat64: true, math.Inf(1): false, math.Inf(-1): false,
 		math.NaN(): false} {
-		if Finite(v) != want {
-			t.Errorf("%v is finite: %v", v, !want)
-		}
+		assert.Equal(t, Finite(v), want, "%v is finite: %v", v, !want)
 	}
 }

@@ -153,9 +153,7 @@ func TestNoAnswer(t *testing.T) {
 			t.Errorf("%v, want a time-out", err)
 		}
 		pool.Close()
-		if _, err := k.Send([]byte("x"), time.Time{}); !errors.Is(err, ErrUnanswered) {
-			t.Errorf("%v, want that it was not answered", err)
-		}
+		assert.Is(t, assert.Failure(k.Send([]byte("x"), time.Time{})), ErrUnanswered)
 		if _, err := pool.Dial(t.Context()); err == nil {
 			t.Error("a pool that is closed dials")
 		}
@@ -191,9 +189,7 @@ func TestClosesAtOnce(t *testing.T) {
 	k = pool.Take()
 	k.pollable = true // as a socket is
 	pool.Failed(k, ErrUnanswered)
-	if pool.habit != closesAtOnce {
-		t.Errorf("habit %d after a close", pool.habit)
-	}
+	assert.Equal(t, pool.habit, closesAtOnce, "habit %d after a close", pool.habit)
 	if k, err = pool.Dial(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -55,9 +55,7 @@ func TestPacketWithoutStamp(t *testing.T) {
 		wait := 20 * time.Millisecond
 		time.Sleep(wait)
 		assert.Must(conn.Read(make([]byte, 8)))(t)
-		if (conn.delay != metrics.Never) != stamped {
-			t.Errorf("read %d: delay %s", i, conn.delay)
-		}
+		assert.Equal(t, conn.delay != metrics.Never, stamped, "read %d: delay %s", i, conn.delay)
 		if stamped && conn.delay < wait/2 || !stamped && conn.read < from+wait || conn.read < last ||
 			conn.read > conn.clock.Now() {
 			t.Errorf("read %d: sent after %s, came at %s, waited for %s", i, from, conn.read, conn.delay)
@@ -84,9 +82,7 @@ func TestStampsAreClamped(t *testing.T) {
 	before := conn.read
 	now := stamps.wall.now()
 	conn.stamp(now.wall - int64(time.Millisecond))
-	if conn.read != before {
-		t.Errorf("a stamp of %s after one of %s", conn.read, before)
-	}
+	assert.Equal(t, conn.read, before, "a stamp of %s after one of %s", conn.read, before)
 	now = stamps.wall.now()
 	conn.stamp(now.wall + int64(10*time.Microsecond))
 	if user := conn.clock.Now(); conn.read > user || conn.delay < 0 {

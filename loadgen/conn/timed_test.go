@@ -264,9 +264,7 @@ func TestStampingIsOptional(t *testing.T) {
 		t.Error("stamps of the kernel, which nobody wanted")
 	}
 	var none *stampState
-	if none.clockSteps() != 0 {
-		t.Error("steps of a clock that nobody looks at")
-	}
+	assert.Equal(t, none.clockSteps(), 0, "steps of a clock that nobody looks at")
 	for _, wanted := range []string{"", metrics.KernelStamps} {
 		s := newStamping(wanted)
 		if (s != nil) != KernelStamps() {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"slices"
 	"sync"
 	"testing"
 
@@ -52,7 +51,5 @@ func TestBind(t *testing.T) {
 		host, _, _ := net.SplitHostPort(c.LocalAddr().String())
 		hosts = append(hosts, host)
 	}
-	if want := []string{"127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.3"}; !slices.Equal(hosts, want) {
-		t.Errorf("from %v", hosts)
-	}
+	assert.EqualAll(t, hosts, []string{"127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.3"}, "from %v", hosts)
 }

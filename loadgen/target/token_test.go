@@ -38,9 +38,7 @@ func TestToken(t *testing.T) {
 			synctest.Wait()
 			assert.Equal(t, token.Value(), want, "at %v", time.Now())
 		}
-		if token.Value() != "" {
-			t.Error("a value before the first token")
-		}
+		assert.Equal(t, token.Value(), "", "a value before the first token")
 		failure = errors.New("log in")
 		if err := token.First(t.Context()); err == nil || err.Error() != "log in" {
 			t.Error(err)

@@ -186,9 +186,7 @@ func TestRequests(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for q := range Requests(events("done", "done")) {
-		if q.Index != 0 {
-			t.Error("it goes on after the first")
-		}
+		assert.Equal(t, q.Index, 0, "it goes on after the first")
 		break
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/gob"
 	"math"
-	"slices"
 	"testing"
 	"time"
 
@@ -109,7 +108,5 @@ func TestLateEnds(t *testing.T) {
 		t.Errorf("minutes (-once +often):\n%s", diff)
 	}
 	assert.Equal(t, often.Windows[0].Histograms[metrics.TTFT].Count(), 0, "samples of a request that failed")
-	if !slices.Equal(counts(), counted) {
-		t.Error("an old snapshot has changed")
-	}
+	assert.EqualAll(t, counts(), counted, "an old snapshot has changed")
 }

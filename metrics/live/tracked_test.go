@@ -265,9 +265,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 		t.Errorf("opened %+v", d)
 	}
 	late[3].chunk(3*second, "c")
-	if len(d.Chunks) != 2 {
-		t.Error("a snapshot changed")
-	}
+	assert.Equal(t, len(d.Chunks), 2, "a snapshot changed")
 	for range chunksKept + 5 {
 		late[3].chunk(3*second, "c")
 	}

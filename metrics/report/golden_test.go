@@ -184,9 +184,7 @@ func TestGolden(t *testing.T) {
 			if r.Goodput != nil {
 				goodput = *r.Goodput
 			}
-			if (r.Goodput == nil) != (len(c.SLO) == 0) {
-				t.Errorf("goodput %v with objectives %v", r.Goodput, c.SLO)
-			}
+			assert.Equal(t, r.Goodput == nil, len(c.SLO) == 0, "goodput %v with objectives %v", r.Goodput, c.SLO)
 			e.float(t, "request_goodput", goodput)
 			e.statistic(t, "ttft", r.Statistics[metrics.TTFT])
 			e.statistic(t, "tpot", r.Statistics[metrics.TPOT])

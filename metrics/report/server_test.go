@@ -98,9 +98,7 @@ func TestLevelsOfAShortRun(t *testing.T) {
 			metrics.Said(got) != metrics.Said(c.running) || metrics.Said(s.WaitingMost) != metrics.Said(c.running) {
 			t.Errorf("%s: running %g, waiting at most %g, want %g running", c.name, got, s.WaitingMost, c.running)
 		}
-		if s.TooShort() != c.short {
-			t.Errorf("%s: too short: %t", c.name, !c.short)
-		}
+		assert.Equal(t, s.TooShort(), c.short, "%s: too short: %t", c.name, !c.short)
 		if last := s.Seconds[len(s.Seconds)-1]; metrics.Said(c.running) &&
 			(s.OutputTokens != 40 || !metrics.Said(last.Running)) {
 			t.Errorf("%s: %g tokens, the last look %+v", c.name, s.OutputTokens, last)

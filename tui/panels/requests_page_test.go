@@ -124,9 +124,7 @@ func TestListKeepsChoice(t *testing.T) {
 		t.Errorf("the end: chose %d, row %d on line %d", l.Picked-1, at, y)
 	}
 	do(Down, PageDown)
-	if l.Picked != 4301 {
-		t.Errorf("below the end: %d", l.Picked-1)
-	}
+	assert.Equal(t, l.Picked, 4301, "below the end: %d", l.Picked-1)
 	do(PageUp)
 	if at, _ := lineOf(); at != 64-listHeight(page, false) {
 		t.Errorf("a page up: row %d", at)
@@ -151,9 +149,7 @@ func TestListKeepsChoice(t *testing.T) {
 		t.Error("nothing is left to close")
 	}
 	do(End, Top)
-	if *l != (List{}) {
-		t.Errorf("the top does not follow the newest: %+v", *l)
-	}
+	assert.Equal(t, *l, List{}, "the top does not follow the newest: %+v", *l)
 	l.NextOrder()
 	l.NextPart()
 	if l.Sort != slowestFirst || l.Only != ErrorsOnly {
@@ -179,9 +175,7 @@ func TestListScrollsText(t *testing.T) {
 	for range 50 {
 		do(PageUp)
 	}
-	if l.Scroll != lines-high {
-		t.Errorf("the beginning is %d lines back, not %d", l.Scroll, lines-high)
-	}
+	assert.Equal(t, l.Scroll, lines-high, "the beginning is %d lines back, not %d", l.Scroll, lines-high)
 	v.List = l
 	assert.Has(t, requestPanel.inView(v, 80, 20), "The harbour was quiet")
 	do(PageDown)

@@ -1,7 +1,6 @@
 package link
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -50,9 +49,7 @@ func testClock(t *testing.T, seed uint64, name string, delay func(*rand.Rand, bo
 func TestClockUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(1)
-		if _, err := MeasureClock(t.Context(), f, "clock", time.Now); !errors.Is(err, ErrNobody) {
-			t.Errorf("error %v", err)
-		}
+		assert.Is(t, assert.Failure(MeasureClock(t.Context(), f, "clock", time.Now)), ErrNobody)
 		stop, _ := AnswerClock(f, "clock", func() time.Time { return time.Now().Add(time.Hour) })
 		defer stop()
 		f.delay = func(*rand.Rand) time.Duration { return time.Millisecond }

@@ -104,9 +104,7 @@ func (p *pair) finish(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if p.file.String() != p.copy.String() {
-		t.Errorf("%d bytes are copied as %d others", len(p.file.b), len(p.copy.b))
-	}
+	assert.Equal(t, p.file.String(), p.copy.String(), "%d bytes are copied as %d others", len(p.file.b), len(p.copy.b))
 }
 
 // Each byte arrives once and in order where messages are lost, doubled, late, cut, or all of it.

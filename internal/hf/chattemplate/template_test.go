@@ -3,7 +3,6 @@ package chattemplate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -105,9 +104,7 @@ func TestRenderStopsWithItsContext(t *testing.T) {
 	template := assert.Must(New("{% for a in range(9999) %}{% for b in range(999) %}{% endfor %}{% endfor %}", nil))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := template.Render(ctx, Input{Messages: json.RawMessage(hi)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	assert.Is(t, assert.Failure(template.Render(ctx, Input{Messages: json.RawMessage(hi)})), context.Canceled)
 }
 
 func TestRenderConcurrently(t *testing.T) {

@@ -173,9 +173,7 @@ func TestOutOfReach(t *testing.T) {
 		!strings.HasSuffix(err.Error(), "; is the server up?") {
 		t.Fatalf("got error %v", err)
 	}
-	if strings.Count(err.Error(), web.URL) != 1 {
-		t.Errorf("the address is said more than once: %v", err)
-	}
+	assert.Equal(t, strings.Count(err.Error(), web.URL), 1, "the address is said more than once: %v", err)
 	if !Unready(err) || NotOffered(err) {
 		t.Errorf("unready %v, not offered %v: %v", Unready(err), NotOffered(err), err)
 	}
@@ -239,9 +237,7 @@ func TestPatience(t *testing.T) {
 				if (err == nil) != c.fine || c.fine && got.N != 7 || asked != c.asked || time.Since(began) != c.took {
 					t.Errorf("got %v, error %v, asked %d times in %s", got, err, asked, time.Since(began))
 				}
-				if len(bodies) != 1 {
-					t.Errorf("was asked %v", bodies)
-				}
+				assert.Equal(t, len(bodies), 1, "was asked %v", bodies)
 			})
 		})
 	}

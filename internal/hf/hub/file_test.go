@@ -3,7 +3,6 @@ package hub
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 )
 
@@ -29,9 +29,7 @@ func TestReadFileIsBounded(t *testing.T) {
 	if data, err := ReadFile(filepath.Join(root, "fits"), 1<<20); len(data) != 1<<20 || err != nil {
 		t.Errorf("got %d bytes, error %v", len(data), err)
 	}
-	if _, err := ReadFile(filepath.Join(root, "none"), 1); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got error %v", err)
-	}
+	assert.Is(t, assert.Failure(ReadFile(filepath.Join(root, "none"), 1)), fs.ErrNotExist)
 }
 
 // endless gives zeros without an end.

@@ -171,9 +171,7 @@ func TestSelectFromTheHub(t *testing.T) {
 		t.Errorf("got %q, error %v", data, err)
 	}
 	assert.Equal(t, strings.Join(s.Asked(), " "), "org/name/resolve/"+commit+"/sound/1%20%C3%A9.wav", "asked for")
-	if _, err := h.Beside(t.Context(), selection, "none.wav"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got error %v", err)
-	}
+	assert.Is(t, assert.Failure(h.Beside(t.Context(), selection, "none.wav")), fs.ErrNotExist)
 
 	// All is kept: later commits are not asked for, and nothing else either.
 	s.Files["org/name"]["z.txt"] = "later"

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -118,9 +117,7 @@ func TestVideoCancelled(t *testing.T) {
 	}
 	cancel()
 	e.Close()
-	if _, err := x.Part(); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	assert.Is(t, assert.Failure(x.Part()), context.Canceled)
 	if files := left(t); len(files) > 0 {
 		t.Errorf("left behind: %v", files)
 	}
@@ -128,9 +125,7 @@ func TestVideoCancelled(t *testing.T) {
 
 func TestNoFFmpeg(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := NewEncoder(t.Context(), Buckets{{2, 2, 1, 1}, {2, 2, 2, 1}}); !errors.Is(err, ErrNoFFmpeg) {
-		t.Errorf("got %v", err)
-	}
+	assert.Is(t, assert.Failure(NewEncoder(t.Context(), Buckets{{2, 2, 1, 1}, {2, 2, 2, 1}})), ErrNoFFmpeg)
 	if _, err := NewEncoder(t.Context(), Buckets{{2, 2, 1, 1}}); err != nil {
 		t.Errorf("pictures: %v", err)
 	}

@@ -3,7 +3,6 @@ package tokenizer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -228,9 +227,7 @@ func TestProbeServerStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	h := &letters{form: vLLM, detokenize: func(http.ResponseWriter, *http.Request) { cancel() }}
 	server := serve(t, h)
-	if _, err := ProbeServer(ctx, server.Client(), server.URL, "m"); !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v", err)
-	}
+	assert.Is(t, assert.Failure(ProbeServer(ctx, server.Client(), server.URL, "m")), context.Canceled)
 	if len(h.asked) != 1 {
 		t.Errorf("got requests %q after the end", h.asked)
 	}

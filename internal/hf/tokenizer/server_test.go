@@ -2,7 +2,6 @@ package tokenizer
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -62,9 +61,7 @@ func TestCountAllStopsWithItsContext(t *testing.T) {
 		once.Do(cancel)
 		<-r.Context().Done()
 	}))
-	if _, err := CountAll(ctx, ask(s), make([]string, 1000)); !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want that of the context", err)
-	}
+	assert.Is(t, assert.Failure(CountAll(ctx, ask(s), make([]string, 1000))), context.Canceled)
 }
 
 func TestEstimate(t *testing.T) {

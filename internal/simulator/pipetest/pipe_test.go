@@ -71,15 +71,9 @@ func TestPipeClose(t *testing.T) {
 		if got, err := io.ReadAll(client); err != nil || string(got) != "last words" {
 			t.Errorf("after the other end closed: %q, %v", got, err)
 		}
-		if _, err := client.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
-			t.Errorf("write to a closed end: %v", err)
-		}
-		if _, err := server.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("read on a closed connection: %v", err)
-		}
-		if _, err := server.Write(nil); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("write on a closed connection: %v", err)
-		}
+		assert.Is(t, assert.Failure(client.Write([]byte("x"))), io.ErrClosedPipe)
+		assert.Is(t, assert.Failure(server.Read(make([]byte, 1))), net.ErrClosed)
+		assert.Is(t, assert.Failure(server.Write(nil)), net.ErrClosed)
 		client.Close()
 	})
 }
@@ -108,9 +102,7 @@ func TestPipeCloseWakesBothEnds(t *testing.T) {
 				}()
 				synctest.Wait()
 				client.Close()
-				if err := <-ended; !errors.Is(err, tt.want) {
-					t.Errorf("got %v, want %v", err, tt.want)
-				}
+				assert.Is(t, <-ended, tt.want)
 				server.Close()
 			})
 		})
@@ -165,9 +157,7 @@ func TestPipeDial(t *testing.T) {
 		listener, dial := Pipe()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if _, err := dial(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("nobody accepts: %v", err)
-		}
+		assert.Is(t, assert.Failure(dial(ctx)), context.DeadlineExceeded)
 		accept := make(chan error)
 		go func() {
 			_, err := listener.Accept()
@@ -176,12 +166,8 @@ func TestPipeDial(t *testing.T) {
 		synctest.Wait()
 		listener.Close()
 		listener.Close()
-		if err := <-accept; !errors.Is(err, net.ErrClosed) {
-			t.Errorf("accept after close: %v", err)
-		}
-		if _, err := dial(context.Background()); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("dial after close: %v", err)
-		}
+		assert.Is(t, <-accept, net.ErrClosed)
+		assert.Is(t, assert.Failure(dial(context.Background())), net.ErrClosed)
 	})
 }
 

@@ -34,10 +34,7 @@ func TestPyTorch(t *testing.T) {
 	}
 	records := pytorch(t, summarize(t, run, qs),
 		[]Arg{{"model", "org/M"}, {"result_filename", "run.json"}, {"seed", 0}})
-	var names []string
-	for _, r := range records {
-		names = append(names, r["metric"]["name"].(string))
-	}
+	names := metrics.Each(records, func(r map[string]map[string]any) string { return r["metric"]["name"].(string) })
 	assert.Same(t, "names", names, []string{
 		"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "std_tpot_ms",
 		"p99_tpot_ms",

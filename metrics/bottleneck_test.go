@@ -83,10 +83,9 @@ func TestBottleneckOfAnswer(t *testing.T) {
 }
 
 func TestPeakOutput(t *testing.T) {
-	var windows []*Window
-	for _, n := range []int{900, 10, 20, 30, 40, 50, 60, 0, 0, 700} {
-		windows = append(windows, &Window{TokensOut: n})
-	}
+	windows := Each([]int{900, 10, 20, 30, 40, 50, 60, 0, 0, 700}, func(n int) *Window {
+		return &Window{TokensOut: n}
+	})
 	for _, c := range []struct {
 		from, to time.Duration
 		want     float64
@@ -101,10 +100,7 @@ func TestPeakOutput(t *testing.T) {
 
 // The peak of a second is of tokens, after the warm-up, and the last second counts as far as it goes.
 func TestPeakSecond(t *testing.T) {
-	var windows []*Window
-	for _, n := range []int{900, 10, 20, 60, 0, 700} {
-		windows = append(windows, &Window{TokensOut: n})
-	}
+	windows := Each([]int{900, 10, 20, 60, 0, 700}, func(n int) *Window { return &Window{TokensOut: n} })
 	for _, c := range []struct {
 		from, to time.Duration
 		want     int

@@ -84,10 +84,7 @@ func TestAnswerLengths(t *testing.T) {
 		assert.Equal(t, strings.Join(r.Lengths.Describe(&r.Plan), "\n"), c.want, "%s", c.name)
 		rec.Finish(&r)
 		rec.Finish(&r)
-		var logged []string
-		for _, e := range rec.Snapshot().Log {
-			logged = append(logged, e.Text)
-		}
+		logged := Each(rec.Snapshot().Log, func(e LogEntry) string { return e.Text })
 		assert.Equal(t, len(logged), len(r.Lengths.Describe(&plan)), "%s: the log has %q", c.name, logged)
 	}
 }

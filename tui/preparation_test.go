@@ -120,10 +120,7 @@ func TestUnforeseenStep(t *testing.T) {
 	for _, s := range []string{"server", "prompts", "prompt lengths", "warm-up"} {
 		p.Step(s)
 	}
-	var names []string
-	for _, r := range p.view(time.Now()).rows {
-		names = append(names, r.name)
-	}
+	names := metrics.Each(p.view(time.Now()).rows, func(r preparationRow) string { return r.name })
 	if got := strings.Join(names, ", "); got != "server, prompts, prompt lengths, warm-up" {
 		t.Error(got)
 	}

@@ -211,10 +211,7 @@ func TestTicksAreWhole(t *testing.T) {
 		{0, 420, []string{"0", "100", "200", "300", "400"}},
 		{0, 120_000, []string{"0", "20000", "40000", "60000", "80000", "100000", "120000"}},
 	} {
-		var got []string
-		for _, tick := range wholeTicks(c.low, c.high) {
-			got = append(got, tick.label)
-		}
+		got := metrics.Each(wholeTicks(c.low, c.high), func(tick tick) string { return tick.label })
 		assert.EqualAll(t, got, c.want, "ticks from %v to %v", c.low, c.high)
 	}
 }

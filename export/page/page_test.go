@@ -44,10 +44,9 @@ func rowsOf(t *testing.T, page, title string) (rows [][]string) {
 	}
 	rest, _, _ = strings.Cut(rest, "</table>")
 	for line := range strings.SplitSeq(rest, "</tr>") {
-		var row []string
-		for _, m := range cellsOf.FindAllStringSubmatch(line, -1) {
-			row = append(row, html.UnescapeString(m[1]))
-		}
+		row := metrics.Each(cellsOf.FindAllStringSubmatch(line, -1), func(m []string) string {
+			return html.UnescapeString(m[1])
+		})
 		if len(row) > 0 {
 			rows = append(rows, row)
 		}

@@ -45,10 +45,7 @@ func ReadFile(path, profile string) ([]Value, usage.Problems) {
 	}
 	r := &fileReader{path: path}
 	all := r.mapping(top, true)
-	var profiles []string
-	for _, p := range r.profiles {
-		profiles = append(profiles, p.name)
-	}
+	profiles := metrics.Each(r.profiles, func(p fileProfile) string { return p.name })
 	list := strings.Join(profiles, ", ")
 	chosen := slices.Index(profiles, profile)
 	switch {

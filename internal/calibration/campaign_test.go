@@ -213,10 +213,7 @@ func TestRates(t *testing.T) {
 			plan := Usual()
 			r := &campaign{Campaign: plan, tools: c.m.tools(), out: &Figures{}}
 			r.requests(t.Context())
-			var rates []string
-			for _, s := range r.out.Rates {
-				rates = append(rates, fmt.Sprint(s.Asked))
-			}
+			rates := metrics.Each(r.out.Rates, func(s RateStep) string { return fmt.Sprint(s.Asked) })
 			if got := strings.Join(rates, " "); got != c.want || r.out.RequestsPerSecond != c.most ||
 				r.out.WithoutPause != 8000 || r.out.Problems != nil {
 				t.Errorf("rates %s, want %s and %v; %+v", got, c.want, c.most, r.out)

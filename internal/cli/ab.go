@@ -476,10 +476,7 @@ func (o *abOptions) print() int {
 		note += fmt.Sprintf(" It ended there: the intervals of %s are within %g %%.", strings.Join(o.figures, ", "),
 			o.precision)
 	}
-	var checked []compare.Checked
-	for _, g := range o.gates {
-		checked = append(checked, g.Check(&o.proof))
-	}
+	checked := metrics.Each(o.gates, func(g compare.Gate) compare.Checked { return g.Check(&o.proof) })
 	if o.proof.Why != "" {
 		code, note = session.ExitFailed, "no evidence: "+o.proof.Why
 	}

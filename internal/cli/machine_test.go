@@ -134,10 +134,9 @@ func TestDemoSaturates(t *testing.T) {
 			metrics.Ramp{Strategy: "linear", From: from, To: to, Over: length}, 1).Times(numpy.NewStreams(0).Legacy)
 		r, _, _ := machine(t, p, protocol.Default(), random(t, len(offsets), demoInput, demoOutput), offsets)
 		median := func(from, to int) time.Duration {
-			var all []time.Duration
-			for _, w := range r.Timeline[from:to] {
-				all = append(all, w.Histograms[metrics.TTFT].Quantile(0.5))
-			}
+			all := metrics.Each(r.Timeline[from:to], func(w *metrics.Window) time.Duration {
+				return w.Histograms[metrics.TTFT].Quantile(0.5)
+			})
 			slices.Sort(all)
 			return all[len(all)/2]
 		}

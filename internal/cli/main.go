@@ -126,10 +126,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return env.Fail(session.ExitUsage, errors.New(why))
 	}
 	if i < 0 {
-		var names []string
-		for _, c := range all {
-			names = append(names, c.name)
-		}
+		names := metrics.Each(all, func(c command) string { return c.name })
 		return env.Fail(session.ExitUsage, fmt.Errorf("unknown command %q%s; commands are %s", args[0],
 			usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
 	}

@@ -96,10 +96,7 @@ func TestLikeVLLM(t *testing.T) {
 // The rows of one file are parted by parallel sizes.
 func TestSplit(t *testing.T) {
 	parts := Split(configurations(t, "c")[0].Rows)
-	var labels []string
-	for _, p := range parts {
-		labels = append(labels, fmt.Sprintf("%s %d", p.Label, len(p.Rows)))
-	}
+	labels := metrics.Each(parts, func(p Configuration) string { return fmt.Sprintf("%s %d", p.Label, len(p.Rows)) })
 	assert.Equal(t, strings.Join(labels, ", "), "tp1_pp1 7, tp2_pp1 6", "parts")
 }
 
@@ -251,10 +248,7 @@ func TestMarks(t *testing.T) {
 	c, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 3200), row(2, 2900), row(3, 3100)})}, o)
 	assert.Fine(t, err)
 	tables := c.Tables()
-	var marks []table.Mark
-	for _, r := range tables[1].Rows {
-		marks = append(marks, r[2].Mark)
-	}
+	marks := metrics.Each(tables[1].Rows, func(r []table.Cell) table.Mark { return r[2].Mark })
 	assert.EqualAll(t, marks, []table.Mark{"", table.Good, table.Slack}, "marks")
 	if last := tables[len(tables)-1]; last.Title != "Highest qps within the limits" {
 		t.Errorf("title %q", last.Title)

@@ -122,10 +122,7 @@ func TestConversationsAreCut(t *testing.T) {
 		if err == io.EOF {
 			break
 		}
-		var own []int
-		for _, turn := range c.Turns {
-			own = append(own, turn.InputTokens)
-		}
+		own := metrics.Each(c.Turns, func(turn datasets.Turn) int { return turn.InputTokens })
 		lengths = append(lengths, own)
 	}
 	if diff := cmp.Diff([][]int{{50, 60}, {90}}, lengths); diff != "" || d.Len != 2 || d.Turns != 3 ||

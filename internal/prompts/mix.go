@@ -43,10 +43,9 @@ type workload struct {
 const mostWorkloads = 32
 
 func (m *Mix) String() string {
-	var all []string
-	for _, w := range *m {
-		all = append(all, w.given+"="+strconv.FormatFloat(w.Share, 'g', -1, 64))
-	}
+	all := metrics.Each(*m, func(w workload) string {
+		return w.given + "=" + strconv.FormatFloat(w.Share, 'g', -1, 64)
+	})
 	return strings.Join(all, ",")
 }
 

@@ -115,10 +115,7 @@ func TestSavedWhereItShouldBe(t *testing.T) {
 		<-r.Saved()
 	})
 	run := assert.Must(files.ReadReport(place.Path))(t)
-	var log []string
-	for _, e := range run.Events {
-		log = append(log, string(e.Level)+": "+e.Text)
-	}
+	log := metrics.Each(run.Events, func(e metrics.LogEntry) string { return string(e.Level) + ": " + e.Text })
 	if want := []string{"warn: a note", "info: a remark", "info: 10 req/s"}; len(log) < 3 ||
 		!slices.Equal(log[:3], want) {
 		t.Errorf("the log is %q, want %q first", log, want)

@@ -225,10 +225,9 @@ func TestPauseMovesStages(t *testing.T) {
 				}
 				assert.Equal(t, strings.Join(events, "|"), c.events, "events")
 				result := assert.Must(report.Of(r.journal.Events()))(t)
-				var levels []string
-				for _, l := range result.Levels {
-					levels = append(levels, fmt.Sprint(math.Round(l.Offered)))
-				}
+				levels := metrics.Each(result.Levels, func(l metrics.LoadLevel) string {
+					return fmt.Sprint(math.Round(l.Offered))
+				})
 				assert.Equal(t, strings.Join(levels, " "), c.levels, "levels")
 				if result.Steered != 2 {
 					t.Errorf("steered %d times, want 2", result.Steered)

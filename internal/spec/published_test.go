@@ -109,10 +109,7 @@ func TestMLPerf(t *testing.T) {
 		{"mlperf-llama2-70b-server --find", "", 1000},
 	} {
 		p := plansOf(t, asked(t, c.args+" --dataset-name custom --dataset-path "+path))[0]
-		var gates []string
-		for _, g := range p.Gates {
-			gates = append(gates, g.String())
-		}
+		gates := metrics.Each(p.Gates, func(g metrics.Gate) string { return g.String() })
 		if strings.Join(gates, " ") != c.gates || p.NumPrompts != c.requests || len(p.Goodput) != 2 {
 			t.Errorf("%s: gates %q, objectives %v, %d requests", c.args, gates, p.Goodput, p.NumPrompts)
 		}

@@ -121,10 +121,7 @@ func TestValidate(t *testing.T) {
 		{NewSearch(Bounds{}, metrics.Find{From: 1.5, Most: 9, Step: time.Second, Hold: time.Second,
 			Unit: metrics.Users}, ""), "--find-from 1.5: users are whole numbers"},
 	} {
-		var all []string
-		for _, err := range c.shape.Validate() {
-			all = append(all, err.Error())
-		}
+		all := metrics.Each(c.shape.Validate(), func(err error) string { return err.Error() })
 		if c.want == "" && len(all) > 0 ||
 			c.want != "" && !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, c.want) }) {
 			t.Errorf("%+v: %q, want %q", c.shape, all, c.want)

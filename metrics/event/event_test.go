@@ -165,10 +165,7 @@ func TestFollowed(t *testing.T) {
 		{"left early", "a b", "x", "a", 1},
 		{"left among the facts", "a", "x y", "a x", 2},
 	} {
-		var facts []any
-		for _, f := range strings.Fields(c.facts) {
-			facts = append(facts, f)
-		}
+		facts := metrics.Each(strings.Fields(c.facts), func(f string) any { return f })
 		all := Followed(events(strings.Fields(c.events)...), facts...)
 		for range 2 { // events can be ranged over again
 			assert.Equal(t, strings.Join(told(all, c.most), " "), c.want, "%s", c.name)

@@ -139,10 +139,7 @@ func TestSentInLevels(t *testing.T) {
 	}
 	add(15, 18510*ms, 200*ms, 0) // 15 of its own, and 12 of before
 	s := reported(t, metrics.Plan{Rate: 8, Burstiness: 1}, all, events...)
-	var got []float64
-	for _, l := range s.Levels {
-		got = append(got, math.Round(10*l.Sent)/10)
-	}
+	got := metrics.Each(s.Levels, func(l metrics.LoadLevel) float64 { return math.Round(10*l.Sent) / 10 })
 	if want := []float64{8, 3, 3.2, 0, 9.6}; !slices.Equal(got, want) {
 		t.Errorf("sent/s %v, want %v\n%+v", got, want, s.Levels)
 	}
@@ -167,10 +164,9 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 	}
 
 	stages := userStages(30*second, 1, 8, 16, 64, 128)
-	var users []metrics.LogEntry
-	for _, s := range stages[1:] {
-		users = append(users, metrics.LogEntry{At: s.Start, Set: &metrics.LoadSetting{Load: s.Load}})
-	}
+	users := metrics.Each(stages[1:], func(s metrics.Stage) metrics.LogEntry {
+		return metrics.LogEntry{At: s.Start, Set: &metrics.LoadSetting{Load: s.Load}}
+	})
 	set := metrics.Plan{Rate: inf, MaxConcurrency: 1, Duration: 150 * second}
 	s := reported(t, set, closedLoop(stages, second/2, 16), users...)
 	if a := s.Answer; len(s.Levels) != 5 || !a.Saturates || a.From != 8 || a.To != 16 || a.Unit != metrics.Users ||

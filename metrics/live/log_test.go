@@ -51,10 +51,9 @@ func TestLogUnderAFlood(t *testing.T) {
 			rec.fact(0, metrics.LogEntry{At: 700 * ms, Level: metrics.Error, Text: "the disk is full"})
 		}
 	}
-	var got []string
-	for _, e := range rec.Snapshot().Log {
-		got = append(got, fmt.Sprint(e.At, " ", e.Text, " ", e.Count))
-	}
+	got := metrics.Each(rec.Snapshot().Log, func(e metrics.LogEntry) string {
+		return fmt.Sprint(e.At, " ", e.Text, " ", e.Count)
+	})
 	want := []string{"0s connect: connection refused 1500", "0s HTTP 429: limit of 0 tokens for id-0 1500",
 		"700ms the disk is full 0"}
 	assert.EqualAll(t, got, want, "log")

@@ -139,11 +139,10 @@ func TestStageRows(t *testing.T) {
 		v := &View{Snapshot: &s}
 		var got []string
 		for _, r := range v.stageRows() {
-			var words []string
-			for _, col := range v.stageFigures([]stageRow{{LoadLevel: metrics.LoadLevel{Unit: metrics.Users}}, {}},
-				200) {
-				words = append(words, col.of(r).Text)
-			}
+			words := metrics.Each(v.stageFigures([]stageRow{{LoadLevel: metrics.LoadLevel{Unit: metrics.Users}}, {}},
+				200), func(col column[stageRow]) string {
+				return col.of(r).Text
+			})
 			for _, n := range v.stageNotes(r, 60, true) {
 				words = append(words, strings.TrimSpace(n.Text))
 			}
@@ -267,10 +266,7 @@ func TestMostTellingStages(t *testing.T) {
 		5: "[2 3 5 8] and 2 more failed", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]", 20: "[0 1 2 3 4 5 6 7 8 9 10 11]",
 	} {
 		kept, rest := keptStages(rows, n)
-		var got []float64
-		for _, r := range kept {
-			got = append(got, r.Offered)
-		}
+		got := metrics.Each(kept, func(r stageRow) float64 { return r.Offered })
 		assert.Equal(t, strings.TrimSpace(fmt.Sprint(got, " ", rest)), want, "%d rows", n)
 	}
 }

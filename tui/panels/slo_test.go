@@ -36,10 +36,9 @@ func finishedSeconds(plan *metrics.Plan) metrics.Snapshot {
 }
 
 func lines(rows []sloRow) []string {
-	var out []string
-	for _, r := range rows {
-		out = append(out, strings.TrimSpace(r.name+" "+r.value+" "+[]string{"", "ok", "FAILED"}[r.verdict]))
-	}
+	out := metrics.Each(rows, func(r sloRow) string {
+		return strings.TrimSpace(r.name + " " + r.value + " " + []string{"", "ok", "FAILED"}[r.verdict])
+	})
 	return out
 }
 
@@ -128,10 +127,7 @@ func TestMostTelling(t *testing.T) {
 		{3, "goodput b gates ok"},
 		{2, "goodput b"}, {1, "goodput"}, {0, ""},
 	} {
-		var got []string
-		for _, r := range keptSLORows(rows, c.n) {
-			got = append(got, r.name)
-		}
+		got := metrics.Each(keptSLORows(rows, c.n), func(r sloRow) string { return r.name })
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%d rows: %q, want %q", c.n, got, c.want)
 		}

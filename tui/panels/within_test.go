@@ -104,10 +104,7 @@ func TestTiersOnScreen(t *testing.T) {
 	// On the card each tier has a row.
 	v := &View{Snapshot: s, Terminal: screen.Terminal{Mono: true}}
 	s.Report = &metrics.Report{Plan: *s.Plan, Objectives: aGoal, Answer: *s.Answer, Levels: s.Levels}
-	var rows []string
-	for _, r := range v.cardRows()[:3] {
-		rows = append(rows, r.name+": "+r.value[0].Text)
-	}
+	rows := metrics.Each(v.cardRows()[:3], func(r cardRow) string { return r.name + ": " + r.value[0].Text })
 	if got, want := strings.Join(rows, "\n"),
 		"gold: 20 req/s proven (97 %)\nsilver: 39.8 req/s proven (90 %)\nbronze: no load, 20 req/s missed"; got !=
 		want {

@@ -40,8 +40,7 @@ func (m *model) reportLines(w int) []string {
 
 // cleanReport writes the report.
 func (m *model) cleanReport(w int) []string {
-	out := metrics.Each(strings.Split(strings.Trim(m.Report(m.latest.Report, w), "\n"), "\n"), screen.SanitizeSpaced)
-	return out
+	return metrics.Each(strings.Split(strings.Trim(m.Report(m.latest.Report, w), "\n"), "\n"), screen.SanitizeSpaced)
 }
 
 // copyMost is how much text is copied: terminals refuse more than about 70 KB of it in base64.

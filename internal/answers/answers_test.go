@@ -129,17 +129,15 @@ func TestServersThatRefuse(t *testing.T) {
 // Answers are compared by ids, else by texts of tokens, else by characters.
 func TestCompare(t *testing.T) {
 	none := metrics.Unsaid()
-	ids := func(all ...int) (out []metrics.OutputToken) {
-		for _, id := range all {
-			out = append(out, metrics.OutputToken{ID: id, Logprob: -float64(id)})
-		}
-		return out
+	ids := func(all ...int) []metrics.OutputToken {
+		return metrics.Each(all, func(id int) metrics.OutputToken {
+			return metrics.OutputToken{ID: id, Logprob: -float64(id)}
+		})
 	}
-	texts := func(all ...string) (out []metrics.OutputToken) {
-		for _, text := range all {
-			out = append(out, metrics.OutputToken{ID: -1, Text: text, Logprob: -1})
-		}
-		return out
+	texts := func(all ...string) []metrics.OutputToken {
+		return metrics.Each(all, func(text string) metrics.OutputToken {
+			return metrics.OutputToken{ID: -1, Text: text, Logprob: -1}
+		})
 	}
 	for _, c := range []struct {
 		name        string

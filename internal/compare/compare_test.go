@@ -168,12 +168,10 @@ func TestOutputRuns(t *testing.T) {
 
 // Single runs prove no difference: the comparison says so where both sides of a ratio have one.
 func TestCaution(t *testing.T) {
-	runs := func(loads ...float64) (all []dashboard.Row) {
-		for _, x := range loads {
-			all = append(all,
-				dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": x})
-		}
-		return all
+	runs := func(loads ...float64) []dashboard.Row {
+		return metrics.Each(loads, func(x float64) dashboard.Row {
+			return dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": x}
+		})
 	}
 	const single = "ne run each: two single runs do not prove a difference."
 	for name, c := range map[string]struct {

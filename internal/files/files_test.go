@@ -53,12 +53,9 @@ func written(t *testing.T, file *os.File) *journal.Writer {
 }
 
 // there are the names of the files in a directory.
-func there(dir string) (names []string) {
+func there(dir string) []string {
 	all, _ := filepath.Glob(filepath.Join(dir, "*"))
-	for _, path := range all {
-		names = append(names, filepath.Base(path))
-	}
-	return names
+	return metrics.Each(all, func(path string) string { return filepath.Base(path) })
 }
 
 // A result whose directory vanishes goes to the next best place, and last to standard output.

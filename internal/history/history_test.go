@@ -42,11 +42,8 @@ func killed(t *testing.T, dir, name string) {
 	write(t, dir, name, b.String())
 }
 
-func names(runs []Run) (all []string) {
-	for _, r := range runs {
-		all = append(all, r.Name)
-	}
-	return all
+func names(runs []Run) []string {
+	return metrics.Each(runs, func(r Run) string { return r.Name })
 }
 
 // A folder of everything: each run is listed once, and what is no run is named.
@@ -96,12 +93,9 @@ func TestIndex(t *testing.T) {
 	dir, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
 	path := write(t, dir, "a.json", result(0, `, "p99_ttft_ms": 1.0`))
 	write(t, dir, "b.json", result(1, `, "p99_ttft_ms": 1.0`))
-	figures := func(anew bool) (all []string) {
+	figures := func(anew bool) []string {
 		f := assert.Must(Read(dir, index, anew))(t)
-		for _, r := range f.Runs {
-			all = append(all, r.Text("p99_ttft_ms"))
-		}
-		return all
+		return metrics.Each(f.Runs, func(r Run) string { return r.Text("p99_ttft_ms") })
 	}
 	expect := func(what string, got []string, want ...string) {
 		t.Helper()

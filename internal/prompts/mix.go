@@ -79,15 +79,14 @@ func (m *Mix) Set(text string) error {
 }
 
 // Workloads are those of the mixture, for the plan of a run, with shares that add up to 1; nil for none.
-func (o *Options) Workloads() (all []metrics.Workload) {
+func (o *Options) Workloads() []metrics.Workload {
 	sum := 0.0
 	for _, w := range o.mix {
 		sum += w.Share
 	}
-	for _, w := range o.mix {
-		all = append(all, metrics.Workload{Name: w.Name, Share: w.Share / sum, Goodput: w.Goodput})
-	}
-	return all
+	return metrics.Each(o.mix, func(w workload) metrics.Workload {
+		return metrics.Workload{Name: w.Name, Share: w.Share / sum, Goodput: w.Goodput}
+	})
 }
 
 // read reads the files of the workloads and checks them. seed and load are those of the run.

@@ -72,12 +72,11 @@ func do(t *testing.T, c *Config) (*Run, Outcome) {
 }
 
 // texts are those of the log of a run.
-func texts(t *testing.T, r *Run) (all []string) {
+func texts(t *testing.T, r *Run) []string {
 	t.Helper()
-	for _, e := range gathered(t, r).Events {
-		all = append(all, string(e.Level)+": "+e.Text)
-	}
-	return all
+	return metrics.Each(gathered(t, r).Events, func(e metrics.LogEntry) string {
+		return string(e.Level) + ": " + e.Text
+	})
 }
 
 // A run saves its result and journal in their place, and names what stands beside them.

@@ -86,11 +86,8 @@ func TestRegularStages(t *testing.T) {
 		// after a hole of 1 s, with the one that was outside at its start
 		{Start: 8 * sec, Length: sec, Load: metrics.Load{Value: 4}},
 	}
-	ms := func(all ...int) (d []time.Duration) {
-		for _, n := range all {
-			d = append(d, time.Duration(n)*time.Millisecond)
-		}
-		return d
+	ms := func(all ...int) []time.Duration {
+		return metrics.Each(all, func(n int) time.Duration { return time.Duration(n) * time.Millisecond })
 	}
 	for _, c := range []struct {
 		n    int

@@ -19,12 +19,10 @@ type span struct {
 	Offered  float64
 }
 
-func spans(levels []metrics.LoadLevel) (all []span) {
-	for _, l := range levels {
-		all = append(all,
-			span{int(l.From.Round(second).Seconds()), int(l.To.Round(second).Seconds()), math.Round(l.Offered)})
-	}
-	return all
+func spans(levels []metrics.LoadLevel) []span {
+	return metrics.Each(levels, func(l metrics.LoadLevel) span {
+		return span{int(l.From.Round(second).Seconds()), int(l.To.Round(second).Seconds()), math.Round(l.Offered)}
+	})
 }
 
 // Levels are cut at settings of the load. Pauses and stretches that are too short are no levels.

@@ -20,11 +20,8 @@ import (
 func opening(index int) List { return List{Picked: index + 1, Line: 4, Opened: true} }
 
 // indices are those the list shows, in its order.
-func indices(s *metrics.Snapshot, l List) (out []int) {
-	for _, i := range l.rows(s) {
-		out = append(out, s.Requests[i].Index)
-	}
-	return out
+func indices(s *metrics.Snapshot, l List) []int {
+	return metrics.Each(l.rows(s), func(i int) int { return s.Requests[i].Index })
 }
 
 func TestListOrders(t *testing.T) {

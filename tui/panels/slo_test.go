@@ -36,10 +36,9 @@ func finishedSeconds(plan *metrics.Plan) metrics.Snapshot {
 }
 
 func lines(rows []sloRow) []string {
-	out := metrics.Each(rows, func(r sloRow) string {
+	return metrics.Each(rows, func(r sloRow) string {
 		return strings.TrimSpace(r.name + " " + r.value + " " + []string{"", "ok", "FAILED"}[r.verdict])
 	})
-	return out
 }
 
 func TestSLORows(t *testing.T) {

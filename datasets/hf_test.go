@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -36,17 +37,13 @@ func (h *hfTest) open(t *testing.T) (Flow, error) {
 	k.flags.minDistance, k.flags.maxDistance = h.flags.minDistance, max(k.flags.maxDistance, h.flags.maxDistance)
 	k.flags.minSeconds, k.flags.subset = h.flags.minSeconds, h.flags.subset
 	c := h.options
-	if c.Prompts == 0 {
-		c.Prompts = 2
-	}
+	c.Prompts = cmp.Or(c.Prompts, 2)
 	c.DisableShuffle = true
 	if c.Path == "" {
 		c.Path = filepath.Join(t.TempDir(), "rows.jsonl")
 		write(t, c.Path, h.rows)
 	}
-	if c.Forms == 0 {
-		c.Forms = AsText | AsMedia | AsMessages
-	}
+	c.Forms = cmp.Or(c.Forms, AsText|AsMedia|AsMessages)
 	if h.text.Counter == nil {
 		h.text.Counter, h.text.Template = byWords{}, roleTags{}
 	}

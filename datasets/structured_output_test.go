@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -13,9 +14,7 @@ import (
 
 func structured(t *testing.T, o structuredOutput, n int) ([]Conversation, error) {
 	t.Helper()
-	if o.API == "" {
-		o.API = "vllm"
-	}
+	o.API = cmp.Or(o.API, "vllm")
 	o.Common = Common{Prompts: n, Seed: 3}
 	s, err := made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
 	if err != nil {

@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,9 +33,7 @@ func TestModelFor(t *testing.T) {
 		want := []string{"m0", "m0", "m1", "m1", "base", "base", "m3", "m3"}
 		var got, sent []string
 		for _, q := range book.all {
-			if q.Model == "" {
-				q.Model = "base"
-			}
+			q.Model = cmp.Or(q.Model, "base")
 			got = append(got, q.Model)
 		}
 		for _, body := range s.bodies {

@@ -72,9 +72,7 @@ func (c *recordedCase) split(n int) func(net.Conn) {
 		for i := range c.Pieces {
 			all = append(all, c.bytes(i)...)
 		}
-		if n == 0 {
-			n = len(all)
-		}
+		n = cmp.Or(n, len(all))
 		for len(all) > 0 {
 			k := min(n, len(all))
 			_, _ = conn.Write(all[:k])

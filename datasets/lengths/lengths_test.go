@@ -1,6 +1,7 @@
 package lengths
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"reflect"
@@ -36,9 +37,7 @@ func TestParse(t *testing.T) {
 		if err != nil || got != test.want {
 			t.Errorf("%q: got %+v, error %v, want %+v", test.text, got, err, test.want)
 		}
-		if test.back == "" {
-			test.back = test.text
-		}
+		test.back = cmp.Or(test.back, test.text)
 		assert.Equal(t, got.String(), test.back, "%q", test.text)
 	}
 }

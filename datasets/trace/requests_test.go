@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,7 @@ import (
 
 // read is a trace of a text, and its requests in words.
 func read(text string, o Options) (*Requests, string, error) {
-	if o.Speed == 0 {
-		o.Speed = 1
-	}
+	o.Speed = cmp.Or(o.Speed, 1)
 	q, err := Read(context.Background(), strings.NewReader(text), o)
 	if err != nil {
 		return nil, "", err

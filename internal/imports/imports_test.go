@@ -3,6 +3,7 @@ package imports
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -21,9 +22,7 @@ import (
 // imported is what a text becomes: sessions as lines, and the summary.
 func imported(t testing.TB, text string, o Options) (string, *Summary, error) {
 	t.Helper()
-	if o.BlockSize == 0 {
-		o.BlockSize = DefaultBlockSize
-	}
+	o.BlockSize = cmp.Or(o.BlockSize, DefaultBlockSize)
 	o.Stdin = strings.NewReader(text)
 	var lines []byte
 	summary, err := Import(t.Context(), []string{"-"}, o, func(s *agents.Session) error {

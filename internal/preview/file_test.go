@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,9 +145,7 @@ func TestAnalyzeFile(t *testing.T) {
 			a := assert.Must(AnalyzeFile(context.Background(), o))(t)
 			assert.Equal(t, summary(a), c.want, "summary")
 			about := a.About
-			if c.tokens == "" {
-				c.tokens = about.Tokens
-			}
+			c.tokens = cmp.Or(c.tokens, about.Tokens)
 			if !strings.HasPrefix(about.Form, c.form) || !strings.HasPrefix(strings.Join(about.Dataset, " "),
 				c.dataset) || about.Tokens != c.tokens || strings.Join(about.Notes, "; ") != c.notes {
 				t.Errorf("%+v", about)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"sync"
 	"testing"
 	"time"
@@ -53,9 +54,7 @@ func chunked(t *testing.T, plan metrics.Plan, slow time.Duration, chunks int, fa
 	if c.Load.ClosedLoop {
 		c.Load.Schedule, c.Load.Until = shape.Immediately(), plan.Duration
 	}
-	if plan.Burstiness == 0 {
-		plan.Burstiness = 1
-	}
+	plan.Burstiness = cmp.Or(plan.Burstiness, 1)
 	plan.Percentiles, plan.Metrics = []float64{50, 99}, []metrics.Latency{metrics.TTFT}
 	c.Plan = plan
 	t.Cleanup(func() {

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -64,9 +65,7 @@ func TestCertificateFiles(t *testing.T) {
 		{"damaged", file("d.pem", block("CERTIFICATE", []byte("x"))), file("a.key", key), "d.pem"},
 		{"expired", file("old.pem", old), file("old.key", oldKey), "expired on 2020-05-01 00:00 UTC"},
 	} {
-		if c.key == "" {
-			c.key = c.certificate
-		}
+		c.key = cmp.Or(c.key, c.certificate)
 		_, err := Certificate(c.certificate, c.key)
 		assert.Fails(t, c.name, err, c.words)
 	}

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -185,9 +186,7 @@ func TestFigures(t *testing.T) {
 			[]string{"[] 1x1 [] {2 runs are left out: no finite r or ms}"}},
 		{"nothing", Options{Filters: []Filter{{"mc", ">", "9"}}}, []string{"[] 1x1"}},
 	} {
-		if c.o.X == "" {
-			c.o.X = "mc"
-		}
+		c.o.X = cmp.Or(c.o.X, "mc")
 		c.o.Y, c.o.Bands = "ms", c.name != "no bands"
 		figures, err := Figures(recordsOf(t, runsOfTwo), c.o)
 		if err != nil {
@@ -303,9 +302,7 @@ func TestPareto(t *testing.T) {
 			trouble: "entry 1: output_throughput 1e+300 of 1e-300 users"},
 		{name: "no users", records: `[{"a": 1}]`, trouble: "none of 1 runs has a number of users"},
 	} {
-		if c.o.Users == "" {
-			c.o.Users = "max_concurrency"
-		}
+		c.o.Users = cmp.Or(c.o.Users, "max_concurrency")
 		p, err := NewPareto(recordsOf(t, c.records), c.o)
 		if c.trouble != "" {
 			assert.Fails(t, c.name, err, c.trouble)

@@ -78,9 +78,7 @@ func TestLinks(t *testing.T) {
 				to = filepath.Join(filepath.Dir(page), path)
 			}
 			linked[to] = true
-			if _, err := os.Stat(to); err != nil {
-				t.Errorf("%s: %v", page, err)
-			}
+			assert.Fails(t, page, assert.Failure(os.Stat(to)), "")
 			if heading == "" {
 				continue
 			}

@@ -137,9 +137,7 @@ func TestHFRefusals(t *testing.T) {
 	}
 	// A row that is not reached does no harm.
 	one := hfTest{id: "Aeala/ShareGPT_Vicuna_unfiltered", rows: hfTalk + hfMute, options: Common{Prompts: 1}}
-	if _, err := one.open(t); err != nil {
-		t.Error(err)
-	}
+	fine(t, failure(one.open(t)))
 }
 
 // The prompts of a data set without a known layout are found by its columns.

@@ -150,9 +150,7 @@ func FuzzReadResult(f *testing.F) {
 			r.Statistics[metrics.TTFT].N != 0 && r.Statistics[metrics.TTFT].N != r.Completed {
 			t.Errorf("%+v", r)
 		}
-		if err := JSON(io.Discard, r); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, JSON(io.Discard, r))
 		Text(r)
 	})
 }

@@ -133,9 +133,7 @@ func TestLightTerminal(t *testing.T) {
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
 	go func() { _, _ = io.Copy(io.Discard, master) }()
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, cmd.Wait())
 	slave.Close()
 }
 

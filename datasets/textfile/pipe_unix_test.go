@@ -47,7 +47,5 @@ func TestPipeWithWriter(t *testing.T) {
 	if text, err := io.ReadAll(file); err != nil || string(text) != "text" {
 		t.Errorf("got %q, error %v", text, err)
 	}
-	if err := <-wrote; err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, <-wrote)
 }

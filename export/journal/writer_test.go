@@ -344,9 +344,7 @@ func TestJournalIsInTheFileWithinASecond(t *testing.T) {
 				t.Errorf("a second after request %d the file has %d lines", i, n)
 			}
 		}
-		if err := j.End(metrics.Run{}); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, j.End(metrics.Run{}))
 	})
 }
 

@@ -121,13 +121,9 @@ func TestBenchFails(t *testing.T) {
 		errors.Is(err, session.ErrCut) {
 		t.Errorf("all requests failed: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "x.json")); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, assert.Failure(os.Stat(filepath.Join(dir, "x.json"))))
 	b.Failures = true
-	if err := b.Run(t.Context(), benchArgs(failing, dir, "y.json", "--model", "m")); err != nil {
-		t.Errorf("failures are allowed: %v", err)
-	}
+	assert.Fails(t, "failures are allowed", b.Run(t.Context(), benchArgs(failing, dir, "y.json", "--model", "m")), "")
 	if err := b.Run(t.Context(), benchArgs("http://127.0.0.1:1", dir, "z.json", "--model", "m")); err == nil {
 		t.Error("there is no server, and no error")
 	}

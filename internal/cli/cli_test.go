@@ -567,9 +567,7 @@ func TestOddPlaces(t *testing.T) {
 		": not a regular file")
 	benchtop(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, session.ExitUsage,
 		"is the journal's ending")
-	if _, err := os.Stat("folder/inside"); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, assert.Failure(os.Stat("folder/inside")))
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Fatalf("%s is no more what it was: %v", os.DevNull, err)
 	}

@@ -39,9 +39,7 @@ func TestDiskFullForAWhile(t *testing.T) {
 	if s, _ := readSaved(t, x.dir); s.Completed != 63 {
 		t.Errorf("completed %d of 63", s.Completed)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "r.jsonl.gz")); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, assert.Failure(os.Stat(filepath.Join(dir, "r.jsonl.gz"))))
 	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine,
 		"Successful requests:                     63 ")
 }

@@ -206,9 +206,7 @@ func TestFormStarts(t *testing.T) {
 		}
 		values := formFilled(&formStart{settings: asked.Settings()})
 		again := spec.New()
-		if err := again.Parse(formArguments(values)[1:]); err != nil {
-			t.Errorf("%s: %v", line, err)
-		}
+		assert.Fails(t, line, again.Parse(formArguments(values)[1:]), "")
 		var got, want []string
 		for _, s := range again.Settings() {
 			// else the default

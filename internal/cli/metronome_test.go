@@ -43,7 +43,5 @@ func TestMetronome(t *testing.T) {
 		t.Errorf("answer %q, %v", answer, err)
 	}
 	endless := post("/itl=1h/v1/completions", `{"prompt":"x","max_tokens":3,"stream":true}`)
-	if _, err := endless.Body.Read(make([]byte, 1)); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, assert.Failure(endless.Body.Read(make([]byte, 1))))
 }

@@ -155,9 +155,7 @@ func TestNohup(t *testing.T) {
 	c.Dir = t.TempDir()
 	assert.Fine(t, c.Start())
 	someDone(t, c.Dir)
-	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, c.Process.Signal(syscall.SIGHUP))
 	letGo()
 	if err := c.Wait(); err != nil {
 		t.Errorf("ended with %v", err)
@@ -372,13 +370,9 @@ func TestIgnoredInterrupt(t *testing.T) {
 		program(t), server.url, dir)
 	assert.Fine(t, c.Start())
 	inJournal(t, dir, 1, `{"index":`)
-	if err := c.Process.Signal(os.Interrupt); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, c.Process.Signal(os.Interrupt))
 	letGo()
-	if err := c.Wait(); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, c.Wait())
 	if n := resultIn(t, dir)["completed"]; n != 9. {
 		t.Errorf("completed %v, want all 9", n)
 	}

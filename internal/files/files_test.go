@@ -210,9 +210,7 @@ func TestOlderResultElsewhere(t *testing.T) {
 				c.moved == "" && got != "" {
 				t.Errorf("said %q", got)
 			}
-			if _, err := ReadReport(path); err != nil {
-				t.Error(err)
-			}
+			assert.Fine(t, assert.Failure(ReadReport(path)))
 		})
 	}
 }

@@ -159,12 +159,8 @@ func TestClose(t *testing.T) {
 		}
 		assert.Must(c.r.ReadString('\n'))(t)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Errorf("the second Close: %v", err)
-	}
+	assert.Fine(t, s.Close())
+	assert.Fails(t, "the second Close", s.Close(), "")
 	for _, c := range clients {
 		_, _ = io.Copy(io.Discard, c.r) // ends, by EOF or reset
 	}
@@ -180,9 +176,7 @@ func TestClose(t *testing.T) {
 		time.Sleep(time.Millisecond) // Serve itself returns soon
 	}
 	p := newPipes()
-	if err := s.Serve(p); err != nil {
-		t.Errorf("Serve after Close: %v", err)
-	}
+	assert.Fails(t, "Serve after Close", s.Serve(p), "")
 }
 
 func TestWallOf(t *testing.T) {

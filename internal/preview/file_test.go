@@ -272,11 +272,7 @@ func FuzzAnalyzeFile(f *testing.F) {
 				t.Errorf("%d hits of %d tokens with blocks of %d", size.hits, a.prefixes.total, size.tokens)
 			}
 		}
-		if _, err := a.MarshalJSON(); err != nil {
-			t.Error(err)
-		}
-		if err := a.Text(&strings.Builder{}, Options{Columns: 60, Clean: plain}); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, assert.Failure(a.MarshalJSON()))
+		assert.Fine(t, a.Text(&strings.Builder{}, Options{Columns: 60, Clean: plain}))
 	})
 }

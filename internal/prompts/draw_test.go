@@ -250,9 +250,7 @@ func TestOpen(t *testing.T) {
 		if notes := strings.Join(m.Notes, "\n"); c.note == "" && notes != "" || !strings.Contains(notes, c.note) {
 			t.Errorf("%s: notes %q, want %q", c.args, notes, c.note)
 		}
-		if _, err := source.Next(); err != nil {
-			t.Errorf("%s: %v", c.args, err)
-		}
+		assert.Fails(t, c.args, failure(source.Next()), "")
 	}
 }
 

@@ -71,9 +71,7 @@ func TestWatchJournal(t *testing.T) {
 					t.Errorf("the screen says %q", shown)
 				}
 				disk.full.Store(false)
-				if err := r.journal.Close(); err != nil {
-					t.Error(err)
-				}
+				assert.Fine(t, r.journal.Close())
 			})
 		})
 	}

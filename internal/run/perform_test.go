@@ -105,9 +105,7 @@ func TestSavedWhereItShouldBe(t *testing.T) {
 		if saved, err := files.ReadReport(place.Path); err != nil || saved.Completed != 3 {
 			t.Errorf("the file has %d requests: %v", saved.Completed, err)
 		}
-		if _, err := os.Stat(place.JournalName + ".gz"); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, assert.Failure(os.Stat(place.JournalName+".gz")))
 		if s := r.View().Snapshot(); s.SavePath != place.Path || s.SaveError != "" || s.Report == nil {
 			t.Errorf("the screen says %q, %q", s.SavePath, s.SaveError)
 		}

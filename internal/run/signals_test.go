@@ -88,9 +88,7 @@ func TestThirdRequestLeaves(t *testing.T) {
 		r.config.Terminal, r.phase = terminal, Aborting
 		r.step(interrupt)
 		synctest.Wait()
-		if err := r.journal.Close(); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, r.journal.Close())
 		assert.EqualAll(t, terminal.said, []string{"closed", "left"}, "the terminal")
 	})
 }

@@ -94,9 +94,7 @@ func TestMetrics(t *testing.T) {
 }
 
 func TestValidateReportsAll(t *testing.T) {
-	if err := Defaults().Validate(); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, Defaults().Validate())
 	err := Profile{StepBase: -1, PrefillToken: -1, DecodeSequence: -1, ContextToken: -1,
 		MaxBatchedTokens: -1}.Validate()
 	if err == nil {

@@ -534,8 +534,6 @@ func TestClosedWhileShut(t *testing.T) {
 	}()
 	s.port.Load().shut(0)
 	time.Sleep(10 * time.Millisecond) // let Accept notice; either order must work
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, p.Close())
 	assert.Is(t, <-done, net.ErrClosed)
 }

@@ -30,9 +30,7 @@ func TestShape(t *testing.T) {
 		ramp + " --ramp-over 1m": "shape.TimedRamp linear ramp 1 to 2 req/s over 1m",
 	} {
 		o := New()
-		if err := o.Parse(strings.Fields(args)); err != nil {
-			t.Errorf("%s: %v", args, err)
-		}
+		assert.Fails(t, args, o.Parse(strings.Fields(args)), "")
 		s := o.Load.Shape()
 		assert.Equal(t, fmt.Sprintf("%T %s", s, s.Describe(7, metrics.RequestsPerSecond)), want, "%s", args)
 	}
@@ -50,9 +48,7 @@ func TestLimitsOfConversations(t *testing.T) {
 		"--max-active-conversations 4 --duration 4s --num-prompts 8": {0, 4},
 	} {
 		o := New()
-		if err := o.Parse(strings.Fields("--multi-turn --backend openai-chat " + args)); err != nil {
-			t.Errorf("%s: %v", args, err)
-		}
+		assert.Fails(t, args, o.Parse(strings.Fields("--multi-turn --backend openai-chat "+args)), "")
 		load, bounds := loadgen.Options{Protocol: o.Server.Protocol}, o.Load.Shape()
 		o.Load.Send(&load, bounds.Arrivals(8, nil, nil))
 		if got := [2]int{load.Limit, load.Active}; got != want {

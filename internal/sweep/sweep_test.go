@@ -256,9 +256,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%s: %+v, %v", c.name, out, err)
 			}
 			for _, f := range c.files {
-				if _, err := os.Stat(filepath.Join(dir, f)); err != nil {
-					t.Errorf("%s: %v", c.name, err)
-				}
+				assert.Fails(t, c.name, assert.Failure(os.Stat(filepath.Join(dir, f))), "")
 			}
 			for _, line := range c.lines {
 				if !strings.Contains(text, line) {
@@ -503,9 +501,7 @@ func TestManifest(t *testing.T) {
 	_ = os.WriteFile(filepath.Join(dir, manifestFile), []byte("{"), 0o600)
 	assert.Complains(t, m.Open(dir, true), "manifest.json")
 	_ = os.Remove(filepath.Join(dir, manifestFile))
-	if err := m.Open(dir, true); err != nil {
-		t.Errorf("a directory that is empty: %v", err)
-	}
+	assert.Fails(t, "a directory that is empty", m.Open(dir, true), "")
 	_ = os.Mkdir(filepath.Join(dir, a1), 0o700)
 	assert.Complains(t, m.Open(dir, true), "no manifest.json in it")
 }

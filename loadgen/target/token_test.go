@@ -74,9 +74,7 @@ func TestToken(t *testing.T) {
 func TestFirstTokenRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := numbered()
-		if err := token.First(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, token.First(t.Context()))
 		token.Refused()
 		synctest.Wait()
 		if got := token.Value(); got != "Bearer token-2" {
@@ -99,9 +97,7 @@ func TestOldTokensHidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := numbered()
 		target := Target{token: token}
-		if err := token.First(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, token.First(t.Context()))
 		for n := range 500 {
 			time.Sleep(tokenLife)
 			token.Value()
@@ -116,9 +112,7 @@ func TestOldTokensHidden(t *testing.T) {
 			t.Errorf("%d tokens are kept, at most %d are of a day", len(token.secrets()), most)
 		}
 		same := &Token{Ask: func(context.Context) (string, time.Time, error) { return "token", time.Time{}, nil }}
-		if err := same.First(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, same.First(t.Context()))
 		for range 3 {
 			time.Sleep(tokenLife)
 			same.Value()

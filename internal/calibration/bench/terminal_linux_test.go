@@ -29,9 +29,7 @@ func TestViewer(t *testing.T) {
 		t.Errorf("of %d bytes the last are %q", v.total.Load(), said)
 	}
 	v.press("\n")
-	if err := v.wait(); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, v.wait())
 }
 
 // Waiting ends with a program that does not print the words.

@@ -39,12 +39,8 @@ func TestFetchKeepsOnlyWhatWasWanted(t *testing.T) {
 	complains(t, fetch("pointer"), "a pointer of Git's to a large file came instead of pointer of org/name")
 	nothingIn(t, filepath.Join(home, "own"))
 	files["part"] = "whole again."
-	if err := fetch("part"); err != nil {
-		t.Error(err)
-	}
-	if err := fetch("good"); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, fetch("part"))
+	assert.Fine(t, fetch("good"))
 }
 
 func TestFetchReplacesWhatIsDamaged(t *testing.T) {

@@ -71,9 +71,7 @@ func TestLargePicturesTakeTurns(t *testing.T) {
 		_, err := PNG(file)
 		done <- err
 	}()
-	if _, err := PNG(pngOf(4, 4, 8, 0, 20)); err != nil {
-		t.Errorf("a small picture: %v", err)
-	}
+	assert.Fails(t, "a small picture", assert.Failure(PNG(pngOf(4, 4, 8, 0, 20))), "")
 	select {
 	case err := <-done:
 		t.Errorf("a large picture beside another: %v", err)

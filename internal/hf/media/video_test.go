@@ -126,9 +126,7 @@ func TestVideoCancelled(t *testing.T) {
 func TestNoFFmpeg(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	assert.Is(t, assert.Failure(NewEncoder(t.Context(), Buckets{{2, 2, 1, 1}, {2, 2, 2, 1}})), ErrNoFFmpeg)
-	if _, err := NewEncoder(t.Context(), Buckets{{2, 2, 1, 1}}); err != nil {
-		t.Errorf("pictures: %v", err)
-	}
+	assert.Fails(t, "pictures", assert.Failure(NewEncoder(t.Context(), Buckets{{2, 2, 1, 1}})), "")
 }
 
 func TestLastWords(t *testing.T) {

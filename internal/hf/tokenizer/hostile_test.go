@@ -55,9 +55,7 @@ func TestGrowthIsBounded(t *testing.T) {
 	l, err := reading(`"normalizer":` + times(3, "normalizers", replace(`{"String":" "}`, "▁")) + `,"pre_tokenizer":` +
 		times(2, "pretokenizers", letters))
 	assert.Fine(t, err)
-	if _, err := l.Encode(" a \x01"); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, assert.Failure(l.Encode(" a \x01")))
 }
 
 // White space that tokens on both sides take is gone through once, not once for every token: 200,000 blanks took

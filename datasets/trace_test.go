@@ -25,9 +25,8 @@ func TestTrace(t *testing.T) {
 	for _, adds := range []int{0, 2} {
 		d := must(openTrace(t, traceRows, Common{Seed: 5, IDPrefix: "t-"}, nil, adds))(t)
 		same(t, "description", d.About[strings.Index(d.About, "over "):],
-			"over 10.05s (TIMESTAMP, ContextTokens, GeneratedTokens), "+
-				"mean 50.3, P50 40, P99 110 input tokens, mean 15.0, P50 10, P99 27 output tokens, as text; 1 rows "+
-				"without input or output tokens left out")
+			"over 10.05s (TIMESTAMP, ContextTokens, GeneratedTokens), mean 50.3, P50 40, P99 110 input tokens, mean "+
+				"15.0, P50 10, P99 27 output tokens, as text; 1 rows without input or output tokens left out")
 		times := []time.Duration{0, 50 * time.Millisecond, 10050 * time.Millisecond}
 		same(t, "times", d.Times(), times)
 		same(t, "length", d.Len, 3)

@@ -99,10 +99,9 @@ func TestClientRemarks(t *testing.T) {
 			together(run, qs, 12)
 			run.Stamps.DelayP99 = 30 * ms
 		}, "Time stamps: 10.0 % of the chunks were coalesced with the one before. The client sometimes read late, so " +
-			"the cause may be the client" +
-			" or the server. The gaps between them are 0. Steady state: from 12.0 s to 29.0 s, 59 % of the load, " +
-			"without a change: 1.00 requests/s, 4.00 output tokens/s, mean TTFT 100.00 ms (median 100.00 ms), " +
-			"TPOT 50.00 ms.", "client ok"},
+			"the cause may be the client or the server. The gaps between them are 0. Steady state: from 12.0 s to " +
+			"29.0 s, 59 % of the load, without a change: 1.00 requests/s, 4.00 output tokens/s, mean TTFT 100.00 ms " +
+			"(median 100.00 ms), TPOT 50.00 ms.", "client ok"},
 		"one of 120 not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 1 }, "",
 			"client ok"},
 		"not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 120 },

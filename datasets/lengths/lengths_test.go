@@ -257,8 +257,7 @@ func TestDoubt(t *testing.T) {
 		"1: 5/lognormal mean=4096 std=4000 max=6000": "lengths: lognormal mean=4096 std=4000 " +
 			"max=6000 has a mean of 2646 within its bounds (1 to 6000), not of 4096",
 		"9: 5/5; 1: normal mean=10 std=10/5; 1: 6/normal mean=9 " +
-			"std=9": "lengths: normal mean=10 std=10 has a mean of " +
-			"13 within its bounds (1 to 16777216), not of 10",
+			"std=9": "lengths: normal mean=10 std=10 has a mean of 13 within its bounds (1 to 16777216), not of 10",
 	} {
 		m, err := ParseMix(text)
 		if err != nil || m.Doubt() != want {

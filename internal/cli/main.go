@@ -173,9 +173,8 @@ var inEngine = map[string]string{
 	"forward": "forward: it times single forward passes on a GPU inside the engine's process, which a client of a " +
 		"server cannot see; " +
 		"'benchtop latency' times a whole batch, and 'benchtop serve --profile' runs the server's profiler",
-	"mm-processor": "mm-processor: the stages of preprocessing are known only inside the engine's process; " +
-		"'benchtop throughput --preset mm' times requests with images, and 'benchtop serve --dataset-name random-mm' " +
-		"their TTFT",
+	"mm-processor": "mm-processor: the stages of preprocessing are known only inside the engine's process; 'benchtop " +
+		"throughput --preset mm' times requests with images, and 'benchtop serve --dataset-name random-mm' their TTFT",
 	"vllm.entrypoints.api_server": "vllm.entrypoints.api_server: there is no protocol for its /generate, as in " +
 		"vLLM's client; 'vllm serve' has those of OpenAI, and 'benchtop serve' loads it",
 }

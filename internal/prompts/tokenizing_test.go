@@ -65,8 +65,7 @@ func TestTokenizerClassIsNoted(t *testing.T) {
 		`{"tokenizer_class": "CodeLlamaTokenizerFast"}`: "CodeLlamaTokenizer sets itself up instead of following " +
 			"tokenizer.json, in an unsupported way",
 		`{"auto_map": {"AutoTokenizer": ["x.X", ` +
-			`null]}}`: "the model comes with a tokenizer class of its own, which a " +
-			"server that trusts it follows",
+			`null]}}`: "the model comes with a tokenizer class of its own, which a server that trusts it follows",
 	} {
 		dir := t.TempDir()
 		for name, content := range map[string]string{

@@ -39,8 +39,7 @@ func TestReadSets(t *testing.T) {
 		`[{}]`:                     "entry 1: no criteria",
 		`[{"p101_ttft_ms": "<5"}]`: "percentile 101: must be",
 		`[{"a": "<1"}, {"p99_ttft_ms": ` +
-			`200}]`: "entry 2, key p99_ttft_ms: a number; expected an operator and a number " +
-			"in quotes",
+			`200}]`: "entry 2, key p99_ttft_ms: a number; expected an operator and a number in quotes",
 		`[{"p99_ttft_ms": "==200"}]`:                   "entry 1, key p99_ttft_ms: ==200: expected <=",
 		`[{"p99_ttft_ms": "<=x"}]`:                     "expected a number above 0 behind <=",
 		`[{"p99_ttft_ms": "<=0"}]`:                     "expected a number above 0",

@@ -100,7 +100,6 @@ func TestGrey(t *testing.T) {
 		[]Span{Success.Span("ok"), {" 2 ", Style{Fg: Output, Bg: Input}}, {"⠒", Style{Fg: P50, Bg: Shade(Output)}},
 			{"▂", Style{Fg: Shade(Output)}}})
 	c.Grey()
-	want := "\x1b[38;5;245mok\x1b[38;5;75;48;5;245m 2 \x1b[38;5;245;48;5;238m⠒\x1b[0;38;5;238m▂ " +
-		"\x1b[38;5;242m│\x1b[m"
+	want := "\x1b[38;5;245mok\x1b[38;5;75;48;5;245m 2 \x1b[38;5;245;48;5;238m⠒\x1b[0;38;5;238m▂ \x1b[38;5;242m│\x1b[m"
 	assert.Equal(t, sf.Render(NewPalette(termenv.ANSI256)), want, "Render")
 }

@@ -70,9 +70,8 @@ func TestVideo(t *testing.T) {
 	got := sentParts(t, part)[0]
 	text, ok := strings.CutPrefix(got.Video.URL, "data:video/mp4;base64,")
 	want := fmt.Sprintf(
-		"%x -hide_banner -loglevel error -f rawvideo -pixel_format rgb24 -video_size 7x5 -framerate 30 -i pipe:0 "+
-			"-vf crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0 -pix_fmt yuv420p -c:v mpeg4 -threads 1 -g 12 -qmin 3 -b:v 2100 "+
-			"-bt "+
+		"%x -hide_banner -loglevel error -f rawvideo -pixel_format rgb24 -video_size 7x5 -framerate 30 -i pipe:0 -vf "+
+			"crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0 -pix_fmt yuv420p -c:v mpeg4 -threads 1 -g 12 -qmin 3 -b:v 2100 -bt "+
 			"2100 -f mp4", sha256.Sum256(drawn))
 	if file := string(unbase64(t, text)); !ok || got.Type != "video_url" || file != want {
 		t.Errorf("got  %s\nwant %s", file, want)

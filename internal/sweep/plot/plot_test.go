@@ -171,12 +171,10 @@ func TestFigures(t *testing.T) {
 			[]string{"[[seqs 32]] 1x1 [ /000 1,12±2.83 4,20±0]", "[[seqs 256]] 1x1 [ /000 1,12±0 4,30±0]" + left}},
 		{"curves", Options{CurveBy: []string{"seqs", "run"}},
 			[]string{"[] 1x1 [ seqs=32, run=0/000 1,10±0 4,20±0 seqs=32, run=1/010 1,14±0 seqs=256, run=0/100 4,30±0 " +
-				"seqs=256, run=1/110 1,12±0]" +
-				" {1 run is left out: no finite mc or ms or seqs or run}"}},
+				"seqs=256, run=1/110 1,12±0] {1 run is left out: no finite mc or ms or seqs or run}"}},
 		{"panels", Options{RowBy: []string{"seqs"}, ColBy: []string{"len"}},
 			[]string{"[] 2x1 [seqs=32;len=8 /000 1,12±2.83 4,20±0] [seqs=32;len=64] [seqs=256;len=8] " +
-				"[seqs=256;len=64 " +
-				"/000 1,12±0 4,30±0]" + left}},
+				"[seqs=256;len=64 /000 1,12±0 4,30±0]" + left}},
 		{"infinite", Options{X: "r"},
 			[]string{"[] 1x1 [ /000 2,20±0 3,30±0 5,12±0] {3 runs are left out: no finite r or ms}"}},
 		{"log", Options{X: "run", ScaleX: charts.Log},

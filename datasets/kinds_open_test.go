@@ -66,10 +66,7 @@ func TestKindsOpen(t *testing.T) {
 				t.Errorf("described as %q, want %q", about, test.head)
 			}
 			assert.Equal(t, strings.Join(notes, "") != "", test.note, "told: %q", notes)
-			first, err := source.Next()
-			if err != nil || (first.Turns[0].TokenIDs != nil) != test.ids {
-				t.Errorf("got %+v, %v", first, err)
-			}
+			assert.Equal(t, must(source.Next())(t).Turns[0].TokenIDs != nil, test.ids, "Next")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 )
@@ -241,10 +242,7 @@ func TestOversampleWantsDistinctIDs(t *testing.T) {
 	rows := []Conversation{{ID: "r0"}, {ID: "r2"}}
 	complains(t, failure(oversample(rows, 3, 1, "r", py)), `"r2" is used twice`)
 	complains(t, failure(oversample(nil, 3, 1, "r", py)), "nothing to repeat")
-	got, err := oversample(rows, 2, 5, "r", py)
-	if err != nil || len(got) != 2 {
-		t.Errorf("got %v, error %v", got, err)
-	}
+	assert.Equal(t, len(must(oversample(rows, 2, 5, "r", py))(t)), 2, "oversample")
 }
 
 func TestChatMessagesKeepMarkup(t *testing.T) {

@@ -31,10 +31,7 @@ func TestParseGate(t *testing.T) {
 		"max_concurrent_requests>8":              {Metric: "max_concurrent_requests", Op: ">", Limit: 8},
 		"completed<+100":                         {Metric: "completed", Op: "<", Limit: 100},
 	} {
-		got, err := ParseGate(text)
-		if err != nil || got != want {
-			t.Errorf("ParseGate(%q) = %+v, %v; want %+v", text, got, err, want)
-		}
+		assert.Equal(t, assert.Must(ParseGate(text))(t), want, "ParseGate(%q)", text)
 	}
 }
 
@@ -46,10 +43,7 @@ func TestGateString(t *testing.T) {
 		"error_rate>1e-5%":   "error_rate>0.00001%",
 		"p99.90_ttft>=0.5s":  "p99.9_ttft_ms>=500", "completed<1e3": "completed<1000",
 	} {
-		g, err := ParseGate(text)
-		if err != nil || g.String() != want {
-			t.Errorf("%q is %q, %v; want %q", text, g.String(), err, want)
-		}
+		assert.Equal(t, assert.Must(ParseGate(text))(t).String(), want, "%q", text)
 	}
 }
 

@@ -259,10 +259,7 @@ func TestDoubt(t *testing.T) {
 		"9: 5/5; 1: normal mean=10 std=10/5; 1: 6/normal mean=9 " +
 			"std=9": "lengths: normal mean=10 std=10 has a mean of 13 within its bounds (1 to 16777216), not of 10",
 	} {
-		m, err := ParseMix(text)
-		if err != nil || m.Doubt() != want {
-			t.Errorf("%s: got %q, error %v, want %q", text, m.Doubt(), err, want)
-		}
+		assert.Equal(t, assert.Must(ParseMix(text))(t).Doubt(), want, "%s", text)
 	}
 }
 

@@ -44,8 +44,6 @@ func TestPipeWithWriter(t *testing.T) {
 	}()
 	file := assert.Must(Open(path, "a text"))(t)
 	defer file.Close()
-	if text, err := io.ReadAll(file); err != nil || string(text) != "text" {
-		t.Errorf("got %q, error %v", text, err)
-	}
+	assert.Equal(t, string(assert.Must(io.ReadAll(file))(t)), "text", "ReadAll")
 	assert.Fine(t, <-wrote)
 }

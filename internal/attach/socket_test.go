@@ -136,9 +136,7 @@ func TestNoPlaceForASocket(t *testing.T) {
 		occupy(t, filepath.Join(best, name))
 	}
 	finds(t)
-	if left, err := os.ReadDir(best); err != nil || len(left) != 5 {
-		t.Errorf("%d files are left, %v", len(left), err)
-	}
+	assert.Equal(t, len(assert.Must(os.ReadDir(best))(t)), 5, "ReadDir")
 	if _, err := open(filepath.Join(best, strings.Repeat("x", 200))); err == nil {
 		t.Error("a path that is too long for a socket")
 	}

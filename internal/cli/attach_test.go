@@ -92,9 +92,7 @@ func TestChoose(t *testing.T) {
 		t.Errorf("the only run is %q, %v", only, err)
 	}
 	for _, named := range []string{strconv.Itoa(os.Getpid()), only} {
-		if path, err := choose([]string{named}); path != only || err != nil {
-			t.Errorf("%s: %q, %v", named, path, err)
-		}
+		assert.Equal(t, assert.Must(choose([]string{named}))(t), only, "%s", named)
 	}
 	refused("no run of this user has process id 1x; choose one of the runs", "1x")
 	refused("no run of this user has process id 1; choose one of the runs", "1")

@@ -53,9 +53,7 @@ func TestImportOutput(t *testing.T) {
 	benchtop("import", broken, "-o", "s.jsonl").expect(t, session.ExitUsage,
 		"--output s.jsonl: the file exists; choose another name, or give --overwrite")
 	benchtop("import", broken, "-o", "s.jsonl", "--overwrite").expect(t, session.ExitFailed, "broken.jsonl, line 2")
-	if after, err := os.ReadFile("s.jsonl"); err != nil || string(after) != string(data) {
-		t.Errorf("a failed import changed the file: %v", err)
-	}
+	assert.Equal(t, string(assert.Must(os.ReadFile("s.jsonl"))(t)), string(data), "a failed import changed the file")
 	benchtop("import", filepath.Join(fixtures, "agentx.json"), "-o", "s.jsonl", "--overwrite").expect(t,
 		session.ExitFine, "1 session, 6 requests")
 	benchtop("import", "s.jsonl").expect(t, session.ExitFailed, "s.jsonl: this is a file of sessions already")

@@ -100,9 +100,7 @@ func TestDeletedDirectory(t *testing.T) {
 		if err := s.Pack(written); err != nil {
 			t.Error(err)
 		}
-		if r, err := ReadReport(s.JournalName + ".gz"); err != nil || r.Plan.ModelID != "m" {
-			t.Errorf("the journal: model %q, %v", r.Plan.ModelID, err)
-		}
+		assert.Equal(t, assert.Must(ReadReport(s.JournalName+".gz"))(t).Plan.ModelID, "m", "the journal: model")
 	}
 }
 
@@ -251,9 +249,7 @@ func TestJournalOfTheRunSoFar(t *testing.T) {
 		"c-so-far.json": "", "c-so-far.jsonl": "", "c.jsonl": "", "d-so-far.json": ""})
 	for file, want := range map[string]string{"a-so-far.json": "a.jsonl.gz", "a.json": "a.jsonl.gz",
 		"b-so-far.json": "b.jsonl", "c-so-far.json": "c-so-far.jsonl"} {
-		if got, err := findJournal(file); got != want || err != nil {
-			t.Errorf("%s: %q, %v, want %s", file, got, err, want)
-		}
+		assert.Equal(t, assert.Must(findJournal(file))(t), want, "%s", file)
 	}
 	assert.Complains(t, assert.Failure(findJournal("d-so-far.json")), "no journal beside it")
 }
@@ -261,9 +257,7 @@ func TestJournalOfTheRunSoFar(t *testing.T) {
 // A baseline is the run as it was when it was saved.
 func TestBaselineSoFar(t *testing.T) {
 	plant(t, map[string]string{"a-so-far.json": `{"completed": 7, "duration": 2}`, "a.jsonl": "the whole run\n"})
-	if r, err := ReadReport("a-so-far.json"); err != nil || r.Completed != 7 {
-		t.Errorf("%d completed, %v", r.Completed, err)
-	}
+	assert.Equal(t, assert.Must(ReadReport("a-so-far.json"))(t).Completed, 7, "ReadReport")
 }
 
 // A run reserves its places before it starts, or is refused.
@@ -314,9 +308,7 @@ func TestSavedAndRead(t *testing.T) {
 	for i := range 2 {
 		s, written := reserve(t, Options{Append: true, Name: "all.json"})
 		assert.Fine(t, written.Close())
-		if path, err := s.Finish(emptyReport(), written, nil); path != "all.json" || err != nil {
-			t.Errorf("saved to %s, %v", path, err)
-		}
+		assert.Equal(t, assert.Must(s.Finish(emptyReport(), written, nil))(t), "all.json", "saved to")
 		if err := s.Pack(written); err != nil {
 			t.Error(err)
 		}

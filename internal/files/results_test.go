@@ -124,9 +124,7 @@ func TestBaselineOfSeveral(t *testing.T) {
 	plant(t, map[string]string{
 		"all.json": `{"completed": 1, "duration": 1, "mean_ttft_ms": 5}` + "\n" + `{"duration": 2, "completed": 2, ` +
 			`"mean_itl_ms": NaN}` + "\n"})
-	if r, err := ReadReport("all.json"); err != nil || r.Completed != 2 {
-		t.Errorf("%d successes, %v", r.Completed, err)
-	}
+	assert.Equal(t, assert.Must(ReadReport("all.json"))(t).Completed, 2, "ReadReport")
 }
 
 // FuzzResults: what is read as results is JSON to others too, but for the numbers that Python writes.

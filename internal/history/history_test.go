@@ -160,9 +160,7 @@ func TestKeep(t *testing.T) {
 		"name=B": {"b"}, "workload=*2 req/s*": {"a", "b"},
 	} {
 		filter := assert.Must(ParseFilter(words))(t)
-		if got, err := Keep(f.Runs, []Filter{filter}); err != nil || !slices.Equal(names(got), want) {
-			t.Errorf("%s: %q, %v", words, names(got), err)
-		}
+		assert.EqualAll(t, names(assert.Must(Keep(f.Runs, []Filter{filter}))(t)), want, "%s", words)
 	}
 	filter, _ := ParseFilter("max_concurency=1")
 	assert.Complains(t, assert.Failure(Keep(f.Runs, []Filter{filter})), "max_concurrency")

@@ -102,9 +102,7 @@ func TestSavedWhereItShouldBe(t *testing.T) {
 			!slices.Equal(b.Warnings, []string{"no room for a second picture"}) {
 			t.Errorf("beside it %q, warnings %q", b.Paths, b.Warnings)
 		}
-		if saved, err := files.ReadReport(place.Path); err != nil || saved.Completed != 3 {
-			t.Errorf("the file has %d requests: %v", saved.Completed, err)
-		}
+		assert.Equal(t, assert.Must(files.ReadReport(place.Path))(t).Completed, 3, "the file")
 		assert.Fine(t, assert.Failure(os.Stat(place.JournalName+".gz")))
 		if s := r.View().Snapshot(); s.SavePath != place.Path || s.SaveError != "" || s.Report == nil {
 			t.Errorf("the screen says %q, %q", s.SavePath, s.SaveError)

@@ -133,9 +133,7 @@ func TestDescriptorUsedAgain(t *testing.T) {
 		conn, server := stampedPair(t, stamps)
 		_ = old.Close()
 		_, _ = server.Write([]byte("abc"))
-		if n, err := conn.Read(make([]byte, 8)); n != 3 || err != nil {
-			t.Fatalf("descriptor %d after %d: %d bytes, %v", conn.kernel.fd, fd, n, err)
-		}
+		assert.Equal(t, assert.Must(conn.Read(make([]byte, 8)))(t), 3, "descriptor %d after %d", conn.kernel.fd, fd)
 		_ = conn.Close()
 	}
 }
@@ -188,9 +186,7 @@ func TestDataAndDeadlineAtOnce(t *testing.T) {
 	conn, server := stampedPair(t, stamps)
 	p := make([]byte, 8)
 	_, _ = server.Write([]byte("first"))
-	if n, err := conn.Read(p); n != 5 || err != nil {
-		t.Fatalf("%d bytes, %v", n, err)
-	}
+	assert.Equal(t, assert.Must(conn.Read(p))(t), 5, "Read")
 	const soon = 200 * time.Millisecond
 	_ = conn.SetReadDeadline(time.Now().Add(soon))
 	read := make(chan error)

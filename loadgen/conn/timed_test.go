@@ -165,23 +165,17 @@ func TestReadAfterItsDeadline(t *testing.T) {
 		}
 		send()
 		_ = conn.SetReadDeadline(past)
-		if n, err := read(); n != 3 || err != nil {
-			t.Errorf("%s stamps: %d bytes, %v; want what was there", kind, n, err)
-		}
+		assert.Equal(t, assert.Must(read())(t), 3, "%s stamps", kind)
 		send()
 		_ = conn.SetReadDeadline(past)
 		if _, err := read(); !IsTimeout(err) {
 			t.Errorf("%s stamps: a second time: %v", kind, err)
 		}
 		_ = conn.SetReadDeadline(time.Time{})
-		if n, err := read(); n != 3 || err != nil {
-			t.Errorf("%s stamps: %d bytes, %v", kind, n, err)
-		}
+		assert.Equal(t, assert.Must(read())(t), 3, "%s stamps", kind)
 		send()
 		_ = conn.SetReadDeadline(past)
-		if n, err := read(); n != 3 || err != nil {
-			t.Errorf("%s stamps: %d bytes, %v; want what was there, after a read that went well", kind, n, err)
-		}
+		assert.Equal(t, assert.Must(read())(t), 3, "%s stamps", kind)
 	}
 }
 
@@ -237,9 +231,7 @@ func TestStampedReadsAllocateNothing(t *testing.T) {
 		data, p := []byte("abc"), make([]byte, 100)
 		one := func() {
 			_, _ = server.Write(data)
-			if n, err := conn.Read(p); n != 3 || err != nil {
-				t.Fatalf("%s stamps: %d bytes, %v", kind, n, err)
-			}
+			assert.Equal(t, assert.Must(conn.Read(p))(t), 3, "%s stamps", kind)
 		}
 		assert.Equal(t, testing.AllocsPerRun(1000, one), 0, "%s stamps allocations in a read", kind)
 	}

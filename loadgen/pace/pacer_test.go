@@ -193,9 +193,7 @@ func TestLateness(t *testing.T) {
 		_, err := Lateness(t.Context(), c.kind, c.rate, c.n, 1)
 		assert.Fails(t, fmt.Sprint(c), err, c.words)
 	}
-	if late, err := Lateness(t.Context(), "", math.Inf(1), 5, 1); err != nil || len(late) != 5 {
-		t.Errorf("all at once: %v, %v", late, err)
-	}
+	assert.Equal(t, len(assert.Must(Lateness(t.Context(), "", math.Inf(1), 5, 1))(t)), 5, "all at once")
 }
 
 // steer sets the speed of the schedule. No command does this, but it is the simplest way to bend the map.

@@ -101,10 +101,7 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 			`{"model": "m", "messages": [], "max_completion_tokens": 1.5, ` + streams + `, "temperature": 0, ` +
 				`"tool_choice": "auto", "tools": [{"b": 1, "a": "\u00e9<"}]}`},
 	} {
-		got, err := c.spoken.Body(nil, ask("m", &c.turn, c.extra))
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
-		}
+		assert.Equal(t, string(assert.Must(c.spoken.Body(nil, ask("m", &c.turn, c.extra)))(t)), c.want, "%s", c.name)
 	}
 	a := ask("m", &datasets.Turn{Text: "a", MaxTokens: 3},
 		[]Field{{"ignore_eos", "true"}, {"logprobs", "null"}, {"mine", "1"}})

@@ -256,8 +256,5 @@ func TestFoldIsBroken(t *testing.T) {
 	f := NewFold(&plan)
 	f.sums = &summary{}
 	f.Take(&event.Event{Kind: event.Done, Request: &q})
-	r, err := f.Report(source)
-	if err != nil || r.Completed != 1 {
-		t.Errorf("%v, %d requests", err, r.Completed)
-	}
+	assert.Equal(t, assert.Must(f.Report(source))(t).Completed, 1, "Report")
 }

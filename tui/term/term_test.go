@@ -156,9 +156,7 @@ func TestTitle(t *testing.T) {
 		t.Errorf("another title: %q", got)
 	}
 	out.Reset()
-	if n, err := d.Write([]byte(leaveScreen)); n != len(leaveScreen) || err != nil {
-		t.Errorf("%d, %v", n, err)
-	}
+	assert.Equal(t, assert.Must(d.Write([]byte(leaveScreen)))(t), len(leaveScreen), "Write")
 	if got := out.String(); !strings.HasPrefix(got, "\x1b[23;0t") {
 		t.Errorf("at the end %q", got)
 	}

@@ -28,10 +28,7 @@ func TestJoin(t *testing.T) {
 	for _, j := range all {
 		rand.Read(j.Key[:])
 		s := j.String()
-		back, err := ParseJoin("  " + s + "\r\n")
-		if err != nil || cmp.Diff(j, back) != "" {
-			t.Errorf("%s: error %v, differs: %s", s, err, cmp.Diff(j, back))
-		}
+		assert.Equal(t, cmp.Diff(j, assert.Must(ParseJoin("  "+s+"\r\n"))(t)), "", "%s", s)
 		if strings.ContainsAny(s, " &;$'\"?*<>|\\`()!#") {
 			t.Errorf("%s: a shell reads some of it otherwise", s)
 		}

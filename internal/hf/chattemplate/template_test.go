@@ -28,10 +28,7 @@ func TestRender(t *testing.T) {
 	for _, c := range append(assert.Golden[[2]string](t, "testdata/rendered.jsonl"), [][2]string{
 		{"{{ " + strings.Repeat("not ", 3000) + strings.Repeat("-", 900) + "1 }}", "True"},
 	}...) {
-		got, err := render(t, c[0], hi, "")
-		if err != nil || got != c[1] {
-			t.Errorf("%s: %q, want %q: %v", c[0], got, c[1], err)
-		}
+		assert.Equal(t, assert.Must(render(t, c[0], hi, ""))(t), c[1], "%s", c[0])
 	}
 }
 
@@ -147,8 +144,6 @@ func TestCarriageReturnsInStrings(t *testing.T) {
 		`{{ messages[0].content.split('\r')[0] }}`:       "x",
 		`{{ {'a\rb': 1} }}`:                              `{'a\rb': 1}`,
 	} {
-		if got, err := render(t, source, messages, ""); got != want || err != nil {
-			t.Errorf("%s: got %q, error %v, want %q", source, got, err, want)
-		}
+		assert.Equal(t, assert.Must(render(t, source, messages, ""))(t), want, "%s", source)
 	}
 }

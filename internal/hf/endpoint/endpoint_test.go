@@ -47,7 +47,7 @@ func TestAsks(t *testing.T) {
 	}
 	want := `POST http://server/a application/json {"x":1}|GET http://server/b application/json `
 	assert.Equal(t, strings.Join(asked, "|"), want, "asked")
-	assert.Equal(t, s.Base(), "http://server", "got base")
+	assert.Equal(t, s.Base(), "http://server", "base")
 	if err := s.Post(t.Context(), "/a", json.RawMessage("{"), &posted); err == nil ||
 		!strings.Contains(err.Error(), "POST http://server/a: what is to be sent is not JSON") || len(asked) != 2 {
 		t.Errorf("got error %v after %d requests", err, len(asked))

@@ -35,7 +35,7 @@ func FuzzRepository(f *testing.F) {
 		endpoint, _ := url.Parse("https://hub/mirror")
 		r := Remote{repo: repo, endpoint: endpoint}
 		address := r.address("f").String()
-		assert.Equal(t, address, "https://hub/mirror/datasets/"+id+"/resolve/"+kept+"/f", "got address")
+		assert.Equal(t, address, "https://hub/mirror/datasets/"+id+"/resolve/"+kept+"/f", "address")
 	})
 }
 

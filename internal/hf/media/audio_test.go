@@ -135,10 +135,7 @@ func TestAudioThatIsNotClean(t *testing.T) {
 		{"Ogg without its end", ogg[:len(ogg)-40], 500 * time.Millisecond},
 		{"Ogg twice", append(bytes.Clone(ogg), ogg...), time.Second},
 	} {
-		a, err := ReadAudio("a", c.data)
-		if err != nil || a.Duration != c.want {
-			t.Errorf("%s: got %v, error %v; want %v", c.name, a, err, c.want)
-		}
+		assert.Equal(t, assert.Must(ReadAudio("a", c.data))(t).Duration, c.want, "%s", c.name)
 	}
 }
 

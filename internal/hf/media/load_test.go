@@ -25,9 +25,7 @@ func TestReadBounded(t *testing.T) {
 	if _, err := readBounded(endless{}, 1<<20); err == nil || err.Error() != "it is larger than 1 MiB" {
 		t.Errorf("got error %v", err)
 	}
-	if data, err := readBounded(strings.NewReader("1234"), 4); string(data) != "1234" || err != nil {
-		t.Errorf("got %q, %v", data, err)
-	}
+	assert.Equal(t, string(assert.Must(readBounded(strings.NewReader("1234"), 4))(t)), "1234", "readBounded")
 }
 
 func TestLoadAndPNG(t *testing.T) {
@@ -81,9 +79,7 @@ func TestParts(t *testing.T) {
 		`"a<b"`:                        `{"type":"image_url","image_url":{"url":"file://a<b"}}`,
 		`"data:image/png;base64,QUJD"`: `{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}`,
 	} {
-		if got, err := Image([]byte(value)); string(got) != want || err != nil {
-			t.Errorf("%s: %s, %v", value, got, err)
-		}
+		assert.Equal(t, string(assert.Must(Image([]byte(value)))(t)), want, "%s", value)
 	}
 	if got, err := Video([]byte(`"http://h/v.mp4"`)); string(got) !=
 		`{"type":"video_url","video_url":{"url":"http://h/v.mp4"}}` || err != nil {

@@ -15,10 +15,8 @@ func TestAddedTokensBesideGaps(t *testing.T) {
 		{"id":4,"content":"u","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false},
 		{"id":5,"content":"n2","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true}]}`)})
 	assert.Fine(t, err)
-	if ids, err := l.Encode("n1un2x"); err != nil || !slices.Equal(ids, []int{3, 7, 4, 1}) {
-		t.Errorf("got ids %v, error %v, want 3, 7, 4, 1", ids, err)
-	}
-	assert.EqualAll(t, l.IDs(), []int{0, 1, 3, 4, 7}, "got all ids")
+	assert.EqualAll(t, assert.Must(l.Encode("n1un2x"))(t), []int{3, 7, 4, 1}, "ids")
+	assert.EqualAll(t, l.IDs(), []int{0, 1, 3, 4, 7}, "all ids")
 }
 
 func TestAddedTokensOfOneID(t *testing.T) {
@@ -117,9 +115,7 @@ func TestAddedTokenThatWasNormalized(t *testing.T) {
 	for _, config := range []string{`{}`,
 		`{"added_tokens_decoder":{"2":{"content":"X","normalized":false,"special":true}}}`} {
 		l := assert.Must(Read(Files{Tokenizer: []byte(file), Config: []byte(config)}))(t)
-		if text, err := l.Decode([]int{2}); err != nil || text != "x" {
-			t.Errorf("%s: got %q, error %v, want x", config, text, err)
-		}
+		assert.Equal(t, assert.Must(l.Decode([]int{2}))(t), "x", "%s", config)
 	}
 }
 
@@ -128,9 +124,7 @@ func TestBytesThatAreNoText(t *testing.T) {
 	l, err := Read(Files{Tokenizer: []byte(`{"model":{"type":"WordLevel","vocab":{"<0xFF>":0,"a":1},"unk_token":"a"},
 		"decoder":{"type":"Sequence","decoders":[{"type":"ByteFallback"},{"type":"WordPiece","prefix":"##","cleanup":false}]}}`)})
 	assert.Fine(t, err)
-	if text, err := l.Decode([]int{0, 0, 1}); err != nil || text != "\ufffd \ufffd a" {
-		t.Errorf("got %q, error %v", text, err)
-	}
+	assert.Equal(t, assert.Must(l.Decode([]int{0, 0, 1}))(t), "\ufffd \ufffd a", "Decode")
 }
 
 // Tokens of a configuration, with properties and without. The ids and texts are those of transformers 5.23.

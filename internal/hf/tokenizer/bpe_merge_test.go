@@ -46,9 +46,7 @@ func TestOneLongWord(t *testing.T) {
 		if took := after.TotalAlloc - before.TotalAlloc; took > 96<<18 {
 			t.Errorf("256 KiB of %q took %d KB", c, took>>10)
 		}
-		if again, err := l.Decode(ids); again != text || err != nil {
-			t.Errorf("256 KiB of %q came back as %d bytes, error %v", c, len(again), err)
-		}
+		assert.Equal(t, assert.Must(l.Decode(ids))(t), text, "256 KiB of %q came back as", c)
 	}
 	var s scratch
 	if _, err := l.encodeIn(&s, nil, strings.Repeat("a", scratchMost+1)); err != nil ||

@@ -69,10 +69,7 @@ func TestStrippingTokensInWhiteSpace(t *testing.T) {
 			if c.left && c.right { // the first takes all
 				want = 1 + 2*strings.Count(text, "a")
 			}
-			ids, err := l.Encode(text)
-			if err != nil || len(ids) != want {
-				t.Errorf("%+v: %d ids instead of %d, error %v", c, len(ids), want, err)
-			}
+			assert.Equal(t, len(assert.Must(l.Encode(text))(t)), want, "%+v", c)
 		}
 	}
 }

@@ -128,12 +128,8 @@ func TestUnknownsWithoutAToken(t *testing.T) {
 func TestDecodeOddIDs(t *testing.T) {
 	l, err := Read(Files{Tokenizer: []byte(withModel(wordLevelModel))})
 	assert.Fine(t, err)
-	if text, err := l.Decode([]int{0, 7, 1, 1 << 40}); text != "a b" || err != nil {
-		t.Errorf("got text %q, error %v, want the two tokens that there are", text, err)
-	}
-	if text, err := l.Decode(nil); text != "" || err != nil {
-		t.Errorf("got text %q, error %v for no ids", text, err)
-	}
+	assert.Equal(t, assert.Must(l.Decode([]int{0, 7, 1, 1 << 40}))(t), "a b", "text")
+	assert.Equal(t, assert.Must(l.Decode(nil))(t), "", "text")
 	_, err = l.Decode([]int{1, -5})
 	complains(t, err, "token id -5 is negative")
 }
@@ -157,9 +153,7 @@ func TestBrokenText(t *testing.T) {
 	for _, test := range tests {
 		assert.Equal(t, validText(test.text), test.want, "%q", test.text)
 		ids := assert.Must(l.Encode(test.text))(t)
-		if text, err := l.Decode(ids); text != test.want || err != nil {
-			t.Errorf("%q: got %q, error %v through ids, want %q", test.text, text, err, test.want)
-		}
+		assert.Equal(t, assert.Must(l.Decode(ids))(t), test.want, "%q", test.text)
 	}
 }
 

@@ -43,13 +43,8 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("got the ids %v", ids)
 		}
 		if ids, err := l.EncodeSpecial(text); err == nil {
-			n, err := l.Count(text)
-			if err != nil || n != len(ids) {
-				t.Errorf("got %d ids, but %d tokens, error %v", len(ids), n, err)
-			}
-			if again, err := l.EncodeSpecial(text); err != nil || !slices.Equal(again, ids) {
-				t.Errorf("got ids %v, then %v, error %v", ids, again, err)
-			}
+			assert.Equal(t, assert.Must(l.Count(text))(t), len(ids), "Count")
+			assert.EqualAll(t, assert.Must(l.EncodeSpecial(text))(t), ids, "ids")
 			assert.Fails(t, "ids that it gave itself", assert.Failure(l.Decode(ids)), "")
 		}
 	})

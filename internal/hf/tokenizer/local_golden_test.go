@@ -116,23 +116,13 @@ func testCase(t *testing.T, l *Local, c goldenCase) {
 	if c.Decoded != nil {
 		decoded = *c.Decoded
 	}
-	if ids, err := l.Encode(c.Text); err != nil || !slices.Equal(ids, c.IDs) {
-		t.Errorf("%q: got ids %v, error %v, want %v", c.Text, ids, err, c.IDs)
-	}
-	if ids, err := l.EncodeSpecial(c.Text); err != nil || !slices.Equal(ids, special) {
-		t.Errorf("%q: got ids %v with special ones, error %v, want %v", c.Text, ids, err, special)
-	}
-	if n, err := l.Count(c.Text); err != nil || n != len(special) {
-		t.Errorf("%q: got %d tokens, error %v, want %d", c.Text, n, err, len(special))
-	}
+	assert.EqualAll(t, assert.Must(l.Encode(c.Text))(t), c.IDs, "%q: ids", c.Text)
+	assert.EqualAll(t, assert.Must(l.EncodeSpecial(c.Text))(t), special, "%q: ids", c.Text)
+	assert.Equal(t, assert.Must(l.Count(c.Text))(t), len(special), "%q", c.Text)
 	assert.Equal(t, l.SpecialTokensToAdd(), len(special)-len(c.IDs), "%q: special tokens to add", c.Text)
-	if text, err := l.Decode(special); err != nil || text != decoded {
-		t.Errorf("%v: got text %q, error %v, want %q", special, text, err, decoded)
-	}
+	assert.Equal(t, assert.Must(l.Decode(special))(t), decoded, "%v: text", special)
 	if c.RandomIDs != nil {
-		if text, err := l.Decode(c.RandomIDs); err != nil || text != c.Text {
-			t.Errorf("%v: got text %q, error %v, want %q", c.RandomIDs, text, err, c.Text)
-		}
+		assert.Equal(t, assert.Must(l.Decode(c.RandomIDs))(t), c.Text, "%v: text", c.RandomIDs)
 	}
 }
 

@@ -141,22 +141,14 @@ func TestProbeServer(t *testing.T) {
 			if diff := cmp.Diff(test.asked, h.asked); diff != "" {
 				t.Error(diff)
 			}
-			assert.Equal(t, s.form, h.form, "got form")
-			if n, err := s.Count("ab"); n != 3 || err != nil {
-				t.Errorf("got count %d, error %v", n, err)
-			}
+			assert.Equal(t, s.form, h.form, "form")
+			assert.Equal(t, assert.Must(s.Count("ab"))(t), 3, "count")
 			if ids, err := s.EncodeContext(t.Context(), "ab"); !cmp.Equal(ids, []int{'a', 'b'}) || err != nil {
 				t.Errorf("got ids %v, error %v", ids, err)
 			}
-			if ids, err := s.EncodeContext(t.Context(), ""); len(ids) != 0 || err != nil {
-				t.Errorf("got ids %v, error %v of no text", ids, err)
-			}
-			if text, err := s.DecodeContext(t.Context(), []int{1, 'a'}); text != "\x01a" || err != nil {
-				t.Errorf("got text %q, error %v", text, err)
-			}
-			if text, err := s.DecodeContext(t.Context(), nil); text != "" || err != nil {
-				t.Errorf("got text %q, error %v of no ids", text, err)
-			}
+			assert.Equal(t, len(assert.Must(s.EncodeContext(t.Context(), ""))(t)), 0, "ids")
+			assert.Equal(t, assert.Must(s.DecodeContext(t.Context(), []int{1, 'a'}))(t), "\x01a", "text")
+			assert.Equal(t, assert.Must(s.DecodeContext(t.Context(), nil))(t), "", "text")
 			for _, ids := range []string{"[1,97]", "[]"} {
 				if want := "POST /detokenize " + strings.Replace(test.decode, "[1,97]", ids, 1); !slices.Contains(
 					h.asked, want) {
@@ -214,9 +206,7 @@ func TestProbeServerFindsNone(t *testing.T) {
 
 func TestProbeServerWithoutDetokenize(t *testing.T) {
 	s := counter(t, serve(t, &letters{form: vLLM, detokenize: http.NotFound}), "m")
-	if n, err := s.CountContext(t.Context(), "ab"); n != 3 || err != nil {
-		t.Errorf("got count %d, error %v", n, err)
-	}
+	assert.Equal(t, assert.Must(s.CountContext(t.Context(), "ab"))(t), 3, "count")
 	_, err := s.DecodeContext(t.Context(), []int{1})
 	complains(t, err, "/detokenize", "404")
 	_, err = NewServerTokenizer(t.Context(), s, 0, nil)
@@ -345,9 +335,7 @@ func TestServerTokenizer(t *testing.T) {
 			if ids, err := tok.Encode("a"); !cmp.Equal(ids, []int{'a'}) || err != nil {
 				t.Errorf("got ids %v, error %v", ids, err)
 			}
-			if text, err := tok.Decode([]int{'a'}); text != "a" || err != nil {
-				t.Errorf("got text %q, error %v", text, err)
-			}
+			assert.Equal(t, assert.Must(tok.Decode([]int{'a'}))(t), "a", "text")
 			if counts, err := CountAll(t.Context(), got, []string{"", "ab"}); !cmp.Equal(counts, []int{1, 3}) ||
 				err != nil {
 				t.Errorf("got counts %v, error %v", counts, err)

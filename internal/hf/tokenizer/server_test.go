@@ -80,8 +80,6 @@ func TestEstimate(t *testing.T) {
 		{"a\u00a0b", 2},
 	}
 	for _, test := range tests {
-		if got, err := (Estimate{}).Count(test.text); got != test.want || err != nil {
-			t.Errorf("%q: got %d tokens, error %v, want %d", test.text, got, err, test.want)
-		}
+		assert.Equal(t, assert.Must((Estimate{}).Count(test.text))(t), test.want, "%q", test.text)
 	}
 }

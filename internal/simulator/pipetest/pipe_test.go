@@ -41,9 +41,7 @@ func TestPipeCarriesBytesBothWays(t *testing.T) {
 		var both sync.WaitGroup
 		for _, c := range []net.Conn{client, server} {
 			both.Go(func() {
-				if n, err := c.Write(data); n != len(data) || err != nil {
-					t.Errorf("wrote %d of %d: %v", n, len(data), err)
-				}
+				assert.Equal(t, assert.Must(c.Write(data))(t), len(data), "wrote")
 			})
 			both.Go(func() {
 				got := make([]byte, len(data))
@@ -68,9 +66,7 @@ func TestPipeClose(t *testing.T) {
 		assert.Must(server.Write([]byte("last words")))(t)
 		server.Close()
 		server.Close()
-		if got, err := io.ReadAll(client); err != nil || string(got) != "last words" {
-			t.Errorf("after the other end closed: %q, %v", got, err)
-		}
+		assert.Equal(t, string(assert.Must(io.ReadAll(client))(t)), "last words", "after the other end closed")
 		assert.Is(t, assert.Failure(client.Write([]byte("x"))), io.ErrClosedPipe)
 		assert.Is(t, assert.Failure(server.Read(make([]byte, 1))), net.ErrClosed)
 		assert.Is(t, assert.Failure(server.Write(nil)), net.ErrClosed)

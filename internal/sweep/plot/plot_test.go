@@ -224,10 +224,7 @@ func TestNumbersAndTexts(t *testing.T) {
 		want int
 	}{{Options{CurveBy: []string{"tp"}}, 1}, {Options{RowBy: []string{"tp"}}, 2}} {
 		c.o.X, c.o.Y = "x", "y"
-		figures, err := Figures(records, c.o)
-		if err != nil || strings.Count(outline(figures[0]), "±") != c.want {
-			t.Errorf("%+v: got %s (%v), want %d points", c.o, outline(figures[0]), err, c.want)
-		}
+		assert.Equal(t, strings.Count(outline(assert.Must(Figures(records, c.o))(t)[0]), "±"), c.want, "%+v", c.o)
 	}
 }
 
@@ -408,9 +405,7 @@ func TestRead(t *testing.T) {
 	}
 	dir, link := write(map[string]string{"summary.json": `[{"a": 1}]`}), filepath.Join(t.TempDir(), "latest")
 	if err := os.Symlink(dir, link); err == nil { // not all systems let
-		if records, err := Read(link, hide); err != nil || len(records) != 1 {
-			t.Errorf("by a link: %d records (%v)", len(records), err)
-		}
+		assert.Equal(t, len(assert.Must(Read(link, hide))(t)), 1, "by a link")
 	}
 	assert.Complains(t, assert.Failure(Read(t.TempDir(), hide)), "no summary.json of a sweep in it or below it")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -88,9 +89,7 @@ func compareWithOneByOne(t *testing.T, o RandomOptions, tok tokenizer.Tokenizer)
 			t.Fatalf("%+v, request %d: want -, got +\n%s", o, number, cmp.Diff(c, got))
 		}
 		number++
-		if r.gen != gen {
-			t.Fatalf("%+v: the generator differs after prompt %d", o, i)
-		}
+		assert.Need(t, r.gen, gen, "%+v: the generator differs after prompt %d", o, i)
 	})
 	same(t, "requests", f.Len, number)
 	same(t, "requests left", len(drain(t, f)), 0)

@@ -33,9 +33,7 @@ func TestBFCLGolden(t *testing.T) {
 		Cases []bfclCase
 	}
 	golden(t, "bfcl.json", &file)
-	if len(file.Cases) != 4 {
-		t.Fatalf("got %d cases, want 4", len(file.Cases))
-	}
+	assert.Need(t, len(file.Cases), 4, "cases")
 	for _, name := range file.Files {
 		if _, err := os.Stat(filepath.Join("testdata", filepath.Base(name))); err != nil {
 			t.Error(err)
@@ -50,9 +48,7 @@ func TestBFCLGolden(t *testing.T) {
 			list := must(opened(t, "hf", common, flags,
 				testTools{toyTools{}, Text{Counter: byWords{}, Template: roleTags{}}, s}))(t)
 			got := drain(t, list)
-			if len(got) != len(c.Requests) {
-				t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
-			}
+			assert.Need(t, len(got), len(c.Requests), "requests")
 			for i, want := range c.Requests {
 				turn := got[i].Turns[0]
 				same(t, "request id", got[i].ID, want.ID)

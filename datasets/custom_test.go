@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -77,9 +78,7 @@ func TestCustomGolden(t *testing.T) {
 
 func (c customCase) check(t *testing.T, got []Conversation) {
 	t.Helper()
-	if len(got) != len(c.Requests) {
-		t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
-	}
+	assert.Need(t, len(got), len(c.Requests), "requests")
 	for i, want := range c.Requests {
 		turn := got[i].Turns[0]
 		same(t, "request id", got[i].ID, want.ID)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/tokenizer"
 )
 
@@ -154,9 +155,7 @@ func TestGenerated(t *testing.T) {
 		t.Errorf("with a byte order mark: %v", err)
 	}
 	all := draw(0, 1)
-	if len(all) != 5 {
-		t.Fatalf("%d conversations", len(all))
-	}
+	assert.Need(t, len(all), 5, "conversations")
 	for i, text := range all {
 		ids := must(tok.Encode(text))(t)
 		first, _ := tok.Encode(all[(i+1)%5])

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -84,9 +85,7 @@ func (c randomCase) check(t *testing.T) {
 	c.checkDraws(t, r)
 	same(t, "length", r.flow().Len, len(c.Requests))
 	got := drain(t, r.flow())
-	if len(got) != len(c.Requests) {
-		t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
-	}
+	assert.Need(t, len(got), len(c.Requests), "requests")
 	for i, want := range c.Requests {
 		want.check(t, got[i], func(p Turn) []int { return parseIDs(p.Text) })
 	}
@@ -119,9 +118,7 @@ func (want randomRequest) check(t *testing.T, got Conversation, ids func(Turn) [
 	if turn.Batch != nil {
 		prompts = turn.Batch
 	}
-	if len(prompts) != len(want.Sums) {
-		t.Fatalf("%s: got %d prompts, want %d", want.ID, len(prompts), len(want.Sums))
-	}
+	assert.Need(t, len(prompts), len(want.Sums), "%s: prompts", want.ID)
 	for i, p := range prompts {
 		sum := sha256.Sum256([]byte(joinIDs(ids(p), ",")))
 		same(t, want.ID+" checksum", hex.EncodeToString(sum[:]), want.Sums[i])

@@ -55,9 +55,7 @@ func TestShareGPTGolden(t *testing.T) {
 
 func (c shareGPTCase) check(t *testing.T, got []Conversation, prompts map[string]string) {
 	t.Helper()
-	if len(got) != len(c.Requests) {
-		t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
-	}
+	assert.Need(t, len(got), len(c.Requests), "requests")
 	for i, want := range c.Requests {
 		turn := got[i].Turns[0]
 		same(t, "request id", got[i].ID, want.ID)

@@ -143,9 +143,7 @@ func TestDurationSendsAll(t *testing.T) {
 	for seed := range uint32(100) {
 		synctest.Test(t, func(t *testing.T) {
 			offsets := shape.Rate{PerSecond: metrics.Rate(rate), Burstiness: 1}.Offsets(n, numpy.NewLegacy(seed))
-			if last := offsets[n-1]; last != until {
-				t.Fatalf("seed %d: the last arrival is at %s, which tests nothing", seed, last)
-			}
+			assert.Need(t, offsets[n-1], until, "seed %d: the last arrival is at, which tests nothing", seed)
 			start := time.Now()
 			var book logbook
 			perform(t, newScripted(t, answer(time.Second)), &prompts{n: n}, &book, func(o *Options) {

@@ -31,9 +31,7 @@ type want struct {
 
 func check(t *testing.T, all []metrics.Request, wants []want) {
 	t.Helper()
-	if len(all) != len(wants) {
-		t.Fatalf("%d requests, want %d", len(all), len(wants))
-	}
+	assert.Need(t, len(all), len(wants), "requests")
 	for i, w := range wants {
 		q := all[i]
 		if q.Due.Seconds() != w.due || (w.admitted >= 0) != (q.Admitted != metrics.Never) ||

@@ -223,9 +223,7 @@ func TestKernelStamps(t *testing.T) {
 				})
 				var r reader
 				q, start := readStream(t, base, &r, func(o *Options) { o.Target = log.target(t, base) })
-				if len(q.Chunks) != len(c.want) {
-					t.Fatalf("%d chunks", len(q.Chunks))
-				}
+				assert.Need(t, len(q.Chunks), len(c.want), "chunks")
 				for i, write := range c.want {
 					if r.delays[i] < 0 {
 						t.Errorf("chunk %d has no stamp of the kernel", i)

@@ -15,15 +15,9 @@ func TestBucketsTile(t *testing.T) {
 	end := time.Duration(0)
 	for i := range 2200 {
 		lo, hi := bucketBounds(i)
-		if lo != end {
-			t.Fatalf("bucket %d starts at %s, the one before ends at %s", i, lo, end)
-		}
-		if got := bucketOf(lo); got != i {
-			t.Fatalf("bucketOf(%s) = %d, want %d", lo, got, i)
-		}
-		if got := bucketOf(hi - time.Microsecond); got != i {
-			t.Fatalf("bucketOf(%s) = %d, want %d", hi-time.Microsecond, got, i)
-		}
+		assert.Need(t, lo, end, "bucket %d starts at %s, the one before ends at %s", i, lo, end)
+		assert.Need(t, bucketOf(lo), i, "bucketOf(%s)", lo)
+		assert.Need(t, bucketOf(hi-time.Microsecond), i, "bucketOf(%s)", hi-time.Microsecond)
 		if i > 64 && float64(hi-lo)/float64(lo) > 1.0/64+1e-9 {
 			t.Fatalf("bucket %d, %s to %s, is wider than 1/64", i, lo, hi)
 		}

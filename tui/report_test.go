@@ -36,9 +36,7 @@ func TestReportPage(t *testing.T) {
 		t.Fatal("a report before the end")
 	}
 	press(m, "7")
-	if m.page != 0 {
-		t.Fatal("7 turned to a page that is not there")
-	}
+	assert.Need(t, m.page, 0, "7 turned to a page that is not there")
 	m.Update(snapshotMsg{tuitest.Done()})
 	if got := lastLine(m); m.page != 0 || !strings.HasPrefix(got, "7 report") {
 		t.Fatalf("page %d, no hint in %q", m.page, got)

@@ -70,9 +70,7 @@ func TestParquet(t *testing.T) {
 			table := assert.Must(Open(context.Background(), filepath.Join("testdata", name+".parquet")))(t)
 			defer table.Close()
 			want := wanted(t, name)
-			if table.Len() != len(want) {
-				t.Fatalf("%d rows, want %d", table.Len(), len(want))
-			}
+			assert.Need(t, table.Len(), len(want), "rows")
 			compareRows(t, table, want, nil, 1, 0)
 			for _, step := range []int{2, 7, 31} {
 				compareRows(t, table, want, nil, step, step/2)

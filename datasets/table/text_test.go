@@ -212,9 +212,7 @@ func FuzzCSV(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(got) != len(want) {
-			t.Fatalf("%d rows, want %d", len(got), len(want))
-		}
+		assert.Need(t, len(got), len(want), "rows")
 		for i, row := range got {
 			var cells []string
 			_, object, _ := strings.Cut(row, " ")

@@ -290,9 +290,7 @@ func TestJournalKeepsEverythingWhenTheDiskIsFull(t *testing.T) {
 				t.Fatalf("%d bytes of room: the copy differs: %v\n%s", room, err, cmp.Diff(want, copied.String()))
 			}
 		}
-		if disk.String() != want[:room] {
-			t.Fatalf("%d bytes of room: the file holds %q", room, disk.String())
-		}
+		assert.Need(t, disk.String(), want[:room], "%d bytes of room: the file holds", room)
 	}
 }
 
@@ -322,9 +320,7 @@ func TestJournalConcurrently(t *testing.T) {
 		got := collect(t, j.Records())
 		slices.SortFunc(got, metrics.ByIndex)
 		for i, q := range got {
-			if q.Index != i {
-				t.Fatalf("%s: request %d stands at %d", name, q.Index, i)
-			}
+			assert.Need(t, q.Index, i, "%s: request %d stands at %d", name, q.Index, i)
 		}
 		assert.Equal(t, len(got), writers*each, "%s: requests", name)
 	}

@@ -27,6 +27,14 @@ func Equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
 	}
 }
 
+// Need is Equal, which ends a test that cannot go on with another value.
+func Need[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	if got != want {
+		t.Helper()
+		t.Fatalf("%s: got %s, want %s", fmt.Sprintf(what, args...), shown(got), shown(want))
+	}
+}
+
 // EqualAll is Equal for lists. One without values is as none.
 func EqualAll[T comparable](t testing.TB, got, want []T, what string, args ...any) {
 	if !slices.Equal(got, want) {

@@ -37,6 +37,8 @@ func TestComparisonsTell(t *testing.T) {
 		{func(t testing.TB) { Equal(t, "a", "a", "x") }, "", false},
 		{func(t testing.TB) { Equal(t, "a", "b", "row %d", 1) }, `row 1: got "a", want "b"`, false},
 		{func(t testing.TB) { Equal(t, 1.5, 2, "x") }, "x: got 1.5, want 2", false},
+		{func(t testing.TB) { Need(t, 1, 1, "x") }, "", false},
+		{func(t testing.TB) { Need(t, 1, 2, "row %d", 1) }, "row 1: got 1, want 2", true},
 		{func(t testing.TB) { EqualAll(t, nil, []int{}, "x") }, "", false},
 		{func(t testing.TB) { EqualAll(t, []string{"a"}, []string{"b"}, "x") }, `x: got ["a"], want ["b"]`, false},
 		{func(t testing.TB) { Has(t, "some text", "some", "text") }, "", false},

@@ -601,9 +601,7 @@ func TestSeveralServers(t *testing.T) {
 		t.Errorf("%d and %d requests", a, b)
 	}
 	results, _ := filepath.Glob(filepath.Join(dir, "*.json"))
-	if len(results) != 1 {
-		t.Fatalf("results %v", results)
-	}
+	assert.Need(t, len(results), 1, "results %v", results)
 	benchtop("report", results[0]).expect(t, session.ExitFine, "Servers, round-robin", two.url+"      2      0")
 	benchtop("serve", "--base-url", one.url, "http://127.0.0.1:1", "--num-prompts", "1").expect(t, session.ExitFailed,
 		"cannot reach http://127.0.0.1:1: ")

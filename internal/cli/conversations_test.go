@@ -201,9 +201,7 @@ func TestServePauses(t *testing.T) {
 	_, all := converse(t,
 		scenario{args: chats(talkFile(t, 2, 2, 2, 2, 2, 2), "--num-prompts", "6", "--multi-turn-delay-ms", "40",
 			"--multi-turn-concurrency", "1")})
-	if len(all) != 12 {
-		t.Fatalf("%d requests", len(all))
-	}
+	assert.Need(t, len(all), 12, "requests")
 	for i := 0; i < 12; i += 2 {
 		assert.Equal(t, all[i+1].Scheduled-all[i].Done, 40*msec, "conversation %d pauses for", i/2)
 	}

@@ -67,9 +67,7 @@ func TestRequestsOfVLLM(t *testing.T) {
 			for line := range strings.Lines(r.stdout) {
 				got = append(got, asVLLM(t, line))
 			}
-			if len(got) != len(c.Requests) {
-				t.Fatalf("%d requests, want %d", len(got), len(c.Requests))
-			}
+			assert.Need(t, len(got), len(c.Requests), "requests")
 			for i, want := range c.Requests {
 				if want.Audio != nil && got[i].Audio != nil {
 					if !strings.HasSuffix(got[i].Audio.Name, ".wav") {

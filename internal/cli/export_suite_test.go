@@ -121,9 +121,7 @@ func TestExportedSuite(t *testing.T) {
 		benchtop(args...).expect(t, session.ExitFine)
 	}
 	rows := dashboardRows(t, to)
-	if len(rows) != 3 {
-		t.Fatalf("%d rows: %v", len(rows), rows)
-	}
+	assert.Need(t, len(rows), 3, "rows: %v", rows)
 	data := assert.Must(os.ReadFile(filepath.Join(to, "benchmark_results.json")))(t)
 	var table []map[string]any
 	assert.Fine(t, json.Unmarshal(data, &table))

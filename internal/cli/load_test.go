@@ -103,9 +103,7 @@ func TestStagesOfUsers(t *testing.T) {
 				"100 --save-result --result-dir "+dir)...).expect(t, session.ExitFine)
 	})
 	requests := requestsIn(t, dir)
-	if len(requests) != users {
-		t.Fatalf("%d requests, want %d", len(requests), users)
-	}
+	assert.Need(t, len(requests), users, "requests")
 	for _, q := range requests[1:] {
 		if q.Sent != begins {
 			t.Errorf("request %d was sent at %s, the second stage begins at %s", q.Index, q.Sent, begins)

@@ -105,9 +105,7 @@ func TestBackendsOnTheSimulator(t *testing.T) {
 					o.Protocol, o.Schedule, o.ModelFor = to, shape.At(offsets),
 						loadgen.RoundRobinModels([]string{"sql", "law"}, nil)
 				})
-				if len(requests) != n {
-					t.Fatalf("%d requests ended, want %d", len(requests), n)
-				}
+				assert.Need(t, len(requests), n, "requests ended")
 				slices.SortFunc(requests, func(a, b metrics.Request) int { return cmp.Compare(a.Index, b.Index) })
 				for i, line := range strings.Split(strings.TrimSuffix(log, "\n"), "\n") {
 					checkBackend(t, p, to.Traits(), requests[i], line)

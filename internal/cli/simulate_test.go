@@ -74,9 +74,7 @@ func TestSimulateLog(t *testing.T) {
 		t.Error("the key is in the log")
 	}
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	if len(lines) != faultRequests {
-		t.Fatalf("%d lines, want %d", len(lines), faultRequests)
-	}
+	assert.Need(t, len(lines), faultRequests, "lines")
 	at := 0.0
 	for i, text := range lines {
 		var v struct {

@@ -188,9 +188,7 @@ func TestKillNine(t *testing.T) {
 		t.Fatal("nothing was done")
 	}
 	journals, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if len(journals) != 1 {
-		t.Fatalf("journals %v", journals)
-	}
+	assert.Need(t, len(journals), 1, "journals %v", journals)
 	for _, file := range []string{journals[0], strings.TrimSuffix(journals[0], "l")} {
 		r := benchtop("report", file)
 		r.expect(t, session.ExitFine, "its journal is truncated")

@@ -59,9 +59,7 @@ func TestLikeVLLM(t *testing.T) {
 		delete(row, "TP Size")
 	}
 	c := assert.Must(Of(all, defaults()))(t)
-	if len(c.Groups) != 2 {
-		t.Fatalf("%d groups, want 2", len(c.Groups))
-	}
+	assert.Need(t, len(c.Groups), 2, "groups")
 	for i, name := range []string{"one_128x64", "one_1024x128"} {
 		g := c.Groups[i]
 		for k, metric := range []string{"Output_Tput__tok_s_", "P99_TTFT__ms_", "P99"} {

@@ -103,9 +103,7 @@ func (c *client) events() []event {
 		}
 		data := make([]byte, n+2)
 		assert.Must(io.ReadFull(c.r, data))(c.t)
-		if string(data[n:]) != "\r\n" {
-			c.t.Fatalf("an HTTP chunk ends in %q", data[n:])
-		}
+		assert.Need(c.t, string(data[n:]), "\r\n", "an HTTP chunk ends in %q", data[n:])
 		if n == 0 {
 			return all
 		}

@@ -167,9 +167,7 @@ func TestLogAgainstWhatArrived(t *testing.T) {
 	}
 	clients.Wait()
 	log := fetch(t, base)
-	if len(log) != streams {
-		t.Fatalf("%d answers in the log", len(log))
-	}
+	assert.Need(t, len(log), streams, "answers in the log")
 	// onServer is a moment of this process on the server's clock, by the shared monotonic one.
 	onServer := func(at time.Time) time.Time { return time.Unix(0, s.clock.wall+int64(at.Sub(s.clock.base))) }
 	for _, e := range log {

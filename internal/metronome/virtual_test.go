@@ -77,9 +77,7 @@ func TestPace(t *testing.T) {
 					all := c.events()
 					checkEvents(t, false, 40, all)
 					for k, e := range all[:40] {
-						if want := p.ttft + time.Duration(k)*p.itl; e.at.Sub(begin) != want {
-							t.Fatalf("chunk %d after %s, want %s", k, e.at.Sub(begin), want)
-						}
+						assert.Need(t, e.at.Sub(begin), p.ttft+time.Duration(k)*p.itl, "chunk %d after", k)
 					}
 					answers, _ := s.log.take()
 					if len(answers) != 1 || len(answers[0].Writes) != 40 || answers[0].Arrived != begin.UnixNano() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 )
 
 // workloads writes files of workloads into a directory, which is the working directory of the test.
@@ -177,9 +178,7 @@ func TestMixture(t *testing.T) {
 	}
 	again, _ := mixedTurns(t, line, 200)
 	for i, c := range again {
-		if c.Turns[0].Class != order[i] {
-			t.Fatal("one seed gives two orders")
-		}
+		assert.Need(t, c.Turns[0].Class, order[i], "one seed gives two orders")
 	}
 	if want := "mix of chat 75 % (conversations of 3 turns, the model's replies: random: "; !strings.HasPrefix(d.About,
 		want) {

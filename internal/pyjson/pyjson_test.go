@@ -68,9 +68,7 @@ func TestFloat(t *testing.T) {
 				if !strings.Contains(want, ".") {
 					want += ".0"
 				}
-				if got := Float(v); got != want {
-					t.Fatalf("%g: %s, want %s", v, got, want)
-				}
+				assert.Need(t, Float(v), want, "%g", v)
 			}
 		}
 	}

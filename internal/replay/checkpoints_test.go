@@ -33,9 +33,7 @@ func TestCheckpoints(t *testing.T) {
 			p.Seek(at)
 			synctest.Wait()
 			s := <-shown
-			if diff := same(want[slices.Index(sorted, at)], s); diff != "" {
-				t.Fatalf("at %v (-was +is):\n%s", at, diff)
-			}
+			assert.Need(t, same(want[slices.Index(sorted, at)], s), "", "at %v (-was +is)", at)
 		}
 		cancel()
 		for range shown {

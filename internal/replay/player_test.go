@@ -33,9 +33,7 @@ func TestShowsWhatWasShown(t *testing.T) {
 					t.Fatalf("seed %d: at %v (%+v), want to stand still at %v of %v", seed, s.At, s.Replay, times[i],
 						length)
 				}
-				if diff := same(want[i], s); diff != "" {
-					t.Fatalf("seed %d, at %v (-was +is):\n%s", seed, times[i], diff)
-				}
+				assert.Need(t, same(want[i], s), "", "seed %d, at %v (-was +is)", seed, times[i])
 				if n := len(s.Client); n != int(times[i]/time.Second) || n > 0 && s.Client[n-1] != run.Client[n-1] {
 					t.Errorf("seed %d, at %v: %d seconds of the client", seed, times[i], n)
 				}
@@ -65,9 +63,7 @@ func TestShowsOutages(t *testing.T) {
 			p.Pause()
 			for _, i := range []int{3, 5, 0, 2, 1, 4} {
 				p.Seek(times[i])
-				if diff := same(want[i], next()); diff != "" {
-					t.Fatalf("seed %d, at %v (-was +is):\n%s", seed, times[i], diff)
-				}
+				assert.Need(t, same(want[i], next()), "", "seed %d, at %v (-was +is)", seed, times[i])
 			}
 		})
 		for i, out := range []bool{false, false, true, true, false, false} {

@@ -51,9 +51,7 @@ func TestChatReasoning(t *testing.T) {
 		"chat_template_kwargs":{"enable_thinking":true},"logprobs":true,"top_logprobs":2,"return_token_ids":true`
 	bubble(t, round(), func(c *client) {
 		_, events := c.stream("/v1/chat/completions", `{"stream":true,`+body+`}`)
-		if len(events) != 9 {
-			t.Fatalf("%d events, want 9", len(events))
-		}
+		assert.Need(t, len(events), 9, "events")
 		var thought, said string
 		for i, e := range events[1:8] {
 			v := c.parse(e.data)

@@ -58,9 +58,7 @@ func TestCompletionStreamOptions(t *testing.T) {
 		assert.Equal(t, len(events), 3, "without usage events")
 		_, events = c.stream("/v1/completions", `{"prompt":"hello","max_tokens":2,"stream":true,"ignore_eos":true,"logprobs":3,
 			"return_token_ids":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`)
-		if len(events) != 4 {
-			t.Fatalf("with usage: %d events, want 4", len(events))
-		}
+		assert.Need(t, len(events), 4, "with usage events")
 		first, second := c.parse(events[0].data), c.parse(events[1].data)
 		assert.Equal(t, at(second, "usage", "completion_tokens"), "2", "running usage at the second token")
 		text := textAt(first, "choices", 0, "text")

@@ -20,9 +20,7 @@ func TestTurnsFindTheConversation(t *testing.T) {
 			p := cached()
 			p.PrefixCache, p.MaxModelLen, p.Blocks = on, 4096, 4096
 			all := logged(t, p, FullBodies, func(c *client) { converse(c, name, turns, output) })
-			if len(all) != turns {
-				t.Fatalf("%s: %d lines", name, len(all))
-			}
+			assert.Need(t, len(all), turns, "%s: lines", name)
 			before := 0 // tokens of the turn before that are computed
 			for i, line := range all {
 				prompt, hits, out := int(line["prompt_tokens"].(float64)), int(line["cached_tokens"].(float64)),

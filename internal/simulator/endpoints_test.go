@@ -104,9 +104,7 @@ func TestEndpoints(t *testing.T) {
 			{at(v, "data", 2), "absent"},
 		})
 	})
-	if len(log.calls) != 3*len(endpoints) {
-		t.Fatalf("%d lines, want %d", len(log.calls), 3*len(endpoints))
-	}
+	assert.Need(t, len(log.calls), 3*len(endpoints), "lines")
 	for i, e := range endpoints {
 		var line struct {
 			Path   string

@@ -22,9 +22,7 @@ func TestRecord(t *testing.T) {
 		`"max_concurrent_requests": ` +
 		`10, "benchtop": {"schema": 1, "output_token_throughput_per_user": {"n": 9, "median": 85.0}, "sweep": "id"}, ` +
 		`"run_number": 2, "_benchmark_name": "b", "tp": 2}`
-	if got := string(done.JSON()); got != want {
-		t.Fatalf("%s", got)
-	}
+	assert.Need(t, string(done.JSON()), want, "JSON")
 	if f := done.Figures(); f.PerUser != 85 || f.PerGPU != 50 || f.P99TTFT == f.P99TTFT {
 		t.Errorf("%+v", f)
 	}

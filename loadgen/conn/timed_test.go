@@ -36,9 +36,7 @@ func stampedPair(t testing.TB, stamps *stampState) (*timedConn, *net.TCPConn) {
 	client, server := tcpPair(t)
 	c := newTimedConn(client, stamps)
 	c.setClock(Clock{time.Now()})
-	if (c.kernel != nil) != (stamps != nil) {
-		t.Fatalf("read by the kernel's reader: %v", c.kernel != nil)
-	}
+	assert.Need(t, c.kernel != nil, stamps != nil, "read by the kernel's reader: %v", c.kernel != nil)
 	return c, server
 }
 

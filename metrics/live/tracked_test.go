@@ -96,9 +96,7 @@ func TestRowsOfARequest(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{Goodput: ttft(19)})
 	see := func() (metrics.RequestRow, *metrics.RequestDetail) {
 		s := rec.Snapshot()
-		if len(s.Requests) != 1 {
-			t.Fatalf("%d rows", len(s.Requests))
-		}
+		assert.Need(t, len(s.Requests), 1, "rows")
 		return s.Requests[0], s.Opened
 	}
 	if s := rec.Snapshot(); s.Requests != nil || s.Opened != nil {

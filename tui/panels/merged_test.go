@@ -106,9 +106,7 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 			v := &View{Snapshot: s}
 			at, ws, end := v.overTime()
 			group := at.Group(60)
-			if group%60 != 0 {
-				t.Fatalf("groups of %ds", group)
-			}
+			assert.Need(t, group%60, 0, "groups of %ds", group)
 			return chartLines(build(v).series, v.sharing(ws, group), end, at, merges{})
 		}
 		slow, fast := points(&s), points(&joined)

@@ -99,9 +99,7 @@ func TestListKeepsChoice(t *testing.T) {
 	}
 	assert.Equal(t, l.Inspect(), metrics.Inspection{Rows: true}, "looks for")
 	do(Down, Down, Down)
-	if l.Picked != 4357+1 {
-		t.Fatalf("chose %d", l.Picked-1)
-	}
+	assert.Need(t, l.Picked, 4357+1, "chose %d", l.Picked-1)
 	for i := range 5 { // five new ones on top
 		s.Requests = append(s.Requests, metrics.RequestRow{Index: 4360 + i, State: metrics.StateHeld})
 	}

@@ -62,9 +62,7 @@ func (e *emulator) write(b string) {
 			}
 			e.x += n
 		case 'K', 'J':
-			if e.now.bg != "" {
-				e.t.Fatal("erased in a colour")
-			}
+			assert.Need(e.t, e.now.bg, "", "erased in a colour")
 			for at := e.y*e.w + e.x; at < len(e.all) && (b[end] == 'J' || at < (e.y+1)*e.w); at++ {
 				e.all[at] = blank
 			}
@@ -112,9 +110,7 @@ func TestPaint(t *testing.T) {
 			next.read(view, w, h)
 			out := string(paint(nil, shown, next))
 			screen.write(out)
-			if screen.now != (look{}) {
-				t.Fatalf("%q ends in a style", out)
-			}
+			assert.Need(t, screen.now, look{}, "%q ends in a style", out)
 			if !slices.Equal(screen.all, next.cells) {
 				t.Fatalf("%d by %d: %q\nwith %q shows\n%v, want\n%v", w, h, view, out, screen.all, next.cells)
 			}

@@ -162,10 +162,8 @@ func TestCustomReadsLargeFilesTwice(t *testing.T) {
 	file := must(os.Open(path))(t)
 	defer file.Close()
 	o := custom{customFlags: &customFlags{}}
-	rows, err := o.read(file, func(int) bool { return false })
-	if err != nil || len(rows) != 3 {
-		t.Fatalf("got %d rows: %v", len(rows), err)
-	}
+	rows := must(o.read(file, func(int) bool { return false }))(t)
+	assert.Need(t, len(rows), 3, "rows")
 	for _, row := range rows {
 		same(t, "a prompt that nobody asked for", row.prompt, "")
 	}

@@ -33,10 +33,8 @@ func TestParse(t *testing.T) {
 		{"zipf alpha=1 max=8192", Distribution{Name: "zipf", Alpha: 1, Min: 1, Max: 8192}, ""},
 		{"zipf alpha=1.2 min=100 max=16777216", Distribution{Name: "zipf", Alpha: 1.2, Min: 100, Max: Most}, ""},
 	} {
-		got, err := Parse(test.text)
-		if err != nil || got != test.want {
-			t.Errorf("%q: got %+v, error %v, want %+v", test.text, got, err, test.want)
-		}
+		got := assert.Must(Parse(test.text))(t)
+		assert.Equal(t, got, test.want, "%q", test.text)
 		test.back = cmp.Or(test.back, test.text)
 		assert.Equal(t, got.String(), test.back, "%q", test.text)
 	}

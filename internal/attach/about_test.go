@@ -23,10 +23,8 @@ func TestAbout(t *testing.T) {
 	r.recorder = live.NewView(time.Now(), plan)
 	h := host(t, r)
 	for range mostViewers + 1 {
-		all, err := Find()
-		if err != nil || len(all) != 1 {
-			t.Fatalf("found %+v, %v", all, err)
-		}
+		all := assert.Must(Find())(t)
+		assert.Need(t, len(all), 1, "found")
 		want := About{"http://a:1", strings.Repeat("é", mostAbout/2), "8 users", plan.Started}
 		if all[0].About != want || all[0].Since != plan.Started {
 			t.Fatalf("with %d viewers the run is %+v, want %+v", h.Viewers(), all[0].About, want)

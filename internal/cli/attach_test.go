@@ -87,10 +87,8 @@ func TestChoose(t *testing.T) {
 	}
 	h := assert.Must(attach.Listen(joinableRun{}, "v1"))(t)
 	defer h.Close()
-	only, err := choose(nil)
-	if err != nil || filepath.Base(only) != strconv.Itoa(os.Getpid())+".sock" {
-		t.Errorf("the only run is %q, %v", only, err)
-	}
+	only := assert.Must(choose(nil))(t)
+	assert.Equal(t, filepath.Base(only), strconv.Itoa(os.Getpid())+".sock", "the only run")
 	for _, named := range []string{strconv.Itoa(os.Getpid()), only} {
 		assert.Equal(t, assert.Must(choose([]string{named}))(t), only, "%s", named)
 	}

@@ -90,10 +90,8 @@ func TestDeletedDirectory(t *testing.T) {
 		t.Chdir(t.TempDir())
 		s, written := reserve(t, Options{Result: !append, Append: append, Dir: "deleted", Name: "r.json"})
 		assert.Fine(t, errors.Join(os.RemoveAll("deleted"), written.Close()))
-		path, err := s.Finish(emptyReport(), written, nil)
-		if path != filepath.Join("deleted", "r.json") || err != nil {
-			t.Errorf("saved to %s, %v", path, err)
-		}
+		path := assert.Must(s.Finish(emptyReport(), written, nil))(t)
+		assert.Equal(t, path, filepath.Join("deleted", "r.json"), "saved to")
 		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 			t.Errorf("the result: %v, %v", info, err)
 		}
@@ -232,10 +230,8 @@ func TestOtherPlaces(t *testing.T) {
 func TestNameInUse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	one, _ := reserve(t, Options{Result: true, Name: "busy.json"})
-	two, err := (&Options{Result: true, Name: "busy.json"}).Reserve(plan())
-	if err != nil || two.Path != "busy-1.json" {
-		t.Errorf("%v, %v", two, err)
-	}
+	two := assert.Must((&Options{Result: true, Name: "busy.json"}).Reserve(plan()))(t)
+	assert.Equal(t, two.Path, "busy-1.json", "Path")
 	two.Discard()
 	one.Discard()
 	if files := there("."); len(files) != 0 {

@@ -20,10 +20,8 @@ func TestCheckpoints(t *testing.T) {
 	sorted := slices.Sorted(slices.Values(times))
 	want := shownOf(t, run, all, metrics.Inspection{Rows: true}, sorted)
 	synctest.Test(t, func(t *testing.T) {
-		p, err := New(eventtest.Of(run, eventtest.Each(all)))
-		if err != nil || p.checkpoints != 0 {
-			t.Fatalf("%d checkpoints for a short run, %v", p.checkpoints, err)
-		}
+		p := assert.Must(New(eventtest.Of(run, eventtest.Each(all))))(t)
+		assert.Need(t, p.checkpoints, 0, "checkpoints")
 		p.checkpoints = 7 // one each five seconds
 		p.Pause()
 		p.Inspect(metrics.Inspection{Rows: true})

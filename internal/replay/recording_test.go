@@ -64,10 +64,8 @@ func TestNewOfAJournalThatEndsEarly(t *testing.T) {
 		}
 	}
 	assert.Is(t, assert.Failure(New(eventtest.Of(run, until(0)))), broken)
-	p, err := New(eventtest.Of(run, until(5)))
-	if err != nil || len(p.recording.requests) != 5 {
-		t.Errorf("of five requests that could be read: %v", err)
-	}
+	p := assert.Must(New(eventtest.Of(run, until(5))))(t)
+	assert.Equal(t, len(p.recording.requests), 5, "of five requests that could be read")
 }
 
 // A replay of a broken journal shows the report that the journal has, end and all, and logs once what was left out of

@@ -74,10 +74,8 @@ func TestInferenceX(t *testing.T) {
 		"percentile-metrics": "ttft,tpot,itl,e2el"} {
 		assert.Equal(t, f.Lookup(flag).Value.String(), want, "--%s", flag)
 	}
-	runs, err := o.Runs()
-	if err != nil || len(runs) != 6 {
-		t.Fatalf("%d runs, %v", len(runs), err)
-	}
+	runs := assert.Must(o.Runs())(t)
+	assert.Need(t, len(runs), 6, "runs")
 	for i, users := range []int{4, 8, 16, 32, 64, 128} {
 		l := &runs[i].Load
 		if l.concurrency != users || l.Prompts != 10*users || l.Warmups != 2*users {

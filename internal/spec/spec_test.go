@@ -115,10 +115,8 @@ func TestRuns(t *testing.T) {
 	o := New()
 	assert.Fine(t, o.Take([]argv.Value{argv.To("sweep-max-concurrency", "1,2"), argv.To("num-runs", 2),
 		{Name: "header", Texts: []string{"X-Team=a b", "X-Key=Bearer $KEY"}}}))
-	runs, err := o.Runs()
-	if err != nil || len(runs) != 4 {
-		t.Fatalf("%d runs, %v", len(runs), err)
-	}
+	runs := assert.Must(o.Runs())(t)
+	assert.Need(t, len(runs), 4, "runs")
 	for i, r := range runs {
 		if want := 1 + i/2; r.Load.concurrency != want || r.Series.Many() || r.Server.Secrets()[0] != "X-Team=a b" ||
 			!slices.Contains(metrics.Words(r.Settings()), "X-Key=Bearer $KEY") {
@@ -131,10 +129,8 @@ func TestRuns(t *testing.T) {
 func TestRunsOfPreset(t *testing.T) {
 	o := New()
 	assert.Fine(t, o.Take([]argv.Value{argv.To("preset", "prefix-caching")}))
-	runs, err := o.Runs()
-	if err != nil || len(runs) != 2 {
-		t.Fatalf("%d runs, %v", len(runs), err)
-	}
+	runs := assert.Must(o.Runs())(t)
+	assert.Need(t, len(runs), 2, "runs")
 	for _, r := range runs {
 		again := New()
 		if err := again.Parse(metrics.Words(r.Settings())); err != nil || again.Series.Many() {

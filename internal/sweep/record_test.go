@@ -31,10 +31,8 @@ func TestRecord(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "run=2.json")
 	assert.Fine(t, done.write(path))
-	back, err := readRecord(path)
-	if err != nil || string(back.JSON()) != want {
-		t.Errorf("%s, %v", back.JSON(), err)
-	}
+	back := assert.Must(readRecord(path))(t)
+	assert.Equal(t, string(back.JSON()), want, "JSON")
 	assert.Equal(t, back.matches(c, 2, "id"), "", "refused")
 	other := c
 	other.Bench = item(t, `{"_benchmark_name": "b", "request_rate": 6}`)

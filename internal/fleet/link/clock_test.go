@@ -54,10 +54,8 @@ func TestClockUnanswered(t *testing.T) {
 		defer stop()
 		f.delay = func(*rand.Rand) time.Duration { return time.Millisecond }
 		f.from, f.until = time.Now().Add(20*time.Millisecond), time.Now().Add(time.Hour)
-		o, err := MeasureClock(t.Context(), f, "clock", time.Now)
-		if err != nil || o != (Offset{time.Hour, time.Millisecond}) {
-			t.Errorf("offset %v, error %v", o, err)
-		}
+		o := assert.Must(MeasureClock(t.Context(), f, "clock", time.Now))(t)
+		assert.Equal(t, o, Offset{time.Hour, time.Millisecond}, "offset")
 		if o, err := MeasureClock(t.Context(), f, "clock", time.Now); err == nil {
 			t.Errorf("an offset of %v from no answer", o)
 		}

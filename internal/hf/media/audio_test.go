@@ -214,10 +214,8 @@ func FuzzAudio(f *testing.F) {
 			t.Errorf("got %d bytes of %v from %d", len(a.Data), a.Duration, len(data))
 		}
 		if a.Type == wavType {
-			again, err := ReadAudio("again.wav", a.Data)
-			if err != nil || again.Duration != a.Duration {
-				t.Errorf("written and read again: %v, error %v; want %v", again, err, a.Duration)
-			}
+			again := assert.Must(ReadAudio("again.wav", a.Data))(t)
+			assert.Equal(t, again.Duration, a.Duration, "written and read again")
 		}
 	})
 }

@@ -83,10 +83,8 @@ func TestDownloadOfARevision(t *testing.T) {
 	h := serveModel(t, nil)
 	h.Before = hubtest.Answer(200, "", noTokens)
 	o := onHub(t, h, "HF_ENDPOINT", h.URL+"/mirror")
-	found, err := find(t.Context(), FindOptions{Model: "org/name", Revision: "refs/pr/1"}, o)
-	if err != nil || filepath.Base(found.Path) != "refs%2Fpr%2F1" {
-		t.Errorf("got path %s, error %v", found.Path, err)
-	}
+	found := assert.Must(find(t.Context(), FindOptions{Model: "org/name", Revision: "refs/pr/1"}, o))(t)
+	assert.Equal(t, filepath.Base(found.Path), "refs%2Fpr%2F1", "path")
 	if asked, want := h.Asked(), "mirror/org/name/resolve/refs%2Fpr%2F1/tokenizer.json"; asked[0] != want {
 		t.Errorf("got %q, want %q", asked[0], want)
 	}

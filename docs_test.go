@@ -12,15 +12,13 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 )
 
 // The table of equal workloads names files and tests that exist.
 func TestDatasetsTable(t *testing.T) {
-	page, err := os.ReadFile("docs/datasets.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := assert.Must(os.ReadFile("docs/datasets.md"))(t)
 	row := regexp.MustCompile(`(?m)^\| .*\]\(\.\./.*testdata/.*$`)
 	link := regexp.MustCompile(`\]\(\.\./([^)]+)\)`)
 	name := regexp.MustCompile("`(Test\\w+)`")
@@ -57,10 +55,7 @@ func testsIn(t *testing.T, dir string) string {
 	}
 	var all strings.Builder
 	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := assert.Must(os.ReadFile(f))(t)
 		all.Write(data)
 	}
 	return all.String()
@@ -68,10 +63,7 @@ func testsIn(t *testing.T, dir string) string {
 
 // Links between pages, and to files and pictures, are valid, and each picture is linked.
 func TestLinks(t *testing.T) {
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := assert.Must(filepath.Glob("docs/*.md"))(t)
 	pages = append(pages, decisions(t)...)
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	linked, headingsOf := map[string]bool{}, map[string][]string{}
@@ -86,9 +78,7 @@ func TestLinks(t *testing.T) {
 				to = filepath.Join(filepath.Dir(page), path)
 			}
 			linked[to] = true
-			if _, err := os.Stat(to); err != nil {
-				t.Errorf("%s: %v", page, err)
-			}
+			assert.Fails(t, page, assert.Failure(os.Stat(to)), "")
 			if heading == "" {
 				continue
 			}
@@ -152,10 +142,7 @@ func decisions(t *testing.T) []string {
 // prose is the text of a file without its code blocks.
 func prose(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile(path))(t)
 	return regexp.MustCompile("(?ms)^ *```.*?^ *```").ReplaceAllString(string(text), "")
 }
 
@@ -176,10 +163,7 @@ func TestPagesAreShort(t *testing.T) {
 	}
 	for _, name := range []string{"install", "first-run", "saturation", "compare", "ci", "sweeps", "share", "from-vllm",
 		"limits"} {
-		text, err := os.ReadFile("docs/" + name + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(os.ReadFile("docs/" + name + ".md"))(t)
 		if n := strings.Count(string(text), "\n"); n > 150 {
 			t.Errorf("docs/%s.md has %d lines, more than 150", name, n)
 		}
@@ -188,10 +172,7 @@ func TestPagesAreShort(t *testing.T) {
 
 // The action of a CI job is composite, its steps have shells, and what it uses of its inputs is there, and the reverse.
 func TestAction(t *testing.T) {
-	text, err := os.ReadFile("action.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile("action.yml"))(t)
 	var action struct {
 		Name, Description string
 		Inputs            map[string]struct{ Description string }
@@ -203,9 +184,7 @@ func TestAction(t *testing.T) {
 			}
 		}
 	}
-	if err := yaml.Unmarshal(text, &action); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, yaml.Unmarshal(text, &action))
 	if action.Name == "" || action.Description == "" || action.Runs.Using != "composite" ||
 		len(action.Runs.Steps) != 2 {
 		t.Fatalf("%+v", action)
@@ -243,42 +222,26 @@ func loads(t *testing.T, script string) {
 	}
 	dir := t.TempDir()
 	program := "#!/bin/sh\nprintf '<%s>' \"$@\" >words\necho figures >results/new.md\nexit 3\n"
-	if err := os.WriteFile(filepath.Join(dir, "benchtop"), []byte(program), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(filepath.Join(dir, "benchtop"), []byte(program), 0o755))
 	earlier := filepath.Join(dir, "results", "earlier.md")
-	if err := os.Mkdir(filepath.Dir(earlier), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(earlier, []byte("an earlier step\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(earlier, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Mkdir(filepath.Dir(earlier), 0o755))
+	assert.Fine(t, os.WriteFile(earlier, []byte("an earlier step\n"), 0o644))
+	assert.Fine(t, os.Chtimes(earlier, time.Time{}, time.Now().Add(-time.Hour)))
 	c := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "RUNNER_TEMP="+dir, "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"),
 		"RESULT_DIR=results", "BASE_URL=http://h:8000", "API_KEY_ENV=MY_KEY",
 		"ARGS=--goodput ttft:500 tpot:50\n--fail-on 'goodput<95%' $(touch run)")
 	out, _ := c.CombinedOutput()
-	if c.ProcessState.ExitCode() != 3 {
-		t.Errorf("exit code %d: %s", c.ProcessState.ExitCode(), out)
-	}
+	assert.Equal(t, c.ProcessState.ExitCode(), 3, "exit code: %s", out)
 	const want = "<serve><http://h:8000><--no-tui><--save-result><--export><md><--result-dir><results>" +
 		"<--api-key><$MY_KEY><--goodput><ttft:500><tpot:50><--fail-on><goodput<95%><$(touch><run)>"
-	if words, err := os.ReadFile(filepath.Join(dir, "words")); err != nil || string(words) != want {
-		t.Errorf("%v: %s", err, words)
-	}
-	if summary, err := os.ReadFile(filepath.Join(dir, "summary")); err != nil || string(summary) != "figures\n" {
-		t.Errorf("%v: %q", err, summary)
-	}
+	assert.Equal(t, string(assert.Must(os.ReadFile(filepath.Join(dir, "words")))(t)), want, "ReadFile")
+	assert.Equal(t, string(assert.Must(os.ReadFile(filepath.Join(dir, "summary")))(t)), "figures\n", "ReadFile")
 	// A quote without an end runs nothing, since what is behind it may be the gate.
 	broken := exec.Command(c.Args[0], c.Args[1:]...)
 	broken.Dir, broken.Env = dir, append(c.Env, `ARGS=--num-prompts 9 --fail-on "goodput<95%`)
-	if err := os.Remove(filepath.Join(dir, "words")); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Remove(filepath.Join(dir, "words")))
 	out, _ = broken.CombinedOutput()
 	if _, err := os.Stat(filepath.Join(dir, "words")); err == nil || broken.ProcessState.Success() {
 		t.Errorf("broken words were used: %s", out)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets/agents"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/tokenizer"
 )
 
@@ -38,7 +39,7 @@ func TestAgents(t *testing.T) {
 		`"blocks":[[1,3]],"after":[],"delay_ms":500,"at_ms":400},` +
 		`{"in":80,"out":5,"blocks":[[1,3],[9,1]],"after":[0,1],"at_ms":900}]}`
 	for _, timing := range []string{turnDelays, turnRecorded} {
-		d := must(openAgents(t, content, Common{IDPrefix: "p-", DisableShuffle: true}, nil, timing))
+		d := must(openAgents(t, content, Common{IDPrefix: "p-", DisableShuffle: true}, nil, timing))(t)
 		all := drain(t, d)
 		c := all[0]
 		if len(all) != 1 || c.Session != "a" || c.ID != "p-a" || c.Timed != (timing == turnRecorded) || d.Turns != 3 {
@@ -98,7 +99,7 @@ func TestAgentsShare(t *testing.T) {
 				[]int{0, 3, 3, 4}},
 			{"repeated", session("a", `,"shared":true`, size), 2, []int{0, 3, 0, 3}},
 		} {
-			d := must(openAgents(t, c.content, Common{Prompts: c.n, Asked: true, DisableShuffle: true}, nil, ""))
+			d := must(openAgents(t, c.content, Common{Prompts: c.n, Asked: true, DisableShuffle: true}, nil, ""))(t)
 			turns := prompted(t, drain(t, d))
 			checkIdeal(t, turns, size)
 			var got []int
@@ -116,7 +117,7 @@ func TestAgentsShare(t *testing.T) {
 		}
 	}
 	mixed := session("a", `,"shared":true`, 16) + session("b", `,"shared":true`, 32)
-	d := must(openAgents(t, mixed, Common{DisableShuffle: true}, nil, ""))
+	d := must(openAgents(t, mixed, Common{DisableShuffle: true}, nil, ""))(t)
 	if turns := prompted(t, drain(t, d)); turns[2].IdealTokens != 0 ||
 		common(turns[0].TokenIDs, turns[2].TokenIDs) > 0 {
 		t.Error("blocks of several sizes mean the same")
@@ -130,7 +131,7 @@ func TestAgentsSeed(t *testing.T) {
 		fmt.Fprintf(&content, `{"session":"%d","block_size":4,"requests":[{"in":9,"out":1,"blocks":[[1,2]]}]}`+"\n", i)
 	}
 	draw := func(seed int64) (names []string, tokens []int) {
-		d := must(openAgents(t, content.String(), Common{Seed: seed}, nil, ""))
+		d := must(openAgents(t, content.String(), Common{Seed: seed}, nil, ""))(t)
 		for _, c := range drain(t, d) {
 			names = append(names, c.Session)
 			tokens = append(tokens, sent(t, c, "")[0].TokenIDs...)
@@ -172,7 +173,7 @@ func FuzzAgents(f *testing.F) {
 		if len(content) == 0 {
 			return
 		}
-		d := must(openAgents(t, string(content), Common{Prompts: 12, Asked: true}, nil, ""))
+		d := must(openAgents(t, string(content), Common{Prompts: 12, Asked: true}, nil, ""))(t)
 		checkIdeal(t, prompted(t, drain(t, d)), 1+int(size%32))
 	})
 }
@@ -187,7 +188,7 @@ func TestSessionNames(t *testing.T) {
 		fmt.Fprintf(&content, `{"session":%q`+one, name)
 	}
 	d := must(openAgents(t, strings.ReplaceAll(content.String(), `\x7f`, `\u007f`),
-		Common{Prompts: 3 * len(names), Asked: true, DisableShuffle: true}, nil, ""))
+		Common{Prompts: 3 * len(names), Asked: true, DisableShuffle: true}, nil, ""))(t)
 	seen := map[string]bool{}
 	for _, c := range drain(t, d) {
 		header := http.Header{}
@@ -220,9 +221,7 @@ func TestAgentsCount(t *testing.T) {
 			continue
 		}
 		if c.len > 0 {
-			if n := len(drain(t, d)); n != c.len {
-				t.Errorf("%+v: %d sessions", c.common, n)
-			}
+			assert.Equal(t, len(drain(t, d)), c.len, "%+v: sessions", c.common)
 		}
 	}
 }
@@ -234,7 +233,7 @@ func TestAgentsSelfTimed(t *testing.T) {
 	}
 	c := Common{Prompts: 9, Asked: true, SelfTimed: true, Replay: Replay{MaxGap: 30 * time.Second, Scale: 2}}
 	d := must(openAgents(t, one("b", `,"start_ms":4000`)+one("c", `,"start_ms":100000`)+one("a", `,"start_ms":2000`), c,
-		nil, ""))
+		nil, ""))(t)
 	var got []string
 	for _, c := range drain(t, d) {
 		got = append(got, fmt.Sprint(c.Session, " ", c.At))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -69,7 +70,7 @@ func (c parallelTokenizer) Concurrency() int { return c.calls }
 
 func compareWithOneByOne(t *testing.T, o RandomOptions, tok tokenizer.Tokenizer) {
 	t.Helper()
-	r := must(startRandom(o, tok))
+	r := must(startRandom(o, tok))(t)
 	f := r.flow()
 	batch := Turn{}
 	number := 0
@@ -83,14 +84,12 @@ func compareWithOneByOne(t *testing.T, o RandomOptions, tok tokenizer.Tokenizer)
 			}
 			want, batch = batch, Turn{}
 		}
-		got := must(f.Next())
+		got := must(f.Next())(t)
 		if c := (Conversation{ID: fmt.Sprint("p", number), Turns: []Turn{want}}); !reflect.DeepEqual(c, got) {
 			t.Fatalf("%+v, request %d: want -, got +\n%s", o, number, cmp.Diff(c, got))
 		}
 		number++
-		if r.gen != gen {
-			t.Fatalf("%+v: the generator differs after prompt %d", o, i)
-		}
+		assert.Need(t, r.gen, gen, "%+v: the generator differs after prompt %d", o, i)
 	})
 	same(t, "requests", f.Len, number)
 	same(t, "requests left", len(drain(t, f)), 0)
@@ -147,7 +146,7 @@ func TestAheadKeepsManyCallsInFlight(t *testing.T) {
 		tok := distant{newToy(t, "identity", 997, nil, 0), new(atomic.Int64), new(atomic.Int64)}
 		o := RandomDefaults()
 		o.Prompts, o.InputLen = 640, 20
-		r := must(NewRandom(o, tok))
+		r := must(NewRandom(o, tok))(t)
 		start := time.Now()
 		same(t, "requests", len(drain(t, r)), 640)
 		same(t, "time for 640 calls of 10 ms", time.Since(start), 100*time.Millisecond)
@@ -175,13 +174,13 @@ func TestAheadFails(t *testing.T) {
 	o := RandomDefaults()
 	o.Prompts, o.InputLen = 500, 3
 	healthy := newToy(t, "identity", 100_000, nil, 0)
-	r := must(NewRandom(o, healthy))
+	r := must(NewRandom(o, healthy))(t)
 	all := drain(t, r)
 	const bad = 5
 	calls := new(atomic.Int64)
-	r = must(NewRandom(o, failingTokenizer{healthy, parseIDs(all[bad].Turns[0].Text)[0], calls}))
+	r = must(NewRandom(o, failingTokenizer{healthy, parseIDs(all[bad].Turns[0].Text)[0], calls}))(t)
 	for i := range bad {
-		got := must(r.Next())
+		got := must(r.Next())(t)
 		same(t, "prompt before the failure", got, all[i])
 	}
 	for range 2 {
@@ -213,7 +212,7 @@ func BenchmarkAhead(b *testing.B) {
 	for _, calls := range []int{1, 2, 4} {
 		b.Run(fmt.Sprint("calls=", calls), func(b *testing.B) {
 			for b.Loop() {
-				r := must(NewRandom(RandomDefaults(), parallelTokenizer{tok, calls}))
+				r := must(NewRandom(RandomDefaults(), parallelTokenizer{tok, calls}))(b)
 				for range r.Len {
 					if _, err := r.Next(); err != nil {
 						b.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/tokenizer"
 
 	"github.com/google/go-cmp/cmp"
@@ -122,7 +123,7 @@ func TestAlign(t *testing.T) {
 			}
 			server := &halves{}
 			var warned []string
-			got := must(Align(t.Context(), list, server, func(line string) { warned = append(warned, line) }))
+			got := must(Align(t.Context(), list, server, func(line string) { warned = append(warned, line) }))(t)
 			if (got.Failure != nil) != (got.Failed > 0) {
 				t.Errorf("got %d failures, the first %v", got.Failed, got.Failure)
 			}
@@ -185,10 +186,7 @@ func TestAlignStopsWithItsContext(t *testing.T) {
 			cancel()
 		}
 	}}
-	if _, err := Align(ctx, all, server, func(line string) { t.Errorf("warned: %s", line) }); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("got error %v", err)
-	}
+	assert.Is(t, failure(Align(ctx, all, server, func(line string) { t.Errorf("warned: %s", line) })), context.Canceled)
 	if n := asked.Load(); n > 300 {
 		t.Errorf("asked %d times", n)
 	}

@@ -3,12 +3,12 @@ package datasets
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -33,9 +33,7 @@ func TestBFCLGolden(t *testing.T) {
 		Cases []bfclCase
 	}
 	golden(t, "bfcl.json", &file)
-	if len(file.Cases) != 4 {
-		t.Fatalf("got %d cases, want 4", len(file.Cases))
-	}
+	assert.Need(t, len(file.Cases), 4, "cases")
 	for _, name := range file.Files {
 		if _, err := os.Stat(filepath.Join("testdata", filepath.Base(name))); err != nil {
 			t.Error(err)
@@ -48,11 +46,9 @@ func TestBFCLGolden(t *testing.T) {
 			flags := common.flagsOf(c.Flags)
 			flags["hf-name"] = BFCLRepository
 			list := must(opened(t, "hf", common, flags,
-				testTools{toyTools{}, Text{Counter: byWords{}, Template: roleTags{}}, s}))
+				testTools{toyTools{}, Text{Counter: byWords{}, Template: roleTags{}}, s}))(t)
 			got := drain(t, list)
-			if len(got) != len(c.Requests) {
-				t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
-			}
+			assert.Need(t, len(got), len(c.Requests), "requests")
 			for i, want := range c.Requests {
 				turn := got[i].Turns[0]
 				same(t, "request id", got[i].ID, want.ID)
@@ -91,9 +87,7 @@ func TestBFCLNeeds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := made(ctx, bfclIn(t, bfclGood), Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want that of the context", err)
-	}
+	assert.Is(t, err, context.Canceled)
 }
 
 func write(t *testing.T, path, content string) {
@@ -106,7 +100,7 @@ func TestBFCLKeepsWhatItTranslates(t *testing.T) {
 		`["dict"]}], "z": NaN, "type": "float"}`
 	question := `[[{"role": "user", "name": "x", "content": "é <b>", "role": "system"}, {"content": [1]}]]`
 	o := bfclIn(t, `{"function": `+function+`, "question": `+question+`}`)
-	list := must(made(t.Context(), o, Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0)))
+	list := must(made(t.Context(), o, Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0)))(t)
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "overrides", string(turn.Overrides), `{"tools":[{"type":"function","function":{"z":null,"type":"number",`+
 		`"a":[{"type":"string"},12345678901234567890,"dict",{"type":["dict"]}]}}],"tool_choice":"auto"}`)

@@ -41,7 +41,7 @@ func TestBurstGPTGolden(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			o := burstGPT{Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts,
 				Seed: c.Seed, IDPrefix: "bg-"}}
-			d := must(o.make(newToy(t, "identity", file.Vocab, nil, 0), Vocabulary{}))
+			d := must(o.make(newToy(t, "identity", file.Vocab, nil, 0), Vocabulary{}))(t)
 			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
 			for i, want := range c.Requests {
@@ -61,12 +61,10 @@ func TestBurstGPTGolden(t *testing.T) {
 
 // checkRows holds the rows that count and those that are picked to the file's own numbers.
 func (c burstCase) checkRows(t *testing.T, path string) {
-	file := must(textfile.Open(path, ""))
+	file := must(textfile.Open(path, ""))(t)
 	defer file.Close()
 	var kept, picked, want []int
-	if _, err := readBurstGPT(file, func(_ burstRow, line int) { kept = append(kept, line-2) }); err != nil {
-		t.Fatal(err)
-	}
+	must(readBurstGPT(file, func(_ burstRow, line int) { kept = append(kept, line-2) }))(t)
 	same(t, "rows that count", kept, c.Kept)
 	for i, row := range sampleRows(len(kept), c.Prompts, uint32(c.Seed)) {
 		picked, want = append(picked, kept[row]), append(want, c.Requests[i].Row)
@@ -77,25 +75,25 @@ func (c burstCase) checkRows(t *testing.T, path string) {
 func TestBurstGPTWithoutVocabulary(t *testing.T) {
 	o := burstGPT{Common{Path: "testdata/burstgpt_small.csv", Prompts: 3}}
 	about := "burstgpt: 3 prompts as long as those of 33 requests to GPT-4 in testdata/burstgpt_small.csv, as "
-	d := must(o.make(nil, Vocabulary{}))
+	d := must(o.make(nil, Vocabulary{}))(t)
 	same(t, "description", d.About, about+"token ids 1000 to 31999 (assumed: the model's vocabulary is not known)")
 	same(t, "second prompt", drain(t, d)[1], Conversation{ID: "1",
 		Turns: []Turn{{TokenIDs: []int{1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008}, InputTokens: 8,
 			MaxTokens: 200}}})
 
 	given := Vocabulary{First: 10, Size: 4, Special: []int{11}}
-	d = must(o.make(nil, given))
+	d = must(o.make(nil, given))(t)
 	same(t, "description", d.About, about+"token ids 10 to 13")
 	same(t, "second prompt", drain(t, d)[1].Turns[0].TokenIDs, []int{12, 13, 10, 12, 13, 10, 12, 13})
 
 	// A server's tokenizer makes text, but does not say of what.
-	d = must(o.make(newToy(t, "identity", 0, nil, 0), given))
+	d = must(o.make(newToy(t, "identity", 0, nil, 0), given))(t)
 	same(t, "description", d.About, about+"text of token ids 10 to 13")
 	same(t, "second prompt", drain(t, d)[1].Turns[0].Text, "12 13 10 12 13 10 12 13")
 
-	d = must(o.make(newToy(t, "identity", 1000, nil, 0), given))
+	d = must(o.make(newToy(t, "identity", 1000, nil, 0), given))(t)
 	same(t, "description", d.About, about+"text")
-	d = must(o.make(brokenToy{newToy(t, "identity", 1000, nil, 0)}, given))
+	d = must(o.make(brokenToy{newToy(t, "identity", 1000, nil, 0)}, given))(t)
 	complains(t, failure(d.Next()), "dataset burstgpt, prompt 0: no server")
 }
 
@@ -133,10 +131,10 @@ func TestBurstGPTOddButGoodFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d := must(burst(t, test.content))
+			d := must(burst(t, test.content))(t)
 			turn := drain(t, d)[0].Turns[0]
 			same(t, "lengths", [2]int{turn.InputTokens, turn.MaxTokens}, test.want)
-			total := must(readBurstGPT(strings.NewReader(test.content), func(burstRow, int) {}))
+			total := must(readBurstGPT(strings.NewReader(test.content), func(burstRow, int) {}))(t)
 			same(t, "rows", total, test.total)
 		})
 	}

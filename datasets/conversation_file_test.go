@@ -141,7 +141,7 @@ func FuzzRecordedTurns(f *testing.F) {
 		}
 		for _, r := range file.all {
 			conversation := must(newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: true}}).conversation("c",
-				r.turns))
+				r.turns))(t)
 			for _, turn := range sent(t, conversation, "") {
 				var messages []struct {
 					Role *string

@@ -15,12 +15,8 @@ import (
 // recordedRange is the range of turns of conversations of a file: at least two, and as many as there are.
 func (m *MultiTurn) recordedRange() (least, most int) {
 	least, most = m.Min, m.Max
-	if most == 0 {
-		most = math.MaxInt
-	}
-	if least == 0 {
-		least = min(2, most)
-	}
+	most = cmp.Or(most, math.MaxInt)
+	least = cmp.Or(least, min(2, most))
 	return least, most
 }
 

@@ -68,7 +68,7 @@ func TestOpenConversations(t *testing.T) {
 			dataset = "custom"
 		}
 		source := must(openKind(t, dataset, Common{Path: path, Prompts: c.n, IDPrefix: "c", DisableShuffle: true,
-			NoOversample: c.no, MultiTurn: c.multi, Forms: AsTokenIDs}, nil))
+			NoOversample: c.no, MultiTurn: c.multi, Forms: AsTokenIDs}, nil))(t)
 		all, turns := drain(t, source), 0
 		for _, conversation := range all {
 			turns += len(conversation.Turns)
@@ -84,7 +84,7 @@ func TestOpenConversations(t *testing.T) {
 	}
 	draw := func(seed int64) string {
 		source := must(
-			openKind(t, "custom", Common{Path: path, Prompts: 30, Seed: seed, MultiTurn: MultiTurn{On: true}}, nil))
+			openKind(t, "custom", Common{Path: path, Prompts: 30, Seed: seed, MultiTurn: MultiTurn{On: true}}, nil))(t)
 		return strings.Join(shapes(drain(t, source)), "\n")
 	}
 	if one := draw(1); one != draw(1) || one == draw(2) {
@@ -101,7 +101,7 @@ func TestLengthsOfRecordedAnswers(t *testing.T) {
 		`"content":"b"},{"role":"assistant","content":"B","output_tokens":9},{"role":"user","content":"c"}]}`)
 	for flag, want := range map[int][]int{0: {3, 9, 256}, 5: {5, 5, 5}} {
 		source := must(openKind(t, "custom", Common{Path: path, SharedOutputLen: flag, MultiTurn: MultiTurn{On: true}},
-			nil))
+			nil))(t)
 		var got []int
 		for _, turn := range drain(t, source)[0].Turns {
 			got = append(got, turn.MaxTokens)

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -166,9 +167,7 @@ func frames(array []byte) (samples []float64, channels int, err error) {
 			}
 		}
 		got := len(samples) - before
-		if channels == 0 {
-			channels = got
-		}
+		channels = cmp.Or(channels, got)
 		if got == 0 || got != channels || got > most {
 			return nil, 0,
 				fmt.Errorf(`expected a sample for each of 1 to %d channels, as many in every element of "array": got `+

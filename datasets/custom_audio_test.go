@@ -68,15 +68,12 @@ func TestCustomAudioRows(t *testing.T) {
 
 // A transcription request holds the recording as a file; the same file is shared.
 func TestCustomAudioAsFiles(t *testing.T) {
-	list, err := audioIn(t, AsAudio,
+	list := must(audioIn(t, AsAudio,
 		func(o *customAudio) { o.customFlags, o.Prompts = &customFlags{OutputFromFile}, 5 },
 		`{"audio": "`+recordings+`vorbis.ogg", "prompt": "two words", "output_tokens": 7}`,
 		`{"audio": {"array": [0, 0.5, -0.5, 1], "sampling_rate": 4}, "output_tokens": 8}`,
 		`{"audio": [[[0, 0.5], [-0.5, 1.5]], 8.0], "output_tokens": "9"}`,
-		`{"audio": "`+recordings+`vorbis.ogg", "output_tokens": 7}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+		`{"audio": "`+recordings+`vorbis.ogg", "output_tokens": 7}`))(t)
 	if about := list.About; !strings.HasPrefix(about,
 		"custom_audio: 4 prompts of 4 with recordings of 0.6 s on average in ") ||
 		!strings.HasSuffix(about, "f.jsonl, repeated to make 5") {
@@ -106,7 +103,7 @@ func TestCustomAudioAsFiles(t *testing.T) {
 // A chat message holds the recording as a part beside the text.
 func TestCustomAudioInMessages(t *testing.T) {
 	list := must(audioIn(t, AsText|AsMessages, nil, `{"audio": "`+recordings+`a.flac", "prompt": "What is said?"}`,
-		`{"audio": "`+recordings+`pcm_16.wav"}`))
+		`{"audio": "`+recordings+`pcm_16.wav"}`))(t)
 	got := drain(t, list)
 	for i, want := range []struct{ file, format string }{{"a.flac", "flac"}, {"pcm_16.wav", "wav"}} {
 		turn := got[i].Turns[0]
@@ -130,7 +127,7 @@ func TestCustomAudioWithoutTokenizer(t *testing.T) {
 	o := defaults[customAudio]("custom_audio")
 	o.Prompts, o.Path, o.Forms = 0, filepath.Join(t.TempDir(), "f.jsonl"), AsAudio
 	write(t, o.Path, `{"audio": [[0.5], 8], "prompt": "two words"}`)
-	list := must(o.draw(t.Context(), Text{}, numpy.NewPython(0)))
+	list := must(o.draw(t.Context(), Text{}, numpy.NewPython(0)))(t)
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "tokens", []int{turn.InputTokens, turn.MaxTokens}, []int{1, 256})
 }

@@ -35,9 +35,7 @@ func picture(t *testing.T, kind string, c color.Color) string {
 	case "gif":
 		err = gif.Encode(&b, img, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fine(t, err)
 	return b.String()
 }
 
@@ -51,7 +49,7 @@ func shown(t *testing.T, address string) color.Color {
 	if !ok || err != nil {
 		t.Fatalf("got address %q", address)
 	}
-	img := must(png.Decode(bytes.NewReader(raw)))
+	img := must(png.Decode(bytes.NewReader(raw)))(t)
 	same(t, "size", img.Bounds().Size(), image.Pt(3, 2))
 	if !img.(*image.RGBA).Opaque() {
 		t.Error("the image is transparent in part")
@@ -88,7 +86,7 @@ func TestImagesAreSentAsData(t *testing.T) {
 		names = append(names, string(jsonscan.Quote(test.source)))
 	}
 	names = append(names, `"data:image/png;base64,QUJD"`)
-	got := must(imagesIn(t, clientSide, `{"prompt": "x", "image_files": [`+strings.Join(names, ",")+`]}`))
+	got := must(imagesIn(t, clientSide, `{"prompt": "x", "image_files": [`+strings.Join(names, ",")+`]}`))(t)
 	var addresses []string
 	for part := range jsonscan.Elements([]byte("[" + string(got[0].Turns[0].Media) + "]")) {
 		addresses = append(addresses, jsonscan.Text(jsonscan.Fields(jsonscan.Fields(part, "image_url")[0], "url")[0]))

@@ -62,13 +62,10 @@ func TestCustomImageRows(t *testing.T) {
 }
 
 func TestCustomImageOddButGoodRows(t *testing.T) {
-	got, err := imagesIn(t, func(o *customImage) { o.customFlags = &customFlags{} },
+	got := must(imagesIn(t, func(o *customImage) { o.customFlags = &customFlags{} },
 		`{"prompt": "a b", "image_files": ["x"], "content": null, "output_tokens": 5}`,
 		`{"content": [{"text": "no ", "type": "text", "more": 1}, {"type": "text", "text": "blank"}, {"type": `+
-			`"image_url", "image_url": {"detail": 1, "url": "x", "detail": 2}}]}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+			`"image_url", "image_url": {"detail": 1, "url": "x", "detail": 2}}]}`))(t)
 	first, second := got[0].Turns[0], got[1].Turns[0]
 	same(t, "media", string(first.Media), `{"type":"image_url","image_url":{"url":"file://x"}}`)
 	same(t, "output tokens", first.MaxTokens, 0)
@@ -82,7 +79,7 @@ func TestCustomImageOddButGoodRows(t *testing.T) {
 func TestCustomImageWithoutTokenizer(t *testing.T) {
 	o := defaults[customImage]("custom_image")
 	o.Path, o.Prompts = "testdata/custom_image_small.jsonl", 6
-	list := must(made(t.Context(), o, Text{}, numpy.NewStreams(0)))
+	list := must(made(t.Context(), o, Text{}, numpy.NewStreams(0)))(t)
 	for _, c := range drain(t, list) {
 		same(t, "input tokens", c.Turns[0].InputTokens, 1)
 		same(t, "output tokens", c.Turns[0].MaxTokens, 256)

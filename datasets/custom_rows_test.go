@@ -3,12 +3,12 @@ package datasets
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -70,7 +70,7 @@ func TestCustomRows(t *testing.T) {
 	}
 	// A row that is not picked is not missed, digits stay text, and of a repeated name the last counts.
 	got := must(customIn(t, func(o *custom) { o.Prompts = 3 }, `{"prompt": "007"}`,
-		`{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`))
+		`{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`))(t)
 	for i, want := range []string{"007", "ü", ""} {
 		same(t, "prompt", got[i].Turns[0].Text, want)
 		same(t, "input tokens", got[i].Turns[0].InputTokens, len(want))
@@ -92,7 +92,7 @@ func TestCustomTemplate(t *testing.T) {
 	draw := func(ctx context.Context, text Text) (Flow, error) {
 		return made(ctx, o, text, numpy.NewStreams(0))
 	}
-	list := must(draw(t.Context(), Text{Counter: byBytes{}, Template: roleTags{}}))
+	list := must(draw(t.Context(), Text{Counter: byBytes{}, Template: roleTags{}}))(t)
 	for _, c := range drain(t, list) {
 		if !strings.HasPrefix(c.Turns[0].Text, "<|user|>\nitem ") ||
 			!strings.HasSuffix(c.Turns[0].Text, `{"think":true}`) {
@@ -106,9 +106,7 @@ func TestCustomTemplate(t *testing.T) {
 		"dataset custom: needs the model's chat template", "--skip-chat-template")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want that of the context", err)
-	}
+	assert.Is(t, failure(draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}})), context.Canceled)
 }
 
 func TestBenchesNeedTokenizerAndTemplate(t *testing.T) {
@@ -161,13 +159,11 @@ func TestBenchRows(t *testing.T) {
 func TestCustomReadsLargeFilesTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.jsonl")
 	write(t, path, strings.Join([]string{`{"prompt": "one"}`, ``, `{"prompt": "two"}`, `{"other": 3}`}, "\n"))
-	file := must(os.Open(path))
+	file := must(os.Open(path))(t)
 	defer file.Close()
 	o := custom{customFlags: &customFlags{}}
-	rows, err := o.read(file, func(int) bool { return false })
-	if err != nil || len(rows) != 3 {
-		t.Fatalf("got %d rows: %v", len(rows), err)
-	}
+	rows := must(o.read(file, func(int) bool { return false }))(t)
+	assert.Need(t, len(rows), 3, "rows")
 	for _, row := range rows {
 		same(t, "a prompt that nobody asked for", row.prompt, "")
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -66,7 +67,7 @@ func TestCustomGolden(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			streams := numpy.NewStreams(uint32(c.Seed))
 			streams.Python.Random() // sampling starts the stream over, whatever was drawn before
-			list := must(c.build(t, streams))
+			list := must(c.build(t, streams))(t)
 			same(t, "requests", list.Len, len(c.Requests))
 			c.check(t, drain(t, list))
 			same(t, "next double of Python", streams.Python.Random(), c.NextRandom)
@@ -77,9 +78,7 @@ func TestCustomGolden(t *testing.T) {
 
 func (c customCase) check(t *testing.T, got []Conversation) {
 	t.Helper()
-	if len(got) != len(c.Requests) {
-		t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
-	}
+	assert.Need(t, len(got), len(c.Requests), "requests")
 	for i, want := range c.Requests {
 		turn := got[i].Turns[0]
 		same(t, "request id", got[i].ID, want.ID)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Something behind the conversations of a flow is behind those that follow it, too, and the rest of the flow stays.
@@ -30,14 +32,12 @@ func TestThrough(t *testing.T) {
 	if _, err := f.Next(); err != io.EOF {
 		t.Errorf("behind the end: %v", err)
 	}
-	more := must(f.More())
+	more := must(f.More())(t)
 	if got := drain(t, more); len(got) != 1 || got[0].ID != "b2" || more.More != nil {
 		t.Errorf("got %+v", got)
 	}
 	complains(t, failure(f.More()), "no more letters")
 	f.End()
 	more.End()
-	if closed != 1 {
-		t.Errorf("closed %d times", closed)
-	}
+	assert.Equal(t, closed, 1, "closed %d times", closed)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/tokenizer"
 )
 
@@ -64,7 +65,7 @@ var readGPT2 = sync.OnceValues(func() (*tokenizer.Local, error) {
 
 func gpt2(t *testing.T) *tokenizer.Local {
 	t.Helper()
-	tok := must(readGPT2())
+	tok := must(readGPT2())(t)
 	return tok
 }
 
@@ -131,7 +132,7 @@ func TestGeneratedRefused(t *testing.T) {
 func TestGenerated(t *testing.T) {
 	tok := gpt2(t)
 	draw := func(prompts int, seed int64) (texts []string) {
-		d := must(generatedIn(t, tok, generatedConfig, 5000, prompts, seed))
+		d := must(generatedIn(t, tok, generatedConfig, 5000, prompts, seed))(t)
 		for _, c := range drain(t, d) {
 			if len(c.Turns) != 3 || !c.Replies || c.Session != c.ID { // 5 messages are rounded up to 6
 				t.Fatalf("got %+v", c)
@@ -154,11 +155,9 @@ func TestGenerated(t *testing.T) {
 		t.Errorf("with a byte order mark: %v", err)
 	}
 	all := draw(0, 1)
-	if len(all) != 5 {
-		t.Fatalf("%d conversations", len(all))
-	}
+	assert.Need(t, len(all), 5, "conversations")
 	for i, text := range all {
-		ids := must(tok.Encode(text))
+		ids := must(tok.Encode(text))(t)
 		first, _ := tok.Encode(all[(i+1)%5])
 		if n := common(ids, first); n < 10 || n > 14 {
 			t.Errorf("conversations %d and %d begin with %d tokens in common", i, (i+1)%5, n)

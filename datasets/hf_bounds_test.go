@@ -25,9 +25,7 @@ func TestHFFilesMissing(t *testing.T) {
 	for path, told := range map[string]string{dir: "only 1 of the 2 files", path: ""} {
 		h := hfTest{id: "openai/gsm8k", options: Common{Path: path, Prompts: 1, SkipChatTemplate: true}}
 		h.flags.subset = "default"
-		if _, err := h.open(t); err != nil {
-			t.Fatal(err)
-		}
+		must(h.open(t))(t)
 		if notes := strings.Join(h.notes, " "); !strings.Contains(notes, told) || told == "" && notes != "" {
 			t.Errorf("%s: told %q", path, notes)
 		}

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -368,10 +369,7 @@ func (d *hfSampler) count(ctx context.Context, rows []hfPrompt, prompts []string
 		return nil, nil, err
 	}
 	if d.length > 0 || d.class.answer == "" {
-		length := d.length
-		if length == 0 {
-			length = d.class.output
-		}
+		length := cmp.Or(d.length, d.class.output)
 		return inputs, slices.Repeat([]int{length}, len(rows)), nil
 	}
 	answers := make([]string, len(rows))

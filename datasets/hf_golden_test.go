@@ -96,7 +96,7 @@ func TestHFGolden(t *testing.T) {
 			streams := numpy.NewStreams(uint32(c.Seed))
 			d := k.drawing(Text{Counter: byWords{}, Template: roleTags{}}, h,
 				func(note string) { t.Errorf("told %q", note) })
-			list := must(d.draw(t.Context(), streams.Python, nil))
+			list := must(d.draw(t.Context(), streams.Python, nil))(t)
 			asked := func(s string) *string {
 				if s == "" {
 					return nil

@@ -20,7 +20,7 @@ type hfOrderCase struct {
 // rows are the places of the case's rows in an order, as numbers of the whole data set.
 func (c hfOrderCase) rows(t *testing.T, order func(hfOrder, uint64) iter.Seq2[hfRow, error]) []int {
 	t.Helper()
-	seed := must(strconv.ParseUint(c.Seed, 10, 64))
+	seed := must(strconv.ParseUint(c.Seed, 10, 64))(t)
 	if c.Shards == nil {
 		c.Shards = []int{c.N}
 	}
@@ -31,9 +31,7 @@ func (c hfOrderCase) rows(t *testing.T, order func(hfOrder, uint64) iter.Seq2[hf
 	var all []int
 	o := hfOrder{len(c.Shards), func(shard int) (int, error) { return c.Shards[shard], nil }}
 	for row, err := range order(o, seed) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fine(t, err)
 		all = append(all, starts[row.shard]+int(row.number))
 	}
 	return all

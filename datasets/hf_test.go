@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -36,17 +37,13 @@ func (h *hfTest) open(t *testing.T) (Flow, error) {
 	k.flags.minDistance, k.flags.maxDistance = h.flags.minDistance, max(k.flags.maxDistance, h.flags.maxDistance)
 	k.flags.minSeconds, k.flags.subset = h.flags.minSeconds, h.flags.subset
 	c := h.options
-	if c.Prompts == 0 {
-		c.Prompts = 2
-	}
+	c.Prompts = cmp.Or(c.Prompts, 2)
 	c.DisableShuffle = true
 	if c.Path == "" {
 		c.Path = filepath.Join(t.TempDir(), "rows.jsonl")
 		write(t, c.Path, h.rows)
 	}
-	if c.Forms == 0 {
-		c.Forms = AsText | AsMedia | AsMessages
-	}
+	c.Forms = cmp.Or(c.Forms, AsText|AsMedia|AsMessages)
 	if h.text.Counter == nil {
 		h.text.Counter, h.text.Template = byWords{}, roleTags{}
 	}
@@ -140,9 +137,7 @@ func TestHFRefusals(t *testing.T) {
 	}
 	// A row that is not reached does no harm.
 	one := hfTest{id: "Aeala/ShareGPT_Vicuna_unfiltered", rows: hfTalk + hfMute, options: Common{Prompts: 1}}
-	if _, err := one.open(t); err != nil {
-		t.Error(err)
-	}
+	fine(t, failure(one.open(t)))
 }
 
 // The prompts of a data set without a known layout are found by its columns.
@@ -184,7 +179,7 @@ func TestHFColumns(t *testing.T) {
 			if name == "known data set" {
 				h.id = "openai/gsm8k"
 			}
-			list := must(h.open(t))
+			list := must(h.open(t))(t)
 			got := drain(t, list)[0]
 			same(t, "id", got.ID, "p0")
 			same(t, "prompt", got.Turns[0].Text, test.prompt)
@@ -215,11 +210,8 @@ func TestHFPictures(t *testing.T) {
 	data, _ := base64.StdEncoding.DecodeString(hfPNG(t))
 	write(t, filepath.Join(dir, "b.png"), string(data))
 	var notes []string
-	source, err := opened(t, "hf", Common{Path: dir, Prompts: 3, DisableShuffle: true, Forms: AsMedia},
-		given{"hf-name": "Lin-Chen/MMStar", "hf-split": "train", "hf-subset": "none"}, toyTools{notes: &notes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(opened(t, "hf", Common{Path: dir, Prompts: 3, DisableShuffle: true, Forms: AsMedia},
+		given{"hf-name": "Lin-Chen/MMStar", "hf-split": "train", "hf-subset": "none"}, toyTools{notes: &notes}))(t)
 	all := drain(t, source)
 	const jpeg = `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,/9j/`
 	for i, want := range []string{jpeg, jpeg, `{"type":"image_url","image_url":{"url":"http://x/c.png"}}`} {
@@ -257,7 +249,7 @@ func TestHFRecordings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := hfTest{id: "facebook/voxpopuli", options: Common{Path: dir, Prompts: 4, Forms: test.forms},
 				text: Text{Counter: byBytes{}, TokenizerName: test.name, TokenizerClass: test.class}}
-			list := must(h.open(t))
+			list := must(h.open(t))(t)
 			if !strings.HasPrefix(list.About, "hf: 4 prompts of ASR with recordings of 0.3 s on average in ") {
 				t.Errorf("described as %q", list.About)
 			}
@@ -283,7 +275,7 @@ func TestHFVideos(t *testing.T) {
 		rows: `{"question": "q", "choices": {"A": "x"}, "video": "https://example.org/a.mp4"}` + "\n" +
 			`{"question": ` +
 			`"q", "choices": {"A": "x"}, "video": {"bytes": "QUJD", "path": null}}`}
-	list := must(h.open(t))
+	list := must(h.open(t))(t)
 	got := drain(t, list)
 	same(t, "address", string(got[0].Turns[0].Media),
 		`{"type":"video_url","video_url":{"url":"https://example.org/a.mp4"}}`)
@@ -296,7 +288,7 @@ func TestHFVideosAreLeftOut(t *testing.T) {
 	h := hfTest{id: "yale-nlp/MMVU",
 		rows:    `{"question": "q", "choices": {"A": "x", "B": null, "C": 7}, "video": "https://example.org/a.mp4"}`,
 		options: Common{Prompts: 1, Forms: AsText}}
-	list := must(h.open(t))
+	list := must(h.open(t))(t)
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "prompt", turn.Text, "q A.x B.None C.7")
 	same(t, "video", string(turn.Media), `{"type":"video_url","video_url":{"url":"https://example.org/a.mp4"}}`)
@@ -311,7 +303,7 @@ func TestHFReferences(t *testing.T) {
 		rows:    `{"system_prompt": "s", "question": "1 2", "output": "1 2 3 4 5"}`,
 		options: Common{Prompts: 1, SkipChatTemplate: true}}
 	h.text = Text{Counter: byBytes{}, Tokenizer: newToy(t, "identity", 100, nil, 2), Template: roleTags{}}
-	list := must(h.open(t))
+	list := must(h.open(t))(t)
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "prompt", turn.Text, "<|system|>\ns\n<|user|>\n1 2\n<|assistant|>\n")
 	same(t, "output tokens", turn.MaxTokens, 5)
@@ -330,7 +322,7 @@ func TestHFEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	k.Common = Common{Path: dir, Prompts: 30 * mostOpen, NoOversample: true}
 	d := k.drawing(Text{Counter: byWords{}, Template: roleTags{}}, toyTools{}.Hub(), func(string) {})
-	list := must(d.draw(ctx, numpy.NewPython(0), nil))
+	list := must(d.draw(ctx, numpy.NewPython(0), nil))(t)
 	same(t, "prompts", list.Len, 30*mostOpen)
 	if len(d.tables.open) > mostOpen {
 		t.Errorf("%d files are open", len(d.tables.open))
@@ -392,7 +384,7 @@ func TestHFOrderOfArrays(t *testing.T) {
 		k.flags.name, k.flags.subset = "openai/gsm8k", "default"
 		k.Common = Common{Path: dir, Prompts: n, SkipChatTemplate: true}
 		d := k.drawing(Text{Counter: byWords{}}, toyTools{}.Hub(), func(string) {})
-		list := must(d.draw(t.Context(), numpy.NewPython(0), nil))
+		list := must(d.draw(t.Context(), numpy.NewPython(0), nil))(t)
 		stream, _ := hfStreamOf(hfNewest)
 		if array {
 			stream.batch = 1

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 // saidIn is what a prompt says: its messages with their roles, or its text, or its ids.
@@ -37,9 +39,7 @@ func saidIn(t *testing.T, turn Turn) string {
 func TestTalks(t *testing.T) {
 	turns, err := recordedTurns([]byte(`{"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},{"role":"assistant","content":"A"},
 		{"role":"user","content":"b"},{"role":"assistant","content":"","tool_calls":["f"]},{"role":"tool","content":"t"},{"role":"assistant","content":"C"},{"role":"user","content":"d"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fine(t, err)
 	fine(t, (&conversationMaker{}).measure(t.Context(), turns, Text{Counter: byBytes{}}, 7, 1))
 	for _, c := range []struct {
 		name     string
@@ -78,7 +78,7 @@ func TestTalkLengths(t *testing.T) {
 		{text: "bb", tokens: 2, output: 100, fixed: true, replied: 5, delay: -1, at: -1},
 		{text: "c", tokens: 1, output: 100, delay: time.Second, at: 2 * time.Second}}
 	for recorded, want := range map[bool][]int{false: {3, 105, 111}, true: {3, 6, 12}} {
-		c := must(newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: recorded}}).conversation("c", turns))
+		c := must(newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: recorded}}).conversation("c", turns))(t)
 		var got []int
 		for _, turn := range c.Turns {
 			got = append(got, turn.InputTokens)
@@ -119,11 +119,9 @@ func TestTalkSharing(t *testing.T) {
 	k := newConversationMaker(Common{Forms: AsText, Sharing: s})
 	long := strings.Repeat("0123456789abcdef", 64)
 	c := must(k.conversation("c", []recordedTurn{k.prompt(Turn{Text: long, InputTokens: 256, MaxTokens: 256}),
-		k.prompt(Turn{Text: "next", InputTokens: 1, MaxTokens: 1})}))
+		k.prompt(Turn{Text: "next", InputTokens: 1, MaxTokens: 1})}))(t)
 	s.Add(c)
-	if s.count != 0 {
-		t.Error("prompts that are made later are counted")
-	}
+	assert.Equal(t, s.count, 0, "prompts that are made later are counted")
 	first, second := c.Turns[0], c.Turns[1]
 	fine(t, first.Prompt.Compose(&first, nil))
 	if s.Take(&first); first.IdealTokens != 0 || !first.IdealKnown {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Each kind is checked and opened with the flags as they are, and its source says which data set it is.
@@ -59,17 +61,12 @@ func TestKindsOpen(t *testing.T) {
 				c.Path = filepath.Join("testdata", test.path)
 			}
 			var notes []string
-			source := must(opened(t, test.name, c, test.flags, toyTools{newToy(t, "identity", 997, nil, 0), &notes}))
+			source := must(opened(t, test.name, c, test.flags, toyTools{newToy(t, "identity", 997, nil, 0), &notes}))(t)
 			if about := source.About; !strings.HasPrefix(about, test.head) {
 				t.Errorf("described as %q, want %q", about, test.head)
 			}
-			if told := strings.Join(notes, "") != ""; told != test.note {
-				t.Errorf("told: %q", notes)
-			}
-			first, err := source.Next()
-			if err != nil || (first.Turns[0].TokenIDs != nil) != test.ids {
-				t.Errorf("got %+v, %v", first, err)
-			}
+			assert.Equal(t, strings.Join(notes, "") != "", test.note, "told: %q", notes)
+			assert.Equal(t, must(source.Next())(t).Turns[0].TokenIDs != nil, test.ids, "Next")
 		})
 	}
 }
@@ -112,9 +109,7 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 			t.Errorf("%s: %v, %v", test.name, source, err)
 			continue
 		}
-		if (source.Len == 0) != test.endless {
-			t.Errorf("%s: %d requests", test.name, source.Len)
-		}
+		assert.Equal(t, source.Len == 0, test.endless, "%s: %d requests", test.name, source.Len)
 	}
 }
 
@@ -122,8 +117,8 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 func TestRandomGoesOn(t *testing.T) {
 	o := RandomDefaults()
 	o.Prompts, o.IDPrefix = 2, "r-"
-	r := must(NewRandom(o, nil))
-	more := must(r.More())
+	r := must(NewRandom(o, nil))(t)
+	more := must(r.More())(t)
 	all := drain(t, r)
 	for i := range blockPrompts + 2 {
 		c, err := more.Next()

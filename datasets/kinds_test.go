@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // flagNames writes down what is defined, in order.
@@ -51,9 +53,7 @@ func TestKindsSayWhy(t *testing.T) {
 	}
 	for _, k := range kinds {
 		n := k.Needs(Common{Path: BFCLRepository})
-		if (n.Why == "") != n.Forms.Overlap(AsText) {
-			t.Errorf("%s: forms %b, why %q", k.Name(), n.Forms, n.Why)
-		}
+		assert.Equal(t, n.Why == "", n.Forms.Overlap(AsText), "%s: forms %b, why %q", k.Name(), n.Forms, n.Why)
 		if Named(kinds, k.Name()) != k {
 			t.Errorf("%s: another kind has its name", k.Name())
 		}

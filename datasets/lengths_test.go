@@ -3,6 +3,8 @@ package datasets
 import (
 	"math"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestParseRangeRatio(t *testing.T) {
@@ -21,10 +23,7 @@ func TestParseRangeRatio(t *testing.T) {
 		{` {"output":1e-1,"input":0.25,"more":true} `, RangeRatio{0.25, 0.1}},
 	}
 	for _, test := range tests {
-		got, err := ParseRangeRatio(test.text)
-		if got != test.want || err != nil {
-			t.Errorf("%q: got %v, error %v, want %v", test.text, got, err, test.want)
-		}
+		assert.Equal(t, must(ParseRangeRatio(test.text))(t), test.want, "%q", test.text)
 	}
 }
 

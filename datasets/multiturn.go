@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -46,9 +47,7 @@ func (m *MultiTurn) Range() (least, most int) {
 			least = min(least, most)
 		}
 	}
-	if most == 0 {
-		most = max(m.Turns, least)
-	}
+	most = cmp.Or(most, max(m.Turns, least))
 	return least, most
 }
 

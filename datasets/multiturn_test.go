@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets/lengths"
+	"benchtop/internal/assert"
 )
 
 func TestMultiTurnRange(t *testing.T) {
@@ -142,9 +143,7 @@ func TestGroup(t *testing.T) {
 			if want := 10 + k*(3+5); turn.InputTokens != want || len(turn.TokenIDs) != want || turn.MaxTokens != 3 {
 				t.Errorf("turn %d has %d of %d tokens, want %d", k, len(turn.TokenIDs), turn.InputTokens, want)
 			}
-			if turn.TokenIDs[0] != 10*i {
-				t.Errorf("turn %d of conversation %d begins with %d", k, i, turn.TokenIDs[0])
-			}
+			assert.Equal(t, turn.TokenIDs[0], 10*i, "turn %d of conversation %d begins with", k, i)
 			if want := 250 * time.Millisecond; (turn.Delay == want) != (k > 0) {
 				t.Errorf("turn %d has a delay of %v", k, turn.Delay)
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 )
 
@@ -95,8 +96,6 @@ func TestOptionsRefused(t *testing.T) {
 	for _, k := range Kinds(&Common{}) {
 		k.Define(func(string) Flags { return given{} })
 		path := map[FileUse]string{RequiredFile: "f.jsonl", HubName: "a/b"}[k.Needs(Common{}).File]
-		if err := k.Validate(Common{Path: path, Prompts: 10}); err != nil {
-			t.Errorf("the defaults are refused: %v", err)
-		}
+		assert.Fails(t, "the defaults are refused", k.Validate(Common{Path: path, Prompts: 10}), "")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -49,7 +50,7 @@ func TestPrefixRepetitionGolden(t *testing.T) {
 		for name, tok := range toks {
 			t.Run(c.Name+" "+name, func(t *testing.T) {
 				s := numpy.NewStreams(99) // to be seeded anew
-				l := must(o.make(tok, s))
+				l := must(o.make(tok, s))(t)
 				got := drain(t, l)
 				same(t, "requests", len(got), len(c.Requests))
 				same(t, "length", l.Len, len(c.Requests))
@@ -95,14 +96,12 @@ func TestGuessesEqualOneByOne(t *testing.T) {
 				}
 
 				many := numpy.NewLegacy(seed)
-				got := must((&guesses{parallelTokenizer{tok, calls}, vocab, many}).fitAll(lengths))
+				got := must((&guesses{parallelTokenizer{tok, calls}, vocab, many}).fitAll(lengths))(t)
 				what := fmt.Sprintf("%s, seed %d, %d calls: ", name, seed, calls)
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%sone by one -, many +\n%s", what, cmp.Diff(want, got))
 				}
-				if *many != *one {
-					t.Fatalf("%sthe generators differ", what)
-				}
+				assert.Need(t, *many, *one, "%sthe generators differ", what)
 			}
 		}
 	}
@@ -114,9 +113,7 @@ func TestPrefixRepetitionKeepsManyCallsInFlight(t *testing.T) {
 		o := defaults[prefixRepetition]("prefix_repetition")
 		o.Prompts, o.PrefixLen, o.SuffixLen = 640, 4, 4
 		start := time.Now()
-		if _, err := o.make(tok, numpy.NewStreams(0)); err != nil {
-			t.Fatal(err)
-		}
+		must(o.make(tok, numpy.NewStreams(0)))(t)
 		// 650 texts in windows of 64, 128, 256 and 202, then 640 prompts, 64 calls at a time.
 		same(t, "time for 1290 calls of 10 ms", time.Since(start), (1+2+4+4+10)*10*time.Millisecond)
 	})
@@ -150,7 +147,7 @@ func TestPrefixRepetitionDescription(t *testing.T) {
 	}
 	for _, test := range tests {
 		o.Vocabulary = test.vocab
-		l := must(o.make(test.tok, numpy.NewStreams(0)))
+		l := must(o.make(test.tok, numpy.NewStreams(0)))(t)
 		same(t, "description", l.About, words+test.want)
 	}
 }

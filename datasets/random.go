@@ -59,9 +59,8 @@ func (o RandomOptions) validate(specialTokens int) error {
 	// vLLM looks at the shortest prompt before it looks at the ratio, so a ratio of 1 is refused for both reasons.
 	length := max(0, o.InputLen-specialTokens)
 	if shortest := float64(o.PrefixLen) + math.Floor(float64(length)*(1-o.Ratio.Input)); !(shortest >= 1) {
-		p.add("input length %d, of which %d are special tokens, with input range ratio %v and prefix length %d allows "+
-			"prompts "+
-			"without a single token; ask for more input tokens or a smaller ratio",
+		p.add("input length %d, of which %d are special tokens, with input range ratio %v and prefix length %d "+
+			"allows prompts without a single token; ask for more input tokens or a smaller ratio",
 			o.InputLen, specialTokens, o.Ratio.Input, o.PrefixLen)
 	}
 	return p.of("random")

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -103,7 +104,7 @@ func TestRandomMMGolden(t *testing.T) {
 				RandomOptions: RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "mm", Seed: c.Seed},
 					InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen, Ratio: ratio, Batch: 1},
 				BaseItems: c.BaseItems, ItemsRatio: c.ItemsRatio, Limits: c.Limits, Buckets: asBuckets(c.Buckets)}
-			m := must(newRandomMM(o, c.toy(t)))
+			m := must(newRandomMM(o, c.toy(t)))(t)
 			same(t, "fewest items", m.draws.Lo, c.Lo)
 			same(t, "most items", m.draws.Hi, c.Hi)
 			same(t, "limits", m.draws.Limits, c.Effective)
@@ -114,16 +115,14 @@ func TestRandomMMGolden(t *testing.T) {
 				items := []mmItem{}
 				got := must(m.draw(func(b media.Bucket) {
 					items = append(items, describe(b, m.prompts.gen.Bytes(b.Size())))
-				}))
+				}))(t)
 				same(t, "request id", got.ID, want.ID)
 				same(t, want.ID+" input tokens", got.Turns[0].InputTokens, want.Input)
 				same(t, want.ID+" output tokens", got.Turns[0].MaxTokens, want.Output)
 				same(t, want.ID+" items", items, want.Items)
 			}
 			_, err := m.draw(nil)
-			if !errors.Is(err, io.EOF) {
-				t.Errorf("got error %v behind the last request, want EOF", err)
-			}
+			assert.Is(t, err, io.EOF)
 			same(t, "next word of the generator", fmt.Sprint(m.prompts.gen.Uint64()), c.NextUint64)
 		})
 	}
@@ -158,8 +157,8 @@ func TestRandomMMSendsImages(t *testing.T) {
 	for _, chat := range []bool{false, true} {
 		o := tiny()
 		o.MultimodalChat = chat
-		drawn := must(newRandomMM(o, tok))
-		source := must(mmFlow(o, tok))
+		drawn := must(newRandomMM(o, tok))(t)
+		source := must(mmFlow(o, tok))(t)
 		same(t, "length", source.Len, 20)
 		all := drain(t, source)
 		same(t, "requests", len(all), 20)
@@ -167,7 +166,7 @@ func TestRandomMMSendsImages(t *testing.T) {
 			var want []drawnImage
 			request := must(drawn.draw(func(b media.Bucket) {
 				want = append(want, drawnImage{b, drawn.prompts.gen.Bytes(b.Size())})
-			}))
+			}))(t)
 			turn := got.Turns[0]
 			same(t, "request id", got.ID, request.ID)
 			same(t, "text", turn.Text, request.Turns[0].Text)
@@ -222,8 +221,8 @@ func checkImages(t *testing.T, media []byte, want []drawnImage) {
 		if !ok {
 			t.Fatalf("got address %.40q", part.ImageURL.URL)
 		}
-		file := must(base64.StdEncoding.DecodeString(coded))
-		picture := must(jpeg.Decode(bytes.NewReader(file)))
+		file := must(base64.StdEncoding.DecodeString(coded))(t)
+		picture := must(jpeg.Decode(bytes.NewReader(file)))(t)
 		same(t, "size", picture.Bounds(), image.Rect(0, 0, want[i].Width, want[i].Height))
 		same(t, "colours", picture.(*image.YCbCr).SubsampleRatio, image.YCbCrSubsampleRatio420)
 		if off := brightnessOff(picture, want[i].samples); off > 25 {
@@ -252,7 +251,7 @@ func (wide) AddedSpecialIDs() []int { return []int{3, 4, 5} }
 func TestRandomMMLeavesOutAddedSpecialIDs(t *testing.T) {
 	o := tiny()
 	o.InputLen, o.BaseItems = 100, 0
-	source := must(mmFlow(o, wide{newToy(t, "identity", 9, []int{3}, 0)}))
+	source := must(mmFlow(o, wide{newToy(t, "identity", 9, []int{3}, 0)}))(t)
 	for _, c := range drain(t, source) {
 		if strings.ContainsAny(c.Turns[0].Text, "345") {
 			t.Fatalf("got prompt %q", c.Turns[0].Text)
@@ -264,11 +263,11 @@ func TestRandomMMLeavesOutAddedSpecialIDs(t *testing.T) {
 func TestRandomMMDescription(t *testing.T) {
 	const prompts = "random-mm: 6 input tokens after a prefix of 2, 128 output tokens, as text"
 	o := tiny()
-	source := must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))
+	source := must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))(t)
 	same(t, "description", source.About,
 		prompts+", with 0 to 4 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
 	o.ItemsRatio = 0
-	source = must(mmFlow(o, newToy(t, "identity", 0, nil, 0)))
+	source = must(mmFlow(o, newToy(t, "identity", 0, nil, 0)))(t)
 	same(t, "description", source.About,
 		prompts+" of token ids 1000 to 31999 (assumed: the tokenizer does not tell its "+
 			"vocabulary, so this is not vLLM's workload), with 2 random images each of 17 by 33 pixels (75 %) or 16 "+
@@ -312,7 +311,7 @@ func TestRandomMMTokenizerErrors(t *testing.T) {
 	complains(t, failure(mmFlow(tiny(), brokenToy{toy{size: 10}})), "dataset random-mm, prefix: no server")
 	o := tiny()
 	o.PrefixLen = 0
-	source := must(mmFlow(o, brokenToy{toy{size: 10}}))
+	source := must(mmFlow(o, brokenToy{toy{size: 10}}))(t)
 	for range 2 {
 		complains(t, failure(source.Next()), "dataset random-mm, prompt 0: no server")
 	}
@@ -325,7 +324,7 @@ func BenchmarkRandomMM1080p(b *testing.B) {
 	o := tiny()
 	o.Prompts, o.BaseItems, o.ItemsRatio = b.N, 1, 0
 	o.Buckets = media.Buckets{bucket(1080, 1920, 1, 1)}
-	source := must(mmFlow(o, newToy(b, "identity", 997, nil, 0)))
+	source := must(mmFlow(o, newToy(b, "identity", 997, nil, 0)))(b)
 	b.ReportAllocs()
 	b.ResetTimer()
 	for {
@@ -339,11 +338,9 @@ func BenchmarkRandomMM1080p(b *testing.B) {
 func TestRandomMMAhead(t *testing.T) {
 	o := tiny()
 	o.Prompts, o.BaseItems = 1000, 3
-	m := must(encodedMM(o, newToy(t, "identity", 97, nil, 0)))
+	m := must(encodedMM(o, newToy(t, "identity", 97, nil, 0)))(t)
 	f := m.flow()
-	if _, err := f.Next(); err != nil {
-		t.Fatal(err)
-	}
+	must(f.Next())(t)
 	same(t, "requests ahead", len(m.begun), media.Window()-1)
 	f.End()
 	for _, r := range m.begun { // what was begun is there at once

@@ -25,16 +25,14 @@ func TestRandomMMVideos(t *testing.T) {
 	o := tiny()
 	o.Prompts, o.BaseItems, o.ItemsRatio, o.Buckets = 12, 2, 0,
 		media.Buckets{bucket(2, 2, 1, 0.5), bucket(4, 2, 3, 0.5)}
-	drawn := must(newRandomMM(o, newToy(t, "identity", 97, nil, 0)))
-	source := must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))
+	drawn := must(newRandomMM(o, newToy(t, "identity", 97, nil, 0)))(t)
+	source := must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))(t)
 	for _, got := range drain(t, source) {
 		want := ""
-		if _, err := drawn.draw(func(b media.Bucket) {
+		must(drawn.draw(func(b media.Bucket) {
 			drawn.prompts.gen.Bytes(b.Size())
 			want += b.Modality() + " "
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		var parts []struct {
 			Type     string
 			VideoURL struct{ URL string } `json:"video_url"`
@@ -54,7 +52,7 @@ func TestRandomMMVideos(t *testing.T) {
 		"with 2 random images or videos each of 2 by 2 pixels (50 %) or 4 by 2 pixels and 3 frames (50 %)")
 
 	program("echo it is broken >&2; exit 1")
-	source = must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))
+	source = must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))(t)
 	var err error
 	for err == nil {
 		_, err = source.Next()

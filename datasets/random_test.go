@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -80,13 +81,11 @@ func TestRandomGolden(t *testing.T) {
 
 func (c randomCase) check(t *testing.T) {
 	tok := c.toy(t)
-	r := must(startRandom(c.options(t), tok))
+	r := must(startRandom(c.options(t), tok))(t)
 	c.checkDraws(t, r)
 	same(t, "length", r.flow().Len, len(c.Requests))
 	got := drain(t, r.flow())
-	if len(got) != len(c.Requests) {
-		t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
-	}
+	assert.Need(t, len(got), len(c.Requests), "requests")
 	for i, want := range c.Requests {
 		want.check(t, got[i], func(p Turn) []int { return parseIDs(p.Text) })
 	}
@@ -119,9 +118,7 @@ func (want randomRequest) check(t *testing.T, got Conversation, ids func(Turn) [
 	if turn.Batch != nil {
 		prompts = turn.Batch
 	}
-	if len(prompts) != len(want.Sums) {
-		t.Fatalf("%s: got %d prompts, want %d", want.ID, len(prompts), len(want.Sums))
-	}
+	assert.Need(t, len(prompts), len(want.Sums), "%s: prompts", want.ID)
 	for i, p := range prompts {
 		sum := sha256.Sum256([]byte(joinIDs(ids(p), ",")))
 		same(t, want.ID+" checksum", hex.EncodeToString(sum[:]), want.Sums[i])
@@ -145,7 +142,7 @@ func TestRandomAsTokenIDs(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			o := c.options(t)
 			o.Vocabulary = Vocabulary{Size: c.Vocab, Special: c.Special}
-			r := must(startRandom(o, nil))
+			r := must(startRandom(o, nil))(t)
 			for i, got := range drain(t, r.flow()) {
 				same(t, "text", got.Turns[0].Text, "")
 				c.Requests[i].check(t, got, func(p Turn) []int { return p.TokenIDs })
@@ -169,7 +166,7 @@ func TestRandomOfUnknownVocabulary(t *testing.T) {
 	}
 	for _, test := range tests {
 		o.Vocabulary = test.given
-		r := must(NewRandom(o, newToy(t, "identity", 0, []int{0}, 1)))
+		r := must(NewRandom(o, newToy(t, "identity", 0, []int{0}, 1)))(t)
 		for _, c := range drain(t, r) {
 			ids := parseIDs(c.Turns[0].Text)
 			same(t, "tokens", len(ids), 52)
@@ -188,7 +185,7 @@ func TestRandomMiss(t *testing.T) {
 		if c.Prompts > 100 {
 			continue // long, and with a tokenizer that misses nothing
 		}
-		r := must(NewRandom(c.options(t), c.toy(t)))
+		r := must(NewRandom(c.options(t), c.toy(t)))(t)
 		drain(t, r)
 		want := 0
 		for i, request := range c.Requests {
@@ -206,10 +203,10 @@ func TestRandomPromptsShareNothing(t *testing.T) {
 	o := RandomDefaults()
 	o.Prompts, o.InputLen, o.PrefixLen = 3, 5, 4
 	make3 := func(spoil bool) []Conversation {
-		r := must(NewRandom(o, nil))
+		r := must(NewRandom(o, nil))(t)
 		var all []Conversation
 		for range 3 {
-			c := must(r.Next())
+			c := must(r.Next())(t)
 			kept := append([]int(nil), c.Turns[0].TokenIDs...)
 			if spoil {
 				clear(append(c.Turns[0].TokenIDs, 1, 2, 3))
@@ -223,10 +220,10 @@ func TestRandomPromptsShareNothing(t *testing.T) {
 
 func TestRandomTokenizerErrors(t *testing.T) {
 	o := RandomDefaults()
-	r := must(NewRandom(o, brokenToy{toy{size: 10}}))
+	r := must(NewRandom(o, brokenToy{toy{size: 10}}))(t)
 	complains(t, failure(r.Next()), "dataset random, prompt 0", "no server")
 	o.Batch = 2
-	r = must(NewRandom(o, brokenToy{toy{size: 10}}))
+	r = must(NewRandom(o, brokenToy{toy{size: 10}}))(t)
 	complains(t, failure(r.Next()), "dataset random, prompt 0", "no server")
 	o.PrefixLen = 1
 	complains(t, failure(NewRandom(o, brokenToy{toy{size: 10}})), "dataset random, prefix", "no server")
@@ -287,16 +284,16 @@ func TestBlocks(t *testing.T) {
 	o.Ratio = RangeRatio{0.5, 0.5}
 	for _, batch := range []int{1, 300} {
 		o.Batch = batch
-		b := must(NewBlocks(o, nil))
+		b := must(NewBlocks(o, nil))(t)
 		number := 0
 		for seed := int64(7); seed < 10; seed++ {
 			alone := o
 			alone.Seed, alone.Prompts = seed, 1000
-			r := must(NewRandom(alone, nil))
+			r := must(NewRandom(alone, nil))(t)
 			for _, want := range drain(t, r) {
 				want.ID = fmt.Sprint("b-", number)
 				number++
-				got := must(b.Next())
+				got := must(b.Next())(t)
 				same(t, "request of a block", got, want)
 			}
 		}
@@ -306,10 +303,8 @@ func TestBlocks(t *testing.T) {
 func TestBlocksRunOutOfSeeds(t *testing.T) {
 	o := RandomDefaults()
 	o.InputLen, o.Seed, o.Batch = 1, math.MaxInt64, 1000
-	b := must(NewBlocks(o, nil))
-	if _, err := b.Next(); err != nil {
-		t.Fatal(err)
-	}
+	b := must(NewBlocks(o, nil))(t)
+	must(b.Next())(t)
 	complains(t, failure(b.Next()), "no seeds left")
 	o.Seed = -1
 	complains(t, failure(NewBlocks(o, nil)), "seed -1")
@@ -319,13 +314,11 @@ func TestBlocksCountMisses(t *testing.T) {
 	o := RandomDefaults()
 	o.InputLen, o.Batch = 4, 1000
 	tok := newToy(t, "grow", 997, nil, 0)
-	b := must(NewBlocks(o, tok))
+	b := must(NewBlocks(o, tok))(t)
 	same(t, "length", b.Len, 0)
 	last := 0
 	for range 2 {
-		if _, err := b.Next(); err != nil {
-			t.Fatal(err)
-		}
+		must(b.Next())(t)
 		if b.Miss() <= last {
 			t.Errorf("got %d tokens missed after %d, want more", b.Miss(), last)
 		}
@@ -337,7 +330,7 @@ var _ tokenizer.Tokenizer = toy{}
 
 func BenchmarkRandomAsTokenIDs(b *testing.B) {
 	o := RandomDefaults()
-	blocks := must(NewBlocks(o, nil))
+	blocks := must(NewBlocks(o, nil))(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := blocks.Next(); err != nil {
@@ -362,10 +355,10 @@ func TestWarmBlocks(t *testing.T) {
 	for _, length := range []int{200, 600, 1000} {
 		o := RandomOptions{Common: Common{Prompts: 400, Seed: 3, PromptTokenIDs: true}, InputLen: length, OutputLen: 20,
 			Batch: 1, Ratio: RangeRatio{0.3, 0.3}, Warm: 1, WarmPrefix: 0.6, WarmBlock: 128}
-		f := must(NewRandom(o, nil))
+		f := must(NewRandom(o, nil))(t)
 		cached, all := 0, 0
 		for range o.Prompts {
-			ids := must(f.Next()).Turns[0].TokenIDs
+			ids := must(f.Next())(t).Turns[0].TokenIDs
 			n := 0
 			for n < min(len(ids), len(f.Prefix)) && ids[n] == f.Prefix[n] {
 				n++
@@ -385,14 +378,14 @@ func TestWarmPrompts(t *testing.T) {
 		Batch: 1, Ratio: RangeRatio{0.5, 0.5}}
 	warm := o
 	warm.Warm, warm.WarmPrefix = 0.3, 0.75
-	plain := must(NewRandom(o, nil))
-	finite := must(NewRandom(warm, nil))
-	endless := must(NewBlocks(warm, nil))
+	plain := must(NewRandom(o, nil))(t)
+	finite := must(NewRandom(warm, nil))(t)
+	endless := must(NewBlocks(warm, nil))(t)
 	for name, source := range map[string]Flow{"finite": finite, "endless": endless} {
 		var longest []int // prefix so far
 		hits := 0
 		for i := range warm.Prompts {
-			c := must(source.Next())
+			c := must(source.Next())(t)
 			turn := c.Turns[0]
 			same := turn
 			if name == "finite" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -58,9 +59,7 @@ func TestRefusalsAllHaveATest(t *testing.T) {
 		left[c.Dataset]--
 	}
 	for dataset, n := range left {
-		if n != 0 {
-			t.Errorf("%s: %d inputs fewer than there were when the tests were written", dataset, n)
-		}
+		assert.Equal(t, n, 0, "%s: inputs fewer than there were when the tests were written", dataset)
 	}
 }
 

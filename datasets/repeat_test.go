@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -28,7 +29,7 @@ func TestRepeats(t *testing.T) {
 		for _, text := range []string{"a", "b", "c"} {
 			letters = append(letters, Conversation{ID: text, Turns: []Turn{{Text: text}}})
 		}
-		s := must(Repeats{Count: c.count, Order: c.order}.Of(ListOf(letters, "letters"), c.most, "r-"))
+		s := must(Repeats{Count: c.count, Order: c.order}.Of(ListOf(letters, "letters"), c.most, "r-"))(t)
 		var got []string
 		ids := map[string]bool{}
 		for _, x := range drain(t, s) {
@@ -41,15 +42,13 @@ func TestRepeats(t *testing.T) {
 		if want := fmt.Sprintf("letters, each %d times (%s)", c.count, c.order); s.About != want {
 			t.Errorf("%s", s.About)
 		}
-		if letters[0].Turns[0].Class != "" {
-			t.Error("the prompts of the data set were changed")
-		}
+		assert.Equal(t, letters[0].Turns[0].Class, "", "the prompts of the data set were changed")
 	}
 	if _, err := (Repeats{Count: 1 << 40, Order: "tile"}).Of(ListOf(make([]Conversation, 3), ""), 0, ""); err == nil {
 		t.Error("too many requests: no error")
 	}
 	one := ListOf([]Conversation{{Turns: []Turn{{Text: "a"}}}}, "")
-	s := must(Repeats{Count: 20, Order: "tile"}.Of(one, 0, ""))
+	s := must(Repeats{Count: 20, Order: "tile"}.Of(one, 0, ""))(t)
 	var classes []string
 	for _, c := range drain(t, s) {
 		classes = append(classes, c.Turns[0].Class)
@@ -61,7 +60,7 @@ func TestRepeats(t *testing.T) {
 
 // Documents begin with their numbers, so that no two share a prefix.
 func TestLongDocuments(t *testing.T) {
-	s := must(made(t.Context(), longDocuments{Common{Prompts: 12}, 4}, Text{}, numpy.NewStreams(0)))
+	s := must(made(t.Context(), longDocuments{Common{Prompts: 12}, 4}, Text{}, numpy.NewStreams(0)))(t)
 	all := drain(t, s)
 	if len(all) != 12 || all[0].Turns[0].Text != "0hi hi hi hi" || all[11].Turns[0].Text != "11hi hi hi hi" ||
 		all[0].Turns[0].MaxTokens != 10 {

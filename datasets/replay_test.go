@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets/agents"
+	"benchtop/internal/assert"
 )
 
 const second = time.Second
@@ -137,9 +138,7 @@ func TestReplaySession(t *testing.T) {
 		if c.want != "" {
 			want = sessionText(readSession(t, strings.ReplaceAll(c.want, `"at_ms":0`, `"x":0`)))
 		}
-		if got != want {
-			t.Errorf("%s: got %s, want %s", c.name, got, want)
-		}
+		assert.Equal(t, got, want, "%s", c.name)
 	}
 }
 
@@ -219,9 +218,7 @@ func TestReplayedSources(t *testing.T) {
 			var inputs []int
 			for i, conversation := range drain(t, source) {
 				inputs = append(inputs, conversation.Turns[0].InputTokens)
-				if conversation.At != c.times[i] {
-					t.Errorf("%s of %s: request %d at %v", c.name, name, i, conversation.At)
-				}
+				assert.Equal(t, conversation.At, c.times[i], "%s of %s: request %d at", c.name, name, i)
 			}
 			if diff := cmp.Diff(c.times, source.Times()); diff != "" || source.Len != len(inputs) {
 				t.Errorf("%s of %s: %d, %s", c.name, name, source.Len, diff)
@@ -241,7 +238,7 @@ func TestReplayOfFastTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	write(t, path, "TIMESTAMP,ContextTokens,GeneratedTokens\n0,5,1\n100,5,1\n")
 	source := must(openKind(t, "trace", Common{Path: path, Replay: Replay{Scale: 2, MaxGap: 20 * second}},
-		given{"trace-speed": "5"}))
+		given{"trace-speed": "5"}))(t)
 	if times := source.Times(); times[1] != 2*second {
 		t.Errorf("got %v", times)
 	}

@@ -26,8 +26,7 @@ func (o rerankOptions) Validate() error {
 	p := o.RandomOptions.problems()
 	if o.NoReranker && (o.Prompts == 1 || o.Batch == 1) {
 		p.add("without a reranker one prompt of each request is the query, so the number of prompts (%d) and the "+
-			"batch size (%d) "+
-			"must both be above 1", o.Prompts, o.Batch)
+			"batch size (%d) must both be above 1", o.Prompts, o.Batch)
 	}
 	return p.of("random-rerank")
 }

@@ -41,12 +41,10 @@ func TestRerankGolden(t *testing.T) {
 			same(t, "query offsets", d.offsets[:1], c.QueryOffsets)
 			same(t, "document lengths", d.lengths[1:], c.DocLens)
 			same(t, "document offsets", d.offsets[1:], c.DocOffsets)
-			if _, err := d.turns(tok); err != nil {
-				t.Fatal(err)
-			}
+			must(d.turns(tok))(t)
 			same(t, "next word of the generator", fmt.Sprint(d.gen.Uint64()), c.NextUint64)
 
-			l := must(newRerank(o, tok))
+			l := must(newRerank(o, tok))(t)
 			got := drain(t, l)
 			same(t, "requests", len(got), len(c.Requests))
 			same(t, "length", l.Len, len(c.Requests))
@@ -85,7 +83,7 @@ func TestRerankDescription(t *testing.T) {
 	}
 	for _, test := range tests {
 		o.NoReranker = test.none
-		l := must(newRerank(o, newToy(t, "identity", test.vocab, nil, 0)))
+		l := must(newRerank(o, newToy(t, "identity", test.vocab, nil, 0)))(t)
 		same(t, "description", l.About, test.want)
 	}
 }
@@ -93,7 +91,7 @@ func TestRerankDescription(t *testing.T) {
 func TestRerankMiss(t *testing.T) {
 	o := rerankDefaults()
 	o.Prompts, o.InputLen, o.Batch = 40, 30, 2
-	l := must(newRerank(o, newToy(t, "grow", 97, nil, 0)))
+	l := must(newRerank(o, newToy(t, "grow", 97, nil, 0)))(t)
 	miss := -14 // the query counts once, however often it is read
 	for i, c := range drain(t, l) {
 		query, documents := c.Turns[0].Batch[0], c.Turns[0].Batch[1:]
@@ -113,7 +111,7 @@ func TestRerankShortInput(t *testing.T) {
 	for length := range 4 {
 		o := rerankDefaults()
 		o.Prompts, o.InputLen = 3, length
-		l := must(newRerank(o, newToy(t, "identity", 97, nil, 2)))
+		l := must(newRerank(o, newToy(t, "identity", 97, nil, 2)))(t)
 		same(t, "requests", l.Len, 3)
 	}
 }

@@ -63,9 +63,7 @@ func decodeShareGPT(t *testing.T, data []byte) []entry {
 	var entries []entry
 	for _, object := range objects {
 		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, dec.Decode(&raw))
 		start := dec.InputOffset() - int64(len(raw))
 		var turns []json.RawMessage
 		if err := json.Unmarshal(object["conversations"], &turns); err != nil || len(turns) < 2 {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 )
@@ -44,7 +45,7 @@ func TestShareGPTGolden(t *testing.T) {
 			common := Common{Path: smallFile, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "sg-"}
 			flags := common.flagsOf(c.Flags)
 			d := must(opened(t, "sharegpt", common, flags,
-				testTools{toyTools{}, Text{Counter: counters[c.Tokenizer]}, streams}))
+				testTools{toyTools{}, Text{Counter: counters[c.Tokenizer]}, streams}))(t)
 			c.check(t, drain(t, d), prompts)
 			same(t, "next double of Python", streams.Python.Random(), c.NextRandom)
 			same(t, "next word of numpy", streams.Legacy.Uint32(), numpy.NewLegacy(0).Uint32())
@@ -54,9 +55,7 @@ func TestShareGPTGolden(t *testing.T) {
 
 func (c shareGPTCase) check(t *testing.T, got []Conversation, prompts map[string]string) {
 	t.Helper()
-	if len(got) != len(c.Requests) {
-		t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
-	}
+	assert.Need(t, len(got), len(c.Requests), "requests")
 	for i, want := range c.Requests {
 		turn := got[i].Turns[0]
 		same(t, "request id", got[i].ID, want.ID)
@@ -190,7 +189,7 @@ func TestShareGPTOddButGoodFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := must(sample(t, test.content, func(o *shareGPT) { o.Prompts = 1 }))
+			got := must(sample(t, test.content, func(o *shareGPT) { o.Prompts = 1 }))(t)
 			texts := []string{}
 			for _, c := range got {
 				texts = append(texts, c.Turns[0].Text)
@@ -207,7 +206,7 @@ func TestShareGPTWithoutTokenizer(t *testing.T) {
 
 func TestShareGPTDescription(t *testing.T) {
 	o := shareGPT{Common: Common{Path: smallFile, Prompts: 60}}
-	d := must(made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0)))
+	d := must(made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0)))(t)
 	same(t, "description", d.About, "sharegpt: 40 prompts of 45 conversations in "+smallFile+", repeated to make 60")
 }
 
@@ -241,10 +240,7 @@ func TestOversampleWantsDistinctIDs(t *testing.T) {
 	rows := []Conversation{{ID: "r0"}, {ID: "r2"}}
 	complains(t, failure(oversample(rows, 3, 1, "r", py)), `"r2" is used twice`)
 	complains(t, failure(oversample(nil, 3, 1, "r", py)), "nothing to repeat")
-	got, err := oversample(rows, 2, 5, "r", py)
-	if err != nil || len(got) != 2 {
-		t.Errorf("got %v, error %v", got, err)
-	}
+	assert.Equal(t, len(must(oversample(rows, 2, 5, "r", py))(t)), 2, "oversample")
 }
 
 func TestChatMessagesKeepMarkup(t *testing.T) {
@@ -269,7 +265,7 @@ func conversations(n int) io.Reader {
 
 func TestReadShareGPTKnowsLines(t *testing.T) {
 	ci.SkipUnderRace(t)
-	entries := must(readShareGPT(conversations(5000), false))
+	entries := must(readShareGPT(conversations(5000), false))(t)
 	for i, e := range entries {
 		if e.line != i+2 || e.completion != "" {
 			t.Fatalf("entry %d: got line %d and completion %q, want line %d and none", i, e.line, e.completion, i+2)
@@ -278,7 +274,7 @@ func TestReadShareGPTKnowsLines(t *testing.T) {
 }
 
 func BenchmarkReadShareGPT(b *testing.B) {
-	data := must(io.ReadAll(conversations(2000)))
+	data := must(io.ReadAll(conversations(2000)))(b)
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -294,7 +290,7 @@ func TestShareGPTMessagesForBackends(t *testing.T) {
 		AsText | AsMessages: true, AsText | AsMedia: true} {
 		o := shareGPT{
 			Common: Common{Path: "testdata/sharegpt_small.json", Prompts: 3, MultimodalChat: true, Forms: form}}
-		list := must(o.draw(t.Context(), Text{Counter: byWords{}}, numpy.NewPython(0)))
+		list := must(o.draw(t.Context(), Text{Counter: byWords{}}, numpy.NewPython(0)))(t)
 		for _, c := range drain(t, list) {
 			same(t, fmt.Sprintf("forms %d: %s is messages", form, c.ID), c.Turns[0].Messages != nil, want)
 		}

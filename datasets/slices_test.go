@@ -62,7 +62,7 @@ func TestSlicesGolden(t *testing.T) {
 			o := SlicesOptions{Common: Common{Path: filepath.Join("testdata", filepath.Base(c.File)),
 				Prompts: c.Prompts, Seed: c.Seed}, InputLen: c.InputLen,
 				OutputLen: c.OutputLen, Ratio: ratio}
-			text := must(openPoem(o.Path))
+			text := must(openPoem(o.Path))(t)
 			var got bytes.Buffer
 			fine(t, WriteSlices(&got, o, newWordList(strings.Join(text, ""))))
 			want := ""

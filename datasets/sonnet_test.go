@@ -41,7 +41,7 @@ func TestSonnetGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			path := filepath.Join("testdata", filepath.Base(c.File))
-			poem := must(os.ReadFile(path))
+			poem := must(os.ReadFile(path))(t)
 			lines := strings.SplitAfter(string(poem), "\n")
 			o := sonnet{Common: Common{Path: path, Prompts: c.Prompts, IDPrefix: "so-"}, InputLen: c.InputLen,
 				OutputLen: c.OutputLen, PrefixLen: c.PrefixLen}
@@ -49,7 +49,7 @@ func TestSonnetGolden(t *testing.T) {
 				o.Forms = AsMessages
 			}
 			streams := numpy.NewStreams(c.Seed)
-			d := must(made(t.Context(), o, Text{Counter: counters[c.Tokenizer], Template: roleTags{}}, streams))
+			d := must(made(t.Context(), o, Text{Counter: counters[c.Tokenizer], Template: roleTags{}}, streams))(t)
 			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
 			for i, want := range c.Requests {
@@ -79,7 +79,7 @@ func sonnetDefaults() sonnet {
 func words() Text { return Text{Counter: byWords{}, Template: roleTags{}} }
 
 func TestSonnetBuiltIn(t *testing.T) {
-	lines := must(openPoem(""))
+	lines := must(openPoem(""))(t)
 	if len(lines) < 500 || len(lines)%14 != 0 {
 		t.Errorf("got %d lines", len(lines))
 	}
@@ -90,7 +90,7 @@ func TestSonnetBuiltIn(t *testing.T) {
 	}
 	o := sonnetDefaults()
 	o.Prompts = 20
-	d := must(made(t.Context(), o, words(), numpy.NewStreams(0)))
+	d := must(made(t.Context(), o, words(), numpy.NewStreams(0)))(t)
 	same(t, "description", d.About,
 		"sonnet: 20 prompts of up to 550 tokens, 23 lines of the sonnets built in for all and 43 drawn for each")
 	first := strings.Join(lines[:23], "")

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -13,9 +14,7 @@ import (
 
 func structured(t *testing.T, o structuredOutput, n int) ([]Conversation, error) {
 	t.Helper()
-	if o.API == "" {
-		o.API = "vllm"
-	}
+	o.API = cmp.Or(o.API, "vllm")
 	o.Common = Common{Prompts: n, Seed: 3}
 	s, err := made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
 	if err != nil {
@@ -43,7 +42,7 @@ func TestStructuredOutput(t *testing.T) {
 		{"grammar", "sglang", `{"ebnf": "root ::=`, "SELECT col_1 from table_2 where col_2 = 1", "SELECT *"},
 		{"json", "llama.cpp", `{"json_schema": {"type": "object"`, `{"name": "a", "email": "b"}`, `7`},
 	} {
-		all := must(structured(t, structuredOutput{Form: c.form, API: c.api, Ratio: 0.3, OutputLen: 128}, 20))
+		all := must(structured(t, structuredOutput{Form: c.form, API: c.api, Ratio: 0.3, OutputLen: 128}, 20))(t)
 		n, seen := 0, map[string]bool{}
 		for _, x := range all {
 			turn := x.Turns[0]
@@ -78,7 +77,7 @@ func TestJSONMode(t *testing.T) {
 	h := hfTest{id: "NousResearch/json-mode-eval",
 		rows:    row(`"{\"type\": 7}"`) + row(`"{\"type\": \"object\", \"required\": [\"a\"]}"`),
 		options: Common{Prompts: 1}}
-	list := must(h.open(t))
+	list := must(h.open(t))(t)
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "prompt", turn.Text, "<|system|>\ns\n<|user|>\none two\n<|assistant|>\n")
 	same(t, "body", string(turn.Overrides),
@@ -115,7 +114,7 @@ func TestSchemaFile(t *testing.T) {
 	// A member that is added is part of the answer where the schema is closed.
 	for _, text := range []string{`{"type": "object"}`, `{"properties": {}, "additionalProperties": false}`,
 		`{"required": ["b"], "properties": {"b": {}, "a": {}}}`} {
-		all := must(structured(t, structuredOutput{Form: "json-unique", Ratio: 1, SchemaPath: write(text)}, 3))
+		all := must(structured(t, structuredOutput{Form: "json-unique", Ratio: 1, SchemaPath: write(text)}, 3))(t)
 		for _, x := range all {
 			_, schema, _ := strings.Cut(x.Turns[0].Text, "schema: ")
 			var members struct{ Properties map[string]any }

@@ -43,7 +43,7 @@ func TestTimedTraceGolden(t *testing.T) {
 				IDPrefix: "tt-"}
 			flags, streams := common.flagsOf(c.Flags), numpy.NewStreams(7)
 			tools := testTools{toyTools{newToy(t, "identity", c.Vocab, c.Special, 0), new([]string)}, Text{}, streams}
-			d := must(opened(t, "timed_trace", common, flags, tools))
+			d := must(opened(t, "timed_trace", common, flags, tools))(t)
 			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
 			for i, want := range c.Requests {
@@ -90,7 +90,7 @@ func TestTimedTraceOddButGoodFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d := must(timed(t, test.content, nil))
+			d := must(timed(t, test.content, nil))(t)
 			var want []int
 			for _, hash := range test.want {
 				want = append(want, newTraceBlocks(Vocabulary{Size: 1000}.IDs()).block([]byte(hash), 4)...)
@@ -162,12 +162,9 @@ func TestTimedTraceBadFiles(t *testing.T) {
 }
 
 func TestTimedtraceLabels(t *testing.T) {
-	d, err := timed(t, `{"t": 2, "in": 5, "out": 5, "h": [7, 8]}`, func(o *timedTrace) {
+	d := must(timed(t, `{"t": 2, "in": 5, "out": 5, "h": [7, 8]}`, func(o *timedTrace) {
 		o.Labels = traceLabels{"t", "in", "out", "h"}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	same(t, "tokens", drain(t, d.flow())[0].Turns[0].InputTokens, 5)
 	complains(t, failure(timed(t, `{"timestamp": 2}`, func(o *timedTrace) { o.Labels.Timestamp = "nope" })),
 		`there is no field "nope"; the fields are "timestamp"`)
@@ -180,7 +177,7 @@ func TestTimedTraceTimes(t *testing.T) {
 		content.WriteString(
 			`{"timestamp": ` + at + `, "input_length": 12, "output_length": 1, "hash_ids": [1, 2]}` + "\n")
 	}
-	d := must(timed(t, content.String(), nil))
+	d := must(timed(t, content.String(), nil))(t)
 	const s = time.Second
 	same(t, "times", d.times(), []time.Duration{0, 1 * s, 1 * s, 2 * s, 2 * s, 2 * s})
 	var own []time.Duration
@@ -202,7 +199,7 @@ func TestTimedTraceWithoutVocabulary(t *testing.T) {
 	o := defaults[timedTrace]("timed_trace")
 	o.Path = "testdata/trace_small.jsonl"
 	o.Multiplier = 0.001
-	d := must(newTracePrompts(o, nil, numpy.NewStreams(0)))
+	d := must(newTracePrompts(o, nil, numpy.NewStreams(0)))(t)
 	about := "timed_trace: 7 prompts in testdata/trace_small.jsonl, in blocks of 16 token ids "
 	rest := "; 2 shorter than the trace says, for want of hash ids"
 	same(t, "description", d.description(), about+"1000 to 31999 (assumed: the model's vocabulary is not known)"+rest)
@@ -214,7 +211,7 @@ func TestTimedTraceWithoutVocabulary(t *testing.T) {
 		}
 	}
 	o.Vocabulary = Vocabulary{First: 7, Size: 2, Special: []int{8}}
-	d = must(newTracePrompts(o, newToy(t, "identity", 0, nil, 0), numpy.NewStreams(0)))
+	d = must(newTracePrompts(o, newToy(t, "identity", 0, nil, 0), numpy.NewStreams(0)))(t)
 	same(t, "description", d.description(), about+"7 to 8"+rest)
 	same(t, "ids", drain(t, d.flow())[5].Turns[0].TokenIDs, []int{7, 7, 7, 7, 7})
 }
@@ -262,7 +259,7 @@ func TestTimedTraceNamesTheFlagsThatFit(t *testing.T) {
 		o := defaults[timedTrace]("timed_trace")
 		o.Path = filepath.Join(t.TempDir(), "trace.jsonl")
 		fine(t, os.WriteFile(o.Path, []byte(c.lines), 0o600))
-		d := must(newTracePrompts(o, nil, numpy.NewStreams(0)))
+		d := must(newTracePrompts(o, nil, numpy.NewStreams(0)))(t)
 		same(t, "doubt", d.doubt(), c.want)
 	}
 }

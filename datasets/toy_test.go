@@ -16,8 +16,8 @@ import (
 
 var same, complains, fine = assert.Same, assert.Complains, assert.Fine
 
-func must[T any](v T, err error) T        { return assert.Must(v, err) }
-func failure[T any](v T, err error) error { return assert.Failure(v, err) }
+func must[T any](v T, err error) func(testing.TB) T { return assert.Must(v, err) }
+func failure[T any](v T, err error) error           { return assert.Failure(v, err) }
 
 // toy is a tokenizer whose text is ids in decimal, joined by blanks. Encoding gives back what rewrite makes of each id.
 type toy struct {
@@ -114,7 +114,7 @@ func (byBytes) Count(text string) (int, error) { return len(text), nil }
 // golden reads a file of testdata made by vLLM's rules with numpy and Python.
 func golden(t *testing.T, name string, into any) {
 	t.Helper()
-	data := must(os.ReadFile(filepath.Join("testdata", name)))
+	data := must(os.ReadFile(filepath.Join("testdata", name)))(t)
 	if err := json.Unmarshal(data, into); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -148,7 +148,7 @@ func (c toyCase) toy(t *testing.T) toy { return newToy(t, c.Tokenizer, c.Vocab, 
 
 func rangeRatio(t *testing.T, raw json.RawMessage) RangeRatio {
 	t.Helper()
-	ratio := must(ParseRangeRatio(string(raw)))
+	ratio := must(ParseRangeRatio(string(raw)))(t)
 	return ratio
 }
 
@@ -164,9 +164,7 @@ func drain(t testing.TB, src Flow) []Conversation {
 			}
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fine(t, err)
 		all = append(all, c)
 	}
 }

@@ -23,11 +23,10 @@ const traceRows = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.
 // the trace.
 func TestTrace(t *testing.T) {
 	for _, adds := range []int{0, 2} {
-		d := must(openTrace(t, traceRows, Common{Seed: 5, IDPrefix: "t-"}, nil, adds))
+		d := must(openTrace(t, traceRows, Common{Seed: 5, IDPrefix: "t-"}, nil, adds))(t)
 		same(t, "description", d.About[strings.Index(d.About, "over "):],
-			"over 10.05s (TIMESTAMP, ContextTokens, GeneratedTokens), "+
-				"mean 50.3, P50 40, P99 110 input tokens, mean 15.0, P50 10, P99 27 output tokens, as text; 1 rows "+
-				"without input or output tokens left out")
+			"over 10.05s (TIMESTAMP, ContextTokens, GeneratedTokens), mean 50.3, P50 40, P99 110 input tokens, mean "+
+				"15.0, P50 10, P99 27 output tokens, as text; 1 rows without input or output tokens left out")
 		times := []time.Duration{0, 50 * time.Millisecond, 10050 * time.Millisecond}
 		same(t, "times", d.Times(), times)
 		same(t, "length", d.Len, 3)
@@ -47,7 +46,7 @@ func TestTrace(t *testing.T) {
 
 func TestTraceFlags(t *testing.T) {
 	d := must(openTrace(t, "a,b,c\n1000,2,3\n1500,4,5\n1400,4,6\n", Common{Prompts: 3},
-		given{"trace-columns": "timestamp=a,input=b,output=c", "trace-unit": "ms"}, 0))
+		given{"trace-columns": "timestamp=a,input=b,output=c", "trace-unit": "ms"}, 0))(t)
 	same(t, "times", d.Times(), []time.Duration{0, 400 * time.Millisecond, 500 * time.Millisecond})
 	same(t, "description", d.About[strings.Index(d.About, "over"):],
 		"over 500ms (a, b, c), mean 3.3, P50 4, P99 4 input tokens, mean 4.7, P50 5, P99 6 output tokens, as text; "+

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -262,9 +263,7 @@ func TestAnswer(t *testing.T) {
 			metrics.Report{Counts: metrics.Counts{WarmedUp: 20}, NotSent: 7}, func(*metrics.Report) {}},
 	} {
 		c.change(&c.report)
-		if got := Answer(c.report); got != c.want {
-			t.Errorf("got  %s\nwant %s", got, c.want)
-		}
+		assert.Equal(t, Answer(c.report), c.want, "Answer")
 	}
 }
 
@@ -285,9 +284,7 @@ func TestAnswerIsOneShortLine(t *testing.T) {
 	r.Levels, r.Answer, r.Failed = nil, metrics.Answer{}, 0
 	const want = "load within SLO unknown; saturation unknown; client p99 send delay 0.3 ms; " +
 		"FAILED mean_client_queue_time_ms>0 (unknown) and 8 more"
-	if got := Answer(r); got != want {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, Answer(r), want, "Answer")
 }
 
 // A value has enough digits to show on which side of the limit it lies.
@@ -305,8 +302,6 @@ func TestGateValues(t *testing.T) {
 	} {
 		g := metrics.GateResult{Gate: metrics.Gate{Op: c.op, Limit: c.limit, Percent: c.percent}, Value: c.value,
 			Known: true}
-		if got := gateValue(&g); got != c.want {
-			t.Errorf("%v: got %s, want %s", c.value, got, c.want)
-		}
+		assert.Equal(t, gateValue(&g), c.want, "%v", c.value)
 	}
 }

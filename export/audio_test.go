@@ -3,6 +3,8 @@ package export
 import (
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // A run of recordings has vLLM's line and key; others have no line.
@@ -15,10 +17,8 @@ func TestRTFx(t *testing.T) {
 			"12.35     \n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
-	back, err := ReadResult([]byte(resultJSON(t, r)))
-	if err != nil || back.RTFx != 12.345 {
-		t.Errorf("read back: %v, error %v", back.RTFx, err)
-	}
+	back := assert.Must(ReadResult([]byte(resultJSON(t, r))))(t)
+	assert.Equal(t, back.RTFx, 12.345, "read back")
 	if got := Comparison("old", &back, &r); !strings.Contains(got,
 		"RTFx (Inverse Real-Time Factor):                 12.35       12.35       0%") {
 		t.Error(got)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/metrics"
 )
@@ -13,29 +14,21 @@ import (
 func benchtopJSON(t *testing.T, r metrics.Report) map[string]any {
 	t.Helper()
 	var result struct{ Benchtop map[string]any }
-	if err := json.Unmarshal([]byte(resultJSON(t, r)), &result); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(resultJSON(t, r)), &result))
 	return result.Benchtop
 }
 
 // indented is a value as JSON with its keys sorted, one a line.
 func indented(t *testing.T, v any) []byte {
 	t.Helper()
-	b, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := assert.Must(json.MarshalIndent(v, "", " "))(t)
 	return append(b, '\n')
 }
 
 // compact is a value as JSON with its keys sorted.
 func compact(t *testing.T, v any) string {
 	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := assert.Must(json.Marshal(v))(t)
 	return string(b)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
@@ -98,10 +99,9 @@ func TestClientRemarks(t *testing.T) {
 			together(run, qs, 12)
 			run.Stamps.DelayP99 = 30 * ms
 		}, "Time stamps: 10.0 % of the chunks were coalesced with the one before. The client sometimes read late, so " +
-			"the cause may be the client" +
-			" or the server. The gaps between them are 0. Steady state: from 12.0 s to 29.0 s, 59 % of the load, " +
-			"without a change: 1.00 requests/s, 4.00 output tokens/s, mean TTFT 100.00 ms (median 100.00 ms), " +
-			"TPOT 50.00 ms.", "client ok"},
+			"the cause may be the client or the server. The gaps between them are 0. Steady state: from 12.0 s to " +
+			"29.0 s, 59 % of the load, without a change: 1.00 requests/s, 4.00 output tokens/s, mean TTFT 100.00 ms " +
+			"(median 100.00 ms), TPOT 50.00 ms.", "client ok"},
 		"one of 120 not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 1 }, "",
 			"client ok"},
 		"not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 120 },
@@ -151,14 +151,8 @@ func TestListed(t *testing.T) {
 		33: "aaaaaaaaaa and 2 more", // the width includes the number of the rest
 		0:  "aaaaaaaaaa and 2 more",
 	} {
-		if got := joinFitting(items, width); got != want {
-			t.Errorf("%d columns: %q, want %q", width, got, want)
-		}
+		assert.Equal(t, joinFitting(items, width), want, "%d columns", width)
 	}
-	if got := joinFitting(items[:1], 10); got != "aaaaaaaaaa" {
-		t.Errorf("got %q", got)
-	}
-	if got := joinFitting(slices.Repeat(items, 2), 40); got != "aaaaaaaaaa, bbbbbbbbbb and 4 more" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, joinFitting(items[:1], 10), "aaaaaaaaaa", "joinFitting")
+	assert.Equal(t, joinFitting(slices.Repeat(items, 2), 40), "aaaaaaaaaa, bbbbbbbbbb and 4 more", "joinFitting")
 }

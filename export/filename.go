@@ -6,6 +6,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -23,10 +24,7 @@ const dateLayout = "20060102-150405"
 // run, and characters that are unsafe in a file name become "_". Loads unknown to vLLM have names of the same form: a
 // ramp over time by its duration, stages by their rates or users, a search by its first load.
 func FileName(p metrics.Plan) string {
-	name := p.Label
-	if name == "" {
-		name = p.Backend
-	}
+	name := cmp.Or(p.Label, p.Backend)
 	load := loadPart(&p)
 	if _, users := configured(&p); users > 0 {
 		load += fmt.Sprintf("-concurrency%d", users)

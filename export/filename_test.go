@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -53,9 +54,7 @@ func TestFileName(t *testing.T) {
 			metrics.Plan{Label: "-rf", Rate: 1e-5, ModelID: "été\xff"}},
 	} {
 		c.plan.Started = started
-		if got := FileName(c.plan); got != c.want {
-			t.Errorf("got  %s\nwant %s", got, c.want)
-		}
+		assert.Equal(t, FileName(c.plan), c.want, "FileName")
 	}
 	long := metrics.Plan{Label: strings.Repeat("é", 300), ModelID: strings.Repeat("x", 300), Started: started}
 	if got := FileName(long) + "l.gz.tmp0123456789"; len(got) > 255 || strings.ContainsRune(got, '\uFFFD') {

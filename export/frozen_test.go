@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/report"
@@ -45,19 +46,10 @@ func TestFrozenKeys(t *testing.T) {
 		t.Fatalf("%d journals: %v", len(runs), err)
 	}
 	for _, path := range runs {
-		r, err := report.Of(journal.Read(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := assert.Must(report.Of(journal.Read(path)))(t)
 		collect(r)
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := assert.Must(os.Open(path))(t)
+		plain := assert.Must(gzip.NewReader(f))(t)
 		linePaths(t, lines, plain)
 		f.Close()
 	}
@@ -70,10 +62,7 @@ func TestFrozenKeys(t *testing.T) {
 func frozen(t *testing.T, name string, got map[string]bool) {
 	t.Helper()
 	path := filepath.Join("testdata", "frozen", name)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(path))(t)
 	want := strings.Fields(string(data))
 	if !slices.IsSorted(want) {
 		t.Errorf("%s is not sorted", path)
@@ -119,10 +108,7 @@ func journalOfEverything(t *testing.T) map[string]bool {
 	var plan metrics.Plan
 	setAll(reflect.ValueOf(&plan).Elem())
 	plan.Definitions = nil
-	w, err := journal.NewWriter(nil, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := assert.Must(journal.NewWriter(nil, plan))(t)
 	defer w.Close()
 	var q metrics.Request
 	setAll(reflect.ValueOf(&q).Elem())
@@ -138,9 +124,7 @@ func journalOfEverything(t *testing.T) map[string]bool {
 		w.Take(&event.Event{Kind: event.Fact, At: time.Second, Value: v.Interface()})
 	}
 	var b bytes.Buffer
-	if _, err := w.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(w.WriteTo(&b))(t)
 	out := map[string]bool{}
 	linePaths(t, out, &b)
 
@@ -217,18 +201,14 @@ func linePaths(t *testing.T, out map[string]bool, journal io.Reader) {
 			paths(t, out, prefix, lines.Bytes())
 		}
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, lines.Err())
 }
 
 // paths adds the paths of all keys in a JSON value.
 func paths(t *testing.T, out map[string]bool, prefix string, text []byte) {
 	t.Helper()
 	var value any
-	if err := json.Unmarshal(text, &value); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(text, &value))
 	var walk func(path string, v any)
 	walk = func(path string, v any) {
 		switch v := v.(type) {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -164,15 +165,10 @@ func conversationKeys(r *metrics.Report) object {
 	}
 	o := object{{"mode", "multi_turn"}}
 	if c := r.Plan.Conversations; c != nil {
-		n := c.Count
-		if n == 0 {
-			n = s.Conversations
-		}
+		n := cmp.Or(c.Count, s.Conversations)
 		active := c.Active
 		for _, most := range []int{r.Plan.MaxConcurrency, n} {
-			if active == 0 {
-				active = most
-			}
+			active = cmp.Or(active, most)
 		}
 		o = append(o, object{
 			{"num_conversations", n}, {"turns_per_conversation", number(c.Turns)}, {"multi_turn_concurrency", active},

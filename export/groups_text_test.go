@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
@@ -37,9 +38,7 @@ priority -1     1       0   0.10   0.40    500.00  500.00   1000.00  1000.00   0
 priority 2      1       1   0.10   0.40    200.00  200.00   1000.00  1000.00  50 %
 priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50 %
 `
-	if got := Groups(r); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	assert.Equal(t, Groups(r), want, "Groups")
 	if part := `{"class": "priority 2", "completed": 1, "failed": 1, "good": 1, "input_tokens": 10, "output_tokens": ` +
 		`4, "cached_tokens": 0, "cached_share": null, "ideal_tokens": null, "ideal_share": null, ` +
 		`"request_throughput": 0.1`; !strings.Contains(resultJSON(t, r), part) {
@@ -57,9 +56,7 @@ priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50
 	if len(r.Classes) != metrics.MostClasses || i < 0 || r.Classes[i].Completed != metrics.MostClasses+1 {
 		t.Errorf("%d classes, the others at %d", len(r.Classes), i)
 	}
-	if got := Groups(summarize(t, run, nil)); got != "" {
-		t.Errorf("without classes: %q", got)
-	}
+	assert.Equal(t, Groups(summarize(t, run, nil)), "", "without classes")
 }
 
 // The wrong answers are told by reason, each with its first request.
@@ -85,7 +82,5 @@ func TestAnswers(t *testing.T) {
 	if got := Groups(r); !strings.Contains(got, "correct") || !strings.Contains(got, "20.0 %") {
 		t.Error(got)
 	}
-	if got := Answers(summarize(t, run, nil)); got != "" {
-		t.Errorf("no answers: %q", got)
-	}
+	assert.Equal(t, Answers(summarize(t, run, nil)), "", "no answers")
 }

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,9 +34,7 @@ const (
 // of its seconds for tokens and the maximum for requests, and the title says so. The text starts with an empty line; it
 // is empty for a run without a success or of less than two seconds.
 func Plots(r metrics.Report, o PlotOptions) string {
-	if o.Width == 0 {
-		o.Width = defaultPlotWidth
-	}
+	o.Width = cmp.Or(o.Width, defaultPlotWidth)
 	if o.Width < minPlotWidth || r.Completed == 0 || r.Duration < 2 || len(r.Timeline) < 2 {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/internal/ci"
 	"benchtop/internal/text"
@@ -74,9 +75,7 @@ func TestNothingToPlot(t *testing.T) {
 	} {
 		r, o := tenSeconds(), PlotOptions{Width: 80}
 		change(&r, &o)
-		if got := Plots(r, o); got != "" {
-			t.Errorf("%s: got:\n%s", name, got)
-		}
+		assert.Equal(t, Plots(r, o), "", "%s", name)
 	}
 }
 
@@ -113,14 +112,9 @@ func TestPlotsOfLongRuns(t *testing.T) {
 		r.Timeline = append(r.Timeline, &metrics.Window{TokensOut: 5000 * (i % 5 / 4), Running: 8 * (i % 5 / 4)})
 	}
 	got := Plots(r, PlotOptions{Width: 31, ASCII: true})
-	for _, want := range []string{
+	assert.Has(t, got,
 		"\nOutput tokens per second, mean\n  of 5 to 6 s at each point\n  2k +\n",
-		"highest of 5 to 6 s at\n  each point\n   8 +******",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing in\n%s", want, got)
-		}
-	}
+		"highest of 5 to 6 s at\n  each point\n   8 +******")
 	for n, want := range map[int]string{
 		135: "", 136: "", 45: ", mean of 3 s at each point", 50: ", mean of 2 to 3 s at each point",
 		1: ", mean of 135 s at each point",
@@ -153,9 +147,7 @@ func TestValueAxis(t *testing.T) {
 		a := newValueAxis(c.most)
 		labels := a.labels(plotRows, 4*plotRows)
 		slices.Reverse(labels)
-		if got := strings.Join(strings.Fields(strings.Join(labels, " ")), " "); got != c.labels {
-			t.Errorf("up to %v: got %s, want %s", c.most, got, c.labels)
-		}
+		assert.Equal(t, strings.Join(strings.Fields(strings.Join(labels, " ")), " "), c.labels, "up to %v", c.most)
 		if labels[0] != "0" || a.place(0, 44) != 0 || a.place(a.top, 44) != 43 || a.place(2*a.top, 44) != 43 {
 			t.Errorf("up to %v: %v", c.most, labels)
 		}
@@ -174,9 +166,7 @@ func TestTimeAxis(t *testing.T) {
 	for seconds, want := range map[int]string{
 		0: "0s", 59: "59s", 60: "1m", 90: "1m30s", 3600: "1h", 5400: "1h30m", 86400: "1d", 90061: "1d1h1m1s",
 	} {
-		if got := clock(seconds); got != want {
-			t.Errorf("%d s: got %s, want %s", seconds, got, want)
-		}
+		assert.Equal(t, clock(seconds), want, "%d s", seconds)
 	}
 	if _, names := timeAxis(7*86400, 40, nil, false); names != "0s         2d         4d          6d" {
 		t.Errorf("a week: %q", names)

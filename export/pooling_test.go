@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -51,9 +52,7 @@ Median E2EL (ms):                        200.00
 P99 E2EL (ms):                           298.00    
 ==================================================
 `
-	if got := Text(r); got != want {
-		t.Errorf("got\n%s", got)
-	}
+	assert.Equal(t, Text(r), want, "Text")
 	result := resultJSON(t, r)
 	const keys = `"duration": 2.0, "completed": 2, "total_input_tokens": 100, "total_input_sequences": 4, ` +
 		`"request_throughput": 1.0, ` +
@@ -63,9 +62,7 @@ P99 E2EL (ms):                           298.00
 		`"std_e2el_ms": 99.99999999999999, "p99_e2el_ms": 298.0, "failed_requests": [{"index": 2, "error": "no", ` +
 		`"prompt_len": 50, "start_time": 0.0, "latency": 0.0, ` +
 		`"ttft": 0.0, "output_tokens": 0, "itl": []}], "benchtop": `
-	if !strings.Contains(result, keys) {
-		t.Errorf("got %s", result)
-	}
+	assert.Has(t, result, keys)
 	back, err := ReadResult([]byte(result))
 	if err != nil || !back.Plan.Pooling || back.Inputs != 4 || back.InputThroughput != 2 {
 		t.Errorf("read back: %v, %+v", err, back)

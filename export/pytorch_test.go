@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -33,17 +34,12 @@ func TestPyTorch(t *testing.T) {
 	}
 	records := pytorch(t, summarize(t, run, qs),
 		[]Arg{{"model", "org/M"}, {"result_filename", "run.json"}, {"seed", 0}})
-	var names []string
-	for _, r := range records {
-		names = append(names, r["metric"]["name"].(string))
-	}
-	if diff := cmp.Diff([]string{
+	names := metrics.Each(records, func(r map[string]map[string]any) string { return r["metric"]["name"].(string) })
+	assert.Same(t, "names", names, []string{
 		"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "std_tpot_ms",
 		"p99_tpot_ms",
 		"median_itl_ms", "mean_itl_ms", "std_itl_ms", "p99_itl_ms",
-	}, names); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	})
 	first := records[0]
 	if diff := cmp.Diff(
 		`{"extra_info":{"args":{"model":"org/M","result_filename":"run.json","seed":0,"tensor_parallel_size":"8"},`+
@@ -65,9 +61,7 @@ func TestPyTorch(t *testing.T) {
 		"duration": "1.75", "latencies": "[0.36,0.38,0.9,0]", "p50_ttft_ms": "300", "mean_e2el_ms": "546.6666666666667",
 		"burstiness": `"inf"`, "date": `"20261006-101500"`, "input_lens": "[10,12,8,9]",
 	} {
-		if got := compact(t, extra[key]); got != want {
-			t.Errorf("%s: got %s, want %s", key, got, want)
-		}
+		assert.Equal(t, compact(t, extra[key]), want, "%s", key)
 	}
 }
 
@@ -97,9 +91,7 @@ func TestPyTorchCompiles(t *testing.T) {
 	} {
 		info := pytorch(t, r, c.args)[0]["benchmark"]["extra_info"].(map[string]any)
 		got := compact(t, []any{info["compilation_config.mode"], info["optimization_level"], info["use_compile"]})
-		if got != c.want {
-			t.Errorf("%v: got %s, want %s", c.args, got, c.want)
-		}
+		assert.Equal(t, got, c.want, "%v", c.args)
 	}
 }
 
@@ -110,7 +102,5 @@ func TestPyTorchArguments(t *testing.T) {
 		{"int", 3},
 	})[0]["benchmark"]["extra_info"].(map[string]any)["args"]
 	const want = `{"bool":true,"float":0.5,"inf":"inf","int":3,"long":2,"nil":null,"text":"a\"b"}`
-	if diff := cmp.Diff(want, compact(t, args)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "compact", compact(t, args), want)
 }

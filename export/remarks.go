@@ -272,8 +272,7 @@ func (t *remarks) failures() {
 	}
 	if t.r.Redials != 0 {
 		t.add("Redials: %s sent again on a new connection after an idle one failed right after the write; the extra "+
-			"time"+
-			" is part of the latencies.", text.Count(t.r.Redials, "request"))
+			"time is part of the latencies.", text.Count(t.r.Redials, "request"))
 	}
 }
 

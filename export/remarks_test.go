@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/internal/text"
 	"benchtop/metrics"
@@ -32,9 +31,7 @@ func TestRemarks(t *testing.T) {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}
-	if strings.Contains(got, "\x1b") {
-		t.Errorf("an escape sequence got through: %q", got)
-	}
+	assert.Lacks(t, got, "\x1b")
 }
 
 // Refused fields are listed below the failures, with the flag that omits them on one line of any length.
@@ -47,9 +44,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 	other := r
 	other.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 400, Count: 3,
 		Examples: []string{"unknown model"}}}
-	if got := Remarks(other); strings.Contains(got, "does not know") {
-		t.Errorf("refused for another reason: got %q", got)
-	}
+	assert.Lacks(t, Remarks(other), "does not know")
 	for _, c := range []struct {
 		command []string
 		want    string
@@ -62,9 +57,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 		want := "\nFailures:\n       3  http_status 422   Unexpected fields: {'ignore_eos', 'repetition_pena…\n" +
 			"The server does not support repetition_penalty, logprobs and ignore_eos. To omit\n  what it does not " +
 			"support, add\n  " + c.want + "\n"
-		if got := Remarks(r); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.Equal(t, Remarks(r), want, "Remarks")
 	}
 }
 
@@ -81,9 +74,7 @@ func TestRemarkOnUnsentRequests(t *testing.T) {
 		{0, 12, ""},
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Requests: c.requests, Duration: time.Minute}, NotSent: c.notSent}
-		if got := Remarks(r); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
+		assert.Equal(t, Remarks(r), c.want, "Remarks")
 		r.Interrupted = &metrics.Interruption{Reason: "q", Unsent: c.notSent}
 		if got := Remarks(r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
 			t.Errorf("interrupted: got %q", got)
@@ -101,9 +92,7 @@ func TestRemarkOnWhatWasAsked(t *testing.T) {
 	}
 	r.Plan.Preset.Changed = []string{"--seed changed", "--max-gap missing"}
 	got := Remarks(r)
-	if !strings.Contains(got, "\nPreset p: --seed changed, --max-gap missing, so the rules of S are not kept.") {
-		t.Errorf("got %q", got)
-	}
+	assert.Has(t, got, "\nPreset p: --seed changed, --max-gap missing, so the rules of S are not kept.")
 }
 
 func TestNoRemarks(t *testing.T) {
@@ -113,13 +102,9 @@ func TestNoRemarks(t *testing.T) {
 	run.Plan.Percentiles = []float64{50}
 	r := summarize(t, run, qs[:3])
 	r.PeakOutputPerSecond, r.PeakConcurrency = r.PeakOutputTokens, r.ExactPeakConcurrency
-	if got := Remarks(r); got != "" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, Remarks(r), "", "Remarks")
 	r.PeakConcurrency++
-	if got := Remarks(r); !strings.Contains(got, "Concurrency: at most 1 request was in flight at once.") {
-		t.Errorf("of a peak above the limit %q", got)
-	}
+	assert.Has(t, Remarks(r), "Concurrency: at most 1 request was in flight at once.")
 }
 
 // One remark names the percentiles that have too few observations, with their counts.
@@ -132,15 +117,11 @@ func TestRemarkOnTooFew(t *testing.T) {
 	const want = "\nPercentiles: too few observations for P99, which takes 100 (42 of TTFT, TPOT and\n" +
 		"  E2EL) and P99.9, which takes 1000 (42 of TTFT, TPOT and E2EL, 800 of ITL).\n" +
 		"  With so few, it is chance which value stands there.\n"
-	if got := Remarks(r); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, Remarks(r), want, "Remarks")
 	for l := range r.Statistics {
 		r.Statistics[l].N = 1000
 	}
-	if got := Remarks(r); got != "" {
-		t.Errorf("enough: got %q", got)
-	}
+	assert.Equal(t, Remarks(r), "", "enough")
 }
 
 // ITL of chunks with several tokens is not ITL by token, where the server counted the whole alone.
@@ -172,9 +153,7 @@ func TestRemarkOnSlotWait(t *testing.T) {
 			{Set: &metrics.LoadSetting{Load: metrics.Users.Of(9)}}},
 	} {
 		r.Events = events
-		if got := Remarks(r); !strings.Contains(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.Has(t, Remarks(r), want)
 	}
 }
 
@@ -246,9 +225,7 @@ Gates (the run fails if one is met):
       ok  goodput<90%  (99.1%)
   FAILED  mean_tpot_ms>50  (unknown)
 `
-	if diff := cmp.Diff(want, Remarks(r)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "Remarks", Remarks(r), want)
 	r = metrics.Report{
 		Plan: r.Plan, ScheduledRate: 10, SentRate: 9.4,
 		Statistics:  metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Max: 5}},
@@ -295,33 +272,23 @@ Gates (the run fails if one is met):
 func TestRemarksOnTheFirstChunk(t *testing.T) {
 	run, qs := sampleRun()
 	qs = qs[:3]
-	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "TTFT: ") {
-		t.Errorf("a usual run: %s", got)
-	}
+	assert.Lacks(t, Remarks(summarize(t, run, qs)), "TTFT: ")
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 40*ms
 	}
 	got := Remarks(summarize(t, run, qs))
-	if want := "is 300.00 ms to\n  the chunk, as in vLLM, and 340.00 ms to the token."; !strings.Contains(got, want) {
-		t.Errorf("no %q in %s", want, got)
-	}
+	assert.Has(t, got, "is 300.00 ms to\n  the chunk, as in vLLM, and 340.00 ms to the token.")
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 30*ms
 	}
-	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "first token") {
-		t.Errorf("a tenth later: %s", got)
-	}
+	assert.Lacks(t, Remarks(summarize(t, run, qs)), "first token")
 	for i := range qs {
 		qs[i].FirstToken, qs[i].VLLMLater = qs[i].FirstChunk, 50*ms
 	}
 	got = Remarks(summarize(t, run, qs))
-	if want := "would\n  report a median TTFT of 350.00 ms, not 300.00 ms.\n"; !strings.Contains(got, want) {
-		t.Errorf("no %q in %s", want, got)
-	}
+	assert.Has(t, got, "would\n  report a median TTFT of 350.00 ms, not 300.00 ms.\n")
 	qs[0].VLLMLater, qs[1].VLLMLater, qs[2].VLLMLater = 0, 0, 1
-	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "reasoning_content") {
-		t.Errorf("the same median: %s", got)
-	}
+	assert.Lacks(t, Remarks(summarize(t, run, qs)), "reasoning_content")
 	for i := range qs {
 		qs[i].VLLMLater = metrics.Never
 	}
@@ -336,13 +303,8 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 func TestContent(t *testing.T) {
 	run, qs := sampleRun()
 	quiet := summarize(t, run, qs)
-	for _, word := range []string{
-		"Tool calls", "Reasoning:", "draft tokens", `"tool_calls"`, `"reasoning"`, `"drafts"`,
-	} {
-		if strings.Contains(Remarks(quiet)+resultJSON(t, quiet), word) {
-			t.Errorf("%s in a usual run", word)
-		}
-	}
+	assert.Lacks(t, Remarks(quiet)+resultJSON(t, quiet),
+		"Tool calls", "Reasoning:", "draft tokens", `"tool_calls"`, `"reasoning"`, `"drafts"`)
 	for i := range qs {
 		if q := &qs[i]; q.OK() {
 			q.Calls, q.FirstCall, q.ReasoningTokens = 2, q.Sent+100*time.Millisecond, 1
@@ -350,21 +312,13 @@ func TestContent(t *testing.T) {
 		}
 	}
 	r := summarize(t, run, qs)
-	for _, want := range []string{"Tool calls: 6 in 3 of 3 answers; the median time to the first is 100 ms.",
+	assert.Has(t, Remarks(r), "Tool calls: 6 in 3 of 3 answers; the median time to the first is 100 ms.",
 		"Reasoning: 30 % of the output tokens, by the usage of 3 answers.",
-		"Speculative decoding: 27 % of the draft tokens accepted, by 3 answers; by answer\n" +
-			"  from 20 % (p10) to 36 % (p90)."} {
-		if !strings.Contains(Remarks(r), want) {
-			t.Errorf("no %q in %s", want, Remarks(r))
-		}
-	}
-	for _, want := range []string{`"tool_calls": {"answers": 3, "calls": 6, "first_ms": {"n": 3, "mean": 100`,
+		"Speculative decoding: 27 % of the draft tokens accepted, by 3 answers; by answer\n"+
+			"  from 20 % (p10) to 36 % (p90).")
+	assert.Has(t, resultJSON(t, r), `"tool_calls": {"answers": 3, "calls": 6, "first_ms": {"n": 3, "mean": 100`,
 		`"reasoning": {"requests": 3, "tokens": 3, "share": 0.3}`,
-		`"drafts": {"requests": 3, "tokens": 30, "accepted": 8, `} {
-		if !strings.Contains(resultJSON(t, r), want) {
-			t.Errorf("no %s in %s", want, resultJSON(t, r))
-		}
-	}
+		`"drafts": {"requests": 3, "tokens": 30, "accepted": 8, `)
 }
 
 // Refusals are successes, counted by themselves in report and result; those of the warm-up and of failures are not.
@@ -386,13 +340,8 @@ func TestRefusals(t *testing.T) {
 		!strings.Contains(Remarks(r), want) {
 		t.Errorf("%d refusals of %d, want %q in %s", r.Refusals, r.Completed, want, Remarks(r))
 	}
-	if want := "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them."; !strings.Contains(
-		Remarks(r), want) {
-		t.Errorf("no %q in %s", want, Remarks(r))
-	}
-	if want := fmt.Sprintf(`"refusals": %d`, ok); !strings.Contains(resultJSON(t, r), want) {
-		t.Errorf("no %s in the result", want)
-	}
+	assert.Has(t, Remarks(r), "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them.")
+	assert.Has(t, resultJSON(t, r), fmt.Sprintf(`"refusals": %d`, ok))
 	run.Plan.Warmup = time.Hour
 	if r := summarize(t, run, qs); r.Refusals != 0 {
 		t.Errorf("%d refusals of the warm-up", r.Refusals)
@@ -469,9 +418,7 @@ func TestSingleRemarks(t *testing.T) {
 			GPUs: &metrics.GPUReport{Absent: "no nvidia-smi",
 				CostPerMillion: metrics.TokenCost{Output: metrics.Unsaid()}}}},
 	} {
-		if diff := cmp.Diff(c.want, Remarks(c.report)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		assert.Same(t, "Remarks", Remarks(c.report), c.want)
 	}
 }
 

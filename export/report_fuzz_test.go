@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -19,10 +20,7 @@ import (
 func FuzzReport(f *testing.F) {
 	run, requests := sampleRun()
 	var sample bytes.Buffer
-	w, err := journal.NewWriter(nil, run.Plan)
-	if err != nil {
-		f.Fatal(err)
-	}
+	w := assert.Must(journal.NewWriter(nil, run.Plan))(f)
 	for e := range eventtest.Of(run, eventtest.Each(requests)) {
 		w.Take(&e)
 	}
@@ -91,16 +89,13 @@ func FuzzReport(f *testing.F) {
 		if len(events) == 0 {
 			return
 		}
-		r, err := report.Of(func(yield func(event.Event, error) bool) {
+		r := assert.Must(report.Of(func(yield func(event.Event, error) bool) {
 			for _, e := range events {
 				if !yield(e, nil) {
 					return
 				}
 			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		FileName(r.Plan)
 		answer := Answer(r)
 		if answer == "" || len(answer) > maxAnswerWidth ||

@@ -8,16 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
 // testdata/sample.txt is vLLM's output, typed from its documentation and never generated. One line is left out:
 // benchtop needs no other program to plot.
 func TestTextIsVLLMs(t *testing.T) {
-	sample, err := os.ReadFile("testdata/sample.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sample := assert.Must(os.ReadFile("testdata/sample.txt"))(t)
 	before, after, found := strings.Cut(string(sample), "tip: install termplotlib and gnuplot to plot the metrics\n")
 	if !found {
 		t.Error("the sample is not whole")
@@ -45,9 +43,7 @@ func TestTextLinesThatDependOnThePlan(t *testing.T) {
 	for line, change := range absent {
 		run, qs := sampleRun()
 		change(&run.Plan)
-		if got := Text(summarize(t, run, qs)); strings.Contains(got, line) {
-			t.Errorf("%q is there:\n%s", line, got)
-		}
+		assert.Lacks(t, Text(summarize(t, run, qs)), line)
 	}
 }
 
@@ -74,14 +70,9 @@ func TestTextWithoutTokenizer(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.SkipTokenizer, run.Probes, run.SpecDecode = true, nil, nil
 	run.Plan.Metrics = []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}
-	if diff := cmp.Diff(skippedText, Text(summarize(t, run, qs[:3]))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "Text", Text(summarize(t, run, qs[:3])), skippedText)
 	run.Plan.SkipTokenizer, run.Plan.Tokenizer = false, ""
-	if got := Text(summarize(t, run, qs[:3])); !strings.Contains(got,
-		"Mean TTFT (ms):                          466.67    \n") {
-		t.Errorf("no tokenizer, but nobody asked to leave out tokens: TTFT is missing:\n%s", got)
-	}
+	assert.Has(t, Text(summarize(t, run, qs[:3])), "Mean TTFT (ms):                          466.67    \n")
 }
 
 func TestTextListsTenErrors(t *testing.T) {
@@ -132,10 +123,7 @@ Canvas positions evaluated:              480
 		}
 	}
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 100, DenoisingSteps: 24} // inconsistent counters
-	if got := Text(summarize(t, run, qs)); !strings.Contains(got,
-		"Denoising steps per canvas:              nan       \n") {
-		t.Errorf("got:\n%s", got)
-	}
+	assert.Has(t, Text(summarize(t, run, qs)), "Denoising steps per canvas:              nan       \n")
 }
 
 func TestTextOfDraftsWithoutPositions(t *testing.T) {
@@ -148,17 +136,13 @@ func TestTextOfDraftsWithoutPositions(t *testing.T) {
 		t.Errorf("no drafts counted: got:\n%s", got)
 	}
 	run.SpecDecode = &metrics.SpecDecode{Drafts: 1}
-	if got := Text(summarize(t, run, qs)); strings.Contains(got, "Speculative") {
-		t.Errorf("nothing drafted: got:\n%s", got)
-	}
+	assert.Lacks(t, Text(summarize(t, run, qs)), "Speculative")
 }
 
 func TestTextOfProbesThatAllFailed(t *testing.T) {
 	run, qs := sampleRun()
 	run.Probes = &metrics.Probes{Failed: 2}
-	if got := Text(summarize(t, run, qs)); strings.Contains(got, "robe") {
-		t.Errorf("got:\n%s", got)
-	}
+	assert.Lacks(t, Text(summarize(t, run, qs)), "robe")
 }
 
 func TestTextOfAnEmptyRun(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -47,9 +48,7 @@ func TestForeignResults(t *testing.T) {
 	for name, sample := range map[string]string{"SGLang": sglangSample, "GuideLLM": guidellmSample,
 		"AIPerf": aiperfSample} {
 		all := Foreign([]byte(sample))
-		if len(all) != 1 {
-			t.Fatalf("%s: %d results", name, len(all))
-		}
+		assert.Need(t, len(all), 1, "%s: results", name)
 		r, err := ReadResult(all[0])
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

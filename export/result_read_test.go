@@ -12,15 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
 func readResultText(t *testing.T, text string) metrics.Report {
 	t.Helper()
-	r, err := ReadResult([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(ReadResult([]byte(text)))(t)
 	return r
 }
 
@@ -33,10 +31,7 @@ func TestReadResult(t *testing.T) {
 		run.Plan.Metrics = append(run.Plan.Metrics, l)
 	}
 	want := summarize(t, run, qs)
-	got, err := ReadResult([]byte(resultJSON(t, want)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := assert.Must(ReadResult([]byte(resultJSON(t, want))))(t)
 	if got.Plan.ModelID != "org/M" || got.Plan.Backend != "openai" || got.Plan.Rate != 4 ||
 		got.Plan.MaxConcurrency != 1 ||
 		!got.Plan.Started.Equal(want.Plan.Started) || got.Ended != want.Ended || got.Duration != want.Duration {
@@ -99,9 +94,7 @@ func TestReadResultOfVLLM(t *testing.T) {
 			Percentiles: []metrics.Percentile{{P: 9.5, Value: 2}, {P: 99, Value: 20}},
 		}},
 	}
-	if diff := cmp.Diff(want, r, cmpopts.IgnoreUnexported(metrics.Report{}, metrics.Histogram{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "got", r, want, cmpopts.IgnoreUnexported(metrics.Report{}, metrics.Histogram{}))
 }
 
 func TestReadResultOfOtherFiles(t *testing.T) {
@@ -113,9 +106,7 @@ func TestReadResultOfOtherFiles(t *testing.T) {
 		`{"completed": 1e300, "duration": 1}`:   `"completed" and "duration"`,
 		`{"completed": true, "duration": null}`: `"completed" and "duration"`,
 	} {
-		if _, err := ReadResult([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60q: %v, want %s", text, err, want)
-		}
+		assert.Fails(t, text, assert.Failure(ReadResult([]byte(text))), want)
 	}
 }
 
@@ -159,9 +150,7 @@ func FuzzReadResult(f *testing.F) {
 			r.Statistics[metrics.TTFT].N != 0 && r.Statistics[metrics.TTFT].N != r.Completed {
 			t.Errorf("%+v", r)
 		}
-		if err := JSON(io.Discard, r); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, JSON(io.Discard, r))
 		Text(r)
 	})
 }

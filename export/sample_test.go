@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
@@ -22,10 +23,7 @@ var sampleRun, sampleRequest, refused = eventtest.Sample, eventtest.Request, eve
 
 func summarize(t *testing.T, run metrics.Run, qs []metrics.Request) metrics.Report {
 	t.Helper()
-	r, err := report.Summarize(eventtest.Each(qs), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(report.Summarize(eventtest.Each(qs), run))(t)
 	return r
 }
 
@@ -33,9 +31,7 @@ func summarize(t *testing.T, run metrics.Run, qs []metrics.Request) metrics.Repo
 func written(t *testing.T, form func(io.Writer, metrics.Report) error, r metrics.Report) string {
 	t.Helper()
 	var b strings.Builder
-	if err := form(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, form(&b, r))
 	return b.String()
 }
 

@@ -291,9 +291,8 @@ func (t *remarks) client() {
 				" raise the limit, lower the load, or spread it over several machines.", why)
 		} else {
 			t.add("Client OVERLOADED: %s. The figures may reflect the client instead of the server: give the client "+
-				"dedicated"+
-				" cores, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine "+
-				"can measure.", why)
+				"dedicated cores, run it on another machine, or lower the load; `benchtop calibrate` shows what this "+
+				"machine can measure.", why)
 		}
 	}
 	if c.StoodStill > 0 {
@@ -332,8 +331,7 @@ func (t *remarks) stamps(c *metrics.Client) {
 	case !monitored(c) || c.Verdict.Limited() || share <= maxOddStamps:
 	case c.ReadLate:
 		t.add("Time stamps: %s of the chunks were coalesced with the one before. The client sometimes read late, so "+
-			"the cause may be"+
-			" the client or the server. The gaps between them are 0.", percent(share))
+			"the cause may be the client or the server. The gaps between them are 0.", percent(share))
 	default:
 		t.add("Time stamps: %s of the chunks were coalesced with the one before, although the client read in time: "+
 			"the server or"+

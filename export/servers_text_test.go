@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -40,23 +41,14 @@ http://one:8000                               2      0      0.64    0.20     0.8
 http://two:8000                               1      1      0.32    0.10     0.40    200.00   200.00
 unix:///xxxxxxxxxxx…xxxxxxxxxxxxxxx.sock      0      1      0.00    0.00     0.00         -        -
 `
-	if got := Servers(r); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	assert.Equal(t, Servers(r), want, "Servers")
 	result := resultJSON(t, r)
-	for _, part := range []string{
+	assert.Has(t, result,
 		`"url_strategy": "least-in-flight"`,
 		`{"url": "http://two:8000", "completed": 1, "failed": 1, "mean_in_flight": 0.321`,
-		`"request_throughput": 0.0, "output_throughput": 0.0, "p50_ttft_ms": null, "p99_ttft_ms": null}`,
-	} {
-		if !strings.Contains(result, part) {
-			t.Errorf("%s is not in the result: %s", part, result)
-		}
-	}
+		`"request_throughput": 0.0, "output_throughput": 0.0, "p50_ttft_ms": null, "p99_ttft_ms": null}`)
 	r.Servers = nil
-	if got := Servers(r); got != "" {
-		t.Errorf("one server: %q", got)
-	}
+	assert.Equal(t, Servers(r), "", "one server")
 }
 
 // A proxy is told in report and result.

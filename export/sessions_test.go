@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -53,45 +54,34 @@ Conversations: 2 completed, 1 failed, 0 unfinished; 1.3 of 2.0 turns on average
   waiting for the model  mean 1.10 s, p50 1.10 s, p99 1.10 s
   cached share           mean 26.6 %, p50 26.6 %, p99 26.6 %
 `
-	if got := Groups(r); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
+	assert.Equal(t, Groups(r), want, "Groups")
 	const words = "1 turn was not sent because an earlier one failed, in 1 conversation"
 	if got := Remarks(r); !strings.Contains(strings.Join(strings.Fields(got), " "), words) {
 		t.Errorf("%s lacks %s", got, words)
 	}
 	result := resultJSON(t, r)
-	for _, part := range []string{
-		`"mode": "multi_turn", "num_conversations": 3, "turns_per_conversation": 2, "multi_turn_concurrency": 8, ` +
-			`"inter_turn_delay_ms": 500, "prefix_global_ratio": 0.25, ` +
-			`"prefix_conversation_ratio": 0.0, "prefix_unique_ratio": 0.75, "no_history_accumulation": true, ` +
-			`"conversations_completed": 2, "conversations_failed": 1, ` +
-			`"avg_turns_completed": 1.3333333333333333, "avg_conversation_duration_ms": 4400.0, "per_turn_metrics": ` +
-			`[{"turn_index": 0, "num_samples": 3, "completed": 2, "failed": 1, ` +
+	assert.Has(t, result,
+		`"mode": "multi_turn", "num_conversations": 3, "turns_per_conversation": 2, "multi_turn_concurrency": 8, `+
+			`"inter_turn_delay_ms": 500, "prefix_global_ratio": 0.25, `+
+			`"prefix_conversation_ratio": 0.0, "prefix_unique_ratio": 0.75, "no_history_accumulation": true, `+
+			`"conversations_completed": 2, "conversations_failed": 1, `+
+			`"avg_turns_completed": 1.3333333333333333, "avg_conversation_duration_ms": 4400.0, "per_turn_metrics": `+
+			`[{"turn_index": 0, "num_samples": 3, "completed": 2, "failed": 1, `+
 			`"total_input_tokens": 200,`,
 		`"median_ttft_ms": 100.0, "std_ttft_ms": 0.0, "p99_ttft_ms": 100.0}], "benchtop": {`,
-		`"prefix_cache": {"ideal_tokens": 192, "ideal_share": 0.32, "cached_tokens": 160, "cached_share": ` +
+		`"prefix_cache": {"ideal_tokens": 192, "ideal_share": 0.32, "cached_tokens": 160, "cached_share": `+
 			`0.26666666666666666, "source": "usage"}`,
-		`{"turn": 2, "last_turn": 2, "completed": 2, "failed": 0, "good": null, "input_tokens": 400, ` +
-			`"output_tokens": ` +
+		`{"turn": 2, "last_turn": 2, "completed": 2, "failed": 0, "good": null, "input_tokens": 400, `+
+			`"output_tokens": `+
 			`8, "cached_tokens": 160, "cached_share": 0.4, "ideal_tokens": 192, "ideal_share": 0.48,`,
-		`"sessions": {"conversations": 3, "completed": 2, "failed": 1, "unfinished": 0, "mean_turns_completed": ` +
-			`1.3333333333333333, "mean_turns_planned": 2.0, "turns_not_sent": 1, "makespan_ms": {"n": 2,`,
-	} {
-		if !strings.Contains(result, part) {
-			t.Errorf("%s is not in the result: %s", part, result)
-		}
-	}
+		`"sessions": {"conversations": 3, "completed": 2, "failed": 1, "unfinished": 0, "mean_turns_completed": `+
+			`1.3333333333333333, "mean_turns_planned": 2.0, "turns_not_sent": 1, "makespan_ms": {"n": 2,`)
 }
 
 // A run of single requests has none of it.
 func TestNoConversations(t *testing.T) {
 	run, qs := sampleRun()
 	result := resultJSON(t, summarize(t, run, qs))
-	for _, key := range []string{`"mode"`, `"turns"`, `"sessions"`, `"per_turn_metrics"`, `"prefix_cache"`,
-		`"num_conversations"`} {
-		if strings.Contains(result, key) {
-			t.Errorf("the result has %s", key)
-		}
-	}
+	assert.Lacks(t, result, `"mode"`, `"turns"`, `"sessions"`, `"per_turn_metrics"`, `"prefix_cache"`,
+		`"num_conversations"`)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -121,8 +122,6 @@ func TestSamplesInOneSecond(t *testing.T) {
 	}
 	for at, want := range map[time.Duration]int{0: 0, 499 * ms: 0, time.Second: 0, 1499 * ms: 0, 1500 * ms: 1,
 		60_000 * ms: 59, math.MaxInt64: 9223372036} {
-		if got := secondOf(at); got != want {
-			t.Errorf("%v belongs to second %d, want %d", at, got, want)
-		}
+		assert.Equal(t, secondOf(at), want, "%v belongs to second", at)
 	}
 }

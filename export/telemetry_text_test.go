@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/internal/text"
 	"benchtop/metrics"
@@ -50,9 +51,7 @@ func TestTelemetryOfMissingData(t *testing.T) {
 			Rest: 50 * ms, Source: metrics.SplitUnknown}},
 		"none arrived": {Split: metrics.TTFTSplit{Source: metrics.SplitByRequests}},
 	} {
-		if got := telemetry(t, r); got != "" {
-			t.Errorf("%s: got %q", name, got)
-		}
+		assert.Equal(t, telemetry(t, r), "", "%s", name)
 	}
 	server := silentServer
 	server.Kind, server.WaitingMean, server.WaitingMost, server.HitRate, server.Absent = "a\x1b[1m\nb日", 2, 1234.5, 0,
@@ -83,12 +82,8 @@ func TestTelemetryOfCachedTokens(t *testing.T) {
 	s := r.Server
 	s.RunningMean, s.RunningMost, s.WaitingMean, s.WaitingMost, s.KVMean, s.KVMost = no, no, no, no, no, no
 	got := telemetry(t, r)
-	for _, want := range []string{"Prefix cache hit rate (%):               34.50", "by usage of 4 of 5 (%): 75.00",
-		"too short to sample"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
+	assert.Has(t, got, "Prefix cache hit rate (%):               34.50", "by usage of 4 of 5 (%): 75.00",
+		"too short to sample")
 	if got := benchtopJSON(t, r)["server"].(map[string]any)["levels_absent"]; got != "The run was too short to sample "+
 		"the server's queue and cache" {
 		t.Errorf("levels absent: %v", got)
@@ -109,9 +104,7 @@ func TestTelemetryOfAPartOfTheRun(t *testing.T) {
 		want) {
 		t.Errorf("want %q in\n%s", want, got)
 	}
-	if got := telemetry(t, serverReport()); !strings.Contains(got, "server's clock") {
-		t.Errorf("no mean by the server's clock:\n%s", got)
-	}
+	assert.Has(t, telemetry(t, serverReport()), "server's clock")
 }
 
 // The letters fill the bar for parts of any length.
@@ -128,9 +121,7 @@ func TestSplitBar(t *testing.T) {
 		{metrics.TTFTSplit{}, ""},
 		{metrics.TTFTSplit{SlotWait: 1 << 62, Rest: 1 << 62, Prefill: 1 << 62}, "SSSPPPPRRR"},
 	} {
-		if got := bar(ttftPartsOf(&c.split), 10); got != c.want {
-			t.Errorf("%+v: got %s, want %s", c.split, got, c.want)
-		}
+		assert.Equal(t, bar(ttftPartsOf(&c.split), 10), c.want, "%+v", c.split)
 	}
 }
 
@@ -155,9 +146,7 @@ func TestAnswerOfASearch(t *testing.T) {
 		monitoredClient()(&r)
 		r.Plan.Find, r.Answer.Confidence = find, 0.9789
 		c.change(&r)
-		if got := Answer(r); got != c.want {
-			t.Errorf("got  %s\nwant %s", got, c.want)
-		}
+		assert.Equal(t, Answer(r), c.want, "Answer")
 	}
 }
 
@@ -181,16 +170,12 @@ func TestUnseenGPUs(t *testing.T) {
 			"--gpu all: GPU data incomplete: nvidia-smi ended: lost it", false}, // reported below the figures
 	} {
 		r := metrics.Report{Plan: metrics.Plan{GPUs: c.asked}, GPUs: c.gpus}
-		if got := MissingGPUs(&r); got != c.words {
-			t.Errorf("--gpu %s: %q, want %q", c.asked, got, c.words)
-		}
+		assert.Equal(t, MissingGPUs(&r), c.words, "--gpu %s", c.asked)
 		want := ""
 		if c.remarkAsWell {
 			want = "\n" + text.Wrap("GPUs: "+c.words+".", textWidth)
 		}
-		if got := Remarks(r); got != want {
-			t.Errorf("--gpu %s: remark %q, want %q", c.asked, got, want)
-		}
+		assert.Equal(t, Remarks(r), want, "--gpu %s: remark", c.asked)
 	}
 }
 
@@ -207,14 +192,8 @@ func TestSpeedOfAnswersAtOnce(t *testing.T) {
 			[]string{"Mean output speed (tok/s/user):          50.00", "of 1 of 3 answers"}},
 	} {
 		got := telemetry(t, c.r)
-		for _, w := range c.want {
-			if !strings.Contains(got, w) {
-				t.Errorf("no %q in\n%s", w, got)
-			}
-		}
+		assert.Has(t, got, c.want...)
 	}
-	if got := telemetry(t, metrics.Report{Counts: metrics.Counts{Completed: 3},
-		Speeds: metrics.Statistic{N: 3}}); strings.Contains(got, "No speed") {
-		t.Errorf("all have a speed:\n%s", got)
-	}
+	assert.Lacks(t, telemetry(t, metrics.Report{Counts: metrics.Counts{Completed: 3},
+		Speeds: metrics.Statistic{N: 3}}), "No speed")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -43,9 +44,7 @@ func TestAnswerOfTiers(t *testing.T) {
 	r := reportOfTiers()
 	const brief = "gold 20 req/s (97 %); silver estimate 38-44; none-such 20 req/s missed (99 %); bronze 79.6 req/s " +
 		"(99 %); no saturation up to 80 req/s"
-	if got := Answer(r); got != brief {
-		t.Errorf("got  %s\nwant %s", got, brief)
-	}
+	assert.Equal(t, Answer(r), brief, "Answer")
 	r.Plan.Tiers, r.Answer.Others = r.Plan.Tiers[:1], nil
 	if got, want := Answer(r),
 		"within SLO: 20 req/s proven (97 %), estimate 22-28; no saturation up to 80 req/s"; got != want {

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/metrics"
 )
@@ -109,10 +108,7 @@ func keys(t *testing.T, text string) []string {
 	d := json.NewDecoder(strings.NewReader(text))
 	var out []string
 	for depth, key := 0, false; ; {
-		token, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := assert.Must(d.Token())(t)
 		switch v := token.(type) {
 		case json.Delim:
 			if v == '{' || v == '[' {
@@ -148,9 +144,7 @@ func TestJSONIsVLLMs(t *testing.T) {
 		t.Errorf("differs at byte %d:\nwant %s\ngot  %s", i, vllmSample[i:], got[i:min(len(got), i+200)])
 	}
 	var figures map[string]any
-	if err := json.Unmarshal([]byte(got), &figures); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(got), &figures))
 	for key, want := range vllmFigures {
 		if v, ok := figures[key].(float64); !ok || !near(v, want, 0.0051) {
 			t.Errorf("%s: got %v, want %v ms", key, figures[key], want)
@@ -166,25 +160,16 @@ func TestJSONKeysInOrder(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Detailed = false
 	got := resultJSON(t, summarize(t, run, qs))
-	if diff := cmp.Diff(plainKeys(), keys(t, got)); diff != "" {
-		t.Errorf("plain (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "plain", keys(t, got), plainKeys())
 
 	run, qs = sampleRun()
 	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 4}
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 100, DenoisingSteps: 24, CanvasPositions: 480}
 	got = resultJSON(t, summarize(t, run, qs))
-	if diff := cmp.Diff(vllmKeys, keys(t, got)); diff != "" {
-		t.Errorf("detailed, with a ramp (-want +got):\n%s", diff)
-	}
-	for _, part := range []string{
+	assert.Same(t, "detailed, with a ramp", keys(t, got), vllmKeys)
+	assert.Has(t, got,
 		`"ramp_up_strategy": "linear", "ramp_up_start_rps": 1, "ramp_up_end_rps": 4, "duration"`,
-		`"rps_change_events": [{"rps": 1, "timestamp": "2026-10-06T10:15:00.000000"}, {"rps": 2, "timestamp": "`,
-	} {
-		if !strings.Contains(got, part) {
-			t.Errorf("%s is missing in %s", part, got)
-		}
-	}
+		`"rps_change_events": [{"rps": 1, "timestamp": "2026-10-06T10:15:00.000000"}, {"rps": 2, "timestamp": "`)
 }
 
 func TestJSONOfInvalidNumbers(t *testing.T) {
@@ -193,18 +178,13 @@ func TestJSONOfInvalidNumbers(t *testing.T) {
 	p.Burstiness, p.MaxConcurrency, p.Tokenizer, p.Label, p.Goodput = inf, 0, "", "gpu \"é😀\"\u007f", nil
 	p.Ramp = &metrics.Ramp{Strategy: "exponential", From: 0.5, To: 2, Over: time.Minute}
 	got := resultJSON(t, summarize(t, run, nil))
-	for _, part := range []string{
+	assert.Has(t, got,
 		`"label": "gpu \"\u00e9\ud83d\ude00\"\u007f"`, `"tokenizer_id": null`, `"burstiness": "inf"`,
 		`"max_concurrency": null`,
 		`"ramp_up_start_rps": 0.5, "ramp_up_end_rps": 2`, `"request_goodput": null`, `"request_throughput": 0.0`,
 		`"itls": []`, `"p99.9_e2el_ms": 0.0`, `"connect_ms": {"n": 0, "mean": null`, `"interrupted": null}}`,
 		`"objectives": [], `, `"good": null`,
-		`"ramp": {"strategy": "exponential", "from_rps": 0.5, "to_rps": 2.0, "over_s": 60.0, "over_requests": null}`,
-	} {
-		if !strings.Contains(got, part) {
-			t.Errorf("%s is missing in %s", part, got)
-		}
-	}
+		`"ramp": {"strategy": "exponential", "from_rps": 0.5, "to_rps": 2.0, "over_s": 60.0, "over_requests": null}`)
 	if strings.Contains(got, "rps_change_events") {
 		t.Error("a ramp in time has no steps by request")
 	}
@@ -219,14 +199,9 @@ func TestJSONOfRequestsThatNeverWentOut(t *testing.T) {
 	cut.Failure = metrics.Cancelled
 	run.Reason = "q"
 	got := resultJSON(t, summarize(t, run, append(qs, q, cut)))
-	for _, part := range []string{
+	assert.Has(t, got,
 		`"start_times": [0.1, 0.46, 0.84, 1.74, 1.5]`, `"errors": ["", "", "", "Bad Request", "connect"]`,
-		`"interrupted": {"reason": "q", "cancelled": 1, "unsent": 0}}}`,
-	} {
-		if !strings.Contains(got, part) {
-			t.Errorf("%s is missing in %s", part, got)
-		}
-	}
+		`"interrupted": {"reason": "q", "cancelled": 1, "unsent": 0}}}`)
 }
 
 // As in a Python dict, a key keeps its first place and its last value.
@@ -248,12 +223,10 @@ func TestMetadataReplacesAndIsReplaced(t *testing.T) {
 		t.Errorf("got %s", got[:min(len(got), 500)])
 	}
 	order := keys(t, got)
-	if diff := cmp.Diff([]string{
+	assert.Same(t, "got", order[7:17], []string{
 		"tp", "duration", "benchtop", "é\n\"", "mean_ttft_ms", "request_rate", "", "burstiness", "max_concurrency",
 		"completed",
-	}, order[7:17]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	})
 	slices.Sort(order)
 	if n := len(slices.Compact(slices.Clone(order))); n != len(order) {
 		t.Errorf("%d keys, but %d different ones: %v", len(order), n, order)
@@ -277,15 +250,8 @@ func TestJSONWithoutTokenizer(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.SkipTokenizer, run.Plan.Detailed = true, false
 	got := resultJSON(t, summarize(t, run, qs))
-	if diff := cmp.Diff(plainKeys("_ttft_ms", "_tpot_ms", "_itl_ms"), keys(t, got)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	for _, part := range []string{
+	assert.Same(t, "keys", keys(t, got), plainKeys("_ttft_ms", "_tpot_ms", "_itl_ms"))
+	assert.Has(t, got,
 		`"tokenizer_id": null`, `"total_input_tokens": 30, "total_output_tokens": 10, `,
-		`"output_throughput": 5.714285714285714, `,
-	} {
-		if !strings.Contains(got, part) {
-			t.Errorf("%s is missing in %s", part, got)
-		}
-	}
+		`"output_throughput": 5.714285714285714, `)
 }

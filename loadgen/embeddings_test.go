@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
@@ -84,9 +85,7 @@ func TestMostOfAnAnswerInOnePiece(t *testing.T) {
 				func(o *Options) { o.Protocol = protocol.Pooling{Backend: "openai-embeddings"} },
 				func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
 			ends(t, &q, c.failed, c.words)
-			if now := e.buffered.Load(); now != c.taken {
-				t.Errorf("%d bytes taken", now)
-			}
+			assert.Equal(t, e.buffered.Load(), c.taken, "bytes taken")
 		})
 	}
 }

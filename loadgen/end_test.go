@@ -143,9 +143,7 @@ func TestDurationSendsAll(t *testing.T) {
 	for seed := range uint32(100) {
 		synctest.Test(t, func(t *testing.T) {
 			offsets := shape.Rate{PerSecond: metrics.Rate(rate), Burstiness: 1}.Offsets(n, numpy.NewLegacy(seed))
-			if last := offsets[n-1]; last != until {
-				t.Fatalf("seed %d: the last arrival is at %s, which tests nothing", seed, last)
-			}
+			assert.Need(t, offsets[n-1], until, "seed %d: the last arrival is at, which tests nothing", seed)
 			start := time.Now()
 			var book logbook
 			perform(t, newScripted(t, answer(time.Second)), &prompts{n: n}, &book, func(o *Options) {
@@ -179,18 +177,14 @@ func TestDurationEndsABlockedDispatcher(t *testing.T) {
 			perform(t, newScripted(t, answer(hour)), c.from, &book, func(o *Options) {
 				o.Schedule, o.Limit, o.Until, o.StallTimeout = every(0, 2*backlogMost), 1, until, 2*hour
 			}, nil)
-			if got := int(book.due.Load()); got != c.due {
-				t.Errorf("%d due, want %d", got, c.due)
-			}
+			assert.Equal(t, int(book.due.Load()), c.due, "due")
 			if got := int(book.dropped.Load()); got != c.due-1 {
 				t.Errorf("%d dropped, want all but the one in flight, %d", got, c.due-1)
 			}
 			if last := time.Duration(book.last.Load()); last < until || last > until+50*time.Millisecond {
 				t.Errorf("the last was dropped at %s, want %s and at most 50 ms", last, until)
 			}
-			if now := time.Since(start); now != c.ended {
-				t.Errorf("Run returned after %s, want %s", now, c.ended)
-			}
+			assert.Equal(t, time.Since(start), c.ended, "Run returned after")
 		})
 	}
 }
@@ -295,7 +289,7 @@ func TestSourcePanics(t *testing.T) {
 		o := Defaults()
 		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.Immediately()
 		e, err := New(o, sinkOf{&book})
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		err = e.Run(t.Context(), flow(&panicSource{prompts{n: 3}}))
 		if err == nil || !strings.Contains(err.Error(), "out of cheese") ||
 			!strings.Contains(err.Error(), "end_test.go") {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -62,9 +63,7 @@ func TestChunkTimes(t *testing.T) {
 				t.Fatalf("%d chunks, failure %q %q", len(q.Chunks), q.Failure, q.Error)
 			}
 			for i, w := range c.want {
-				if q.Chunks[i].At != w*pause {
-					t.Errorf("chunk %d at %s, want %s", i, q.Chunks[i].At, w*pause)
-				}
+				assert.Equal(t, q.Chunks[i].At, w*pause, "chunk %d at", i)
 			}
 		})
 	}

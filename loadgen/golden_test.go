@@ -3,7 +3,6 @@ package loadgen
 import (
 	"encoding/json"
 	"os"
-	"slices"
 	"testing"
 
 	"benchtop/internal/assert"
@@ -13,8 +12,8 @@ import (
 func readGolden(t *testing.T, name string, into any) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
-	assert.Succeeds(t, err)
-	assert.Succeeds(t, json.Unmarshal(data, into))
+	assert.Fine(t, err)
+	assert.Fine(t, json.Unmarshal(data, into))
 }
 
 // The models of the requests are those that Python's generator chooses.
@@ -40,8 +39,6 @@ func TestGoldenModels(t *testing.T) {
 		for i := range c.Chosen {
 			got = append(got, modelFor(i))
 		}
-		if !slices.Equal(got, c.Chosen) {
-			t.Errorf("seed %d, %v, %s:\n got %v\nwant %v", c.Seed, c.Modules, c.Assignment, got, c.Chosen)
-		}
+		assert.EqualAll(t, got, c.Chosen, "seed %d, %v, %s", c.Seed, c.Modules, c.Assignment)
 	}
 }

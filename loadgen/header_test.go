@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
 )
@@ -76,9 +77,7 @@ func TestRequestHeaders(t *testing.T) {
 			load(t, s, 1, func(o *Options) {
 				o.Target, o.Protocol = targetOf(t, target.Options{Dial: s.dial, Header: given}), protocol.Messages{}
 			})
-			if got != want {
-				t.Errorf("anthropic-version %q, want %q", got, want)
-			}
+			assert.Equal(t, got, want, "anthropic-version")
 		})
 	}
 	// A request without an id keeps the user's.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -30,9 +31,7 @@ type want struct {
 
 func check(t *testing.T, all []metrics.Request, wants []want) {
 	t.Helper()
-	if len(all) != len(wants) {
-		t.Fatalf("%d requests, want %d", len(all), len(wants))
-	}
+	assert.Need(t, len(all), len(wants), "requests")
 	for i, w := range wants {
 		q := all[i]
 		if q.Due.Seconds() != w.due || (w.admitted >= 0) != (q.Admitted != metrics.Never) ||
@@ -239,17 +238,11 @@ func TestAbortEverywhere(t *testing.T) {
 						time.AfterFunc(after, e.Abort)
 					}
 				})
-			if e.Ended() != after {
-				t.Errorf("ended after %s, want %s", e.Ended(), after)
-			}
+			assert.Equal(t, e.Ended(), after, "ended after")
 			for _, q := range book.all {
-				if q.Failure != metrics.Cancelled {
-					t.Errorf("request %d: %q %s", q.Index, q.Failure, q.Error)
-				}
+				assert.Equal(t, q.Failure, metrics.Cancelled, "request %d: %s", q.Index, q.Error)
 			}
-			if len(book.all) != book.due {
-				t.Errorf("%d due, %d done", book.due, len(book.all))
-			}
+			assert.Equal(t, len(book.all), book.due, "%d due, %d done", book.due, len(book.all))
 		})
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
@@ -47,9 +47,7 @@ func TestListOfPrompts(t *testing.T) {
 	} {
 		bubble(t, c.name, func(t *testing.T) {
 			s := newScripted(t, func(conn net.Conn, r *http.Request, body []byte) bool {
-				if want := `"prompt": [[1, 2, 3], "hi"]`; !strings.Contains(string(body), want) {
-					t.Errorf("sent %s, want %s", body, want)
-				}
+				assert.Has(t, string(body), `"prompt": [[1, 2, 3], "hi"]`)
 				return pieces(true, 0, c.answer)(conn, r, body)
 			})
 			o := Defaults()

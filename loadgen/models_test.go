@@ -1,12 +1,15 @@
 package loadgen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // All requests of a conversation ask for its model, in any order of sending, and record it.
@@ -26,15 +29,11 @@ func TestModelFor(t *testing.T) {
 				return fmt.Sprint("m", i)
 			}
 		}, nil)
-		if want := []int{0, 1, 2, 3}; !slices.Equal(asked, want) {
-			t.Errorf("asked for the models of %v, want %v", asked, want)
-		}
+		assert.EqualAll(t, asked, []int{0, 1, 2, 3}, "asked for the models of")
 		want := []string{"m0", "m0", "m1", "m1", "base", "base", "m3", "m3"}
 		var got, sent []string
 		for _, q := range book.all {
-			if q.Model == "" {
-				q.Model = "base"
-			}
+			q.Model = cmp.Or(q.Model, "base")
 			got = append(got, q.Model)
 		}
 		for _, body := range s.bodies {
@@ -43,13 +42,9 @@ func TestModelFor(t *testing.T) {
 			sent = append(sent, model)
 		}
 		slices.Sort(sent)
-		if !slices.Equal(got, want) {
-			t.Errorf("requests name %v, want %v", got, want)
-		}
+		assert.EqualAll(t, got, want, "requests name")
 		slices.Sort(want)
-		if !slices.Equal(sent, want) {
-			t.Errorf("bodies name %v, want %v", sent, want)
-		}
+		assert.EqualAll(t, sent, want, "bodies name")
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
@@ -435,9 +436,7 @@ func TestOutcomes(t *testing.T) {
 			if got != w {
 				t.Errorf("got  %+v\nwant %+v", got, w)
 			}
-			if q.Redials != 0 {
-				t.Errorf("%d redials on a fresh connection", q.Redials)
-			}
+			assert.Equal(t, q.Redials, 0, "redials on a fresh connection")
 			if got := s.dials == 1; got != c.reusable {
 				t.Errorf("%d connections for two requests, want reuse %v", s.dials, c.reusable)
 			}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -24,9 +25,7 @@ func TestPanicFailsOneRequest(t *testing.T) {
 		ends(t, &book.all[0], metrics.FailedInternal, "out of cheese")
 		ends(t, &book.all[0], metrics.FailedInternal, "panic_test.go")
 		for _, q := range book.all[1:] {
-			if q.Failure != "" {
-				t.Errorf("request %d: %q %q", q.Index, q.Failure, q.Error)
-			}
+			assert.Equal(t, q.Failure, "", "request %d: %q", q.Index, q.Error)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -84,11 +85,7 @@ func TestShareOfLimit(t *testing.T) {
 				t.Errorf("part %d of %d users has no limit", k+1, n)
 			}
 		}
-		if sum != n {
-			t.Errorf("%d users in parts of %d", sum, n)
-		}
+		assert.Equal(t, sum, n, "%d users in parts of %d", sum, n)
 	}
-	if got := share(metrics.Part{K: 2, N: 4}, 0); got != 0 {
-		t.Errorf("no limit is one of %d", got)
-	}
+	assert.Equal(t, share(metrics.Part{K: 2, N: 4}, 0), 0, "no limit is one of")
 }

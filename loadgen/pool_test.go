@@ -40,19 +40,15 @@ func TestOpenAhead(t *testing.T) {
 			pool := conn.NewPool(g, "")
 			pool.KeptOpen()
 			for _, n := range []int{users / 2, users, users - 1, 0, -1} { // only the difference is opened
-				assert.Succeeds(t, pool.Open(t.Context(), n))
+				assert.Fine(t, pool.Open(t.Context(), n))
 			}
-			if got, want := pool.Stats(), (conn.Stats{Open: users, Dialled: users}); got != want {
-				t.Errorf("%+v before the run, want %+v", got, want)
-			}
+			assert.Equal(t, pool.Stats(), conn.Stats{Open: users, Dialled: users}, "before the run")
 			var book logbook
 			loadTCP(t, web.URL, requests, sinkOf{&book}, func(o *Options) {
 				o.Target, o.Connections, o.Schedule, o.ClosedLoop, o.Limit = g, conn.Pools{pool}, shape.Immediately(),
 					true, users
 			})
-			if len(book.all) != requests {
-				t.Errorf("%d requests, want %d", len(book.all), requests)
-			}
+			assert.Equal(t, len(book.all), requests, "requests")
 			for _, q := range book.all {
 				if q.Failure != "" || q.Connect != 0 || q.Redials != 0 || q.Sent < q.Admitted ||
 					q.FirstChunk < q.Sent || q.Done < q.FirstChunk {
@@ -63,9 +59,7 @@ func TestOpenAhead(t *testing.T) {
 			if n := accepted.Load(); n != users {
 				t.Errorf("the server accepted %d connections, want %d", n, users)
 			}
-			if got, want := pool.Stats(), (conn.Stats{Dialled: users}); got != want {
-				t.Errorf("%+v after the run, want %+v", got, want)
-			}
+			assert.Equal(t, pool.Stats(), conn.Stats{Dialled: users}, "after the run")
 		})
 	}
 }
@@ -91,7 +85,7 @@ func TestIdleLimits(t *testing.T) {
 				pieces(true, 100*time.Millisecond, streamHead+chunk(text("a")), chunk(sseEvent(finish))+lastChunk))
 			g := s.target()
 			pool := conn.NewPool(g, "")
-			assert.Succeeds(t, pool.Open(t.Context(), 2))
+			assert.Fine(t, pool.Open(t.Context(), 2))
 			time.Sleep(c.before)
 			all := load(t, s, len(c.at), func(o *Options) {
 				o.Target, o.Connections, o.Schedule, o.Limit = g, conn.Pools{pool}, shape.At(c.at), 0
@@ -103,9 +97,7 @@ func TestIdleLimits(t *testing.T) {
 						i, q.Failure, q.Error, q.Redials, q.Sent, q.FirstChunk, q.LastChunk, c.at[i])
 				}
 			}
-			if s.dials != c.dials {
-				t.Errorf("%d dials, want %d", s.dials, c.dials)
-			}
+			assert.Equal(t, s.dials, c.dials, "dials")
 		})
 	}
 }
@@ -124,7 +116,7 @@ func TestOpenedAheadAndClosed(t *testing.T) {
 			s := newScripted(t, slam, answer(0))
 			g := s.target()
 			pool := conn.NewPool(g, "")
-			assert.Succeeds(t, pool.Open(t.Context(), 1))
+			assert.Fine(t, pool.Open(t.Context(), 1))
 			time.Sleep(c.idle)
 			q := load(t, s, 1, func(o *Options) { o.Target, o.Connections = g, conn.Pools{pool} })[0]
 			if q.Failure != c.failure || q.Redials != c.redials || s.dials != 1+c.redials {
@@ -142,7 +134,7 @@ func TestTryLeavesConnections(t *testing.T) {
 		o := Defaults()
 		o.Target = s.target()
 		o.Connections = conn.NewPools([]*target.Target{o.Target}, "")
-		assert.Succeeds(t, o.Connections.Open(t.Context(), 2))
+		assert.Fine(t, o.Connections.Open(t.Context(), 2))
 		if q := Try(t.Context(), o, turns(1), 1)[0]; q.Failure != "" || s.dials != 3 {
 			t.Errorf("%q %q, %d dials, want its own", q.Failure, q.Error, s.dials)
 		}

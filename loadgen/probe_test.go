@@ -85,9 +85,7 @@ func TestProbes(t *testing.T) {
 					time.AfterFunc(2500*ms, func() { c.steer(e) })
 				}
 			})
-			if e.Ended() != c.ended {
-				t.Errorf("the run ended after %s, want %s", e.Ended(), c.ended)
-			}
+			assert.Equal(t, e.Ended(), c.ended, "the run ended after")
 			got := e.Probes()
 			if got.Completed != c.want.Completed || got.Failed != c.want.Failed ||
 				!slices.Equal(got.Latencies, c.want.Latencies) {
@@ -105,9 +103,7 @@ func TestProbes(t *testing.T) {
 					t.Errorf("request with the id %q: %s", s.ids[i], body)
 				}
 			}
-			if sent != c.sent {
-				t.Errorf("%d probes sent, want %d", sent, c.sent)
-			}
+			assert.Equal(t, sent, c.sent, "probes sent")
 			if book.due != c.n || book.sent != c.n || len(book.all) != c.n {
 				t.Errorf("the sink heard of %d due, %d sent, %d done; want %d of each", book.due, book.sent,
 					len(book.all), c.n)
@@ -124,7 +120,7 @@ func TestProbesWithABrokenSource(t *testing.T) {
 		o.Target, o.Start, o.Pacer, o.Schedule, o.ProbeRate = s.target(), time.Now(), "timer", every(0, 3), 1
 		o.Probe = datasets.Turn{Text: "Hi"}
 		e, err := New(o, event.Discard)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		assert.Fails(t, "the source", e.Run(t.Context(), flow(brokenSource{})), "after 0 requests: unexpected EOF")
 		if p := e.Probes(); p.Completed+p.Failed != 0 {
 			t.Errorf("%+v of a run that was over at once", p)

@@ -72,9 +72,7 @@ func (c *recordedCase) split(n int) func(net.Conn) {
 		for i := range c.Pieces {
 			all = append(all, c.bytes(i)...)
 		}
-		if n == 0 {
-			n = len(all)
-		}
+		n = cmp.Or(n, len(all))
 		for len(all) > 0 {
 			k := min(n, len(all))
 			_, _ = conn.Write(all[:k])
@@ -117,7 +115,7 @@ func (c *recordedCase) request(t *testing.T, p protocol.Protocol) (turn datasets
 		}
 	}
 	own, err := p.Body(nil, protocol.Ask{Model: "tiny", Turn: &turn})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	var ours, theirs map[string]json.RawMessage
 	decode(t, own, &ours)
 	decode(t, []byte(*c.Body), &theirs)
@@ -151,7 +149,7 @@ func prompt(turn *datasets.Turn, given json.RawMessage) {
 
 func decode(t *testing.T, data []byte, into any) {
 	t.Helper()
-	assert.Succeeds(t, json.Unmarshal(data, into))
+	assert.Fine(t, json.Unmarshal(data, into))
 }
 
 // names are those of the members of an object, in its order.
@@ -173,7 +171,7 @@ func names(t *testing.T, object string) (all []string) {
 				err = d.Decode(&value)
 			}
 		}
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 	}
 }
 

@@ -72,10 +72,7 @@ func TestSaltedBodies(t *testing.T) {
 		want = strings.Replace(want, "%", c.want, 1) + c.more + "}"
 		e := newEncoder(&o)
 		for range 2 { // the turn is shared, so it must be as it was
-			got, err := e.body(nil, "", "", &c.turn)
-			if err != nil || string(got) != want {
-				t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, want)
-			}
+			assert.Equal(t, string(assert.Must(e.body(nil, "", "", &c.turn))(t)), want, "%s", c.name)
 		}
 	}
 }
@@ -84,7 +81,7 @@ func TestSaltedBodies(t *testing.T) {
 func TestSaltPerRequest(t *testing.T) {
 	for _, mode := range []SaltMode{SaltField, SaltPrefix} {
 		salt, err := NewSalt(mode, []int{5, 6, 7, 8, 9})
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		salt.PerRequest = true
 		e := newEncoder(&Options{Protocol: protocol.Default(), Model: "m",
 			Extra: []protocol.Field{{Name: "seed", JSON: "1"}}, Salt: salt})

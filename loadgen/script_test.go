@@ -112,7 +112,7 @@ func targetOf(t testing.TB, o target.Options) *target.Target {
 	t.Helper()
 	o.BaseURL = cmp.Or(o.BaseURL, "http://model.test")
 	g, err := target.New(o)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return g
 }
 
@@ -226,11 +226,11 @@ func performUntil(
 		change(&o)
 	}
 	e, err := New(o, sinkOf{sink})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	if look != nil {
 		look(e)
 	}
-	assert.Succeeds(t, e.Run(ctx, flow(from)))
+	assert.Fine(t, e.Run(ctx, flow(from)))
 	s.close()
 	return e
 }

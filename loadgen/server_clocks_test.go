@@ -6,8 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
@@ -105,9 +104,7 @@ func TestPiece(t *testing.T) {
 		var book pieceBook
 		perform(t, newScripted(t, pieces(true, 0, text)), &prompts{n: 1}, &book,
 			func(o *Options) { o.Protocol = protocol.Chat{} }, nil)
-		if diff := cmp.Diff([]string{"hm", "so", "é\n", ""}, book.pieces); diff != "" {
-			t.Errorf("-want +got\n%s", diff)
-		}
+		assert.Same(t, "pieces", book.pieces, []string{"hm", "so", "é\n", ""})
 		if q := book.all[0]; q.Piece != nil || q.Failure != "" {
 			t.Errorf("piece %q left over, failure %q %s", q.Piece, q.Failure, q.Error)
 		}

@@ -49,9 +49,7 @@ func (s sharedLoad) load(t *testing.T, at []time.Duration) (all []metrics.Reques
 		}
 	}
 	for _, v := range e.servers.all {
-		if v.inFlight != 0 {
-			t.Errorf("%d conversations are in flight at %s after the run", v.inFlight, v.target)
-		}
+		assert.Equal(t, v.inFlight, 0, "conversations are in flight at %s after the run", v.target)
 	}
 	return book.all, got
 }

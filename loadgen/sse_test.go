@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/protocol"
 )
 
@@ -49,9 +50,7 @@ func TestSSE(t *testing.T) {
 		{"many blank lines", "\n\n\ndata: a\n\n\n\n", []string{"|a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := events(c.stream); !slices.Equal(got, c.want) {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			assert.EqualAll(t, events(c.stream), c.want, "events")
 			for i := range c.stream {
 				for j := i; j <= len(c.stream); j++ {
 					if got := events(c.stream[:i], c.stream[i:j], c.stream[j:]); !slices.Equal(got, c.want) {
@@ -150,9 +149,7 @@ func FuzzSSE(f *testing.F) {
 	f.Add("[{\n}]\n\n[1]\n [ {\n\n", []byte{2})
 	f.Fuzz(func(t *testing.T, stream string, cuts []byte) {
 		want := reference(stream)
-		if got := events(stream); !slices.Equal(got, want) {
-			t.Errorf("in one piece: got %q, want %q", got, want)
-		}
+		assert.EqualAll(t, events(stream), want, "in one piece")
 		var pieces, bytes []string
 		rest := stream
 		for _, n := range cuts {
@@ -163,12 +160,8 @@ func FuzzSSE(f *testing.F) {
 		for i := range len(stream) {
 			bytes = append(bytes, stream[i:i+1])
 		}
-		if got := events(pieces...); !slices.Equal(got, want) {
-			t.Errorf("in the pieces %q: got %q, want %q", pieces, got, want)
-		}
-		if got := events(bytes...); !slices.Equal(got, want) {
-			t.Errorf("byte by byte: got %q, want %q", got, want)
-		}
+		assert.EqualAll(t, events(pieces...), want, "in the pieces %q", pieces)
+		assert.EqualAll(t, events(bytes...), want, "byte by byte")
 	})
 }
 
@@ -185,8 +178,6 @@ func BenchmarkSSE(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.feed(piece, emit); err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, p.feed(piece, emit))
 	}
 }

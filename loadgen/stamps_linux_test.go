@@ -153,7 +153,7 @@ func serveStreams(t *testing.T, secure bool, do script) string {
 	config := web.TLS
 	web.Close()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return "https" + strings.TrimPrefix(serveOn(t, l, do), "http")
 }
 
@@ -223,9 +223,7 @@ func TestKernelStamps(t *testing.T) {
 				})
 				var r reader
 				q, start := readStream(t, base, &r, func(o *Options) { o.Target = log.target(t, base) })
-				if len(q.Chunks) != len(c.want) {
-					t.Fatalf("%d chunks", len(q.Chunks))
-				}
+				assert.Need(t, len(q.Chunks), len(c.want), "chunks")
 				for i, write := range c.want {
 					if r.delays[i] < 0 {
 						t.Errorf("chunk %d has no stamp of the kernel", i)
@@ -376,9 +374,7 @@ func TestUserStamps(t *testing.T) {
 		})
 		q, _ := readStream(t, base, &r, change)
 		for i, d := range r.delays {
-			if d != metrics.Never {
-				t.Errorf("chunk %d waited for %s, which nobody can know", i, d)
-			}
+			assert.Equal(t, d, metrics.Never, "chunk %d waited for, which nobody can know", i)
 		}
 		if q.TTFT() < pause || q.Chunks[1].At-q.Chunks[0].At < pause {
 			t.Errorf("TTFT %s, chunks %+v", q.TTFT(), q.Chunks)
@@ -391,7 +387,7 @@ func TestUserStamps(t *testing.T) {
 	t.Run("unix socket", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "s")
 		l, err := net.Listen("unix", path)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		serve := func(do script) string { serveOn(t, l, do); return "http://model.test" }
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)

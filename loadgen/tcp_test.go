@@ -26,7 +26,7 @@ import (
 func serveTCP(t testing.TB, do script) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return serveOn(t, l, do)
 }
 
@@ -54,8 +54,8 @@ func loadTCP(t testing.TB, base string, n int, sink event.Sink, change func(*Opt
 		change(&o)
 	}
 	e, err := New(o, sink)
-	assert.Succeeds(t, err)
-	assert.Succeeds(t, e.Run(t.Context(), flow(&prompts{n: n})))
+	assert.Fine(t, err)
+	assert.Fine(t, e.Run(t.Context(), flow(&prompts{n: n})))
 }
 
 // On real sockets, with the system's own errors.
@@ -129,7 +129,7 @@ func BenchmarkChunk(b *testing.B) {
 func TestTLSHandshakes(t *testing.T) {
 	t.Run("closes", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		defer l.Close()
 		go func() {
 			c, err := l.Accept()
@@ -222,7 +222,7 @@ func TestTLS(t *testing.T) {
 	o.Target, o.Start = targetOf(t, target.Options{BaseURL: web.URL, Insecure: true, Dial: dial}), time.Now()
 	o.Schedule, o.Limit = shape.At(make([]time.Duration, 3)), 1
 	e, err := New(o, sinkOf{&book})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	e.pools[0].KeptOpen()
 	// The second finds the connection open, the third finds it closed by the server.
 	err = e.Run(t.Context(), flow(&gate{prompts{n: 3}, func() {
@@ -232,7 +232,7 @@ func TestTLS(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}}))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	for i, q := range book.all {
 		if q.Failure != "" || len(q.Chunks) != 3 || q.Sent == metrics.Never || q.TTFT() <= 0 {
 			t.Errorf("request %d: %q %q, %d chunks, TTFT %s", i, q.Failure, q.Error, len(q.Chunks), q.TTFT())

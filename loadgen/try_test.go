@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -72,9 +73,7 @@ func TestTry(t *testing.T) {
 					t.Errorf("%+v", q)
 				}
 			}
-			if s.dials != c.dials {
-				t.Errorf("%d dials, want %d", s.dials, c.dials)
-			}
+			assert.Equal(t, s.dials, c.dials, "dials")
 			s.close()
 			for i, body := range s.bodies {
 				if !strings.Contains(body, `"model": "base"`) || s.ids[i] != "" {
@@ -106,9 +105,7 @@ func TestTryNothing(t *testing.T) {
 				t.Errorf("%+v", q)
 			}
 		}
-		if s.dials != 0 {
-			t.Errorf("%d dials", s.dials)
-		}
+		assert.Equal(t, s.dials, 0, "dials")
 		s.close()
 	})
 }

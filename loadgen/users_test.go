@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -91,9 +92,7 @@ func TestWhoLeaves(t *testing.T) {
 			t.Errorf("%d leave in turn %d", turns[turn], turn)
 		}
 	}
-	if all != leave {
-		t.Errorf("%d conversations are left, and %d requests of their own", all, leave)
-	}
+	assert.Equal(t, all, leave, "%d conversations are left, and %d requests of their own", all, leave)
 }
 
 // Users without a first chunk leave when their patience ends: before the header, after it, in the dial, between two

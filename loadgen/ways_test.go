@@ -34,19 +34,19 @@ import (
 func clientPair(t *testing.T) (file string, known *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour),
 		NotAfter:    time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	var both bytes.Buffer
 	_ = pem.Encode(&both, &pem.Block{Type: "CERTIFICATE", Bytes: der})
 	_ = pem.Encode(&both, &pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 	file = filepath.Join(t.TempDir(), "client.pem")
-	assert.Succeeds(t, os.WriteFile(file, both.Bytes(), 0o600))
+	assert.Fine(t, os.WriteFile(file, both.Bytes(), 0o600))
 	known = x509.NewCertPool()
 	known.AppendCertsFromPEM(both.Bytes())
 	return file, known
@@ -175,7 +175,7 @@ func TestWays(t *testing.T) {
 			client := g.Client()
 			defer client.CloseIdleConnections()
 			answer, err := client.Get(g.URL("/v1/models"))
-			assert.Succeeds(t, err)
+			assert.Fine(t, err)
 			_ = answer.Body.Close()
 			var book logbook
 			loadTCP(t, "http://unused", 2, sinkOf{&book}, func(o *Options) { o.Target = g })
@@ -215,7 +215,7 @@ func listening(t *testing.T, handler http.Handler, network string) (*httptest.Se
 	at := "[::1]:0"
 	if network == "unix" {
 		folder, err := os.MkdirTemp("", "bt") // that of the test is too long for a socket
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		t.Cleanup(func() { _ = os.RemoveAll(folder) })
 		at = filepath.Join(folder, "s")
 	}

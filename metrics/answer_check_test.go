@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // The bounds are those that R's prop.test gives without its correction.
@@ -116,10 +118,7 @@ func repeat(d time.Duration, n int) (all []time.Duration) {
 
 // A gate on changed answers is unknown, and so missed, with few of them.
 func TestGateOnChangedAnswers(t *testing.T) {
-	g, err := ParseGate("changed_answers>1%")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := assert.Must(ParseGate("changed_answers>1%"))(t)
 	for _, c := range []struct {
 		checks        *AnswerChecks
 		known, missed bool

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -36,9 +37,7 @@ func TestPlacesOfRequests(t *testing.T) {
 					g.Completed, g.Failed)
 			}
 		}
-		if got != all {
-			t.Errorf("%s: %s\nwant %s", when, got, all)
-		}
+		assert.Equal(t, got, all, "%s", when)
 	}
 	answered, silent, cut, unsent := onPod(0, "pod 2"), onPod(1, ""), onPod(2, ""), onPod(3, "")
 	answered.Model, unsent.Sent = "sql", metrics.Never

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 )
 
@@ -82,10 +83,9 @@ func TestBottleneckOfAnswer(t *testing.T) {
 }
 
 func TestPeakOutput(t *testing.T) {
-	var windows []*Window
-	for _, n := range []int{900, 10, 20, 30, 40, 50, 60, 0, 0, 700} {
-		windows = append(windows, &Window{TokensOut: n})
-	}
+	windows := Each([]int{900, 10, 20, 30, 40, 50, 60, 0, 0, 700}, func(n int) *Window {
+		return &Window{TokensOut: n}
+	})
 	for _, c := range []struct {
 		from, to time.Duration
 		want     float64
@@ -94,18 +94,13 @@ func TestPeakOutput(t *testing.T) {
 		{500 * ms, 9 * second, 40}, {second, 10 * second, 162},
 		{second, 3 * second, 15}, {0, second, 900}, {0, 900 * ms, 0}, {time.Hour, minute, 0}, {0, 1 << 62, 200},
 	} {
-		if got := PeakOutput(windows, c.from, c.to); got != c.want {
-			t.Errorf("from %s to %s: %v, want %v", c.from, c.to, got, c.want)
-		}
+		assert.Equal(t, PeakOutput(windows, c.from, c.to), c.want, "from %s to %s", c.from, c.to)
 	}
 }
 
 // The peak of a second is of tokens, after the warm-up, and the last second counts as far as it goes.
 func TestPeakSecond(t *testing.T) {
-	var windows []*Window
-	for _, n := range []int{900, 10, 20, 60, 0, 700} {
-		windows = append(windows, &Window{TokensOut: n})
-	}
+	windows := Each([]int{900, 10, 20, 60, 0, 700}, func(n int) *Window { return &Window{TokensOut: n} })
 	for _, c := range []struct {
 		from, to time.Duration
 		want     int
@@ -113,9 +108,7 @@ func TestPeakSecond(t *testing.T) {
 		{0, 6 * second, 900}, {0, 300 * ms, 900}, {500 * ms, 6 * second, 700},
 		{second, 5 * second, 60}, {second, 5001 * ms, 700}, {time.Hour, minute, 0}, {0, 1 << 62, 900},
 	} {
-		if got := PeakSecond(windows, c.from, c.to); got != c.want {
-			t.Errorf("from %s to %s: %v, want %v", c.from, c.to, got, c.want)
-		}
+		assert.Equal(t, PeakSecond(windows, c.from, c.to), c.want, "from %s to %s", c.from, c.to)
 	}
 }
 
@@ -142,8 +135,6 @@ func TestBottleneckBesideOthers(t *testing.T) {
 		{"the wait here", paced, split(200, 300*ms, 100*ms, 60*ms), "queued here, 75 % of scheduled to first chunk"},
 		{"closed loop", users, split(200, 300*ms, 100*ms, 60*ms), ""},
 	} {
-		if got := c.split.Bottleneck(&c.plan).String(); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		assert.Equal(t, c.split.Bottleneck(&c.plan).String(), c.want, "%s", c.name)
 	}
 }

@@ -3,6 +3,8 @@ package metrics
 import (
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestDuration(t *testing.T) {
@@ -12,8 +14,6 @@ func TestDuration(t *testing.T) {
 		"10m":     10 * time.Minute, "1h30m": 90 * time.Minute, "250ms": 250 * time.Millisecond,
 		"-2m": -2 * time.Minute,
 	} {
-		if got := Duration(d); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		assert.Equal(t, Duration(d), want, "Duration")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
@@ -130,9 +131,7 @@ func TestInterruptedOrOver(t *testing.T) {
 	} {
 		c.run.Ended = 5 * second
 		r := summarize(t, append([]Request{done}, c.also...), c.run)
-		if r.NotSent != c.notSent {
-			t.Errorf("%s: %d not sent, want %d", c.name, r.NotSent, c.notSent)
-		}
+		assert.Equal(t, r.NotSent, c.notSent, "%s: not sent", c.name)
 		if diff := cmp.Diff(c.want, r.Interrupted); diff != "" {
 			t.Errorf("%s: interrupted (-want +got):\n%s", c.name, diff)
 		}

@@ -67,10 +67,7 @@ func (g Gate) String() string {
 func hundredfold(number string) string {
 	whole, fraction, _ := strings.Cut(number, ".")
 	fraction += "00"
-	number = strings.TrimLeft(whole+fraction[:2], "0")
-	if number == "" {
-		number = "0"
-	}
+	number = cmp.Or(strings.TrimLeft(whole+fraction[:2], "0"), "0")
 	if fraction = strings.TrimRight(fraction[2:], "0"); fraction != "" {
 		number += "." + fraction
 	}

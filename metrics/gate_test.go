@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestParseGate(t *testing.T) {
@@ -29,10 +31,7 @@ func TestParseGate(t *testing.T) {
 		"max_concurrent_requests>8":              {Metric: "max_concurrent_requests", Op: ">", Limit: 8},
 		"completed<+100":                         {Metric: "completed", Op: "<", Limit: 100},
 	} {
-		got, err := ParseGate(text)
-		if err != nil || got != want {
-			t.Errorf("ParseGate(%q) = %+v, %v; want %+v", text, got, err, want)
-		}
+		assert.Equal(t, assert.Must(ParseGate(text))(t), want, "ParseGate(%q)", text)
 	}
 }
 
@@ -44,10 +43,7 @@ func TestGateString(t *testing.T) {
 		"error_rate>1e-5%":   "error_rate>0.00001%",
 		"p99.90_ttft>=0.5s":  "p99.9_ttft_ms>=500", "completed<1e3": "completed<1000",
 	} {
-		g, err := ParseGate(text)
-		if err != nil || g.String() != want {
-			t.Errorf("%q is %q, %v; want %q", text, g.String(), err, want)
-		}
+		assert.Equal(t, assert.Must(ParseGate(text))(t).String(), want, "%q", text)
 	}
 }
 
@@ -147,7 +143,5 @@ func TestHistogramDeviation(t *testing.T) {
 	if got, want := h.deviation(), s.Statistic(nil).Std; math.Abs(got/want-1) > 0.01 {
 		t.Errorf("%v ms, want %v", got, want)
 	}
-	if got := new(Histogram).deviation(); got != 0 {
-		t.Errorf("of nothing: %v", got)
-	}
+	assert.Equal(t, new(Histogram).deviation(), 0, "of nothing")
 }

@@ -1,6 +1,10 @@
 package metrics
 
-import "testing"
+import (
+	"testing"
+
+	"benchtop/internal/assert"
+)
 
 // A gate on a conclusion fires on evidence alone, and is unknown without.
 func TestGateOnVerdict(t *testing.T) {
@@ -26,10 +30,7 @@ func TestGateOnVerdict(t *testing.T) {
 		{"saturation<20", saturated, nil, false, true},
 		{"saturation<20", Answer{Drifting: true}, nil, false, true},
 	} {
-		gate, err := ParseGate(c.gate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gate := assert.Must(ParseGate(c.gate))(t)
 		slo := SLO{{TTFT, 500}}
 		r := Report{Plan: Plan{Goodput: slo, Gates: []Gate{gate}}, Objectives: slo, Answer: c.answer, Levels: c.levels}
 		if got := r.CheckGates()[0]; got.Known != c.known || got.Missed != c.missed {

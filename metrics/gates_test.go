@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
@@ -50,9 +51,7 @@ func TestGatesOfAReport(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", plan.Gates[i], got, want[i])
 		}
 	}
-	if len(r.Gates) != len(want) {
-		t.Errorf("%d results, want %d", len(r.Gates), len(want))
-	}
+	assert.Equal(t, len(r.Gates), len(want), "results")
 	// The percentile of a gate is not among those of the plan.
 	if len(r.Statistics[TTFT].Percentiles) != 1 || len(r.Statistics[ITL].Gated) != 0 {
 		t.Errorf("percentiles of TTFT %v, gated ones of ITL %v", r.Statistics[TTFT].Percentiles,
@@ -81,9 +80,7 @@ func TestGatesWithoutASample(t *testing.T) {
 	r = summarize(t, nil, runOf(Plan{Gates: eventtest.Gates(t, "completed<1", "failed>0", "goodput<1")}, second))
 	got := []bool{r.Gates[0].Known, r.Gates[0].Missed, r.Gates[1].Known, r.Gates[1].Missed, r.Gates[2].Known,
 		r.Gates[2].Missed}
-	if diff := cmp.Diff([]bool{true, true, true, false, false, true}, got); diff != "" {
-		t.Errorf("completed, failed, goodput: (-want +got)\n%s", diff)
-	}
+	assert.Same(t, "completed, failed, goodput", got, []bool{true, true, true, false, false, true})
 	if !all[0].NeedsObjectives() || !all[2].NeedsObjectives() || all[1].NeedsObjectives() || all[7].NeedsObjectives() {
 		t.Error("goodput and request_goodput need objectives, the others do not")
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
@@ -26,10 +27,7 @@ func runOf(p Plan, ended time.Duration) Run { return Run{Plan: p, End: End{Ended
 // summarize is the report of requests.
 func summarize(t *testing.T, all []Request, run Run) Report {
 	t.Helper()
-	r, err := report.Summarize(eventtest.Each(all), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(report.Summarize(eventtest.Each(all), run))(t)
 	return r
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestHistogramInBinary(t *testing.T) {
@@ -14,10 +16,7 @@ func TestHistogramInBinary(t *testing.T) {
 		for range n {
 			h.Add(time.Duration(math.Exp(r.Float64()*45)) - 1)
 		}
-		b, err := h.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := assert.Must(h.MarshalBinary())(t)
 		if err := back.UnmarshalBinary(b); err != nil || !compareHistograms(h, back) {
 			t.Errorf("%d values: %v, %d of them came back", n, err, back.Count())
 		}

@@ -7,21 +7,17 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestBucketsTile(t *testing.T) {
 	end := time.Duration(0)
 	for i := range 2200 {
 		lo, hi := bucketBounds(i)
-		if lo != end {
-			t.Fatalf("bucket %d starts at %s, the one before ends at %s", i, lo, end)
-		}
-		if got := bucketOf(lo); got != i {
-			t.Fatalf("bucketOf(%s) = %d, want %d", lo, got, i)
-		}
-		if got := bucketOf(hi - time.Microsecond); got != i {
-			t.Fatalf("bucketOf(%s) = %d, want %d", hi-time.Microsecond, got, i)
-		}
+		assert.Need(t, lo, end, "bucket %d starts at %s, the one before ends at %s", i, lo, end)
+		assert.Need(t, bucketOf(lo), i, "bucketOf(%s)", lo)
+		assert.Need(t, bucketOf(hi-time.Microsecond), i, "bucketOf(%s)", hi-time.Microsecond)
 		if i > 64 && float64(hi-lo)/float64(lo) > 1.0/64+1e-9 {
 			t.Fatalf("bucket %d, %s to %s, is wider than 1/64", i, lo, hi)
 		}
@@ -85,9 +81,7 @@ func TestHistogramEdges(t *testing.T) {
 	h.change(time.Second, -1)
 	h.Add(-5)
 	h.Add(math.MaxInt64)
-	if h.Count() != 2 {
-		t.Errorf("count = %d, want 2", h.Count())
-	}
+	assert.Equal(t, h.Count(), 2, "count")
 	for _, q := range []float64{-1, 0, 0.5, 1, 2, math.NaN()} {
 		if v := h.Quantile(q); v < 0 {
 			t.Errorf("quantile %v = %d, overflowed", q, v)

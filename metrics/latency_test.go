@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Each latency has one complete row.
 func TestLatencyTable(t *testing.T) {
 	all := slices.Collect(Latencies())
-	if len(all) != int(NumLatencies) {
-		t.Errorf("%d rows for %d latencies", len(all), NumLatencies)
-	}
+	assert.Equal(t, len(all), int(NumLatencies), "rows for %d latencies", NumLatencies)
 	for l := range NumLatencies {
 		r, n := rows[l], l.Naming()
 		switch {
@@ -48,7 +48,5 @@ func TestLatencyText(t *testing.T) {
 			t.Errorf("%s: no error", text)
 		}
 	}
-	if NumLatencies.Key() != "" {
-		t.Error("a latency that there is not has a key")
-	}
+	assert.Equal(t, NumLatencies.Key(), "", "a latency that there is not has a key")
 }

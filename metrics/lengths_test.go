@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -80,17 +81,10 @@ func TestAnswerLengths(t *testing.T) {
 			}
 		}
 		r := summarize(t, all, runOf(plan, 2*second))
-		if got := strings.Join(r.Lengths.Describe(&r.Plan), "\n"); got != c.want {
-			t.Errorf("%s:\n got %q\nwant %q", c.name, got, c.want)
-		}
+		assert.Equal(t, strings.Join(r.Lengths.Describe(&r.Plan), "\n"), c.want, "%s", c.name)
 		rec.Finish(&r)
 		rec.Finish(&r)
-		var logged []string
-		for _, e := range rec.Snapshot().Log {
-			logged = append(logged, e.Text)
-		}
-		if len(logged) != len(r.Lengths.Describe(&plan)) {
-			t.Errorf("%s: the log has %q", c.name, logged)
-		}
+		logged := Each(rec.Snapshot().Log, func(e LogEntry) string { return e.Text })
+		assert.Equal(t, len(logged), len(r.Lengths.Describe(&plan)), "%s: the log has %q", c.name, logged)
 	}
 }

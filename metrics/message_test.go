@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 )
 
@@ -40,9 +41,7 @@ func TestErrorMessage(t *testing.T) {
 		"deep": {strings.Repeat(`{"error":`, 9) + `"x"` + strings.Repeat("}", 9),
 			strings.Repeat(`{"error":`, 9) + `"x"` + strings.Repeat("}", 9)},
 	} {
-		if got := ErrorMessage(c.body); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Equal(t, ErrorMessage(c.body), c.want, "%s", name)
 	}
 }
 
@@ -72,9 +71,7 @@ func TestMessage(t *testing.T) {
 		{FailedReset, "write: broken pipe", "connection reset"},
 		{FailedStatus, `{"error":"upstream: connection refused"}`, "upstream: connection refused"},
 	} {
-		if got := (&Request{Failure: c.kind, Error: c.text}).Message(); got != c.want {
-			t.Errorf("%s, %s: %q, want %q", c.kind, c.text, got, c.want)
-		}
+		assert.Equal(t, (&Request{Failure: c.kind, Error: c.text}).Message(), c.want, "%s, %s", c.kind, c.text)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // Minutes that follow a run snapshot by snapshot are those of its last one, joined at once.
@@ -59,9 +61,7 @@ func TestMinutesJoin(t *testing.T) {
 			GPUSecond{At: at, Took: time.Second, GPUs: []GPU{{Index: 1, Use: 0.5, Power: float64(i)}}})
 	}
 	m := Minutes{}.Follow(&s, 0)
-	if len(m.Windows) != 2 {
-		t.Fatalf("%d minutes", len(m.Windows))
-	}
+	assert.Need(t, len(m.Windows), 2, "minutes")
 	const sum, mean = 60*119 - 60*59/2, 89.5 // of 60 to 119
 	w := m.Windows[1]
 	if w.Start != time.Minute || w.Seconds != 60 || w.Sent != 180 || w.Completed != sum || w.TokensOut != 2*sum ||

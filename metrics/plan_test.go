@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 )
 
@@ -107,9 +108,7 @@ func TestLoadSettingAt(t *testing.T) {
 		{LoadSetting{Load: Load{Value: 10}, RampTo: 20, RampOver: 10 * second}, 15},
 		{LoadSetting{Load: Users.Of(10), RampTo: 20, RampOver: second}, 20},
 	} {
-		if got := c.set.LoadAt(5 * second); got != c.want {
-			t.Errorf("%+v: %v, want %v", c.set, got, c.want)
-		}
+		assert.Equal(t, c.set.LoadAt(5*second), c.want, "%+v", c.set)
 	}
 }
 
@@ -165,9 +164,7 @@ func TestUnit(t *testing.T) {
 		"2 conversations/s": {Rate: 2, Conversations: talks},
 		"7 users":           {Find: &Find{Unit: Users}}, "0.25 req/s": {Rate: 1},
 	} {
-		if got := p.Unit().Words(strings.Fields(want)[0]); got != want {
-			t.Errorf("%+v: got %s, want %s", p, got, want)
-		}
+		assert.Equal(t, p.Unit().Words(strings.Fields(want)[0]), want, "%+v", p)
 	}
 }
 
@@ -190,8 +187,6 @@ func TestLoopUsers(t *testing.T) {
 		{"few at once", Plan{MaxConcurrency: 30, Requests: 120, Conversations: of(40, 8)}, 8},
 		{"no loop", Plan{Requests: 5}, 0},
 	} {
-		if got := c.plan.LoopUsers(); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
+		assert.Equal(t, c.plan.LoopUsers(), c.want, "%s", c.name)
 	}
 }

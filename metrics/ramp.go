@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -25,10 +26,7 @@ func (r *Ramp) RateOf(index, n int) float64 { return r.part(float64(index) / flo
 // RampRate is the rate of the plan's ramp over the requests before a request, by its index; beyond the last that before
 // the last.
 func (p *Plan) RampRate(index int) float64 {
-	n := p.Ramp.Requests
-	if n == 0 {
-		n = p.Requests
-	}
+	n := cmp.Or(p.Ramp.Requests, p.Requests)
 	return p.Ramp.RateOf(min(index, max(n-1, 0)), n)
 }
 

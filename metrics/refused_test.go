@@ -1,9 +1,10 @@
 package metrics
 
 import (
-	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Fields count as refused where the server calls them unknown, not where their names merely occur.
@@ -48,7 +49,5 @@ func TestRefusedInTheRun(t *testing.T) {
 			{Kind: FailedReset},
 		},
 	}
-	if got, want := r.Refused(), r.Plan.OptionalFields; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.EqualAll(t, r.Refused(), r.Plan.OptionalFields, "Refused")
 }

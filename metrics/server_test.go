@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 )
 
@@ -32,9 +33,7 @@ func TestBehind(t *testing.T) {
 	if diff := cmp.Diff(want, got.SpecDecode); diff != "" || before.SpecDecode.Drafts != 2 || s.SpecDecode.Drafts != 3 {
 		t.Errorf("drafts (-want +got):\n%s", diff)
 	}
-	if new(TTFTParts).MeanTTFT() != Never {
-		t.Error("a mean of no requests")
-	}
+	assert.Equal(t, new(TTFTParts).MeanTTFT(), Never, "a mean of no requests")
 }
 
 // Facts of telemetry are filed by their type; others are not.

@@ -3,6 +3,8 @@ package metrics
 import (
 	"reflect"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // numbers are the numbers in a struct, those of inner structs and arrays too.
@@ -31,8 +33,6 @@ func TestMergeOfCounts(t *testing.T) {
 	b = a
 	a.Merge(&b)
 	for i, v := range numbers(reflect.ValueOf(&a).Elem()) {
-		if v.Int() != int64(2*(i+1)) {
-			t.Errorf("number %d is %d after a merge: %+v", i, v.Int(), a)
-		}
+		assert.Equal(t, v.Int(), int64(2*(i+1)), "number %d is %d after a merge: %+v", i, v.Int(), a)
 	}
 }

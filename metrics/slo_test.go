@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 )
 
@@ -36,15 +37,10 @@ func TestEnoughGood(t *testing.T) {
 func TestParseObjective(t *testing.T) {
 	var slo SLO
 	for _, text := range []string{"ttft:500", "e2el: 3000.5", "ttft:250"} {
-		o, err := ParseObjective(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := assert.Must(ParseObjective(text))(t)
 		slo = slo.With(o)
 	}
-	if got := slo.String(); got != "ttft:250 e2el:3000.5" {
-		t.Errorf("objectives %q", got)
-	}
+	assert.Equal(t, slo.String(), "ttft:250 e2el:3000.5", "objectives")
 	for _, text := range []string{"ttft", "itl:5", "nonsense:5", "ttft:-1", "ttft:NaN", "tpot:x"} {
 		if o, err := ParseObjective(text); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%q: %v, %v", text, o, err)

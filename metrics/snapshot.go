@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // State is the state of a run.
 type State string
@@ -274,9 +277,7 @@ type Inspection struct {
 // With joins the selections of two viewers: of two open requests that of the first.
 func (l Inspection) With(o Inspection) Inspection {
 	l.Rows = l.Rows || o.Rows
-	if l.Open == 0 {
-		l.Open = o.Open
-	}
+	l.Open = cmp.Or(l.Open, o.Open)
 	return l
 }
 

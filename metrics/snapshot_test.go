@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -34,9 +35,7 @@ func TestWindowSame(t *testing.T) {
 		step(event.Sent)
 		q.Add(Chunk{At: at + ms, Tokens: 1})
 		step(event.Chunk)
-		if q.Counted() != 1 {
-			t.Errorf("%d tokens are counted", q.Counted())
-		}
+		assert.Equal(t, q.Counted(), 1, "tokens are counted")
 		q.Done, q.Failure, q.InputTokens = q.LastChunk, failure, 25
 		step(event.Done)
 	}
@@ -52,10 +51,6 @@ func TestWindowSame(t *testing.T) {
 	on := []RequestState{StateHeld, StateWaiting, StateRunning}
 	want := slices.Concat(on, []RequestState{StateDone}, on, []RequestState{StateFailed}, on,
 		[]RequestState{StateCancelled})
-	if !slices.Equal(states, want) {
-		t.Errorf("states %v", states)
-	}
-	if got := rec.TemplateTokens(); got != 5 {
-		t.Errorf("%v tokens of the template", got)
-	}
+	assert.EqualAll(t, states, want, "states")
+	assert.Equal(t, rec.TemplateTokens(), 5, "tokens of the template")
 }

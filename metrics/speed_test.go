@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // The speed of a user is the reciprocal of TPOT; an answer that came at once has none. The histogram estimates it
@@ -33,9 +35,7 @@ func TestSpeeds(t *testing.T) {
 		h.Add(v)
 	}
 	got, estimate := s.Speeds(), h.Speeds()
-	if estimate.N != got.N {
-		t.Errorf("%d of %d", estimate.N, got.N)
-	}
+	assert.Equal(t, estimate.N, got.N, "%d of %d", estimate.N, got.N)
 	near := func(name string, got, want float64) {
 		if math.Abs(got/want-1) > 1.0/64 {
 			t.Errorf("%s is %v, want %v within a bucket", name, got, want)
@@ -78,8 +78,6 @@ func TestPace(t *testing.T) {
 		for _, x := range c.chunks {
 			q.Add(Chunk{At: x.at, Tokens: x.tokens})
 		}
-		if got := q.Pace(); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		assert.Equal(t, q.Pace(), c.want, "%s", name)
 	}
 }

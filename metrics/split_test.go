@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -90,9 +91,7 @@ func TestSplit(t *testing.T) {
 		if c.want.N == 0 {
 			c.want.N, c.want.SlotWait, c.want.Connect, c.want.TTFT = 10, 5*ms, 2*ms, 200*ms
 		}
-		if got := s.SplitOver(second, 3*second); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
-		}
+		assert.Equal(t, s.SplitOver(second, 3*second), c.want, "%s", c.name)
 	}
 	// The beginning of a run is shorter than the span, and the last sample may come after its end.
 	begun := Snapshot{At: 3 * second, Telemetry: Telemetry{Server: looks[1:]},
@@ -104,9 +103,7 @@ func TestSplit(t *testing.T) {
 	}
 	empty := Snapshot{}
 	want := TTFTSplit{Queue: Never, Prefill: Never, Source: SplitUnknown}
-	if got := empty.SplitOver(-5, time.Hour); got != want {
-		t.Errorf("no requests: %+v", got)
-	}
+	assert.Equal(t, empty.SplitOver(-5, time.Hour), want, "no requests")
 }
 
 // A server counts each prompt of a batch.

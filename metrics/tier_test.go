@@ -1,10 +1,11 @@
 package metrics
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 func TestParseTier(t *testing.T) {
@@ -28,9 +29,7 @@ func TestParseTier(t *testing.T) {
 		"gold=ttft":              "tier gold: \"ttft\": expected NAME:MILL", "gold=tttt:5": "unknown metric",
 		"gold=ttft:-1": "0 or more", "gold=ttft:nan": "number of milliseconds",
 	} {
-		if _, err := ParseTier(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
-		}
+		assert.Fails(t, text, assert.Failure(ParseTier(text)), want)
 	}
 }
 
@@ -65,12 +64,6 @@ func TestTiersUnder(t *testing.T) {
 	if got := (&Plan{}).TiersUnder(nil); got != nil {
 		t.Errorf("without objectives %+v", got)
 	}
-	if err := CheckTiers([]Tier{{Name: "a"}, {Name: "b"}, {Name: "a"}}); err == nil ||
-		!strings.Contains(err.Error(), "tier a is given twice") {
-		t.Errorf("the same name twice: %v", err)
-	}
-	if err := CheckTiers(make([]Tier, MostTiers+1)); err == nil ||
-		!strings.Contains(err.Error(), "17 tiers; at most 16") {
-		t.Errorf("too many: %v", err)
-	}
+	assert.Complains(t, CheckTiers([]Tier{{Name: "a"}, {Name: "b"}, {Name: "a"}}), "tier a is given twice")
+	assert.Complains(t, CheckTiers(make([]Tier, MostTiers+1)), "17 tiers; at most 16")
 }

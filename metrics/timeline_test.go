@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
@@ -59,15 +60,11 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			if warm := seed%2 == 1; warm != (summary.WarmedUp > 10) {
 				t.Errorf("seed %d: %d requests of the warm-up", seed, summary.WarmedUp)
 			}
-			if got != s.Totals {
-				t.Errorf("seed %d: report totals %+v, snapshot %+v", seed, got, s.Totals)
-			}
+			assert.Equal(t, got, s.Totals, "seed %d: report totals %+v, snapshot %+v", seed, got, s.Totals)
 			if diff := cmp.Diff(summary.Split, s.SplitOver(plan.Warmup, ended+second)); diff != "" && plan.Warmup == 0 {
 				t.Errorf("seed %d: split (-report +snapshot):\n%s", seed, diff)
 			}
-			if got.PlannedGood != got.Good {
-				t.Errorf("seed %d: %d good by the plan, want %d", seed, got.PlannedGood, got.Good)
-			}
+			assert.Equal(t, got.PlannedGood, got.Good, "seed %d: good by the plan", seed)
 			if s.Held != 0 || s.Waiting != 0 || s.Running != 0 || !s.OutputExact {
 				t.Errorf("seed %d: after the end: held %d, waiting %d, running %d, exact %v", seed, s.Held, s.Waiting,
 					s.Running, s.OutputExact)
@@ -119,10 +116,6 @@ func TestTokensAreSpreadOverTheirSeconds(t *testing.T) {
 	for _, w := range r.Timeline[:4] {
 		out, in = append(out, w.TokensOut), append(in, w.TokensIn)
 	}
-	if want := []int{2, 3, 2, 3}; !slices.Equal(out, want) {
-		t.Errorf("output tokens by second = %v, want %v", out, want)
-	}
-	if want := []int{33, 0, 0, 0}; !slices.Equal(in, want) {
-		t.Errorf("input tokens by second = %v, want %v", in, want)
-	}
+	assert.EqualAll(t, out, []int{2, 3, 2, 3}, "output tokens by second")
+	assert.EqualAll(t, in, []int{33, 0, 0, 0}, "input tokens by second")
 }

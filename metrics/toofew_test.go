@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 func TestNeeded(t *testing.T) {
 	for p, want := range map[float64]int{0: 1, 1: 2, 50: 2, 75: 4, 90: 10, 95: 20, 99: 100, 99.5: 200, 99.9: 1000,
 		99.99: 10000, 100: 1, -3: 1, 200: 1} {
-		if got := Needed(p); got != want {
-			t.Errorf("p%v: %d, want %d", p, got, want)
-		}
+		assert.Equal(t, Needed(p), want, "p%v", p)
 	}
 }
 

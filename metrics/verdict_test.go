@@ -3,6 +3,8 @@ package metrics
 import (
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // Each threshold turns the verdict by itself, and values just below it do not.
@@ -80,9 +82,7 @@ func TestTouchedFigures(t *testing.T) {
 		{Evidence{stood: time.Second, length: time.Second}, "offered rate, TTFT, ITL, E2EL, SLO"},
 		{Evidence{kernel: true}, ""},
 	} {
-		if got := c.e.Verdict().Touched().String(); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.e, got, c.want)
-		}
+		assert.Equal(t, c.e.Verdict().Touched().String(), c.want, "%+v", c.e)
 	}
 }
 
@@ -98,9 +98,7 @@ func TestFullSecond(t *testing.T) {
 		{ClientSecond{Took: time.Second, CPU: 1}, false},
 		{ClientSecond{Took: 100 * time.Millisecond, CPU: 2, Cores: 2}, false},
 	} {
-		if got := c.s.full(); got != c.want {
-			t.Errorf("%+v: %v", c.s, got)
-		}
+		assert.Equal(t, c.s.full(), c.want, "%+v", c.s)
 	}
 }
 
@@ -122,18 +120,14 @@ func TestOwnLateness(t *testing.T) {
 		q := NewRequest(0)
 		q.Scheduled, q.Due, q.Admitted, q.Connect, q.Sent, q.Redials = 0, c.due, c.admitted, c.connect, c.sentAt,
 			c.redials
-		if got := q.OwnLateness(); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
+		assert.Equal(t, q.OwnLateness(), c.want, "%s", c.name)
 	}
 }
 
 // The usual gap excludes chunks that were read together.
 func TestUsualGap(t *testing.T) {
 	var h Histogram
-	if got := usualGap(&h); got != 0 {
-		t.Errorf("without gaps: %s", got)
-	}
+	assert.Equal(t, usualGap(&h), 0, "without gaps")
 	for range 300 {
 		h.Add(0)
 	}

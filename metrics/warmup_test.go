@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	. "benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
@@ -45,9 +46,7 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	if got.Duration != 55 || got.Ended != minute {
 		t.Errorf("duration %v, end %s; want 55, 1m", got.Duration, got.Ended)
 	}
-	if want := float64(got.Completed) / 55; got.RequestThroughput != want {
-		t.Errorf("throughput %v, want %v", got.RequestThroughput, want)
-	}
+	assert.Equal(t, got.RequestThroughput, float64(got.Completed)/55, "throughput")
 	if diff := cmp.Diff(whole.Timeline, got.Timeline, cmp.Comparer(eventtest.SameHistogram)); diff != "" {
 		t.Errorf("timeline (-whole run +with warm-up):\n%s", diff)
 	}
@@ -104,20 +103,14 @@ func TestWarmupLive(t *testing.T) {
 		want.Met[l] = 2
 	}
 	want.Met[TTFT] = 1
-	if s.Totals != want {
-		t.Errorf("totals %+v, want %+v", s.Totals, want)
-	}
+	assert.Equal(t, s.Totals, want, "totals")
 	for name, h := range map[string]Histogram{
 		"TTFT": s.Histograms[TTFT], "E2EL": s.Histograms[E2EL], "TPOT": s.Histograms[TPOT],
 		"client queue": s.Histograms[SlotWait], "queued": s.Histograms[E2ELQueued],
 	} {
-		if h.Count() != 2 {
-			t.Errorf("%d samples of %s, want 2", h.Count(), name)
-		}
+		assert.Equal(t, h.Count(), 2, "samples of %s", name)
 	}
-	if n := s.Histograms[ITL].Count(); n != 4 {
-		t.Errorf("%d gaps, want 4", n)
-	}
+	assert.Equal(t, s.Histograms[ITL].Count(), 4, "gaps")
 	var done, failed, cancelled, output, good int
 	for _, w := range s.Windows {
 		done, failed, cancelled = done+w.Completed, failed+w.Failed, cancelled+w.Cancelled
@@ -130,9 +123,7 @@ func TestWarmupLive(t *testing.T) {
 	failures := []FailureCount{
 		{Kind: FailedStatus, Status: 503, Count: 1, Last: 3001 * ms, Examples: []string{"still busy"}},
 	}
-	if diff := cmp.Diff(failures, s.Failures); diff != "" {
-		t.Errorf("failures (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "failures", s.Failures, failures)
 }
 
 // Of two objectives each has its own count, and a request is good if it meets both.
@@ -150,20 +141,14 @@ func TestObjectivesAreCounted(t *testing.T) {
 	if r.Good != 2 || *r.Goodput != 1 {
 		t.Errorf("%d good, %v a second; want 2, 1", r.Good, *r.Goodput)
 	}
-	if want := (MetObjectives{3, 4, 5}); r.Met != want {
-		t.Errorf("%d met objectives, want %d", r.Met, want)
-	}
+	assert.Equal(t, r.Met, MetObjectives{3, 4, 5}, "met objectives")
 	type counts struct{ Done, Good, TTFT, TPOT, E2EL int }
 	for i, want := range []counts{{3, 1, 2, 2, 3}, {2, 1, 1, 2, 2}} {
 		w := r.Timeline[i]
-		if got := (counts{w.Completed, w.Good, w.Met[TTFT], w.Met[TPOT], w.Met[E2EL]}); got != want {
-			t.Errorf("second %d: %+v, want %+v", i, got, want)
-		}
+		assert.Equal(t, counts{w.Completed, w.Good, w.Met[TTFT], w.Met[TPOT], w.Met[E2EL]}, want, "second %d", i)
 	}
 	r = summarize(t, all[5:], runOf(plan, 2*second))
-	if r.MetCount != (MetCount{}) {
-		t.Errorf("without successes: %d good, met %v", r.Good, r.Met)
-	}
+	assert.Equal(t, r.MetCount, MetCount{}, "without successes: %d good, met %v", r.Good, r.Met)
 	r = summarize(t, all, runOf(Plan{}, 2*second))
 	if r.Good != 5 || r.Timeline[0].Good != 3 {
 		t.Errorf("without objectives: %d good, met %v", r.Good, r.Met)

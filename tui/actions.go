@@ -17,10 +17,9 @@ func eachKey(msg tea.KeyMsg, take func(tea.KeyMsg) tea.Cmd) tea.Cmd {
 	if msg.Type != tea.KeyRunes || msg.Paste || msg.Alt {
 		return take(msg)
 	}
-	var all []tea.Cmd
-	for _, r := range msg.Runes {
-		all = append(all, take(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
-	}
+	all := metrics.Each(msg.Runes, func(r rune) tea.Cmd {
+		return take(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+	})
 	return tea.Sequence(all...)
 }
 

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/tuitest"
 )
@@ -23,17 +24,13 @@ func TestHelpScrolls(t *testing.T) {
 		t.Error("j did not scroll the help")
 	}
 	press(m, "k", "k", "k")
-	if m.View() != first {
-		t.Error("k did not scroll back")
-	}
+	assert.Equal(t, m.View(), first, "k did not scroll back")
 	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonWheelDown})
 	if m.View() == first {
 		t.Error("the wheel did not scroll the help")
 	}
 	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonWheelUp})
-	if m.View() != first {
-		t.Error("the wheel did not scroll back")
-	}
+	assert.Equal(t, m.View(), first, "the wheel did not scroll back")
 	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
 	if m.help.open {
 		t.Error("a click did not close the help")
@@ -81,9 +78,7 @@ func TestEscapeGoesBackOneStep(t *testing.T) {
 func TestScrollingEndsWithTheRun(t *testing.T) {
 	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	press(m, "]", ",")
-	if got := lastLine(m); !strings.Contains(got, "the whole run is shown") {
-		t.Errorf("bottom line %q", got)
-	}
+	assert.Has(t, lastLine(m), "the whole run is shown")
 	press(m, "[", "[", ",")
 	if m.until != 0 || !strings.Contains(lastLine(m), "start of the run") {
 		t.Errorf("until %v, bottom line %q", m.until, lastLine(m))
@@ -111,9 +106,7 @@ func TestSaveAndObjectivesOfARunThatIsOver(t *testing.T) {
 	press(m, "o")
 	m.Update(snapshotMsg{tuitest.Done()})
 	press(m, "enter")
-	if !strings.Contains(m.notice.text, "the run is over") {
-		t.Errorf("objectives of a run that ended meanwhile: %q", m.notice.text)
-	}
+	assert.Has(t, m.notice.text, "the run is over")
 }
 
 func TestNoControlRefuses(t *testing.T) {

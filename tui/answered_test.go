@@ -9,6 +9,7 @@ import (
 
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	liveview "benchtop/metrics/live"
 	"benchtop/tui/term"
@@ -66,9 +67,7 @@ func TestRequestsComeAtOnce(t *testing.T) {
 					}
 					loop(2*time.Second+late, never)
 					press(m, c.key)
-					if !strings.Contains(m.View(), c.missing) {
-						t.Errorf("not missing at first:\n%s", m.View())
-					}
+					assert.Has(t, m.View(), c.missing)
 					worst = max(worst,
 						loop(2*time.Second, func() bool { return !strings.Contains(m.View(), c.missing) }))
 					tick.Stop()

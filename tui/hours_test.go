@@ -9,6 +9,7 @@ import (
 
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/tuitest"
@@ -61,9 +62,7 @@ func TestJoinedHoursLookTheSame(t *testing.T) {
 		return strings.ReplaceAll(m.View(), "╺", " ") // means of means differ by a rounding, which may end a bar
 	}
 	for i, p := range panels.Pages {
-		if got, want := page(joinedHours(s), i), page(s, i); got != want {
-			t.Errorf("%s:\n%s\nwant\n%s", p.Name, got, want)
-		}
+		assert.Equal(t, page(joinedHours(s), i), page(s, i), "%s", p.Name)
 	}
 	end := time.Duration(6) * time.Hour
 	short := joinedHours(s)

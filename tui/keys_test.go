@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
@@ -206,23 +207,15 @@ func TestControlIsShown(t *testing.T) {
 		m := open(c.s, 160, 40, termenv.Ascii)
 		press(m, c.keys...)
 		got := firstLines(m)
-		for _, w := range c.want {
-			if !strings.Contains(got, w) {
-				t.Errorf("no %q in\n%s", w, got)
-			}
-		}
-		if strings.Contains(got, c.not) {
-			t.Errorf("%q in\n%s", c.not, got)
-		}
+		assert.Has(t, got, c.want...)
+		assert.Lacks(t, got, c.not)
 	}
 }
 
 func TestObjectivesPrompt(t *testing.T) {
 	m := open(tuitest.Judge(tuitest.Mid()), 100, 30, termenv.Ascii)
 	press(m, "o")
-	if !strings.Contains(m.View(), "ttft:500 tpot:40│") {
-		t.Errorf("not prefilled:\n%s", m.View())
-	}
+	assert.Has(t, m.View(), "ttft:500 tpot:40│")
 	press(m, "ctrl+u")
 	m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("ttft:200 itl:3"), Paste: true})
 	press(m, "enter")
@@ -269,9 +262,7 @@ func TestObjectivesInForce(t *testing.T) {
 	s.Objectives = metrics.SLO{}
 	m.Update(snapshotMsg{s})
 	m.show()
-	if got := m.View(); strings.Contains(got, "≤") {
-		t.Errorf("none:\n%s", got)
-	}
+	assert.Lacks(t, m.View(), "≤")
 }
 
 func TestNoticesGo(t *testing.T) {
@@ -357,13 +348,9 @@ func TestScrollBack(t *testing.T) {
 		t.Errorf("scrolled to the beginning the charts end at %s, want 30s", end)
 	}
 	press(m, "esc")
-	if m.until != 0 {
-		t.Error("Esc did not go back to now")
-	}
+	assert.Equal(t, m.until, 0, "Esc did not go back to now")
 	press(m, "]", "]", "]", "]", "]", "]", ",")
-	if m.until != 0 {
-		t.Error("the whole run was scrolled")
-	}
+	assert.Equal(t, m.until, 0, "the whole run was scrolled")
 }
 
 func TestLogFilter(t *testing.T) {
@@ -378,21 +365,13 @@ func TestLogFilter(t *testing.T) {
 		m.prompt != nil {
 		t.Errorf("kept:\n%s", got)
 	}
-	if got := m.View(); !strings.Contains(got, "log 1 event · /GREW") {
-		t.Errorf("title:\n%s", got)
-	}
+	assert.Has(t, m.View(), "log 1 event · /GREW")
 	press(m, "/", "x")
-	if got := m.View(); !strings.Contains(got, "no match") {
-		t.Errorf("nothing matches:\n%s", got)
-	}
+	assert.Has(t, m.View(), "no match")
 	press(m, "esc")
-	if m.filter != "GREW" {
-		t.Errorf("Esc left %q", m.filter)
-	}
+	assert.Equal(t, m.filter, "GREW", "Esc left")
 	press(m, "esc")
-	if got := m.View(); !strings.Contains(got, "GET /v1/models") {
-		t.Errorf("filter gone:\n%s", got)
-	}
+	assert.Has(t, m.View(), "GET /v1/models")
 }
 
 // Ctrl-C stops the run whatever is open; q is a letter where one types.
@@ -422,9 +401,7 @@ func TestReadOnlyLeavesAtOnce(t *testing.T) {
 	m := open(tuitest.Mid(), 100, 30, termenv.Ascii)
 	m.ReadOnly, m.Attached = true, true
 	m.show()
-	if !strings.Contains(firstLines(m), "attached, read only") {
-		t.Errorf("header: %s", firstLines(m))
-	}
+	assert.Has(t, firstLines(m), "attached, read only")
 	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.Control.(*control).drains != 0 {
 		t.Error("q did not just leave")
 	}
@@ -459,9 +436,7 @@ func TestGuestGetsControl(t *testing.T) {
 		g.may = may
 		m.takeSnapshot(&s)
 		press(m, "c", "+")
-		if got := len(g.orders) > 0; got != may {
-			t.Errorf("control %t: ordered %+v", may, g.orders)
-		}
+		assert.Equal(t, len(g.orders) > 0, may, "control %t: ordered %+v", may, g.orders)
 	}
 }
 

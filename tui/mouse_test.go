@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/tui/panels"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -29,15 +30,11 @@ func TestClickOnTabs(t *testing.T) {
 			digit := string(rune('1' + i))
 			at := strings.Index(first, digit)
 			click(m, at, 0)
-			if m.page != i {
-				t.Errorf("%d columns: a click on %s of %q opened page %d", w, digit, first, m.page+1)
-			}
+			assert.Equal(t, m.page, i, "%d columns: a click on %s of %q opened page %d", w, digit, first, m.page+1)
 		}
 		m.turn(2)
 		click(m, w-1, 0)
-		if m.page != 2 {
-			t.Errorf("%d columns: a click beside the tabs opened page %d", w, m.page+1)
-		}
+		assert.Equal(t, m.page, 2, "%d columns: a click beside the tabs opened page %d", w, m.page+1)
 	}
 }
 
@@ -68,9 +65,7 @@ func TestWheel(t *testing.T) {
 	wheel(tea.MouseButtonWheelDown)
 	wheel(tea.MouseButtonWheelDown)
 	wheel(tea.MouseButtonWheelUp)
-	if m.reportTop != 3 {
-		t.Errorf("report at line %d, want 3", m.reportTop)
-	}
+	assert.Equal(t, m.reportTop, 3, "report at line")
 }
 
 // A click on a row of the requests chooses it, where it stands, one more opens it.

@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
@@ -119,10 +120,7 @@ func TestUnforeseenStep(t *testing.T) {
 	for _, s := range []string{"server", "prompts", "prompt lengths", "warm-up"} {
 		p.Step(s)
 	}
-	var names []string
-	for _, r := range p.view(time.Now()).rows {
-		names = append(names, r.name)
-	}
+	names := metrics.Each(p.view(time.Now()).rows, func(r preparationRow) string { return r.name })
 	if got := strings.Join(names, ", "); got != "server, prompts, prompt lengths, warm-up" {
 		t.Error(got)
 	}
@@ -149,9 +147,7 @@ func TestPreparationTurnsIntoTheRun(t *testing.T) {
 	s.until("a drain", func() bool { d, a := s.asked(); return d == 1 && a == 0 })
 	s.cancel(context.Canceled)
 	s.returned(context.Canceled)
-	if n := strings.Count(s.out.String(), "\x1b[?1049h"); n != 1 {
-		t.Errorf("%d times to the other screen", n)
-	}
+	assert.Equal(t, strings.Count(s.out.String(), "\x1b[?1049h"), 1, "times to the other screen")
 }
 
 // A preparation is left by q and Ctrl-C, which is a key on a terminal that is drawn on; other keys do nothing.

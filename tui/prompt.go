@@ -227,10 +227,9 @@ func parseRamp(text string, unit metrics.Unit) (to float64, over time.Duration, 
 
 // askObjectives edits the objectives.
 func (m *model) askObjectives() {
-	var now []string
-	for _, o := range m.choices(m.latest).ShownObjectives() {
-		now = append(now, o.Metric.Key()+":"+strconv.FormatFloat(o.LimitMS, 'f', -1, 64))
-	}
+	now := metrics.Each(m.choices(m.latest).ShownObjectives(), func(o metrics.Objective) string {
+		return o.Metric.Key() + ":" + strconv.FormatFloat(o.LimitMS, 'f', -1, 64)
+	})
 	m.ask(prompt{
 		title: "Objectives in milliseconds",
 		hint:  "such as ttft:500 tpot:50 e2el:15000; empty for none; Enter apply, Esc cancel",

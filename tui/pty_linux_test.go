@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/tuitest"
 )
@@ -23,25 +24,12 @@ import (
 // terminal opens a pseudo-terminal whose other side is silent.
 func terminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
-	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fd := assert.Must(unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0))(t)
 	master = os.NewFile(uintptr(fd), "ptmx")
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	n := assert.Must(unix.IoctlGetInt(fd, unix.TIOCGPTN))(t)
+	slave = assert.Must(os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0))(t)
+	assert.Fine(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
 	return master, slave
 }
 
@@ -63,9 +51,7 @@ func startOnTerminal(t *testing.T, cmd *exec.Cmd) (master, slave *os.File) {
 		return slices.Contains([]string{"CI", "TERM", "TMUX", "NO_COLOR", "COLORTERM", "COLORFGBG", "GOCOVERDIR"}, name)
 	})
 	cmd.Env = append(env, append(cmd.Env, "TERM=xterm-256color")...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, cmd.Start())
 	return master, slave
 }
 
@@ -110,10 +96,7 @@ func silent(t *testing.T, cmd *exec.Cmd, words string, goesOn bool) {
 
 // TestNoQueryAtStart starts a program that imports the dashboard, and one that draws it.
 func TestNoQueryAtStart(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := assert.Must(os.Executable())(t)
 	for what, words := range map[string]string{"ready": "ready", "dashboard": "2348"} {
 		cmd := exec.Command(self)
 		// On a busy machine the terminal library closes its input while it still reads it, which the race detector
@@ -125,10 +108,7 @@ func TestNoQueryAtStart(t *testing.T) {
 
 // A terminal with a white background says so in the middle of what is typed: the colours change, and the keys arrive.
 func TestLightTerminal(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := assert.Must(os.Executable())(t)
 	cmd := exec.Command(self)
 	cmd.Env = []string{childEnv + "=dashboard", "GORACE=exitcode=0 log_path=" + filepath.Join(t.TempDir(), "race")}
 	master, slave := startOnTerminal(t, cmd)
@@ -146,28 +126,21 @@ func TestLightTerminal(t *testing.T) {
 	}
 	until("\x1b]11;?\x1b\\")
 	said = nil
-	if _, err := master.WriteString("3\x1b]11;rgb:ffff/ffff/ffff\x1b\\5"); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(master.WriteString("3\x1b]11;rgb:ffff/ffff/ffff\x1b\\5"))(t)
 	until("[5 Requests]")
 	if labels := "\x1b[38;5;241m"; !bytes.Contains(said, []byte(labels)) || bytes.Contains(said, []byte("rgb")) {
 		t.Errorf("no dark labels, or the answer as text, in %q", said)
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
 	go func() { _, _ = io.Copy(io.Discard, master) }()
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, cmd.Wait())
 	slave.Close()
 }
 
 // A dashboard that is over at once still takes the answer, which would be echoed, and typed into the shell, once it has
 // left.
 func TestAnswerAfterTheEnd(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := assert.Must(os.Executable())(t)
 	for _, answers := range []bool{true, false} {
 		cmd := exec.Command(self)
 		cmd.Env = []string{childEnv + "=over", "GORACE=exitcode=0 log_path=" + filepath.Join(t.TempDir(), "race")}

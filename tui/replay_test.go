@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/tuitest"
 )
@@ -57,21 +58,15 @@ func TestReplayKeys(t *testing.T) {
 	} {
 		m, p := replayOf(tuitest.Mid(), c.playing, c.speed)
 		press(m, c.keys...)
-		if got := fmt.Sprint(p.asked); got != c.want {
-			t.Errorf("%v: %s, want %s", c.keys, got, c.want)
-		}
+		assert.Equal(t, fmt.Sprint(p.asked), c.want, "%v", c.keys)
 	}
 }
 
 func TestReplayHeader(t *testing.T) {
 	m, _ := replayOf(tuitest.Mid(), true, 2)
-	if got := firstLines(m); !strings.Contains(got, "▶ REPLAY 2x 01:02/01:20") {
-		t.Errorf("playing:\n%s", got)
-	}
+	assert.Has(t, firstLines(m), "▶ REPLAY 2x 01:02/01:20")
 	m, _ = replayOf(tuitest.Mid(), false, 0.5)
-	if got := firstLines(m); !strings.Contains(got, "‖ REPLAY 0.5x") {
-		t.Errorf("paused:\n%s", got)
-	}
+	assert.Has(t, firstLines(m), "‖ REPLAY 0.5x")
 }
 
 func TestReplayLeavesAtOnce(t *testing.T) {
@@ -96,9 +91,7 @@ func TestReplayGoesBackFromTheEnd(t *testing.T) {
 		t.Errorf("at the end:\n%s", m.View())
 	}
 	press(m, " ")
-	if got := fmt.Sprint(p.asked); got != "[seek 0s play]" {
-		t.Errorf("space at the end: %s", got)
-	}
+	assert.Equal(t, fmt.Sprint(p.asked), "[seek 0s play]", "space at the end")
 	back := tuitest.Mid()
 	back.Replay = &metrics.Replay{Playing: true, Speed: 1, Length: end.At}
 	m.Update(snapshotMsg{back})

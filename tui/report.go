@@ -40,11 +40,7 @@ func (m *model) reportLines(w int) []string {
 
 // cleanReport writes the report.
 func (m *model) cleanReport(w int) []string {
-	var out []string
-	for _, l := range strings.Split(strings.Trim(m.Report(m.latest.Report, w), "\n"), "\n") {
-		out = append(out, screen.SanitizeSpaced(l))
-	}
-	return out
+	return metrics.Each(strings.Split(strings.Trim(m.Report(m.latest.Report, w), "\n"), "\n"), screen.SanitizeSpaced)
 }
 
 // copyMost is how much text is copied: terminals refuse more than about 70 KB of it in base64.

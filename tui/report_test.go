@@ -7,6 +7,7 @@ import (
 
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/tuitest"
@@ -35,9 +36,7 @@ func TestReportPage(t *testing.T) {
 		t.Fatal("a report before the end")
 	}
 	press(m, "7")
-	if m.page != 0 {
-		t.Fatal("7 turned to a page that is not there")
-	}
+	assert.Need(t, m.page, 0, "7 turned to a page that is not there")
 	m.Update(snapshotMsg{tuitest.Done()})
 	if got := lastLine(m); m.page != 0 || !strings.HasPrefix(got, "7 report") {
 		t.Fatalf("page %d, no hint in %q", m.page, got)
@@ -54,13 +53,9 @@ func TestReportPage(t *testing.T) {
 		t.Errorf("after G:\n%s", got)
 	}
 	press(m, "k", "pgup", "g")
-	if got := m.View(); !strings.Contains(got, "line  0") {
-		t.Errorf("after g:\n%s", got)
-	}
+	assert.Has(t, m.View(), "line  0")
 	press(m, "1", "shift+tab")
-	if m.pageNow().Name != "Report" {
-		t.Errorf("before the first page comes %s", m.pageNow().Name)
-	}
+	assert.Equal(t, m.pageNow().Name, "Report", "before the first page comes")
 }
 
 // The conclusion is longer than a narrow screen is wide; its end is about whose figures they are.

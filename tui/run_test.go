@@ -14,6 +14,7 @@ import (
 
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/tui/panels"
@@ -97,9 +98,7 @@ func (s *show) until(what string, ok func() bool) {
 
 func (s *show) press(keys string) {
 	s.t.Helper()
-	if _, err := io.WriteString(s.keys, keys); err != nil {
-		s.t.Fatal(err)
-	}
+	assert.Must(io.WriteString(s.keys, keys))(s.t)
 }
 
 func (s *show) asked() (drains, aborts int) {

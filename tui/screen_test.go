@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	liveview "benchtop/metrics/live"
@@ -138,9 +139,7 @@ func TestASCII(t *testing.T) {
 	m.ASCII = true
 	got := m.View()
 	whole(t, m, "ascii")
-	if !strings.Contains(got, " - ????/et??? - stages 16, 32, 48, 64, 80 req/s") {
-		t.Errorf("foreign text:\n%s", got)
-	}
+	assert.Has(t, got, " - ????/et??? - stages 16, 32, 48, 64, 80 req/s")
 	tuitest.Golden(t, "screens/ascii_80x24.txt", got+"\n")
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/grid"
 	"benchtop/tui/panels"
@@ -50,9 +50,7 @@ func TestSweepKeys(t *testing.T) {
 	} {
 		m, control := openSweep(tuitest.Sweep(), 120, 40)
 		pressSweep(m, strings.Fields(c.keys)...)
-		if got := strings.Join(control.did, " "); got != c.did {
-			t.Errorf("%s: %q, want %q", c.keys, got, c.did)
-		}
+		assert.Equal(t, strings.Join(control.did, " "), c.did, "%s", c.keys)
 		if !strings.Contains(m.View(), c.shows) {
 			t.Errorf("%s: no %q on\n%s", c.keys, c.shows, m.View())
 		}
@@ -230,9 +228,7 @@ func TestSweepEnds(t *testing.T) {
 	s.until("the stop", func() bool { return strings.Contains(s.out.String(), "STOPPING") })
 	s.snapshots <- tuitest.SweepDone()
 	s.returned(nil)
-	if !slices.Equal(s.control.did, []string{"stop"}) {
-		t.Errorf("did %q", s.control.did)
-	}
+	assert.EqualAll(t, s.control.did, []string{"stop"}, "did")
 }
 
 // A terminal that is gone ends the screen, and says so.
@@ -347,9 +343,7 @@ func TestSweepClicks(t *testing.T) {
 	for _, y := range []int{-1, 0, 2, 3, 4, 30, 39, 80} {
 		click(30, y)
 	}
-	if m.View() != before {
-		t.Errorf("beside the rows:\n%s", m.View())
-	}
+	assert.Equal(t, m.View(), before, "beside the rows")
 	pressSweep(m, "?")
 	click(30, 14)
 	if m.help.open {

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/term"
 	"benchtop/tui/tuitest"
@@ -39,17 +40,13 @@ func TestGovernedCharts(t *testing.T) {
 	if drawn != 4+2+1 || m.limiter.Factor() != 4 { // each second of ten ticks, each fourth of ten, each eighth
 		t.Errorf("panels drawn %d times, factor %d", drawn, m.limiter.Factor())
 	}
-	if got := firstLines(m); !strings.Contains(got, "¼ charts") {
-		t.Errorf("not shown:\n%s", got)
-	}
+	assert.Has(t, firstLines(m), "¼ charts")
 	m.limiter.Bandwidth = 10_000_000
 	m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	for range 20 {
 		m.Update(tickMsg{})
 	}
-	if m.limiter.Factor() != 1 {
-		t.Errorf("with a higher limit: factor %d", m.limiter.Factor())
-	}
+	assert.Equal(t, m.limiter.Factor(), 1, "with a higher limit: factor")
 }
 
 // Turning pages does not make a screen expensive; a key that is held down does.
@@ -84,9 +81,7 @@ func TestKeysAreNotGoverned(t *testing.T) {
 		t.Errorf("%d bytes a second for 10 s of a key held down: charts as often as ever", (total-before)/10)
 	}
 	seconds(25, 0)
-	if m.limiter.Factor() != 1 {
-		t.Errorf("left alone again: charts drawn at 1/%d", m.limiter.Factor())
-	}
+	assert.Equal(t, m.limiter.Factor(), 1, "left alone again: charts drawn at 1/")
 }
 
 func TestCopy(t *testing.T) {
@@ -94,12 +89,8 @@ func TestCopy(t *testing.T) {
 	words := asides(m)
 	press(m, "y")
 	text := copied(t, *words)
-	for _, want := range []string{"benchtop 127.0.0.1:8000 · Qwen/Qwen3-32B", "requests done", "TTFT p50",
-		"output tokens/s", "saturates"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	assert.Has(t, text, "benchtop 127.0.0.1:8000 · Qwen/Qwen3-32B", "requests done", "TTFT p50",
+		"output tokens/s", "saturates")
 	if got := lastLine(m); !strings.HasPrefix(got, "copied ") {
 		t.Errorf("bottom line %q", got)
 	}

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -25,13 +26,9 @@ func TestDrawingTicks(t *testing.T) {
 		t.Error("a snapshot alone changed the screen")
 	}
 	m.Update(tickMsg{})
-	if second := m.View(); second != first {
-		t.Errorf("after a tick:\n%s", second)
-	}
+	assert.Equal(t, m.View(), first, "after a tick")
 	m.Update(tickMsg{})
-	if third := m.View(); !strings.Contains(third, "errors 26") {
-		t.Errorf("after two ticks:\n%s", third)
-	}
+	assert.Has(t, m.View(), "errors 26")
 }
 
 func TestFreeze(t *testing.T) {
@@ -62,9 +59,7 @@ func TestOnlyOwnPressesAbort(t *testing.T) {
 		t.Errorf("after q: %d drains, %d aborts", c.drains, c.aborts)
 	}
 	press(m, "ctrl+c")
-	if c.aborts != 1 {
-		t.Errorf("after q and ctrl+c: %d aborts", c.aborts)
-	}
+	assert.Equal(t, c.aborts, 1, "after q and ctrl+c aborts")
 	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) {
 		t.Error("the third time did not leave")
 	}
@@ -77,9 +72,7 @@ func TestScrolledLogStandsStill(t *testing.T) {
 	}
 	m := open(s, 80, 24, termenv.Ascii)
 	press(m, "6")
-	if !strings.Contains(m.View(), "event 99") {
-		t.Errorf("the newest is not shown:\n%s", m.View())
-	}
+	assert.Has(t, m.View(), "event 99")
 	press(m, "pgup")
 	before := m.View()
 	later := s
@@ -91,13 +84,9 @@ func TestScrolledLogStandsStill(t *testing.T) {
 		t.Errorf("before:\n%s\nafter:\n%s", before, m.View())
 	}
 	press(m, "G")
-	if !strings.Contains(m.View(), "event 100") {
-		t.Errorf("after G:\n%s", m.View())
-	}
+	assert.Has(t, m.View(), "event 100")
 	press(m, "g")
-	if !strings.Contains(m.View(), "GET /v1/models") {
-		t.Errorf("after g:\n%s", m.View())
-	}
+	assert.Has(t, m.View(), "GET /v1/models")
 }
 
 // The help has the keys that do something here and now, under their titles, and no others.
@@ -146,9 +135,7 @@ func TestHelp(t *testing.T) {
 			}
 			got = append(got, title)
 		}
-		if got := strings.Join(got, ", "); got != c.want {
-			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
-		}
+		assert.Equal(t, strings.Join(got, ", "), c.want, "%s", c.name)
 		press(m, "?")
 		view := m.View()
 		for _, s := range keymap.help(m) {
@@ -235,7 +222,5 @@ func TestHistogramOfZeros(t *testing.T) {
 func TestShortRunHasCharts(t *testing.T) {
 	s := tuitest.Mid()
 	s.Windows, s.At, s.State = s.Windows[:1], 300*time.Millisecond, metrics.Finished
-	if shown := open(s, 120, 40, termenv.Ascii).View(); strings.Contains(shown, "no full second yet") {
-		t.Errorf("no charts:\n%s", shown)
-	}
+	assert.Lacks(t, open(s, 120, 40, termenv.Ascii).View(), "no full second yet")
 }

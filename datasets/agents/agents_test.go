@@ -3,7 +3,6 @@ package agents
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 const example = `{"session":"s1","block_size":64,"requests":[` +
@@ -76,9 +77,7 @@ func TestReadOthers(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got := strings.TrimSpace(string(all[0].AppendJSON(nil))); got != c.want {
-			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
-		}
+		assert.Equal(t, strings.TrimSpace(string(all[0].AppendJSON(nil))), c.want, "%s", c.name)
 	}
 }
 
@@ -119,15 +118,11 @@ func TestReadErrors(t *testing.T) {
 		{"gzip", "\x1f\x8brest", "gzip -d"},
 	} {
 		_, err := readAll(c.text)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
-		}
+		assert.Fails(t, c.name, err, c.want)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := Read(stopped, strings.NewReader(example), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("stopped: got %v", err)
-	}
+	assert.Is(t, Read(stopped, strings.NewReader(example), nil), context.Canceled)
 }
 
 // Ideal agrees with a set of all beginnings of all earlier prompts.
@@ -230,8 +225,6 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := Read(b.Context(), bytes.NewReader(line), func(*Session) error { return nil }); err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, Read(b.Context(), bytes.NewReader(line), func(*Session) error { return nil }))
 	}
 }

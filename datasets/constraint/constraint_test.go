@@ -1,23 +1,18 @@
 package constraint
 
 import (
-	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"benchtop/internal/assert"
 )
 
 const profile = `{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, ` +
 	`"required": ["name"]}`
 
 func TestJudge(t *testing.T) {
-	schema, err := JSON([]byte(profile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pattern, err := Pattern(`\w+@\w+\.com\n`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := assert.Must(JSON([]byte(profile)))(t)
+	pattern := assert.Must(Pattern(`\w+@\w+\.com\n`))(t)
 	choice := Choice("Positive", "Negative")
 	for _, c := range []struct {
 		c             *Constraint
@@ -44,9 +39,7 @@ func TestJudge(t *testing.T) {
 		{choice, "", false, Empty, "", false},
 	} {
 		want := Judgement{c.wrong, c.detail, c.lenient}
-		if got := c.c.Judge(c.answer, c.cut); got != want {
-			t.Errorf("%q, cut %v: %+v, want %+v", c.answer, c.cut, got, want)
-		}
+		assert.Equal(t, c.c.Judge(c.answer, c.cut), want, "%q, cut %v", c.answer, c.cut)
 	}
 }
 
@@ -61,9 +54,7 @@ func TestSchemaRefused(t *testing.T) {
 		`{"$ref": "file:///etc/passwd"}`: "is not loaded",
 		`{"pattern": "("}`:               "cannot be used",
 	} {
-		if _, err := JSON([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		assert.Fails(t, text, assert.Failure(JSON([]byte(text))), want)
 	}
 	if _, err := Pattern("("); err == nil {
 		t.Error("a bad expression: no error")

@@ -1,12 +1,14 @@
 package lengths
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 )
@@ -31,16 +33,10 @@ func TestParse(t *testing.T) {
 		{"zipf alpha=1 max=8192", Distribution{Name: "zipf", Alpha: 1, Min: 1, Max: 8192}, ""},
 		{"zipf alpha=1.2 min=100 max=16777216", Distribution{Name: "zipf", Alpha: 1.2, Min: 100, Max: Most}, ""},
 	} {
-		got, err := Parse(test.text)
-		if err != nil || got != test.want {
-			t.Errorf("%q: got %+v, error %v, want %+v", test.text, got, err, test.want)
-		}
-		if test.back == "" {
-			test.back = test.text
-		}
-		if got.String() != test.back {
-			t.Errorf("%q: got %q, want %q", test.text, got.String(), test.back)
-		}
+		got := assert.Must(Parse(test.text))(t)
+		assert.Equal(t, got, test.want, "%q", test.text)
+		test.back = cmp.Or(test.back, test.text)
+		assert.Equal(t, got.String(), test.back, "%q", test.text)
 	}
 }
 
@@ -168,10 +164,7 @@ func TestDrawnDistributions(t *testing.T) {
 		"zipf alpha=2.5 min=10 max=100000", "zipf alpha=100 min=1000 max=2000",
 		"zipf alpha=3 max=1", "zipf alpha=50 max=9",
 	} {
-		d, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := assert.Must(Parse(text))(t)
 		most := min(d.Max, 200_000)
 		counts, total, mean := map[int]int{}, 0.0, 0.0
 		for length := d.Min; length <= most; length++ {
@@ -209,10 +202,7 @@ func TestDrawnDistributions(t *testing.T) {
 // Input lengths do not change with the output's distribution, nor with the number of prompts the share of a prompt.
 func TestDrawOrder(t *testing.T) {
 	gen := numpy.NewGenerator(3)
-	m, err := ParseMix("3: normal mean=100 std=20/uniform min=1 max=9; 1: 7/8")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := assert.Must(ParseMix("3: normal mean=100 std=20/uniform min=1 max=9; 1: 7/8"))(t)
 	got := m.Draw(gen, 5)
 	again := numpy.NewGenerator(3)
 	var shares []int
@@ -237,9 +227,7 @@ func TestDrawOrder(t *testing.T) {
 			t.Errorf("answer %d: got %d, want %d", i, p.Output, want)
 		}
 	}
-	if *gen != *again {
-		t.Error("the generator has moved another way")
-	}
+	assert.Equal(t, *gen, *again, "the generator has moved another way")
 	if before := *gen; len(Mix{{1, Fixed(3), Fixed(4)}}.Draw(gen, 9)) != 9 || *gen != before {
 		t.Error("fixed lengths draw")
 	}
@@ -267,13 +255,9 @@ func TestDoubt(t *testing.T) {
 		"1: 5/lognormal mean=4096 std=4000 max=6000": "lengths: lognormal mean=4096 std=4000 " +
 			"max=6000 has a mean of 2646 within its bounds (1 to 6000), not of 4096",
 		"9: 5/5; 1: normal mean=10 std=10/5; 1: 6/normal mean=9 " +
-			"std=9": "lengths: normal mean=10 std=10 has a mean of " +
-			"13 within its bounds (1 to 16777216), not of 10",
+			"std=9": "lengths: normal mean=10 std=10 has a mean of 13 within its bounds (1 to 16777216), not of 10",
 	} {
-		m, err := ParseMix(text)
-		if err != nil || m.Doubt() != want {
-			t.Errorf("%s: got %q, error %v, want %q", text, m.Doubt(), err, want)
-		}
+		assert.Equal(t, assert.Must(ParseMix(text))(t).Doubt(), want, "%s", text)
 	}
 }
 
@@ -317,9 +301,7 @@ func BenchmarkDraw(b *testing.B) {
 	for _, text := range []string{"uniform min=1 max=9999", "normal mean=1024 std=200", "lognormal mean=1024 std=600",
 		"zipf alpha=1.2 max=8192"} {
 		d, err := Parse(text)
-		if err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, err)
 		b.Run(d.Name, func(b *testing.B) {
 			draw, gen := d.drawer(), numpy.NewGenerator(0)
 			for b.Loop() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // BenchmarkRows reads all rows of a file, or one column of them.
@@ -34,17 +36,12 @@ func benchmarkRows(b *testing.B, path string, columns []string) {
 	rows := 0
 	for b.Loop() {
 		table, err := Open(context.Background(), path)
-		if err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, err)
 		numbers := make([]int, table.Len())
 		for i := range numbers {
 			numbers[i] = i
 		}
-		if err := table.Rows(context.Background(), numbers, columns, func(int, []byte) error { return nil }); err !=
-			nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, table.Rows(context.Background(), numbers, columns, func(int, []byte) error { return nil }))
 		rows += len(numbers)
 		_ = table.Close() // it was only read
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestParquetRefused(t *testing.T) {
@@ -43,18 +45,13 @@ func TestParquetRefused(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := all(written(t, "a.parquet", test.text), nil, nil)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
+			assert.Complains(t, err, test.want)
 		})
 	}
 }
 
 func read(t testing.TB, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := assert.Must(os.ReadFile(path))(t)
 	return string(b)
 }

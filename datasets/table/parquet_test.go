@@ -13,15 +13,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // wanted are the rows that pyarrow reads from a file of testdata.
 func wanted(t testing.TB, name string) (rows []map[string]any) {
 	t.Helper()
-	file, err := os.Open(filepath.Join("testdata", name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := assert.Must(os.Open(filepath.Join("testdata", name+".jsonl")))(t)
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		rows = append(rows, decoded(t, lines.Bytes()))
@@ -68,15 +67,10 @@ var parquetFiles = []string{"hub", "hub_zstd_index", "hub_v2_gzip", "hub_plain",
 func TestParquet(t *testing.T) {
 	for _, name := range parquetFiles {
 		t.Run(name, func(t *testing.T) {
-			table, err := Open(context.Background(), filepath.Join("testdata", name+".parquet"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			table := assert.Must(Open(context.Background(), filepath.Join("testdata", name+".parquet")))(t)
 			defer table.Close()
 			want := wanted(t, name)
-			if table.Len() != len(want) {
-				t.Fatalf("%d rows, want %d", table.Len(), len(want))
-			}
+			assert.Need(t, table.Len(), len(want), "rows")
 			compareRows(t, table, want, nil, 1, 0)
 			for _, step := range []int{2, 7, 31} {
 				compareRows(t, table, want, nil, step, step/2)

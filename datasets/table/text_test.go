@@ -13,9 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"benchtop/datasets/textfile"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 	"benchtop/internal/jsonscan"
 )
@@ -82,13 +81,8 @@ func TestText(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := all(written(t, test.file, test.text), test.numbers, test.columns)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("want -, got +\n%s", diff)
-			}
+			got := assert.Must(all(written(t, test.file, test.text), test.numbers, test.columns))(t)
+			assert.Same(t, "got", got, test.want)
 		})
 	}
 }
@@ -129,14 +123,10 @@ func TestTextRefused(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := all(written(t, test.file, test.text), nil, test.columns)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %s", err, test.want)
-			}
+			assert.Complains(t, err, test.want)
 		})
 	}
-	if _, err := Open(context.Background(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
-		t.Errorf("a directory: %v", err)
-	}
+	assert.Complains(t, assert.Failure(Open(context.Background(), t.TempDir())), "directory")
 }
 
 func TestNumbers(t *testing.T) {
@@ -151,9 +141,7 @@ func TestNumbers(t *testing.T) {
 func TestErrorsOfTheCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	table, err := Open(ctx, written(t, "a.json", "[{},\n{\"b\":2}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	defer table.Close()
 	if table.Len() != 2 || len(table.Columns()) != 0 {
 		t.Errorf("%d rows, columns %q", table.Len(), table.Columns())
@@ -177,9 +165,7 @@ func FuzzText(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "a.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, data, 0o600))
 		got, err := all(path, nil, nil)
 		some, _ := all(path, nil, []string{"a"})
 		var want []json.RawMessage
@@ -210,9 +196,7 @@ func FuzzCSV(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "a.csv")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, data, 0o600))
 		got, err := all(path, nil, nil)
 		rows, wantErr := textfile.NewCSV(bytes.NewReader(data), "")
 		var want []string
@@ -228,9 +212,7 @@ func FuzzCSV(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(got) != len(want) {
-			t.Fatalf("%d rows, want %d", len(got), len(want))
-		}
+		assert.Need(t, len(got), len(want), "rows")
 		for i, row := range got {
 			var cells []string
 			_, object, _ := strings.Cut(row, " ")

@@ -1,10 +1,11 @@
 package textfile
 
 import (
-	"errors"
 	"io"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // A file of any size costs no more than one of its rows.
@@ -15,7 +16,5 @@ func TestCSVForgetsLines(t *testing.T) {
 			t.Fatalf("%d line ends are remembered", len(rows.text.ends))
 		}
 	}
-	if !errors.Is(err, io.EOF) {
-		t.Error(err)
-	}
+	assert.Is(t, err, io.EOF)
 }

@@ -3,6 +3,8 @@ package textfile
 import (
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestForeign(t *testing.T) {
@@ -19,8 +21,6 @@ func TestForeign(t *testing.T) {
 		{"twenty names", Names(twenty), strings.Repeat(`"a", `, 19) + `"a"`},
 		{"more names", Names(append(twenty, "b")), strings.Repeat(`"a", `, 19) + `"a" and 1 more`},
 	} {
-		if c.got != c.want {
-			t.Errorf("%s: got %s, want %s", c.what, c.got, c.want)
-		}
+		assert.Equal(t, c.got, c.want, "%s", c.what)
 	}
 }

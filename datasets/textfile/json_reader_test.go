@@ -7,19 +7,14 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/jsonscan"
 )
 
 func readJSON(t *testing.T, r io.Reader) string {
 	t.Helper()
-	text, err := NewJSONReader(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(NewJSONReader(r))(t)
+	data := assert.Must(io.ReadAll(text))(t)
 	return string(data)
 }
 
@@ -36,19 +31,12 @@ func TestJSONReader(t *testing.T) {
 	} {
 		for name, r := range map[string]io.Reader{"at once": strings.NewReader(text),
 			"byte by byte": iotest.OneByteReader(strings.NewReader(text))} {
-			if got := readJSON(t, r); got != want {
-				t.Errorf("%.60q %s: %.60q, want %.60q", text, name, got, want)
-			}
+			assert.Equal(t, readJSON(t, r), want, "%.60q %s", text, name)
 		}
 	}
-	text, err := NewJSONReader(strings.NewReader("[\n1,\nNaN,\nx]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(NewJSONReader(strings.NewReader("[\n1,\nNaN,\nx]")))(t)
 	data, _ := io.ReadAll(text)
-	if line := text.Line(int64(strings.Index(string(data), "x"))); line != 4 {
-		t.Errorf("x is on line %d, want 4", line)
-	}
+	assert.Equal(t, text.Line(int64(strings.Index(string(data), "x"))), 4, "x is on line")
 }
 
 // What a decoder gets is what PlainNumbers makes of the whole text, and other text does no harm.

@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 // objects reads all objects of a text, each with its line.
@@ -52,10 +54,7 @@ func TestJSONLines(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := objects(strings.NewReader(test.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := assert.Must(objects(strings.NewReader(test.text)))(t)
 			same(t, "objects", got, test.want)
 		})
 	}
@@ -96,9 +95,7 @@ func (endless) Read(p []byte) (int, error) {
 
 func TestJSONLinesAreBounded(t *testing.T) {
 	lines, err := NewJSONLines(io.MultiReader(strings.NewReader("{}\n"), endless{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	same(t, "limit", lines.limit, 64<<20)
 	lines.limit = 2 << 20
 	if _, err = lines.Next(); err != nil {
@@ -177,9 +174,7 @@ func FuzzEachElement(f *testing.F) {
 			_, _ = dec.Token()
 			for _, g := range got {
 				var raw json.RawMessage
-				if err := dec.Decode(&raw); err != nil {
-					t.Fatal(err)
-				}
+				assert.Fine(t, dec.Decode(&raw))
 				line := 1 + bytes.Count(text[:dec.InputOffset()-int64(len(raw))], []byte("\n"))
 				if g != fmt.Sprintf("%d:%s", line, raw) {
 					t.Fatalf("got %s, want %s on line %d", g, raw, line)
@@ -195,8 +190,6 @@ func BenchmarkJSONLines(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := EachObject(strings.NewReader(data), "an object", func([]byte, int) error { return nil }); err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, EachObject(strings.NewReader(data), "an object", func([]byte, int) error { return nil }))
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func pipe(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, syscall.Mkfifo(path, 0o600))
 	return path
 }
 
@@ -42,15 +42,8 @@ func TestPipeWithWriter(t *testing.T) {
 		}
 		wrote <- err
 	}()
-	file, err := Open(path, "a text")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := assert.Must(Open(path, "a text"))(t)
 	defer file.Close()
-	if text, err := io.ReadAll(file); err != nil || string(text) != "text" {
-		t.Errorf("got %q, error %v", text, err)
-	}
-	if err := <-wrote; err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, string(assert.Must(io.ReadAll(file))(t)), "text", "ReadAll")
+	assert.Fine(t, <-wrote)
 }

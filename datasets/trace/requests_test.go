@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,13 +16,12 @@ import (
 	"time"
 
 	"benchtop/datasets/lengths"
+	"benchtop/internal/assert"
 )
 
 // read is a trace of a text, and its requests in words.
 func read(text string, o Options) (*Requests, string, error) {
-	if o.Speed == 0 {
-		o.Speed = 1
-	}
+	o.Speed = cmp.Or(o.Speed, 1)
 	q, err := Read(context.Background(), strings.NewReader(text), o)
 	if err != nil {
 		return nil, "", err
@@ -153,14 +153,9 @@ func TestReadErrors(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Read(stopped, strings.NewReader(azure), Options{Speed: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("stopped: got %v", err)
-	}
+	assert.Is(t, assert.Failure(Read(stopped, strings.NewReader(azure), Options{Speed: 1})), context.Canceled)
 	broken := io.MultiReader(strings.NewReader(burst), iotest.ErrReader(errors.New("disk on fire")))
-	if _, err := Read(t.Context(), broken, Options{Speed: 1}); err == nil ||
-		!strings.Contains(err.Error(), "disk on fire") {
-		t.Errorf("broken: got %v", err)
-	}
+	assert.Complains(t, assert.Failure(Read(t.Context(), broken, Options{Speed: 1})), "disk on fire")
 }
 
 func TestParseColumns(t *testing.T) {
@@ -244,9 +239,7 @@ func FuzzRead(f *testing.F) {
 		}
 		q, err := Read(t.Context(), bytes.NewReader(data), o)
 		slow, slowErr := Read(t.Context(), iotest.OneByteReader(bytes.NewReader(data)), o)
-		if fmt.Sprint(err) != fmt.Sprint(slowErr) {
-			t.Fatalf("at once %v, byte by byte %v", err, slowErr)
-		}
+		assert.Need(t, fmt.Sprint(err), fmt.Sprint(slowErr), "at once %v, byte by byte %v", err, slowErr)
 		if err != nil {
 			return
 		}

@@ -42,9 +42,7 @@ func sample() Figure {
 func TestSVG(t *testing.T) {
 	f := sample()
 	var out bytes.Buffer
-	if err := f.Drawing(3).SVG(&out); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, f.Drawing(3).SVG(&out))
 	golden.Same(t, "testdata/figure.svg", out.Bytes())
 	for d := xml.NewDecoder(&out); ; {
 		token, err := d.Token()
@@ -66,9 +64,7 @@ func TestText(t *testing.T) {
 	for name, o := range map[string]TextOptions{"figure.txt": {}, "figure_ascii.txt": {Width: 60, ASCII: true}} {
 		f := sample()
 		var out bytes.Buffer
-		if err := f.Text(&out, o); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, f.Text(&out, o))
 		golden.Same(t, "testdata/"+name, out.Bytes())
 		for line := range strings.Lines(out.String()) {
 			if width := utf8.RuneCountInString(strings.TrimRight(line, "\n")); width > max(o.Width, 80) {
@@ -86,14 +82,10 @@ func TestText(t *testing.T) {
 func TestPageOfFigure(t *testing.T) {
 	f := sample()
 	var out bytes.Buffer
-	if err := f.HTML(&out); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, f.HTML(&out))
 	page := out.String()
 	var data figureData
-	if err := json.Unmarshal([]byte(block(t, page, dataOpen)), &data); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(block(t, page, dataOpen)), &data))
 	if len(data.Panels) != 3 || len(data.Panels[0].Curves) != 2 || data.Title != f.Title ||
 		data.Panels[1].Curves[1].Points[0].Fields[0][1] != canary {
 		t.Errorf("got %+v", data)
@@ -102,11 +94,7 @@ func TestPageOfFigure(t *testing.T) {
 		t.Errorf("%d scripts begin and %d end, want 3", n, closed)
 	}
 	own := strings.Replace(page, echarts(), "", 1)
-	for _, bad := range []string{"<img", "<!--", "http:", "https:", " src="} {
-		if strings.Contains(strings.Replace(own, block(t, page, dataOpen), "", 1), bad) {
-			t.Errorf("the page contains %q", bad)
-		}
-	}
+	assert.Lacks(t, strings.Replace(own, block(t, page, dataOpen), "", 1), "<img", "<!--", "http:", "https:", " src=")
 	if !strings.Contains(page, scriptHash(figureScript)) {
 		t.Error("the policy does not allow the page's own script")
 	}
@@ -117,13 +105,8 @@ func TestPNG(t *testing.T) {
 	f := sample()
 	var out bytes.Buffer
 	d := f.Drawing(3)
-	if err := d.PNG(&out, 72); err != nil {
-		t.Fatal(err)
-	}
-	picture, err := png.Decode(&out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, d.PNG(&out, 72))
+	picture := assert.Must(png.Decode(&out))(t)
 	if got := picture.Bounds().Size(); got.X != int(math.Round(d.Width)) || got.Y != int(math.Round(d.Height)) {
 		t.Errorf("%v pixels, want %v × %v", got, d.Width, d.Height)
 	}
@@ -151,10 +134,7 @@ func TestStroke(t *testing.T) {
 	d := Drawing{Width: 40, Height: 20}
 	d.line(black, 4, nil, spot{5, 10}, spot{20, 10}, spot{35, 10})
 	d.line(black, 2, []float64{4, 4}, spot{5, 16}, spot{21, 16}, spot{37, 16})
-	picture, err := d.raster(72)
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := assert.Must(d.raster(72))(t)
 	dark := func(x, y int) bool { return picture.RGBAAt(x, y).R < 20 }
 	for x := 6; x < 34; x++ {
 		if !dark(x, 8) || !dark(x, 11) || dark(x, 6) || dark(x, 13) {
@@ -165,9 +145,7 @@ func TestStroke(t *testing.T) {
 	for x := 5; x < 37; x++ {
 		dashes.WriteByte(map[bool]byte{true: '#', false: '.'}[dark(x, 15)])
 	}
-	if got, want := dashes.String(), strings.Repeat("####....", 4); got != want {
-		t.Errorf("dashes %s, want %s", got, want)
-	}
+	assert.Equal(t, dashes.String(), strings.Repeat("####....", 4), "dashes")
 }
 
 func TestAxes(t *testing.T) {
@@ -206,9 +184,7 @@ func TestAxes(t *testing.T) {
 				last = part
 			}
 		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("%v from %v to %v: ticks %s, want %s", c.axis, c.low, c.high, strings.Join(got, " "), c.want)
-		}
+		assert.Equal(t, strings.Join(got, " "), c.want, "%v from %v to %v: ticks", c.axis, c.low, c.high)
 	}
 }
 

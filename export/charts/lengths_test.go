@@ -7,9 +7,9 @@ import (
 	"image/color"
 	"image/png"
 	"math"
-	"slices"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
@@ -23,23 +23,15 @@ func request(index, input, output int) metrics.Request {
 // small is the picture at a fifth of its resolution, which is faster under the race detector.
 func small(t *testing.T, requests ...metrics.Request) image.Image {
 	t.Helper()
-	lengths, err := lengthsOf(all(requests...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	lengths := assert.Must(lengthsOf(all(requests...)))(t)
 	var out bytes.Buffer
-	if err := lengthsDrawing(lengths).PNG(&out, statsDPI/5); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, lengthsDrawing(lengths).PNG(&out, statsDPI/5))
 	return decoded(t, &out, image.Pt(420, 300))
 }
 
 func decoded(t *testing.T, from *bytes.Buffer, size image.Point) image.Image {
 	t.Helper()
-	picture, err := png.Decode(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := assert.Must(png.Decode(from))(t)
 	if got := picture.Bounds().Size(); got != size {
 		t.Fatalf("the picture has %v pixels, want %v", got, size)
 	}
@@ -86,9 +78,7 @@ func TestStatsOfAHundredThousandRequests(t *testing.T) {
 		requests = append(requests, request(i, 100+i%7*10, 50+i%11*10))
 	}
 	var out bytes.Buffer
-	if err := DatasetStats(&out, all(requests...)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, DatasetStats(&out, all(requests...)))
 	picture := decoded(t, &out, image.Pt(2100, 1500))
 	for _, c := range []struct {
 		name    string
@@ -151,12 +141,8 @@ func TestStatsOfUnusualRuns(t *testing.T) {
 
 func TestStatsErrors(t *testing.T) {
 	want := errors.New("disk full")
-	if err := lengthsDrawing(nil).PNG(&deaf{10, want}, statsDPI/5); !errors.Is(err, want) {
-		t.Errorf("error %v, want %v", err, want)
-	}
-	if err := DatasetStats(&bytes.Buffer{}, broken(want)); !errors.Is(err, want) {
-		t.Errorf("error %v, want %v", err, want)
-	}
+	assert.Is(t, lengthsDrawing(nil).PNG(&deaf{10, want}, statsDPI/5), want)
+	assert.Is(t, DatasetStats(&bytes.Buffer{}, broken(want)), want)
 }
 
 // weights are those of the bins that are not empty.
@@ -225,12 +211,7 @@ func TestTicksAreWhole(t *testing.T) {
 		{0, 420, []string{"0", "100", "200", "300", "400"}},
 		{0, 120_000, []string{"0", "20000", "40000", "60000", "80000", "100000", "120000"}},
 	} {
-		var got []string
-		for _, tick := range wholeTicks(c.low, c.high) {
-			got = append(got, tick.label)
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("ticks from %v to %v: %q, want %q", c.low, c.high, got, c.want)
-		}
+		got := metrics.Each(wholeTicks(c.low, c.high), func(tick tick) string { return tick.label })
+		assert.EqualAll(t, got, c.want, "ticks from %v to %v", c.low, c.high)
 	}
 }

@@ -35,9 +35,7 @@ const (
 // Text draws the figure with characters, its panels one below the other. A letter marks the points of a curve, and a
 // legend says which.
 func (f *Figure) Text(w io.Writer, o TextOptions) error {
-	if o.Width == 0 {
-		o.Width = 80
-	}
+	o.Width = cmp.Or(o.Width, 80)
 	o.Width = max(o.Width, leastColumns)
 	out := bufio.NewWriter(w)
 	if f.Title != "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -23,9 +24,7 @@ func steps(gaps ...time.Duration) []time.Duration {
 func TestRowsAreInDataSetOrder(t *testing.T) {
 	g, _ := gather(all(answered(3, 0, ms), answered(0, ms, ms), answered(1, 0, ms)), thresholds{25, 50}, 6)
 	got := metrics.Each(g.rows, func(r row) int { return r.index })
-	if want := []int{0, 1, 3}; !slices.Equal(got, want) {
-		t.Errorf("rows %v, want %v", got, want)
-	}
+	assert.EqualAll(t, got, []int{0, 1, 3}, "rows")
 }
 
 func TestNeighboursOfOneClassAreJoinedFirst(t *testing.T) {
@@ -68,9 +67,7 @@ func TestThenNeighboursOfAnyClassUntilItFits(t *testing.T) {
 				s.gaps, classMedium)
 		}
 	}
-	if count != g.segments {
-		t.Errorf("%d segments in the rows, want %d", count, g.segments)
-	}
+	assert.Equal(t, count, g.segments, "segments in the rows")
 }
 
 func TestMoreRowsThanTheBoundEnd(t *testing.T) {
@@ -175,9 +172,7 @@ func TestSegmentEncoding(t *testing.T) {
 	for _, s := range want {
 		b = s.appendTo(b)
 	}
-	if got := decode(b); !slices.Equal(got, want) {
-		t.Errorf("decoded %v, want %v", got, want)
-	}
+	assert.EqualAll(t, decode(b), want, "decoded")
 	if got := len((segment{classMedium, 131_071, 1}).appendTo(nil)); got != 3 {
 		t.Errorf("a gap of 131 ms takes %d bytes, want 3", got)
 	}

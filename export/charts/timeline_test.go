@@ -8,11 +8,11 @@ import (
 	"errors"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
@@ -41,9 +41,7 @@ func page(t testing.TB, requests ...metrics.Request) string {
 	t.Helper()
 	var out bytes.Buffer
 	plan := metrics.Plan{ModelID: "plan " + canary, Label: canary, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	if _, err := Timeline(&out, all(requests...), plan, runEvents(), [2]float64{25, 50}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(Timeline(&out, all(requests...), plan, runEvents(), [2]float64{25, 50}))(t)
 	return out.String()
 }
 
@@ -68,9 +66,7 @@ func TestTimelineHoldsTheRun(t *testing.T) {
 	never.Scheduled, never.Due, never.Failure = 0, 0, metrics.Cancelled
 	page := page(t, append([]metrics.Request{never}, madeUp()...)...)
 	var got pageData
-	if err := json.Unmarshal([]byte(block(t, page, dataOpen)), &got); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(block(t, page, dataOpen)), &got))
 	want := pageData{
 		About: [][2]string{{"Model", "plan " + canary}, {"Label", canary}, {"Started", "2026-01-02T03:04:05Z"}},
 		Classes: []pageClass{
@@ -90,10 +86,7 @@ func TestTimelineHoldsTheRun(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("page data\n got %+v\nwant %+v", got, want)
 	}
-	packed, err := base64.StdEncoding.DecodeString(block(t, page, segmentsOpen))
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := assert.Must(base64.StdEncoding.DecodeString(block(t, page, segmentsOpen)))(t)
 	segments := []segment{
 		{classWait, 200_000, 1}, {classFast, 10_000, 1}, {classSlow, 50_000, 1},
 		{classWait, 100_000, 1}, {classMedium, 25_000, 1}, {classFailed, 1_000_000, 1},
@@ -112,11 +105,7 @@ func TestForeignTextStaysInert(t *testing.T) {
 		t.Errorf("%d ends of a script, want the page's own 4", got)
 	}
 	own := strings.Replace(page, echarts(), "", 1) // the library has markup in texts
-	for _, bad := range []string{"<img", "<!--", "\u2028", "onerror=alert(1)>"} {
-		if strings.Contains(own, bad) {
-			t.Errorf("the page contains %q", bad)
-		}
-	}
+	assert.Lacks(t, own, "<img", "<!--", "\u2028", "onerror=alert(1)>")
 	if !strings.Contains(page, `\u003cimg src=x onerror=alert(1)\u003e`) {
 		t.Error("the text got lost instead of being escaped")
 	}
@@ -169,33 +158,21 @@ func TestPolicyNamesTheScripts(t *testing.T) {
 
 // The page of a pooling run has one class and no gaps.
 func TestPageOfPooling(t *testing.T) {
-	g, err := gather(all(answered(0, 0, ms)), thresholds{25, 50}, maxSegments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := assert.Must(gather(all(answered(0, 0, ms)), thresholds{25, 50}, maxSegments))(t)
 	var used []string
 	for _, c := range newPageData(g, &metrics.Plan{Pooling: true}, nil).Classes {
 		if c.Used {
 			used = append(used, c.Name)
 		}
 	}
-	if !slices.Equal(used, []string{"E2EL"}) {
-		t.Errorf("classes %q", used)
-	}
+	assert.EqualAll(t, used, []string{"E2EL"}, "classes")
 }
 
 func TestPageSaysThatSegmentsAreJoined(t *testing.T) {
-	g, err := gather(all(answered(0, 0, steps(10*ms, 10*ms, 40*ms)...)), thresholds{25, 50}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := assert.Must(gather(all(answered(0, 0, steps(10*ms, 10*ms, 40*ms)...)), thresholds{25, 50}, 3))(t)
 	var out bytes.Buffer
-	if err := writeTimeline(&out, g, &metrics.Plan{}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if data := block(t, out.String(), dataOpen); !strings.Contains(data, `"segments":3,"joined":true,"least":0`) {
-		t.Errorf("page data %s", data)
-	}
+	assert.Fine(t, writeTimeline(&out, g, &metrics.Plan{}, nil))
+	assert.Has(t, block(t, out.String(), dataOpen), `"segments":3,"joined":true,"least":0`)
 	if !strings.Contains(out.String(), "There were too many segments to draw each") {
 		t.Error("the page has no words for it")
 	}
@@ -235,22 +212,14 @@ func FuzzForeign(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		q := answered(0, 0, ms)
 		q.ID, q.Model, q.Failure, q.Error = text, text, metrics.FailedStatus, text
-		g, err := gather(all(q), thresholds{25, 50}, maxSegments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := safeJSON(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text},
-			[]metrics.LogEntry{{Mark: text}}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := assert.Must(gather(all(q), thresholds{25, 50}, maxSegments))(t)
+		b := assert.Must(safeJSON(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text},
+			[]metrics.LogEntry{{Mark: text}})))(t)
 		if bytes.ContainsAny(b, "<>&\u2028\u2029") {
 			t.Fatalf("%q is not escaped: %s", text, b)
 		}
 		var back pageData
-		if err := json.Unmarshal(b, &back); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, json.Unmarshal(b, &back))
 		valid := strings.Map(func(r rune) rune { return r }, text) // invalid UTF-8 becomes U+FFFD
 		if valid != "" && (back.Rows.IDs[0] != valid || back.About[0][1] != valid) {
 			t.Fatalf("%q came back as %q and %q", text, back.Rows.IDs, back.About)

@@ -3,6 +3,8 @@ package dots
 import (
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func picture(g *Grid) string {
@@ -31,8 +33,6 @@ func TestGrid(t *testing.T) {
 	} {
 		g := New(4, 2, c.ascii)
 		c.draw(g)
-		if got := picture(g); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
-		}
+		assert.Equal(t, picture(g), c.want, "%s", c.name)
 	}
 }

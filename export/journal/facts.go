@@ -66,10 +66,7 @@ func kindOf[T any](key string, values func(*line, *T), own func(*T) time.Duratio
 }
 
 var errUnknownKind = func() error {
-	var keys []string
-	for _, l := range kinds {
-		keys = append(keys, l.key)
-	}
+	keys := metrics.Each(kinds, func(l kind) string { return l.key })
 	return errors.New("expected a request (\"index\") or one of: " + strings.Join(keys, ", "))
 }()
 

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -17,10 +16,7 @@ import (
 // Events of a running run are those up to the call, each time they are ranged over: a report ranges over them several
 // times.
 func TestEventsStandStill(t *testing.T) {
-	blind, err := os.OpenFile(filepath.Join(t.TempDir(), "run.jsonl"), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blind := assert.Must(os.OpenFile(filepath.Join(t.TempDir(), "run.jsonl"), os.O_CREATE|os.O_WRONLY, 0o600))(t)
 	defer blind.Close()
 	for name, w := range map[string]io.Writer{"in a file": journalFile(t), "in memory": nil,
 		"in a file that refuses": full{}, "in a pipe": io.Discard, "in a file that cannot be read": blind} {
@@ -38,9 +34,7 @@ func TestEventsStandStill(t *testing.T) {
 				}
 				n++
 			}
-			if n != 2 {
-				t.Errorf("%s, time %d: %d requests, want 2", name, i, n)
-			}
+			assert.Equal(t, n, 2, "%s, time %d: requests", name, i)
 			for range 40 { // overwrites the second request
 				j.tell(0, metrics.LogEntry{Level: metrics.Info, Text: "go on"})
 			}
@@ -66,9 +60,7 @@ func TestOlderJournal(t *testing.T) {
 `))
 	var got []event.Event
 	for e, err := range Read(path) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		switch e.Value.(type) {
 		case metrics.Steering, metrics.Source, metrics.End:
 			got = append(got, e)
@@ -88,7 +80,5 @@ func TestOlderJournal(t *testing.T) {
 		fact(2500, metrics.Source{Name: metrics.Accelerators, Absent: "none"}),
 		fact(9000, metrics.End{Ended: 9 * time.Second, Reason: "r", Unsent: 3}),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "got", got, want)
 }

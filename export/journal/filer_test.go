@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -26,10 +27,7 @@ type filer struct{ *Writer }
 
 func newJournal(t testing.TB, w io.Writer, plan metrics.Plan) filer {
 	t.Helper()
-	j, err := NewWriter(w, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := assert.Must(NewWriter(w, plan))(t)
 	t.Cleanup(func() { j.Close() })
 	return filer{j}
 }

@@ -17,6 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -163,10 +164,7 @@ func TestFoldIsThatOfTheJournal(t *testing.T) {
 	folded := 0
 	for seed := range uint64(40) {
 		a := drawFold(seed)
-		j, err := NewWriter(nil, a.run.Plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := assert.Must(NewWriter(nil, a.run.Plan))(t)
 		f := report.NewFold(&a.run.Plan)
 		a.play(j, f)
 		anew := false
@@ -181,9 +179,7 @@ func TestFoldIsThatOfTheJournal(t *testing.T) {
 		if diff := gocmp.Diff(want, got, sameReports...); diff != "" {
 			t.Errorf("seed %d (-of the journal +folded):\n%s", seed, diff)
 		}
-		if anew != a.anew {
-			t.Errorf("seed %d: read anew: %t, want %t", seed, anew, a.anew)
-		}
+		assert.Equal(t, anew, a.anew, "seed %d: read anew", seed)
 		if !anew {
 			folded++
 		}
@@ -191,9 +187,7 @@ func TestFoldIsThatOfTheJournal(t *testing.T) {
 			var b bytes.Buffer
 			_, err := j.WriteTo(&b)
 			err = errors.Join(err, os.WriteFile(filepath.Join(dir, fmt.Sprint(seed, ".jsonl")), b.Bytes(), 0o600))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 		}
 	}
 	if folded < 10 {
@@ -206,10 +200,7 @@ func TestFoldOfManyGoroutines(t *testing.T) {
 	a := madeUp{requests: eventtest.DrawRun(1, 400)}
 	a.run.Plan = metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 4}
 	a.run.Ended = eventtest.LastDone(a.requests)
-	j, err := NewWriter(nil, a.run.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := assert.Must(NewWriter(nil, a.run.Plan))(t)
 	f := report.NewFold(&a.run.Plan)
 	var all sync.WaitGroup
 	for k := range 4 {

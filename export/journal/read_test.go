@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -36,18 +37,14 @@ func sampleJournal(t testing.TB) []byte {
 	j.facts(run)
 	j.End(run)
 	var b bytes.Buffer
-	if _, err := j.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(j.WriteTo(&b))(t)
 	return b.Bytes()
 }
 
 func tempJournal(t *testing.T, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
@@ -208,9 +205,7 @@ func TestReadJournalLines(t *testing.T) {
 		strings.NewReader("\n{\"index\":1}\n"))
 	var all []event.Event
 	for e, err := range From(lines, "long") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		all = append(all, e)
 	}
 	if len(all) != 3 || all[2].Request == nil {
@@ -228,9 +223,7 @@ func TestReadJournalLines(t *testing.T) {
 	q.Text = strings.Repeat("long \"text\" ", 300_000)
 	content := append(appendRequest(header, &q), "{\"end\":{}}\n"...)
 	_, seq, err := readRun(tempJournal(t, content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	if got := collect(t, seq); len(got) != 1 || got[0].Text != q.Text {
 		t.Errorf("%d requests", len(got))
 	}
@@ -240,9 +233,7 @@ func TestReadJournalIgnoresUnknownKeys(t *testing.T) {
 	content := `{"benchtop_journal":1,"plan":{"new":1},"new":[]}` + "\n" + `{"new":{"a":[]},"index":3,"chunks_us":[ ` +
 		`1, 2 ]}` + "\r\n"
 	_, seq, err := readRun(tempJournal(t, []byte(content)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	if got := collect(t, seq); len(got) != 1 || got[0].Index != 3 || len(got[0].Chunks) != 2 {
 		t.Errorf("got %+v", got)
 	}
@@ -252,9 +243,7 @@ func TestCompress(t *testing.T) {
 	content := sampleJournal(t)
 	plain := tempJournal(t, content)
 	want, wantSeq, err := readRun(plain)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	requests := collect(t, wantSeq)
 	path, err := Compress(plain, nil)
 	if err != nil || path != plain+".gz" {
@@ -267,26 +256,16 @@ func TestCompress(t *testing.T) {
 		t.Errorf("mode %v, want that of the plain file", info.Mode())
 	}
 	got, seq, err := readRun(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(requests, collect(t, seq), sameRequest); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Fine(t, err)
+	assert.Same(t, "got", got, want, cmpopts.EquateNaNs())
+	assert.Same(t, "collect", collect(t, seq), requests, sameRequest)
 
 	os.WriteFile(plain, content, 0o600)
-	if _, err := Compress(plain, nil); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("the new name is taken: %v", err)
-	}
+	assert.Is(t, assert.Failure(Compress(plain, nil)), fs.ErrExist)
 	if _, err := os.Stat(plain); err != nil {
 		t.Error("the plain file is gone")
 	}
-	if _, err := Compress(filepath.Join(t.TempDir(), "absent"), nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("absent: %v", err)
-	}
+	assert.Is(t, assert.Failure(Compress(filepath.Join(t.TempDir(), "absent"), nil)), fs.ErrNotExist)
 
 	packed, _ := os.ReadFile(path)
 	// not an interrupted write: the file was complete before it got its name
@@ -294,9 +273,7 @@ func TestCompress(t *testing.T) {
 	for _, e := range seq {
 		err = e
 	}
-	if !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("a cut gzip file: %v", err)
-	}
+	assert.Is(t, err, io.ErrUnexpectedEOF)
 }
 
 // The report is the same with and without a journal, and for any order of requests.
@@ -319,10 +296,7 @@ func TestSummarizeOfAJournal(t *testing.T) {
 					Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 3000}}}, {Name: "class 2"}},
 			}}
 		}
-		want, err := report.Of(eventtest.Of(run, eventtest.Each(qs)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := assert.Must(report.Of(eventtest.Of(run, eventtest.Each(qs))))(t)
 
 		f := journalFile(t)
 		j := newJournal(t, f, run.Plan)
@@ -330,13 +304,8 @@ func TestSummarizeOfAJournal(t *testing.T) {
 			j.Done(&qs[k])
 		}
 		j.facts(run)
-		if err := j.End(run); err != nil {
-			t.Fatal(err)
-		}
-		got, err := report.Of(Read(f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, j.End(run))
+		got := assert.Must(report.Of(Read(f.Name())))(t)
 		if diff := cmp.Diff(want, got, sameRequest, sameHistogram, cmpopts.EquateNaNs(),
 			cmpopts.EquateApprox(1e-12, 0), cmpopts.IgnoreFields(metrics.Chunk{}, "Answer")); diff != "" {
 			t.Fatalf("round %d (-want +got):\n%s", round, diff)
@@ -406,9 +375,7 @@ func FuzzReadJournal(f *testing.F) {
 				t.Error("an error without words")
 			case err != nil || damaged:
 			case planned:
-				if _, err := appendHeader(nil, plan); err != nil {
-					t.Errorf("a plan that was read cannot be written: %v", err)
-				}
+				assert.Fails(t, "a plan that was read cannot be written", assert.Failure(appendHeader(nil, plan)), "")
 			case read.Request != nil:
 				if diff := cmp.Diff(read.Request,
 					again(bytes.TrimSuffix(appendRequest(nil, read.Request), []byte("\n"))).Request,
@@ -439,9 +406,7 @@ func TestPick(t *testing.T) {
 	source := Source(tempJournal(t, []byte(damaged)))
 	all := func(some event.Pick) (requests []string, facts, damage int) {
 		for e, err := range source(some) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			switch e.Value.(type) {
 			case nil:
 				requests = append(requests, fmt.Sprint(e.Request.Index, len(e.Request.Chunks)))

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -115,8 +114,6 @@ func TestRecount(t *testing.T) {
 	}
 	for name, got := range map[string][]metrics.Request{"live": collect(t, j.Records()), "read": collect(t, requests),
 		"read again": collect(t, requests)} {
-		if diff := cmp.Diff(want, got, sameRequest); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		assert.Same(t, name, got, want, sameRequest)
 	}
 }

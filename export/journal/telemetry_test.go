@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 )
@@ -51,20 +52,12 @@ func TestClientRoundTrip(t *testing.T) {
 	var stamps metrics.Stamps
 	n := int64(0)
 	fill(t, reflect.ValueOf(&stamps).Elem(), &n)
-	if err := j.End(metrics.Run{End: metrics.End{Ended: ms, Stamps: &stamps}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, j.End(metrics.Run{End: metrics.End{Ended: ms, Stamps: &stamps}}))
 	j.tell(0, want[0]) // after the end
 	run, seq, err := readRun(f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, run.Client); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(&stamps, run.Stamps); diff != "" {
-		t.Errorf("stamps (-want +got):\n%s", diff)
-	}
+	assert.Fine(t, err)
+	assert.Same(t, "Client", run.Client, want)
+	assert.Same(t, "stamps", run.Stamps, &stamps)
 	if got := collect(t, seq); len(got) != 1 || run.Damaged != 0 {
 		t.Errorf("%d requests, %d damaged lines", len(got), run.Damaged)
 	}
@@ -144,9 +137,7 @@ func TestDamage(t *testing.T) {
 		`{"phase":{"drain_by_us":[]}}`:                                   `"drain_by_us"`,
 		`{"saving":{"path":5}}`:                                          `"path"`,
 	} {
-		if _, err := decodeLine([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.80s: %v, want %s", line, err, want)
-		}
+		assert.Fails(t, line, assert.Failure(decodeLine([]byte(line))), want)
 	}
 }
 
@@ -242,14 +233,10 @@ func TestInvalidServerFigures(t *testing.T) {
 		TTFT: metrics.ServerLatency{N: metrics.Unsaid(), Mean: 5}, Queue: metrics.ServerLatency{N: -1, Mean: 5},
 		Prefill: metrics.ServerLatency{N: 3, Mean: metrics.Never},
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	nan := metrics.Unsaid()
 	want := metrics.ServerSecond{At: time.Second, Running: nan, Waiting: nan, KVUsage: nan, Preemptions: largestCount}
-	if diff := cmp.Diff(want, e.Value, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "Value", e.Value, want, cmpopts.EquateNaNs())
 	many := metrics.GPUSecond{GPUs: make([]metrics.GPU, maxGPUs+5)}
 	many.GPUs[0].Name = strings.Repeat("é", maxNameBytes)
 	e, err = decodeLine(lineOf(many))
@@ -260,12 +247,8 @@ func TestInvalidServerFigures(t *testing.T) {
 
 func TestServerLineWithoutFigures(t *testing.T) {
 	silent := serverSeconds(t)[1]
-	if got := string(lineOf(silent)); got != `{"server":{}}` {
-		t.Errorf("got %s", got)
-	}
-	if got := string(lineOf(metrics.GPUSecond{})); got != `{"gpus":{"each":[]}}` {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, string(lineOf(silent)), `{"server":{}}`, "lineOf")
+	assert.Equal(t, string(lineOf(metrics.GPUSecond{})), `{"gpus":{"each":[]}}`, "lineOf")
 }
 
 // A journal above the limits is read up to the limits.

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -33,10 +34,7 @@ var sameRequest = cmpopts.IgnoreUnexported(metrics.Request{})
 // journalFile returns an empty file in a new directory.
 func journalFile(t *testing.T) *os.File {
 	t.Helper()
-	f, err := os.Create(filepath.Join(t.TempDir(), "run.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(os.Create(filepath.Join(t.TempDir(), "run.jsonl")))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -161,32 +159,18 @@ func TestJournalRoundTrip(t *testing.T) {
 			j.facts(run)
 		}
 	}
-	if diff := cmp.Diff(qs, collect(t, j.Records()), sameRequest); diff != "" {
-		t.Errorf("while it is written (-want +got):\n%s", diff)
-	}
-	if err := j.End(run); err != nil {
-		t.Fatal(err)
-	}
+	assert.Same(t, "while it is written", collect(t, j.Records()), qs, sameRequest)
+	assert.Fine(t, j.End(run))
 	j.Done(&qs[0]) // after the end
-	if diff := cmp.Diff(qs, collect(t, j.Records()), sameRequest); diff != "" {
-		t.Errorf("closed (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "closed", collect(t, j.Records()), qs, sameRequest)
 	got, seq, err := readRun(f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(run, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("run (-want +got):\n%s", diff)
-	}
+	assert.Fine(t, err)
+	assert.Same(t, "run", got, run, cmpopts.EquateNaNs())
 	for range 2 {
-		if diff := cmp.Diff(qs, collect(t, seq), sameRequest); diff != "" {
-			t.Errorf("read (-want +got):\n%s", diff)
-		}
+		assert.Same(t, "read", collect(t, seq), qs, sameRequest)
 	}
 	for q := range seq { // a reader that stops early
-		if q.Index != qs[0].Index {
-			t.Errorf("first request is %d", q.Index)
-		}
+		assert.Equal(t, q.Index, qs[0].Index, "first request")
 		break
 	}
 	content, _ := os.ReadFile(f.Name())
@@ -200,9 +184,7 @@ func TestJournalBytesThatAreNoUTF8(t *testing.T) {
 	q := metrics.NewRequest(0)
 	q.Error = "a\xff\xef\xbf b"
 	j.Done(&q)
-	if got := collect(t, j.Records())[0].Error; got != "a\uFFFD\uFFFD\uFFFD b" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, collect(t, j.Records())[0].Error, "a\uFFFD\uFFFD\uFFFD b", "collect")
 }
 
 func TestJournalOfAPlanThatCannotBeWritten(t *testing.T) {
@@ -308,9 +290,7 @@ func TestJournalKeepsEverythingWhenTheDiskIsFull(t *testing.T) {
 				t.Fatalf("%d bytes of room: the copy differs: %v\n%s", room, err, cmp.Diff(want, copied.String()))
 			}
 		}
-		if disk.String() != want[:room] {
-			t.Fatalf("%d bytes of room: the file holds %q", room, disk.String())
-		}
+		assert.Need(t, disk.String(), want[:room], "%d bytes of room: the file holds", room)
 	}
 }
 
@@ -340,13 +320,9 @@ func TestJournalConcurrently(t *testing.T) {
 		got := collect(t, j.Records())
 		slices.SortFunc(got, metrics.ByIndex)
 		for i, q := range got {
-			if q.Index != i {
-				t.Fatalf("%s: request %d stands at %d", name, q.Index, i)
-			}
+			assert.Need(t, q.Index, i, "%s: request %d stands at %d", name, q.Index, i)
 		}
-		if len(got) != writers*each {
-			t.Errorf("%s: %d requests, want %d", name, len(got), writers*each)
-		}
+		assert.Equal(t, len(got), writers*each, "%s: requests", name)
 	}
 }
 
@@ -359,17 +335,12 @@ func TestJournalIsInTheFileWithinASecond(t *testing.T) {
 			j.Done(&q)
 			time.Sleep(time.Second)
 			synctest.Wait()
-			content, err := os.ReadFile(f.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
+			content := assert.Must(os.ReadFile(f.Name()))(t)
 			if n := bytes.Count(content, []byte("\n")); n != i+2 {
 				t.Errorf("a second after request %d the file has %d lines", i, n)
 			}
 		}
-		if err := j.End(metrics.Run{}); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, j.End(metrics.Run{}))
 	})
 }
 
@@ -430,9 +401,7 @@ func TestJournalEndsWithTheRun(t *testing.T) {
 
 func BenchmarkJournalDone(b *testing.B) {
 	f, err := os.Create(filepath.Join(b.TempDir(), "run.jsonl"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, err)
 	defer f.Close()
 	j := newJournal(b, f, metrics.Plan{})
 	q := manyChunks()
@@ -453,9 +422,7 @@ func BenchmarkJournalRecords(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, err := range j.Records() {
-			if err != nil {
-				b.Fatal(err)
-			}
+			assert.Fine(b, err)
 		}
 	}
 }
@@ -466,17 +433,10 @@ func TestJournalKeepsEveryFieldOfThePlan(t *testing.T) {
 	plan := reflect.ValueOf(&run.Plan).Elem()
 	n := int64(0)
 	fill(t, plan, &n)
-	line, err := appendHeader(nil, run.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := assert.Must(appendHeader(nil, run.Plan))(t)
 	got, _, err := decodeHeader(bytes.TrimSuffix(line, []byte("\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(run.Plan, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Fine(t, err)
+	assert.Same(t, "Plan", got, run.Plan)
 }
 
 // A journal is gzipped while it is written, as long as that takes little memory, and its file has all of it either way.
@@ -488,10 +448,7 @@ func TestGzippedByTheWriter(t *testing.T) {
 		elsewhere string // what another program adds
 	}{{"small", 100, true, ""}, {"large", 2 << 20, false, ""}, {"changed", 100, true, "{\"x\":1}\n"}} {
 		t.Run(c.name, func(t *testing.T) {
-			f, err := os.Create(filepath.Join(t.TempDir(), "run.jsonl"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := assert.Must(os.Create(filepath.Join(t.TempDir(), "run.jsonl")))(t)
 			defer f.Close()
 			j := newJournal(t, f, metrics.Plan{})
 			r := rand.New(rand.NewPCG(1, 2))
@@ -500,36 +457,16 @@ func TestGzippedByTheWriter(t *testing.T) {
 				q.Index = i
 				q.Text = base64.StdEncoding.EncodeToString(randomBytes(r, c.text))
 				j.Done(&q)
-				if err := j.Flush(); err != nil {
-					t.Fatal(err)
-				}
+				assert.Fine(t, j.Flush())
 			}
-			if err := j.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if (j.gzipped.z != nil) != c.inMemory {
-				t.Errorf("%d bytes in memory", j.gzipped.length)
-			}
-			if _, err := f.WriteString(c.elsewhere); err != nil {
-				t.Fatal(err)
-			}
-			want, err := os.ReadFile(f.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
-			path, err := Compress(f.Name(), j.Writer)
-			if err != nil {
-				t.Fatal(err)
-			}
-			packed, err := os.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, j.Close())
+			assert.Equal(t, j.gzipped.z != nil, c.inMemory, "%d bytes in memory", j.gzipped.length)
+			assert.Must(f.WriteString(c.elsewhere))(t)
+			want := assert.Must(os.ReadFile(f.Name()))(t)
+			path := assert.Must(Compress(f.Name(), j.Writer))(t)
+			packed := assert.Must(os.Open(path))(t)
 			defer packed.Close()
-			z, err := gzip.NewReader(packed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			z := assert.Must(gzip.NewReader(packed))(t)
 			if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
 			}

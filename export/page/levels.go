@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"slices"
@@ -43,9 +44,7 @@ func (p *writer) levels(r *metrics.Report) {
 	for i := range levels {
 		l := &levels[i]
 		at, class := short(x.Part(l.Offered)*across), standings[l.Standing]
-		if class == "" {
-			class = "open"
-		}
+		class = cmp.Or(class, "open")
 		p.rawf(`<g class="%s" opacity="%.2f"><title>%s</title>`, class, max(l.Confidence, 0.3),
 			html.EscapeString(text.Clean(said(l))))
 		p.rawf(`<path d="M%s %sV%s"/><path class="dot" d="M%[1]s %[3]sh0"/></g>`, at, under(y, l.TTFTp50),

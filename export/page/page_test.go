@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/assert"
 	"benchtop/internal/race"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -21,19 +22,14 @@ import (
 func sample(t *testing.T) metrics.Report {
 	t.Helper()
 	run, qs := eventtest.Sample()
-	r, err := report.Summarize(eventtest.Each(qs), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(report.Summarize(eventtest.Each(qs), run))(t)
 	return r
 }
 
 func written(t *testing.T, runs ...Run) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Write(&b, runs...); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, Write(&b, runs...))
 	return b.String()
 }
 
@@ -48,10 +44,9 @@ func rowsOf(t *testing.T, page, title string) (rows [][]string) {
 	}
 	rest, _, _ = strings.Cut(rest, "</table>")
 	for line := range strings.SplitSeq(rest, "</tr>") {
-		var row []string
-		for _, m := range cellsOf.FindAllStringSubmatch(line, -1) {
-			row = append(row, html.UnescapeString(m[1]))
-		}
+		row := metrics.Each(cellsOf.FindAllStringSubmatch(line, -1), func(m []string) string {
+			return html.UnescapeString(m[1])
+		})
 		if len(row) > 0 {
 			rows = append(rows, row)
 		}
@@ -63,13 +58,9 @@ func TestLatenciesAreThoseOfTheResult(t *testing.T) {
 	r := sample(t)
 	rows := rowsOf(t, written(t, Run{Report: &r}), "Latencies in ms")
 	var result strings.Builder
-	if err := export.JSON(&result, r); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, export.JSON(&result, r))
 	var all map[string]any
-	if err := json.Unmarshal([]byte(result.String()), &all); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(result.String()), &all))
 	columns, shown := map[string]int{}, map[string][]string{}
 	for i, name := range rows[0] {
 		columns[name] = i
@@ -112,9 +103,7 @@ func TestChartsAreOfTheTimeline(t *testing.T) {
 	}
 	var tokens, requests, ttft [][]any
 	for i, into := range []*[][]any{&tokens, &requests, &ttft} {
-		if err := json.Unmarshal([]byte(html.UnescapeString(data[i][1])), into); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, json.Unmarshal([]byte(html.UnescapeString(data[i][1])), into))
 	}
 	for i := range r.Timeline {
 		w := r.Timeline[i]
@@ -159,9 +148,7 @@ func TestForeignTextIsInert(t *testing.T) {
 		r.Conclusion = conclusion
 		page := written(t, Run{Name: evil, Report: &r, Repeat: evil}, Run{Name: evil, Report: crazy})
 		for _, bad := range []string{"<script>alert", "<img", "\x1b", "\u202e", "</style><"} {
-			if strings.Contains(strings.Replace(page, "</style></head>", "", 1), bad) {
-				t.Errorf("the page has %q", bad)
-			}
+			assert.Lacks(t, strings.Replace(page, "</style></head>", "", 1), bad)
 		}
 		if n := strings.Count(page, "&lt;script&gt;alert"); n < 20 {
 			t.Errorf("the page has only %d of the texts", n)
@@ -275,25 +262,17 @@ func TestLevelsShowTheirEvidence(t *testing.T) {
 	r.Levels = []metrics.LoadLevel{level(2, 50, 100, metrics.LevelWithin), level(8, 900, 40, metrics.LevelMissed),
 		level(5, 100, 95, metrics.LevelOpen)}
 	page := written(t, Run{Report: &r})
-	for _, want := range []string{
+	assert.Has(t, page,
 		`<g class="good" opacity="0.97"><title>2 req/s: 100 of 100 good, within, confidence 97 %</title>`,
 		`<g class="bad" opacity="0.97"><title>8 req/s: 40 of 100 good, missed, confidence 97 %</title>`,
-		`<g class="open" opacity="0.97"><title>5 req/s: 95 of 100 good, confidence 97 %</title>`} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %s", want)
-		}
-	}
+		`<g class="open" opacity="0.97"><title>5 req/s: 95 of 100 good, confidence 97 %</title>`)
 }
 
 func TestThePageNeedsNoNetwork(t *testing.T) {
 	r := sample(t)
 	r.Plan.BaseURL = "host:8000"
 	page := strings.ReplaceAll(written(t, Run{Report: &r}), "http://www.w3.org/2000/svg", "")
-	for _, bad := range []string{"http://", "https://", "src=", "href=", "@import", "url("} {
-		if strings.Contains(page, bad) {
-			t.Errorf("the page has %q", bad)
-		}
-	}
+	assert.Lacks(t, page, "http://", "https://", "src=", "href=", "@import", "url(")
 }
 
 // Bars and axis of a histogram: every value is in a bar, red ones hold only values beyond the limit.

@@ -47,10 +47,7 @@ func New(load loadgen.Options, n int, seed int64) *Check {
 	c.load.KeepText, c.load.KeepTokens, c.load.Salt.PerRequest = true, true, false
 	random := rand.New(rand.NewPCG(uint64(seed), draws))
 	for range n {
-		var list []string
-		for _, i := range random.Perm(len(words))[:6] {
-			list = append(list, words[i])
-		}
+		list := metrics.Each(random.Perm(len(words))[:6], func(i int) string { return words[i] })
 		c.turns = append(c.turns, datasets.Turn{
 			Text:      fmt.Sprintf("%d. Sort by the alphabet: %s.", random.IntN(1000), strings.Join(list, ", ")),
 			MaxTokens: outputTokens,

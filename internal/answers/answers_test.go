@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
@@ -84,13 +85,9 @@ func TestPrompts(t *testing.T) {
 	different := map[string]bool{}
 	for i, p := range first {
 		different[p] = true
-		if p != first[i%n] {
-			t.Errorf("%q the second time, %q the first", p, first[i%n])
-		}
+		assert.Equal(t, p, first[i%n], "%q the second time, %q the first", p, first[i%n])
 	}
-	if len(different) != n {
-		t.Errorf("%d different prompts, want %d", len(different), n)
-	}
+	assert.Equal(t, len(different), n, "different prompts")
 	if last["temperature"] != 0.0 || last["n"] != 1.0 || last["max_tokens"] != float64(outputTokens) ||
 		last["seed"] != 0.0 || last["top_p"] != 0.5 {
 		t.Errorf("%v", last)
@@ -132,17 +129,15 @@ func TestServersThatRefuse(t *testing.T) {
 // Answers are compared by ids, else by texts of tokens, else by characters.
 func TestCompare(t *testing.T) {
 	none := metrics.Unsaid()
-	ids := func(all ...int) (out []metrics.OutputToken) {
-		for _, id := range all {
-			out = append(out, metrics.OutputToken{ID: id, Logprob: -float64(id)})
-		}
-		return out
+	ids := func(all ...int) []metrics.OutputToken {
+		return metrics.Each(all, func(id int) metrics.OutputToken {
+			return metrics.OutputToken{ID: id, Logprob: -float64(id)}
+		})
 	}
-	texts := func(all ...string) (out []metrics.OutputToken) {
-		for _, text := range all {
-			out = append(out, metrics.OutputToken{ID: -1, Text: text, Logprob: -1})
-		}
-		return out
+	texts := func(all ...string) []metrics.OutputToken {
+		return metrics.Each(all, func(text string) metrics.OutputToken {
+			return metrics.OutputToken{ID: -1, Text: text, Logprob: -1}
+		})
 	}
 	for _, c := range []struct {
 		name        string

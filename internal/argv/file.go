@@ -45,10 +45,7 @@ func ReadFile(path, profile string) ([]Value, usage.Problems) {
 	}
 	r := &fileReader{path: path}
 	all := r.mapping(top, true)
-	var profiles []string
-	for _, p := range r.profiles {
-		profiles = append(profiles, p.name)
-	}
+	profiles := metrics.Each(r.profiles, func(p fileProfile) string { return p.name })
 	list := strings.Join(profiles, ", ")
 	chosen := slices.Index(profiles, profile)
 	switch {
@@ -73,7 +70,7 @@ func ReadFile(path, profile string) ([]Value, usage.Problems) {
 }
 
 // Profiles are the names of the profiles of a file of flags, none for another file.
-func Profiles(path string) (names []string) {
+func Profiles(path string) []string {
 	top, err := readYAML(path)
 	if err != nil {
 		return nil
@@ -84,10 +81,7 @@ func Profiles(path string) (names []string) {
 			r.readProfiles(member[1])
 		}
 	}
-	for _, p := range r.profiles {
-		names = append(names, p.name)
-	}
-	return names
+	return metrics.Each(r.profiles, func(p fileProfile) string { return p.name })
 }
 
 // inputs are flags that name a file to read.

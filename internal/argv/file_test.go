@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -14,9 +15,7 @@ import (
 func configured(t *testing.T, text, profile string) (*Flags, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, []byte(text), 0o600))
 	f := &Flags{Synopsis: "serve"}
 	g := f.Group("all")
 	g.String("model", "", "")
@@ -159,9 +158,7 @@ func TestBeside(t *testing.T) {
 		"mix: [chat=0.7, 'none=0.2,d.json=1']\n"
 	for name, text := range map[string]string{"run.yaml": flags,
 		"key": "", "d.json": "", "chat.yaml": ""} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	values, problems := ReadFile(filepath.Join(folder, "run.yaml"), "")
 	want := []string{"A=Bearer @" + filepath.Join(folder, "key"), "B=@@key", "C=@none", "D=$KEY"}

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // A file that may never end is not read.
 func TestReadFileOfNoFile(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, syscall.Mkfifo(pipe, 0o600))
 	for _, path := range []string{pipe, "/dev/zero", filepath.Dir(pipe)} {
 		_, problems := ReadFile(path, "")
 		if len(problems) != 1 || !strings.Contains(problems[0].Error(), "expected a file") {
@@ -24,9 +24,7 @@ func TestReadFileOfNoFile(t *testing.T) {
 		}
 	}
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	defer r.Close()
 	_, _ = w.WriteString("model: m\n")
 	w.Close()

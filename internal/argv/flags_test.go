@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // The first help of many flags has those used most, with the first clause of their texts, and how to find the others.
@@ -83,9 +85,7 @@ func TestCompletions(t *testing.T) {
 		"--switch --order ": "random tile tall",
 		"":                  "",
 	} {
-		if got := strings.Join(f.Completions(strings.Split(line, " ")), " "); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
-		}
+		assert.Equal(t, strings.Join(f.Completions(strings.Split(line, " ")), " "), want, "%q", line)
 	}
 }
 

@@ -42,9 +42,7 @@ func TestJSONValue(t *testing.T) {
 			(err == nil || !strings.HasPrefix(err.Error(), begins) || !strings.Contains(err.Error(), holds)) {
 			t.Errorf("%s: error %v, want %q", c.Name, err, c.Fails)
 		}
-		if got := v.String(); got != c.Want {
-			t.Errorf("%s: %s, want %s", c.Name, got, c.Want)
-		}
+		assert.Equal(t, v.String(), c.Want, "%s", c.Name)
 	}
 }
 
@@ -53,12 +51,8 @@ func TestJSONFields(t *testing.T) {
 	if got := maps.Collect(v.Members()); len(got) > 0 {
 		t.Errorf("%v of nothing", got)
 	}
-	if err := v.Set(`{"z": {"b":1e5,"a":[]}, "\u00e9\"\ud83d\ude00": "é", "a": -0}`); err != nil {
-		t.Fatal(err)
-	}
-	if err := v.SetKey([]string{"z", "c"}, "x", false); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, v.Set(`{"z": {"b":1e5,"a":[]}, "\u00e9\"\ud83d\ude00": "é", "a": -0}`))
+	assert.Fine(t, v.SetKey([]string{"z", "c"}, "x", false))
 	want := []string{"z", `{"b": 1e5, "a": [], "c": "x"}`, `é"😀`, `"é"`, "a", "-0"}
 	for range 2 { // asking changes nothing
 		var got []string
@@ -98,9 +92,7 @@ func TestReadJSON(t *testing.T) {
 			t.Errorf("%.80s: doubt %q, error %v; want %q", c.text, twice, err, c.twice)
 			continue
 		}
-		if got := string(appendJSON(nil, v)); got != c.want {
-			t.Errorf("%.80s: %.80s, want %.80s", c.text, got, c.want)
-		}
+		assert.Equal(t, string(appendJSON(nil, v)), c.want, "%.80s", c.text)
 	}
 }
 

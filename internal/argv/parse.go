@@ -192,7 +192,7 @@ func (a *argv) option(arg string) *Help {
 		}
 		values := a.values(most)
 		if len(values) == 0 && !slices.Contains(number, "0") {
-			a.missing("--"+flag.Name, flag, kind(flag))
+			a.missing("--"+flag.Name, kind(flag))
 			return nil
 		}
 		a.set(flag, values)
@@ -254,7 +254,7 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 	if !joined {
 		values := a.values(1)
 		if len(values) == 0 {
-			a.missing(usage.Shorten(name), flag, "JSON or a string")
+			a.missing(usage.Shorten(name), "JSON or a string")
 			return
 		}
 		value = values[0]
@@ -274,7 +274,7 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 }
 
 // missing reports that a flag has no value, with advice if the next argument was meant as one.
-func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
+func (a *argv) missing(name, expected string) {
 	hint := ""
 	if len(a.args) > 0 && a.args[0] != "--" && a.args[0] != "-h" {
 		next := a.args[0]

@@ -108,9 +108,7 @@ func TestLikeArgparse(t *testing.T) {
 		if err != nil {
 			got = "error"
 		}
-		if got != want {
-			t.Errorf("%s: %s (%v), want %s", args, got, err, want)
-		}
+		assert.Equal(t, got, want, "%s: (%v)", args, err)
 	}
 }
 
@@ -128,9 +126,7 @@ func TestBeyondArgparse(t *testing.T) {
 		if fails == "" && err != nil || fails != "" && (err == nil || !strings.HasPrefix(err.Error(), fails)) {
 			t.Errorf("%.80s: error\n%v\nwant\n%s", args, err, fails)
 		}
-		if got != want {
-			t.Errorf("%.80s: %s, want %s", args, got, want)
-		}
+		assert.Equal(t, got, want, "%.80s", args)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // The words are those of Python's shlex.split.
@@ -18,9 +20,7 @@ func TestSplit(t *testing.T) {
 		`a\ b \'c`:                     {"a b", "'c"},
 		"a#b | $c > *":                 {"a#b", "|", "$c", ">", "*"},
 	} {
-		if got, err := Split(line); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: got %q, %v, want %q", line, got, err, want)
-		}
+		assert.EqualAll(t, assert.Must(Split(line))(t), want, "%s", line)
 	}
 	for line, want := range map[string]string{`a "b`: `a quotation mark is not closed: "b`,
 		`a 'b\' 'c`: "a quotation mark", `a\`: "it ends in a backslash"} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/secret"
 	"benchtop/metrics"
 )
@@ -66,9 +67,7 @@ func TestPairs(t *testing.T) {
 	if want := []metrics.Pair{{Key: "Key", Value: "a=b"}, {Key: "X-Empty"}}; err != nil || !slices.Equal(all, want) {
 		t.Errorf("%v, %v; want %v", all, err, want)
 	}
-	if len(p.Ever) != 4 {
-		t.Errorf("the replaced items are forgotten: %q", p.Ever)
-	}
+	assert.Equal(t, len(p.Ever), 4, "the replaced items are forgotten: %q", p.Ever)
 	_ = p.Set("canary")
 	_ = p.Set("=canary")
 	_, err = p.Split("header")
@@ -87,9 +86,7 @@ func TestShown(t *testing.T) {
 	if got := strings.Join(ShellWords(safe), " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if args[2] != "Key=canary" {
-		t.Error("the command line itself is changed")
-	}
+	assert.Equal(t, args[2], "Key=canary", "the command line itself is changed")
 }
 
 // Flags without effect are taken and named, with the reason, if they are given.
@@ -108,7 +105,5 @@ func TestInert(t *testing.T) {
 	}
 	seen := 0
 	f.VisitAll(func(*pflag.Flag) { seen++ })
-	if seen != len(inertFlags) {
-		t.Errorf("%d flags, want %d", seen, len(inertFlags))
-	}
+	assert.Equal(t, seen, len(inertFlags), "flags")
 }

@@ -2,6 +2,9 @@
 package assert
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,10 +12,76 @@ import (
 )
 
 // Same compares a value with the one that is wanted.
-func Same(t testing.TB, what string, got, want any) {
+func Same(t testing.TB, what string, got, want any, how ...cmp.Option) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, how...); diff != "" {
 		t.Errorf("%s: want -, got +\n%s", what, diff)
+	}
+}
+
+// Equal compares a value with the one that is wanted, by ==. What it is has the form of fmt.Printf.
+func Equal[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	if got != want {
+		t.Helper()
+		t.Errorf("%s: got %s, want %s", fmt.Sprintf(what, args...), shown(got), shown(want))
+	}
+}
+
+// Need is Equal, which ends a test that cannot go on with another value.
+func Need[T comparable](t testing.TB, got, want T, what string, args ...any) {
+	if got != want {
+		t.Helper()
+		t.Fatalf("%s: got %s, want %s", fmt.Sprintf(what, args...), shown(got), shown(want))
+	}
+}
+
+// EqualAll is Equal for lists. One without values is as none.
+func EqualAll[T comparable](t testing.TB, got, want []T, what string, args ...any) {
+	if !slices.Equal(got, want) {
+		t.Helper()
+		t.Errorf("%s: got %s, want %s", fmt.Sprintf(what, args...), shown(got), shown(want))
+	}
+}
+
+// shown quotes texts, but for those of several lines.
+func shown(v any) string {
+	switch s, text := v.(string); {
+	case strings.Contains(s, "\n"):
+		return "\n" + s + "\n"
+	case text:
+		return fmt.Sprintf("%q", v)
+	}
+	if s, texts := v.([]string); texts {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprintf("%+v", v)
+}
+
+// Has looks for parts of a text.
+func Has(t testing.TB, text string, parts ...string) {
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Helper()
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+}
+
+// Lacks looks for parts that a text must not have.
+func Lacks(t testing.TB, text string, parts ...string) {
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Helper()
+			t.Errorf("%q in\n%s", part, text)
+		}
+	}
+}
+
+// Is looks for an error among those that an error wraps.
+func Is(t testing.TB, err, want error) {
+	if !errors.Is(err, want) {
+		t.Helper()
+		t.Errorf("got error %v, want %v", err, want)
 	}
 }
 
@@ -22,17 +91,21 @@ func Complains(t testing.TB, err error, parts ...string) {
 	if err == nil {
 		t.Fatalf("got no error, want one with %q", parts)
 	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("got %q, want %q in it", err, part)
-		}
+	Has(t, err.Error(), parts...)
+}
+
+// Fails looks for words in an error's text. Without words there must be no error.
+func Fails(t testing.TB, what string, err error, words string) {
+	t.Helper()
+	if (err != nil) != (words != "") || err != nil && !strings.Contains(err.Error(), words) {
+		t.Errorf("%s: error %v, want %q", what, err, words)
 	}
 }
 
-// Fine ends a test whose preparation failed.
+// Fine ends a test that cannot go on after an error.
 func Fine(t testing.TB, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 }
@@ -40,10 +113,13 @@ func Fine(t testing.TB, err error) {
 // Failure is the error that comes with a value.
 func Failure[T any](_ T, err error) error { return err }
 
-// Must is a value that comes without an error; with one it panics, since there is nothing to go on with.
-func Must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
+// Must is a value that comes without an error; with one it ends the test. It is called as Must(f())(t).
+func Must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+		return v
 	}
-	return v
 }

@@ -23,10 +23,8 @@ func TestAbout(t *testing.T) {
 	r.recorder = live.NewView(time.Now(), plan)
 	h := host(t, r)
 	for range mostViewers + 1 {
-		all, err := Find()
-		if err != nil || len(all) != 1 {
-			t.Fatalf("found %+v, %v", all, err)
-		}
+		all := assert.Must(Find())(t)
+		assert.Need(t, len(all), 1, "found")
 		want := About{"http://a:1", strings.Repeat("é", mostAbout/2), "8 users", plan.Started}
 		if all[0].About != want || all[0].Since != plan.Started {
 			t.Fatalf("with %d viewers the run is %+v, want %+v", h.Viewers(), all[0].About, want)
@@ -45,9 +43,7 @@ func TestSilentHost(t *testing.T) {
 			do    func(net.Conn)
 		}{
 			{time.Second, func(conn net.Conn) {
-				if a := ask(conn); a != (About{}) {
-					t.Errorf("it said %+v", a)
-				}
+				assert.Equal(t, ask(conn), About{}, "it said")
 			}},
 			{3 * time.Second, func(conn net.Conn) {
 				v := &Viewer{conn: conn}
@@ -61,9 +57,7 @@ func TestSilentHost(t *testing.T) {
 			listening.Go(func() { _, _ = io.Copy(io.Discard, far) })
 			began := time.Now()
 			c.do(near)
-			if took := time.Since(began); took != c.limit {
-				t.Errorf("waited %v, want %v", took, c.limit)
-			}
+			assert.Equal(t, time.Since(began), c.limit, "waited")
 			listening.Wait()
 			_ = far.Close()
 		}
@@ -74,7 +68,7 @@ func TestSilentHost(t *testing.T) {
 func TestAskAnotherVersion(t *testing.T) {
 	host(t, newRun())
 	conn, err := net.Dial("unix", ownPath())
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer conn.Close()
 	w, _, err := handshake(conn, hello{Attach: protocol + 1, Version: "v2", Ask: true}, time.Minute)
 	if err != nil || w.Refused != "" || w.About.Model != "m" {

@@ -77,7 +77,7 @@ func host(t *testing.T, r *run) *Host {
 	t.Helper()
 	places(t)
 	h, err := Listen(r, "v1")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	t.Cleanup(h.Close)
 	return h
 }
@@ -88,7 +88,7 @@ func ownPath() string { return socketOf(directories()[0], os.Getpid()) }
 func join(t *testing.T, h *Host) *Viewer {
 	t.Helper()
 	v, err := Dial(ownPath(), "v1")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	t.Cleanup(v.Close)
 	return v
 }
@@ -215,7 +215,7 @@ func TestBadViewers(t *testing.T) {
 	h := host(t, r)
 	dial := func(words string) net.Conn {
 		conn, err := net.Dial("unix", ownPath())
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		_, _ = io.WriteString(conn, words)
 		return conn
 	}
@@ -238,7 +238,7 @@ func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
 		near, far := net.Pipe()
 		defer far.Close()
 		h.serving.Go(func() { h.serve(near) })
-		assert.Succeeds(t, json.NewEncoder(far).Encode(hello{Attach: protocol, Version: "v1"}))
+		assert.Fine(t, json.NewEncoder(far).Encode(hello{Attach: protocol, Version: "v1"}))
 		in := bufio.NewReaderSize(far, 16)
 		for { // the greeting
 			if b, err := in.ReadByte(); err != nil {
@@ -247,15 +247,11 @@ func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
 				break
 			}
 		}
-		if _, err := in.ReadByte(); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(in.ReadByte())(t)
 		time.Sleep(lastWord / 2) // the host is in the middle of the first frame
 		began := time.Now()
 		h.Close()
-		if took := time.Since(began); took != lastWord {
-			t.Errorf("closing took %s, want %s", took, lastWord)
-		}
+		assert.Equal(t, time.Since(began), lastWord, "closing took")
 	})
 }
 
@@ -264,9 +260,7 @@ func TestRefusalNamesTheRemedy(t *testing.T) {
 		{"1.1", "1.2", "benchtop 1.1, this is benchtop 1.2; attach with the program that started it"},
 		{"(devel)", "(devel)", "another build of benchtop (devel); attach with the program that started it"},
 	} {
-		if got := refusal(c.run, c.here); !strings.Contains(got, c.want) {
-			t.Errorf("got %q, want %q in it", got, c.want)
-		}
+		assert.Has(t, refusal(c.run, c.here), c.want)
 	}
 }
 
@@ -276,7 +270,7 @@ func TestRefused(t *testing.T) {
 	assert.Fails(t, "another version", err, "the run uses benchtop v1, this is benchtop v2")
 	path := filepath.Join(filepath.Dir(ownPath()), "other")
 	l, err := net.Listen("unix", path)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer l.Close()
 	go func() {
 		conn, err := l.Accept()
@@ -304,7 +298,7 @@ func TestFind(t *testing.T) {
 	}
 	stale := socketOf(filepath.Dir(ownPath()), 1)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	l.SetUnlinkOnClose(false)
 	_ = l.Close()
 	finds(t, ownPath())
@@ -319,7 +313,7 @@ func TestFind(t *testing.T) {
 func TestPrivateDirectory(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", dir)
-	assert.Succeeds(t, os.Mkdir(filepath.Join(dir, "benchtop"), 0o755))
+	assert.Fine(t, os.Mkdir(filepath.Join(dir, "benchtop"), 0o755))
 	_, err := Listen(newRun(), "v1")
 	assert.Fails(t, "listening there", err, "another user")
 }
@@ -328,7 +322,7 @@ func FuzzFrames(f *testing.F) {
 	var seed strings.Builder
 	var d sender
 	frame := d.next(newRun().Snapshot())
-	assert.Succeeds(f, gob.NewEncoder(&seed).Encode(&frame))
+	assert.Fine(f, gob.NewEncoder(&seed).Encode(&frame))
 	greeting, _ := json.Marshal(reply{Attach: protocol, Version: "v1"})
 	f.Add([]byte(string(greeting) + "\n" + seed.String()))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -90,9 +91,7 @@ type receiver struct{ last metrics.Snapshot }
 func (r *receiver) next(f frame) (s metrics.Snapshot, ok bool) {
 	s = f.Snapshot
 	l := &r.last
-	if s.Plan == nil {
-		s.Plan = l.Plan
-	}
+	s.Plan = cmp.Or(s.Plan, l.Plan)
 	ok = extend(&s.Windows, l.Windows, f.Windows) && extend(&s.Client, l.Client, f.Client) &&
 		extend(&s.Server, l.Server, f.Server) && extend(&s.GPUs, l.GPUs, f.GPUs) && extend(&s.Marks, l.Marks, f.Marks)
 	if f.NoGoodput && s.Report != nil {

@@ -20,8 +20,8 @@ import (
 func sent(t *testing.T, f frame) (out frame) {
 	t.Helper()
 	var b bytes.Buffer
-	assert.Succeeds(t, gob.NewEncoder(&b).Encode(&f))
-	assert.Succeeds(t, gob.NewDecoder(&b).Decode(&out))
+	assert.Fine(t, gob.NewEncoder(&b).Encode(&f))
+	assert.Fine(t, gob.NewDecoder(&b).Decode(&out))
 	return out
 }
 
@@ -106,9 +106,7 @@ func TestViewerFails(t *testing.T) {
 		})
 		v := &Viewer{conn: near, snapshots: make(chan metrics.Snapshot, 1)}
 		in, err := v.greet("v1")
-		if (err == nil) != c.joined {
-			t.Errorf("%s: %v", c.name, err)
-		}
+		assert.Equal(t, err == nil, c.joined, "%s: %v", c.name, err)
 		if err == nil {
 			v.read(in)
 			err = v.Err()
@@ -126,9 +124,7 @@ func TestViewerFails(t *testing.T) {
 func TestNoHost(t *testing.T) {
 	var h *Host
 	h.Close()
-	if n := h.Viewers(); n != 0 {
-		t.Errorf("%d viewers", n)
-	}
+	assert.Equal(t, h.Viewers(), 0, "viewers")
 }
 
 // A viewer joins minutes itself: they are not sent.

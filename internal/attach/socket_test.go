@@ -18,11 +18,11 @@ func places(t *testing.T) (runtime string) {
 	t.Helper()
 	// Not t.TempDir: its name may be longer than that of a socket may be.
 	dir, err := os.MkdirTemp("", "bt")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	runtime, temporary := filepath.Join(dir, "run"), filepath.Join(dir, "tmp")
 	for _, d := range []string{runtime, temporary} {
-		assert.Succeeds(t, os.Mkdir(d, 0o700))
+		assert.Fine(t, os.Mkdir(d, 0o700))
 	}
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	t.Setenv("TMPDIR", temporary)
@@ -32,8 +32,8 @@ func places(t *testing.T) (runtime string) {
 // A file in the way of a directory stops root as well.
 func occupy(t *testing.T, path string) {
 	t.Helper()
-	assert.Succeeds(t, os.RemoveAll(path))
-	assert.Succeeds(t, os.WriteFile(path, nil, 0o600))
+	assert.Fine(t, os.RemoveAll(path))
+	assert.Fine(t, os.WriteFile(path, nil, 0o600))
 }
 
 // finds checks that the sockets of the runs that are found are those of this process.
@@ -56,7 +56,7 @@ func TestKeep(t *testing.T) {
 	runtime := places(t)
 	synctest.Test(t, func(t *testing.T) {
 		first, err := openOwn()
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		opened := make(chan string, 9)
 		ctx, cancel := context.WithCancel(t.Context())
 		var keeping sync.WaitGroup
@@ -70,14 +70,12 @@ func TestKeep(t *testing.T) {
 			case got = <-opened:
 			default:
 			}
-			if got != want {
-				t.Errorf("opened %q, want %q", got, want)
-			}
+			assert.Equal(t, got, want, "opened")
 		}
 		dirs := directories()
 		next(socketOf(dirs[0], os.Getpid()))
 		next("")
-		assert.Succeeds(t, os.RemoveAll(filepath.Join(runtime, "benchtop")))
+		assert.Fine(t, os.RemoveAll(filepath.Join(runtime, "benchtop")))
 		next(socketOf(dirs[0], os.Getpid()))
 		occupy(t, runtime)
 		next(socketOf(dirs[1], os.Getpid()))
@@ -94,7 +92,7 @@ func TestKeep(t *testing.T) {
 func TestTaken(t *testing.T) {
 	places(t)
 	s, err := openOwn()
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer s.close()
 	if other, err := openOwn(); err == nil {
 		other.close()
@@ -110,9 +108,9 @@ func TestFindElsewhere(t *testing.T) {
 	runtime := places(t)
 	occupy(t, runtime)
 	h, err := Listen(newRun(), "v1")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer h.Close()
-	assert.Succeeds(t, os.Remove(runtime))
+	assert.Fine(t, os.Remove(runtime))
 	finds(t, socketOf(directories()[1], os.Getpid()))
 	if _, err := os.Lstat(runtime); err == nil {
 		t.Error("a directory was made")
@@ -132,15 +130,13 @@ func TestNoPlaceForASocket(t *testing.T) {
 	if _, err := Listen(newRun(), "v1"); err == nil || strings.Count(err.Error(), "not a directory") != 2 {
 		t.Errorf("no directory: %v", err)
 	}
-	assert.Succeeds(t, os.Remove(best))
-	assert.Succeeds(t, os.Mkdir(best, 0o700))
+	assert.Fine(t, os.Remove(best))
+	assert.Fine(t, os.Mkdir(best, 0o700))
 	for _, name := range []string{"0.sock", "-7.sock", "x.sock", "12", "12.txt"} {
 		occupy(t, filepath.Join(best, name))
 	}
 	finds(t)
-	if left, err := os.ReadDir(best); err != nil || len(left) != 5 {
-		t.Errorf("%d files are left, %v", len(left), err)
-	}
+	assert.Equal(t, len(assert.Must(os.ReadDir(best))(t)), 5, "ReadDir")
 	if _, err := open(filepath.Join(best, strings.Repeat("x", 200))); err == nil {
 		t.Error("a path that is too long for a socket")
 	}

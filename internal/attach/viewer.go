@@ -2,6 +2,7 @@ package attach
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/gob"
 	"encoding/json"
 	"errors"
@@ -73,9 +74,7 @@ func (v *Viewer) read(in *bufio.Reader) {
 		v.control.Store(f.Control)
 		select {
 		case missed := <-v.snapshots:
-			if s.Notice == "" {
-				s.Notice = missed.Notice
-			}
+			s.Notice = cmp.Or(s.Notice, missed.Notice)
 		default:
 		}
 		v.snapshots <- s // only this goroutine sends, so there is room

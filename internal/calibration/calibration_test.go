@@ -3,7 +3,6 @@ package calibration
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func full(t testing.TB) *Calibration {
@@ -27,14 +28,9 @@ func TestRecordRoundTrip(t *testing.T) {
 	c := full(t)
 	path := filepath.Join(t.TempDir(), "new", "calibration.json")
 	for range 2 { // the second replaces the first
-		if err := c.Write(path); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, c.Write(path))
 	}
-	got, err := ReadRecord(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := assert.Must(ReadRecord(path))(t)
 	if !got.When.Equal(c.When) || !got.Matches() {
 		t.Errorf("read %v of %+v, this is %v of %+v", got.When, got.Machine, c.When, thisMachine())
 	}
@@ -57,9 +53,7 @@ func TestRecordRoundTrip(t *testing.T) {
 // A failed write leaves the old record as it was, and no other file.
 func TestRecordNotWritten(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "calibration.json"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Mkdir(filepath.Join(dir, "calibration.json"), 0o700))
 	if err := full(t).Write(filepath.Join(dir, "calibration.json")); err == nil {
 		t.Error("a directory was replaced by a file")
 	}
@@ -87,9 +81,7 @@ func TestOtherMachines(t *testing.T) {
 }
 
 func TestBadRecords(t *testing.T) {
-	if _, err := ReadRecord(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no file: %v", err)
-	}
+	assert.Is(t, assert.Failure(ReadRecord(filepath.Join(t.TempDir(), "none"))), fs.ErrNotExist)
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":          {"", "no calibration"},
 		"something else": {`{"a":1}`, "format 0"},
@@ -103,9 +95,7 @@ func TestBadRecords(t *testing.T) {
 		"wrong type": {`{"benchtop_calibration":2,"figures":[]}`, "no calibration"},
 	} {
 		path := filepath.Join(t.TempDir(), "calibration.json")
-		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, []byte(c.text), 0o600))
 		if _, err := ReadRecord(path); err == nil || !strings.Contains(err.Error(), c.want) ||
 			!strings.Contains(err.Error(), "benchtop calibrate") {
 			t.Errorf("%s: %v, want %q and what to do", name, err, c.want)
@@ -116,9 +106,7 @@ func TestBadRecords(t *testing.T) {
 // The name of every bare number has its unit, or the number is a count.
 func TestJSONNames(t *testing.T) {
 	var out bytes.Buffer
-	if err := full(t).JSON(&out); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, full(t).JSON(&out))
 	counts := regexp.MustCompile(
 		`^(benchtop_calibration|n|cores|gomaxprocs|users|rounds|requests|failed|chunks|streams|asked_streams|` +
 			`most_streams|most_open_streams|` +
@@ -142,17 +130,13 @@ func TestJSONNames(t *testing.T) {
 		}
 	}
 	var v any
-	if err := json.Unmarshal(out.Bytes(), &v); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(out.Bytes(), &v))
 	walk("", v)
 }
 
 func FuzzReadRecord(f *testing.F) {
 	var out bytes.Buffer
-	if err := full(f).JSON(&out); err != nil {
-		f.Fatal(err)
-	}
+	assert.Fine(f, full(f).JSON(&out))
 	f.Add(out.Bytes())
 	f.Add([]byte(`{"benchtop_calibration":2,"figures":{"most_open_streams":1e3,"stamp_error":{"p99_us":1e300}}}`))
 	f.Add([]byte(`{"benchtop_calibration":2,"when":"2026-01-02T03:04:05Z","figures":{"open_streams_steps":[{}]}}`))
@@ -169,9 +153,7 @@ func FuzzReadRecord(f *testing.F) {
 			}
 		}
 		var again bytes.Buffer
-		if err := c.JSON(&again); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, c.JSON(&again))
 		if _, err := parseRecord(again.Bytes()); err != nil && again.Len() <= mostRecord {
 			t.Errorf("written again it cannot be read: %v", err)
 		}
@@ -188,27 +170,20 @@ func TestText(t *testing.T) {
 	c.Figures.Lateness[1].Lateness.P99 = 5 * time.Millisecond
 	c.Figures.Problems = []Problem{{"open streams, 20,000", "too few files\nraise the limit"}}
 	var text strings.Builder
-	if err := c.Text(&text); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
+	assert.Fine(t, c.Text(&text))
+	assert.Has(t, text.String(),
 		"benchtop calibrate, 2026-01-02 03:04, 61 s, quick\nlinux/amd64, Some CPU @ 2 GHz, 2 cores, GOMAXPROCS 2\n",
-		"Requests/s: closed loop of 64 users, then random arrivals; answers of one chunk\n" +
-			"      asked/s  requests/s   late p50   late p99  CPU/request\n" +
-			"  closed loop       8,000          -          -            -   maximum, in 3 rounds, 8,000 to 8,000\n" +
+		"Requests/s: closed loop of 64 users, then random arrivals; answers of one chunk\n"+
+			"      asked/s  requests/s   late p50   late p99  CPU/request\n"+
+			"  closed loop       8,000          -          -            -   maximum, in 3 rounds, 8,000 to 8,000\n"+
 			"        2,000       2,000      50 us     200 us       0.0 us   exact\n",
 		"        5,600       5,600      50 us      20 ms       0.0 us   p99 send delay 20 ms\n",
 		"can measure up to 4,000 requests/s, ",
-		"      1,000      5,000      1,000     2.0 us     9.0 us     0.00 %     0.0 us   exact, but the server sends " +
+		"      1,000      5,000      1,000     2.0 us     9.0 us     0.00 %     0.0 us   exact, but the server sends "+
 			"no more\n", "stamps off by 3,000 us (p99)\n",
 		"Not measured\n  open streams, 20,000: too few files\n    raise the limit\n",
 		"INCOMPLETE", "with nothing to send, p99 arrival delay was 5,000 us.\nCalibrate again",
-		"and 12,500 chunks/s; chunks are timed to 3,000 us (p99).\n",
-	} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, &text)
-		}
-	}
+		"and 12,500 chunks/s; chunks are timed to 3,000 us (p99).\n")
 	for line := range strings.Lines(text.String()) {
 		if len(line) > 121 && !strings.HasPrefix(line, "This machine") {
 			t.Errorf("a line of %d columns: %s", len(line), line)
@@ -245,8 +220,6 @@ func TestWorse(t *testing.T) {
 		{"quick on another machine", quick, func(c *Calibration) { c.Machine.Cores++ }, ""},
 		{"quick after one that was cut short", quick, func(c *Calibration) { c.Complete = false }, ""},
 	} {
-		if got := make(c.now).Worse(make(c.before)); got != c.stays {
-			t.Errorf("%s: %q, want %q", c.name, got, c.stays)
-		}
+		assert.Equal(t, make(c.now).Worse(make(c.before)), c.stays, "%s", c.name)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/conn"
 	"benchtop/metrics"
 )
@@ -212,10 +213,7 @@ func TestRates(t *testing.T) {
 			plan := Usual()
 			r := &campaign{Campaign: plan, tools: c.m.tools(), out: &Figures{}}
 			r.requests(t.Context())
-			var rates []string
-			for _, s := range r.out.Rates {
-				rates = append(rates, fmt.Sprint(s.Asked))
-			}
+			rates := metrics.Each(r.out.Rates, func(s RateStep) string { return fmt.Sprint(s.Asked) })
 			if got := strings.Join(rates, " "); got != c.want || r.out.RequestsPerSecond != c.most ||
 				r.out.WithoutPause != 8000 || r.out.Problems != nil {
 				t.Errorf("rates %s, want %s and %v; %+v", got, c.want, c.most, r.out)
@@ -239,9 +237,7 @@ func TestRates(t *testing.T) {
 func TestTwoDigits(t *testing.T) {
 	for v, want := range map[float64]float64{0: 0, 0.4: 0, 7.6: 8, 10: 10, 99.6: 100, 1049: 1000, 6904.2: 6900,
 		123456: 120000} {
-		if got := twoDigits(v); got != want {
-			t.Errorf("%v: %v, want %v", v, got, want)
-		}
+		assert.Equal(t, twoDigits(v), want, "%v", v)
 	}
 }
 
@@ -287,9 +283,7 @@ func TestStampRounds(t *testing.T) {
 	if f.StampError.P99 != 9*time.Microsecond || f.StampError.N != 1000*plan.StampRounds {
 		t.Errorf("stamp error %+v", f.StampError)
 	}
-	if len(f.Lateness) != len(plan.Paced)+len(plan.Sent) {
-		t.Errorf("lateness %+v", f.Lateness)
-	}
+	assert.Equal(t, len(f.Lateness), len(plan.Paced)+len(plan.Sent), "lateness %+v", f.Lateness)
 }
 
 // A failed part is a problem of the result and does not end the campaign.
@@ -342,7 +336,5 @@ func TestProgressCounts(t *testing.T) {
 		last = part
 	}
 	_ = plan.run(t.Context(), (&machineModel{}).tools())
-	if last != 5 {
-		t.Errorf("the last part was %d", last)
-	}
+	assert.Equal(t, last, 5, "the last part")
 }

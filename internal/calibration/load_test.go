@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestLoadIsChecked(t *testing.T) {
@@ -34,9 +36,7 @@ func TestLoadIsChecked(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		for _, words := range c.want {
-			if err == nil || !strings.Contains(err.Error(), words) {
-				t.Errorf("%s: got %v, want %q in it", c.name, err, words)
-			}
+			assert.Fails(t, c.name, err, words)
 		}
 		if err != nil && len(strings.Split(err.Error(), "\n")) != len(c.want) {
 			t.Errorf("%s: got %d problems, want %d: %v", c.name, len(strings.Split(err.Error(), "\n")), len(c.want),
@@ -47,17 +47,13 @@ func TestLoadIsChecked(t *testing.T) {
 
 func TestArrivals(t *testing.T) {
 	offsets := func(l Load) []time.Duration { return slices.Collect(l.Arrivals()) }
-	if got := offsets(Load{Requests: 3}); !slices.Equal(got, make([]time.Duration, 3)) {
-		t.Errorf("at once: got %v", got)
-	}
+	assert.EqualAll(t, offsets(Load{Requests: 3}), make([]time.Duration, 3), "at once")
 	some := Load{Requests: 1000, Rate: 500, Seed: 4}
 	got := offsets(some)
 	if len(got) != 1000 || got[999] != 2*time.Second || !slices.IsSorted(got) || got[0] == got[500] {
 		t.Errorf("1000 at 500/s: got %d, the last at %s", len(got), got[len(got)-1])
 	}
-	if !slices.Equal(got, offsets(some)) {
-		t.Error("the same seed gave other arrivals")
-	}
+	assert.EqualAll(t, got, offsets(some), "the same seed gave other arrivals")
 	some.Seed++
 	if slices.Equal(got, offsets(some)) {
 		t.Error("another seed gave the same arrivals")
@@ -72,15 +68,11 @@ func TestArrivals(t *testing.T) {
 			break
 		}
 	}
-	if n != 10 {
-		t.Error("a closed loop ran out of arrivals")
-	}
+	assert.Equal(t, n, 10, "a closed loop ran out of arrivals")
 }
 
 func TestConnectionsAhead(t *testing.T) {
 	for _, c := range []struct{ streams, requests, want int }{{0, 5, 5}, {5, 0, 5}, {5, 9, 5}, {9, 5, 5}, {0, 0, 0}} {
-		if got := (&Load{Streams: c.streams, Requests: c.requests}).ahead(); got != c.want {
-			t.Errorf("%+v: got %d", c, got)
-		}
+		assert.Equal(t, (&Load{Streams: c.streams, Requests: c.requests}).ahead(), c.want, "%+v", c)
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"net"
 	"net/http/httptest"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/metronome"
 	"benchtop/metrics"
 )
@@ -16,10 +16,7 @@ import (
 // ticking is the base URL of a metronome in this process.
 func ticking(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := metronome.New()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
@@ -43,10 +40,7 @@ func TestMeasure(t *testing.T) {
 	}
 	for name, l := range loads {
 		t.Run(name, func(t *testing.T) {
-			r, err := Measure(t.Context(), server, l)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := assert.Must(Measure(t.Context(), server, l))(t)
 			if r.Requests != 20 || r.Failed != 0 || r.Chunks != 100 || r.StampError.N != 100 || r.Unmatched != 0 ||
 				r.Lateness.N != 20 {
 				t.Errorf("got %+v", r)
@@ -150,9 +144,7 @@ func TestMeasureRefuses(t *testing.T) {
 		} else {
 			_, err = Measure(c.ctx, c.server, c.load)
 		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %q in it", c.name, err, c.want)
-		}
+		assert.Fails(t, c.name, err, c.want)
 	}
 }
 
@@ -175,9 +167,7 @@ func TestCompare(t *testing.T) {
 	}
 	c := compare(seen, log, start)
 	// Errors: 10, 10, 210 and -6, -5.
-	if want := (Quantiles{5, 10_000, 210_000, 210_000, 210_000}); c.StampError != want {
-		t.Errorf("stamp error %+v, want %+v", c.StampError, want)
-	}
+	assert.Equal(t, c.StampError, Quantiles{5, 10_000, 210_000, 210_000, 210_000}, "stamp error")
 	if c.Early != 1 || c.Unmatched != 2 || c.Chunks != 8 {
 		t.Errorf("%d early, %d unmatched, %d chunks; want 1, 2, 8", c.Early, c.Unmatched, c.Chunks)
 	}
@@ -188,9 +178,7 @@ func TestCompare(t *testing.T) {
 	if got := c.TTFTError; got != 7*time.Microsecond {
 		t.Errorf("TTFT error %s, want 7µs", got)
 	}
-	if got := c.ServerITLStd; got != 0 {
-		t.Errorf("the server's own gaps vary by %s", got)
-	}
+	assert.Equal(t, c.ServerITLStd, 0, "the server's own gaps vary by")
 	// Gaps: 1000, 1200, 1001, all 1000 at the server.
 	if got := c.ITLStd.Round(time.Microsecond); got != 94*time.Microsecond || c.ITLErrorStd != c.ITLStd {
 		t.Errorf("standard deviation of ITL %s and of its error %s, want 94µs", got, c.ITLErrorStd)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestQuantiles(t *testing.T) {
@@ -24,9 +26,7 @@ func TestQuantiles(t *testing.T) {
 		{"three", []time.Duration{3, 1, 2}, Quantiles{3, 2, 3, 3, 3}},
 		{"thousand", thousand, Quantiles{1000, 500, 990, 999, 1000}},
 	} {
-		if got := QuantilesOf(c.times); got != c.want {
-			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
-		}
+		assert.Equal(t, QuantilesOf(c.times), c.want, "%s", c.name)
 	}
 }
 

@@ -3,6 +3,8 @@ package calibration
 import (
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestPlateau(t *testing.T) {
@@ -42,10 +44,6 @@ func TestPlateau(t *testing.T) {
 
 func TestGrown(t *testing.T) {
 	m := meter{used: []usage{{resident: 100}, {resident: 180}, {resident: 120}}}
-	if got := m.grown(90); got != 90 {
-		t.Errorf("got %d, want 90", got)
-	}
-	if got := m.grown(500); got != 0 {
-		t.Errorf("less than before: got %d, want 0", got)
-	}
+	assert.Equal(t, m.grown(90), 90, "grown")
+	assert.Equal(t, m.grown(500), 0, "less than before")
 }

@@ -2,9 +2,10 @@ package calibration
 
 import (
 	"math"
-	"slices"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestBeyond(t *testing.T) {
@@ -46,8 +47,6 @@ func TestBeyond(t *testing.T) {
 		}},
 	} {
 		got := (&Calibration{When: when, Figures: c.f}).Beyond(c.l)
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s:\n%q\nwant\n%q", c.name, got, c.want)
-		}
+		assert.EqualAll(t, got, c.want, "%s", c.name)
 	}
 }

@@ -383,7 +383,7 @@ func (o *abOptions) watch(s *sweep.Sweep, over <-chan struct{}) {
 		}
 		o.mu.Unlock()
 		if look := o.look + 1; look < evidence.Looks && part >= float64(look)/evidence.Looks {
-			if o.lookAt(s, look) {
+			if o.lookAt(look) {
 				close(o.enough)
 				return
 			}
@@ -404,13 +404,13 @@ func (o *abOptions) lookAfter(s *sweep.Sweep, done, all int) bool {
 		return true // the look that ended the runs is the last
 	}
 	if look := done * evidence.Looks / all; done*evidence.Looks%all == 0 {
-		return o.lookAt(s, look)
+		return o.lookAt(look)
 	}
 	return false
 }
 
 // lookAt is a look, from 1, and says whether the intervals are narrow enough.
-func (o *abOptions) lookAt(s *sweep.Sweep, look int) bool {
+func (o *abOptions) lookAt(look int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.look, o.proof = look, o.prove(look)
@@ -476,10 +476,7 @@ func (o *abOptions) print() int {
 		note += fmt.Sprintf(" It ended there: the intervals of %s are within %g %%.", strings.Join(o.figures, ", "),
 			o.precision)
 	}
-	var checked []compare.Checked
-	for _, g := range o.gates {
-		checked = append(checked, g.Check(&o.proof))
-	}
+	checked := metrics.Each(o.gates, func(g compare.Gate) compare.Checked { return g.Check(&o.proof) })
 	if o.proof.Why != "" {
 		code, note = session.ExitFailed, "no evidence: "+o.proof.Why
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
@@ -19,9 +20,7 @@ func TestAB(t *testing.T) {
 	slow := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = 6*time.Millisecond, 1 })
 	dir := t.TempDir()
 	profile := filepath.Join(dir, "sides.yaml")
-	if err := os.WriteFile(profile, []byte("profiles:\n  b:\n    base-url: "+slow+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(profile, []byte("profiles:\n  b:\n    base-url: "+slow+"\n"), 0o666))
 	flags := []string{"ab", fast, profile + "#b", "--max-concurrency", "2", "--random-input-len", "16",
 		"--random-output-len", "4", "--no-tui", "--fail-on", "mean_e2el_ms>+50%", "--result-dir", dir}
 	duet := benchtop(append(flags, "--paired", "duet", "--num-prompts", "64", "--save-result")...)

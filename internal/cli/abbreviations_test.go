@@ -10,16 +10,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/internal/spec"
 )
 
 // flagsOfCommands are vLLM's flags of each of its commands, as the abbreviations are read by; those of serve are the
 // recorded ones.
 func flagsOfCommands(t *testing.T) map[string][]string {
-	text, err := os.ReadFile("../argv/vllm_flags.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile("../argv/vllm_flags.txt"))(t)
 	all := map[string][]string{}
 	for part := range strings.SplitSeq(string(text), "\n\n") {
 		name, flags, _ := strings.Cut(part, ":")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -20,9 +21,7 @@ func TestAnalyze(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	trace := file("trace.jsonl", someTrace)
@@ -100,9 +99,7 @@ func TestDocsAnalyze(t *testing.T) {
 		t.Fatalf("got commands %q", commands)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("trace.jsonl", []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile("trace.jsonl", []byte(file), 0o600))
 	for i, want := range [][]string{
 		// 64 + 48 + 32 + 80 of 368
 		{"requests             6\n", "16  ████████████████████████▍ 60.9 % of prompt tokens",

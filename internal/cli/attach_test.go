@@ -10,8 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/internal/attach"
 	"benchtop/internal/session"
 	"benchtop/metrics"
@@ -29,9 +28,7 @@ func runsTableTest(t *testing.T) {
 PID    FOR    TARGET     MODEL  LOAD
 12307  1m30s  gpu7:8000  llama  4 → 50 req/s
 7      2s     unknown load`
-	if diff := cmp.Diff(want, runsInWords(runs)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "runsInWords", runsInWords(runs), want)
 }
 
 // joinableRun is a run that can only be found.
@@ -49,9 +46,7 @@ func (joinableRun) Inspect(metrics.Inspection) {}
 func ownRuns(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "bt") // short, for the name of a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("XDG_RUNTIME_DIR", dir)
 	t.Setenv("TMPDIR", dir)
@@ -60,15 +55,10 @@ func ownRuns(t *testing.T) {
 // The list for other programs is cut at tabs.
 func TestListOfRuns(t *testing.T) {
 	ownRuns(t)
-	h, err := attach.Listen(joinableRun{}, "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := assert.Must(attach.Listen(joinableRun{}, "v1"))(t)
 	defer h.Close()
 	var out bytes.Buffer
-	if code := listRuns(&session.Environment{Stdout: &out}); code != session.ExitFine {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Equal(t, listRuns(&session.Environment{Stdout: &out}), session.ExitFine, "exit code")
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) != 2 || lines[0] != "PID\tSINCE\tSOCKET\tTARGET\tMODEL\tLOAD" {
 		t.Fatalf("the list is\n%s", out.String())
@@ -95,19 +85,12 @@ func TestChoose(t *testing.T) {
 	if code := listRuns(&session.Environment{Stdout: &out}); code != session.ExitFine || out.Len() > 0 {
 		t.Errorf("the list of no runs ends with %d and is %q", code, out.String())
 	}
-	h, err := attach.Listen(joinableRun{}, "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := assert.Must(attach.Listen(joinableRun{}, "v1"))(t)
 	defer h.Close()
-	only, err := choose(nil)
-	if err != nil || filepath.Base(only) != strconv.Itoa(os.Getpid())+".sock" {
-		t.Errorf("the only run is %q, %v", only, err)
-	}
+	only := assert.Must(choose(nil))(t)
+	assert.Equal(t, filepath.Base(only), strconv.Itoa(os.Getpid())+".sock", "the only run")
 	for _, named := range []string{strconv.Itoa(os.Getpid()), only} {
-		if path, err := choose([]string{named}); path != only || err != nil {
-			t.Errorf("%s: %q, %v", named, path, err)
-		}
+		assert.Equal(t, assert.Must(choose([]string{named}))(t), only, "%s", named)
 	}
 	refused("no run of this user has process id 1x; choose one of the runs", "1x")
 	refused("no run of this user has process id 1; choose one of the runs", "1")

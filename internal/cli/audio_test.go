@@ -9,16 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
 // The example of docs/datasets.md is a data set, and the command there a run of it. The RTFx is that of its recordings,
 // and the report from the journal has the same.
 func TestDocsCustomAudio(t *testing.T) {
-	page, err := os.ReadFile("../../docs/datasets.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := assert.Must(os.ReadFile("../../docs/datasets.md"))(t)
 	_, section, _ := strings.Cut(string(page), "\n## custom_audio\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var rows, command string
@@ -30,18 +28,11 @@ func TestDocsCustomAudio(t *testing.T) {
 			command += code
 		}
 	}
-	sound, err := os.ReadFile("../../internal/hf/media/testdata/pcm_16.wav")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sound := assert.Must(os.ReadFile("../../internal/hf/media/testdata/pcm_16.wav"))(t)
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "speech"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Mkdir(filepath.Join(dir, "speech"), 0o755))
 	for name, content := range map[string]string{"speech/one.wav": string(sound), "speech.jsonl": rows} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
 	t.Chdir(dir)
 	args := strings.Fields(strings.Replace(command, "benchtop serve", "dataset --disable-shuffle --jsonl -", 1))

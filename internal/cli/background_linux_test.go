@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -97,31 +98,19 @@ func shownBy(output []byte) string {
 func TestShownBy(t *testing.T) {
 	shown := shownBy([]byte("\x1b[2;1H9 u\x1b[1m\x1b[2;4Hsers gone\x1b[2;8H\x1b[K\x1b[2;1H8\x1b[0m" +
 		"\r\né\x1b[3Cn\r\nx gone\x1b[4;2H\x1b[J"))
-	for _, want := range []string{"8 users   ", "\né   n  ", "\nx  "} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("%q is missing in\n%s", want, shown)
-		}
-	}
+	assert.Has(t, shown, "8 users   ", "\né   n  ", "\nx  ")
 }
 
 // pseudoTerminal opens a pseudo-terminal of 120 by 40.
 func pseudoTerminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	master = os.NewFile(uintptr(fd), "ptmx")
 	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
+	assert.Fine(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	assert.Fine(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}))
 	if slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -140,9 +129,7 @@ func TestSIGTERMInTheBackground(t *testing.T) {
 	shell.Stdin, shell.Stdout, shell.Stderr = slave, slave, slave
 	shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	shell.Env = append(os.Environ(), "BENCHTOP="+program(t), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "CI=")
-	if err := shell.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, shell.Start())
 	slave.Close()
 	var seen screenOf
 	go seen.read(master)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
@@ -94,9 +95,7 @@ func TestBenchCancelled(t *testing.T) {
 	}
 	before, end := context.WithCancel(t.Context())
 	end()
-	if err := b.Run(before, benchArgs(url, dir, "run=1.json")); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled before its first request: %v", err)
-	}
+	assert.Is(t, b.Run(before, benchArgs(url, dir, "run=1.json")), context.Canceled)
 	if _, err := os.Stat(filepath.Join(dir, "run=1.json")); err == nil {
 		t.Error("a run without a request left a file")
 	}
@@ -116,22 +115,15 @@ func TestBenchFails(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	fault, err := simulator.ParseFault("status=500")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fault := assert.Must(simulator.ParseFault("status=500"))(t)
 	failing := simulated(t, func(p *simulator.Profile) { p.Faults = append(p.Faults, fault) })
 	if err := b.Run(t.Context(), benchArgs(failing, dir, "x.json", "--model", "m")); err == nil ||
 		errors.Is(err, session.ErrCut) {
 		t.Errorf("all requests failed: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "x.json")); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, assert.Failure(os.Stat(filepath.Join(dir, "x.json"))))
 	b.Failures = true
-	if err := b.Run(t.Context(), benchArgs(failing, dir, "y.json", "--model", "m")); err != nil {
-		t.Errorf("failures are allowed: %v", err)
-	}
+	assert.Fails(t, "failures are allowed", b.Run(t.Context(), benchArgs(failing, dir, "y.json", "--model", "m")), "")
 	if err := b.Run(t.Context(), benchArgs("http://127.0.0.1:1", dir, "z.json", "--model", "m")); err == nil {
 		t.Error("there is no server, and no error")
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
@@ -164,9 +165,7 @@ func TestColdCacheOfPicturesAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pictures.jsonl")
 	rows := `{"content": [{"type": "text", "text": "What is this?"}]}` + "\n" + `{"content": [{"type": "image", ` +
 		`"image": "http://x.test/a.png"}]}` + "\n"
-	if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, []byte(rows), 0o600))
 	args := []string{"serve", "--base-url", server.url, "--no-tui", "--gpu", "none", "--backend", "openai-chat",
 		"--dataset-name", "custom_image", "--dataset-path", path,
 		"--tokenizer", modelDirectory(t, "gpt2-short"), "--disable-shuffle", "--num-prompts", "2",

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/calibration"
 	"benchtop/internal/metronome"
 	"benchtop/internal/session"
@@ -46,10 +47,7 @@ func tiny() calibration.Campaign {
 // metronomed runs a metronome in this process.
 func metronomed(t *testing.T) (url string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s, done := metronome.New(), make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -83,10 +81,7 @@ func TestCalibrate(t *testing.T) {
 		"Chunks/s", "Stamps against the server's own log", "Lateness of arrivals",
 		"Dashboard", "[1/5] requests/s", "[5/5] lateness", "saved in "+state)
 	kept := filepath.Join(state, "benchtop", "calibration.json")
-	c, err := calibration.ReadRecord(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(calibration.ReadRecord(kept))(t)
 	f := c.Figures
 	if !c.Complete || !c.Matches() || c.Version == "" || f.RequestsPerSecond <= 0 || len(f.Streams) == 0 ||
 		len(f.Chunks) == 0 || len(f.Stamps) == 0 ||
@@ -94,10 +89,7 @@ func TestCalibrate(t *testing.T) {
 		len(f.Problems) > 0 {
 		t.Errorf("kept: %+v", c)
 	}
-	written, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := assert.Must(os.ReadFile(file))(t)
 	if same, _ := os.ReadFile(kept); !bytes.Equal(same, written) {
 		t.Errorf("written\n%s\nkept\n%s", written, same)
 	}
@@ -110,9 +102,7 @@ func TestCalibrate(t *testing.T) {
 	}
 	// A calibration of another machine gives no warning.
 	c.Machine.Cores++
-	if err := c.Write(kept); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, c.Write(kept))
 	if w := session.CalibrationWarnings(calibration.PlannedLoad{RequestsPerSecond: 1e9}); w != nil {
 		t.Errorf("warnings %q from another machine", w)
 	}
@@ -128,9 +118,7 @@ func TestCalibrateToStandardOutput(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil || !c.Complete {
 		t.Errorf("%v in %q", err, r.stdout)
 	}
-	if !strings.Contains(r.stderr, "Requests/s: closed loop of 2 users") {
-		t.Errorf("no table in %q", r.stderr)
-	}
+	assert.Has(t, r.stderr, "Requests/s: closed loop of 2 users")
 	if files, _ := os.ReadDir(state); len(files) != 0 {
 		t.Errorf("kept: %v", files)
 	}
@@ -139,9 +127,7 @@ func TestCalibrateToStandardOutput(t *testing.T) {
 // A place that cannot be written does not cost the table.
 func TestCalibrationNotKept(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(state, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(state, nil, 0o600))
 	t.Setenv("XDG_STATE_HOME", state)
 	calibrated(t.Context(), calibrateOptions{}, metronomed(t)).expect(t, session.ExitFailed,
 		"Requests/s: closed loop of 2 users", "the calibration is not saved", "--no-save")
@@ -151,10 +137,7 @@ func TestCalibrationNotKept(t *testing.T) {
 func TestNothingCalibrated(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	url := "http://" + l.Addr().String()
 	l.Close()
 	o := calibrateOptions{}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // heard is what a program said so far.
@@ -37,9 +39,7 @@ func TestMetronomeEnds(t *testing.T) {
 		c := exec.Command(program(t), "metronome", "--port", "0")
 		var out, trouble heard
 		c.Stdout, c.Stderr = &out, &trouble
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, c.Start())
 		if !eventually(func() bool { return strings.HasPrefix(out.String(), listening) }) {
 			t.Errorf("it said %q", out.String())
 		}

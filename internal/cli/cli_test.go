@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
@@ -37,14 +38,8 @@ func benchtop(args ...string) result {
 
 func (r result) expect(t *testing.T, code int, words ...string) {
 	t.Helper()
-	if r.code != code {
-		t.Errorf("exit code %d, want %d", r.code, code)
-	}
-	for _, w := range words {
-		if !strings.Contains(r.stdout+r.stderr, w) {
-			t.Errorf("%q is missing", w)
-		}
-	}
+	assert.Equal(t, r.code, code, "exit code")
+	assert.Has(t, r.stdout+r.stderr, words...)
 	if t.Failed() {
 		t.Logf("stdout:\n%s\nstderr:\n%s", r.stdout, r.stderr)
 	}
@@ -70,10 +65,7 @@ func simulated(t *testing.T, change func(*simulator.Profile)) string {
 // unused is a port on which nothing listens.
 func unused(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return port
@@ -85,9 +77,7 @@ const sharegptFile = "../../datasets/testdata/sharegpt_small.json"
 func TestWrongUsage(t *testing.T) {
 	server := recorded(t, nil)
 	bad := filepath.Join(t.TempDir(), "bad.json")
-	if err := os.WriteFile(bad, []byte("[\n{\"conversations\": 5}\n]\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(bad, []byte("[\n{\"conversations\": 5}\n]\n"), 0o644))
 	file := "serve --base-url " + server.url + " --dataset-name sharegpt --dataset-path "
 	for args, words := range map[string][]string{
 		"":     {"usage: benchtop COMMAND"},
@@ -200,10 +190,7 @@ func TestNothingGoesUncounted(t *testing.T) {
 			"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFailed,
 			"Time ran out before")
 	})
-	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(filepath.Join(dir, "r.json")))(t)
 	var v struct {
 		Completed, Failed int
 		MeanTTFT          *float64 `json:"mean_ttft_ms"`
@@ -212,9 +199,7 @@ func TestNothingGoesUncounted(t *testing.T) {
 			Interrupted *struct{}
 		}
 	}
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(data, &v))
 	if v.Failed+v.Benchtop.NotSent != 15000 || v.Benchtop.Interrupted != nil || v.Failed == 0 {
 		t.Errorf("%d failed, %d not sent, interrupted %v; want 15000 in all", v.Failed, v.Benchtop.NotSent,
 			v.Benchtop.Interrupted)
@@ -310,13 +295,8 @@ func TestServeLikeVLLM(t *testing.T) {
 		!strings.HasSuffix(files[1], ".jsonl.gz") {
 		t.Fatalf("files %v, want a result and its journal", files)
 	}
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if keys := keysInOrder(t, data); !slices.Equal(keys, vllmKeys) {
-		t.Errorf("keys\n%v\nwant\n%v", keys, vllmKeys)
-	}
+	data := assert.Must(os.ReadFile(files[0]))(t)
+	assert.EqualAll(t, keysInOrder(t, data), vllmKeys, "keys")
 	var v struct {
 		Completed int
 		ITLs      [][]float64
@@ -325,9 +305,7 @@ func TestServeLikeVLLM(t *testing.T) {
 		Texts     []string `json:"generated_texts"`
 		Outputs   []int    `json:"output_lens"`
 	}
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(data, &v))
 	if v.Completed != 60 || len(v.ITLs) != 60 || len(v.TTFTs) != 60 || len(v.Errors) != 60 || v.Texts[0] == "" ||
 		len(v.ITLs[0])+1 < v.Outputs[0] {
 		t.Errorf("completed %d, %d ITL lists, first of %d gaps for %d tokens, text %q", v.Completed, len(v.ITLs),
@@ -338,9 +316,7 @@ func TestServeLikeVLLM(t *testing.T) {
 	for _, file := range files {
 		again := benchtop("report", file)
 		again.expect(t, session.ExitFine)
-		if again.stdout != r.stdout {
-			t.Errorf("report %s differs:\n%s", file, again.stdout)
-		}
+		assert.Equal(t, again.stdout, r.stdout, "report %s differs", file)
 	}
 	if again := benchtop("report", "--json", files[1]); again.stdout != string(data) {
 		t.Error("report --json differs from the saved result")
@@ -400,16 +376,9 @@ func TestEstimateIsLabelled(t *testing.T) {
 		"benchtop: WARNING: prompt lengths are estimated, because there is no tokenizer: ",
 		"of the server: it has no /tokenize; name it with --tokenizer DIRECTORY")
 	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range []string{`"dataset": "estimate"`, "lengths estimated", "prompt lengths are estimated",
-		`"tokenizer_id": null`, `"usage": 3`} {
-		if !strings.Contains(string(data), w) {
-			t.Errorf("%s is missing in the result", w)
-		}
-	}
+	data := assert.Must(os.ReadFile(files[0]))(t)
+	assert.Has(t, string(data), `"dataset": "estimate"`, "lengths estimated", "prompt lengths are estimated",
+		`"tokenizer_id": null`, `"usage": 3`)
 }
 
 // The address of a server is enough for every data set of text.
@@ -524,10 +493,7 @@ func TestSecretsStayInside(t *testing.T) {
 		if rep := benchtop("report", "--json", f); rep.code == session.ExitFine {
 			all += rep.stdout
 		}
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := assert.Must(os.ReadFile(f))(t)
 		all += string(data)
 	}
 	if len(files) != 2 || strings.Contains(all, canary) {
@@ -570,9 +536,7 @@ func TestSavingRules(t *testing.T) {
 	})
 	t.Run("a directory that cannot be made", func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		if err := os.WriteFile("file", nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile("file", nil, 0o644))
 		benchtop(append(quick, "--save-result", "--result-dir", "file/x")...).expect(t, session.ExitUsage,
 			"cannot save the result", "--result-dir")
 	})
@@ -596,25 +560,19 @@ func TestOddPlaces(t *testing.T) {
 	quick := []string{"serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5",
 		"--random-output-len", "2"}
 	t.Chdir(t.TempDir())
-	if err := os.MkdirAll("folder/inside", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.MkdirAll("folder/inside", 0o755))
 	benchtop(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, session.ExitUsage,
 		"cannot save the result: folder: a directory; name a file in it")
 	benchtop(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, session.ExitUsage,
 		": not a regular file")
 	benchtop(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, session.ExitUsage,
 		"is the journal's ending")
-	if _, err := os.Stat("folder/inside"); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, assert.Failure(os.Stat("folder/inside")))
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Fatalf("%s is no more what it was: %v", os.DevNull, err)
 	}
 	for _, name := range []string{"made.beforehand", "r.json"} {
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(name, nil, 0o600))
 		benchtop(append(quick, "--save-result", "--result-filename", name)...).expect(t, session.ExitFine,
 			"result saved to "+name+"\n")
 		if data, err := os.ReadFile(name); err != nil || !json.Valid(data) {
@@ -623,9 +581,7 @@ func TestOddPlaces(t *testing.T) {
 	}
 	// A run that was killed does not hold its name.
 	for _, name := range []string{"dead.json", "dead.jsonl"} {
-		if err := os.WriteFile(name, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(name, nil, 0o644))
 	}
 	benchtop(append(quick, "--save-result", "--result-filename", "dead.json")...).expect(t, session.ExitFine,
 		"result saved to dead.json\n")
@@ -645,9 +601,7 @@ func TestSeveralServers(t *testing.T) {
 		t.Errorf("%d and %d requests", a, b)
 	}
 	results, _ := filepath.Glob(filepath.Join(dir, "*.json"))
-	if len(results) != 1 {
-		t.Fatalf("results %v", results)
-	}
+	assert.Need(t, len(results), 1, "results %v", results)
 	benchtop("report", results[0]).expect(t, session.ExitFine, "Servers, round-robin", two.url+"      2      0")
 	benchtop("serve", "--base-url", one.url, "http://127.0.0.1:1", "--num-prompts", "1").expect(t, session.ExitFailed,
 		"cannot reach http://127.0.0.1:1: ")

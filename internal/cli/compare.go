@@ -184,14 +184,14 @@ func runCompare(env *session.Environment, args []string) int {
 	if err != nil {
 		return env.Fail(session.ExitFailed, err)
 	}
-	tables, note, checked := o.prove(env, c, all)
+	tables, note, checked := o.prove(c, all)
 	return o.conclude(env, append(tables, c.Tables()...), note, checked)
 }
 
 // prove compares two configurations by their runs: the tables of the evidence, with a note, and the outcomes of
 // --fail-on at each load.
-func (o *compareOptions) prove(env *session.Environment, c *compare.Comparison, all []compare.Configuration) (
-	tables []compare.Table, note string, checked []compare.Checked) {
+func (o *compareOptions) prove(c *compare.Comparison, all []compare.Configuration) (tables []compare.Table,
+	note string, checked []compare.Checked) {
 	note = c.Caution()
 	if len(o.files) != 2 {
 		return nil, strings.TrimSpace(c.Apart() + " " + note), nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
@@ -43,18 +44,14 @@ func TestCompareProves(t *testing.T) {
 	slower := benchtop(append([]string{"compare", at("a.json"), at("slower.json")}, gates...)...)
 	slower.expect(t, session.ExitMissed, "The runs differ", "output tokens of a request", "worse",
 		": Median TTFT (ms) changed by ")
-	if strings.Contains(slower.stderr, "output_throughput") {
-		t.Errorf("a condition that is not met: %s", slower.stderr)
-	}
+	assert.Lacks(t, slower.stderr, "output_throughput")
 
 	compareForms(t, append([]string{"compare", at("a.json"), at("slower.json")}, gates...))
 	several := benchtop("compare", at("a.json")+","+at("again.json"), at("slower.json")+",")
 	several.expect(t, session.ExitFine, "a and 1 more", "worse")
 	benchtop("compare", at("a.jsonl.gz"), at("slower.jsonl.gz")).expect(t, session.ExitFine, "Evidence, ", "worse")
 
-	if err := os.Remove(at("again.jsonl.gz")); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Remove(at("again.jsonl.gz")))
 	benchtop("compare", at("a.json"), at("again.json"), "--fail-on", "mean_ttft>+1%").expect(t, session.ExitFine,
 		", 10 req/s: not tested: a result has no whole journal",
 		"a result has no whole journal of its own beside it, so that pieces of runs cannot be compared", "do not prove")
@@ -67,10 +64,7 @@ func compareForms(t *testing.T, command []string) {
 	for _, ending := range []string{"json", "xml", "csv", "html"} {
 		path := filepath.Join(t.TempDir(), "comparison."+ending)
 		benchtop(append(command, "--output", path)...).expect(t, session.ExitMissed, "saved in ")
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := assert.Must(os.ReadFile(path))(t)
 		written[ending] = string(raw)
 	}
 	var all struct {
@@ -79,9 +73,7 @@ func compareForms(t *testing.T, command []string) {
 			Rows  []map[string]any
 		}
 	}
-	if err := json.Unmarshal([]byte(written["json"]), &all); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(written["json"]), &all))
 	line := ""
 	for _, table := range all.Tables {
 		for _, row := range table.Rows {

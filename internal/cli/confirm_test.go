@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -13,9 +14,7 @@ import (
 func TestConfirmWithFewPrompts(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "prompts.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Repeat(`{"prompt": "a prompt"}`+"\n", 40)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, []byte(strings.Repeat(`{"prompt": "a prompt"}`+"\n", 40)), 0o600))
 	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
 		r := server.serve(t, "--backend", "openai-chat", "--dataset-name", "custom", "--dataset-path", path,
 			"--output-len", "2", "--num-prompts", "40",

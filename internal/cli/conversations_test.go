@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
@@ -26,15 +27,10 @@ func converse(t *testing.T, c scenario) (metrics.Report, []metrics.Request) {
 	t.Helper()
 	written := drive(t, &c).journal
 	events := func(yield func(event.Event, error) bool) { journal.From(bytes.NewReader(written), "journal")(yield) }
-	r, err := report.Of(events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(report.Of(events))(t)
 	var all []metrics.Request
 	for q, err := range event.Requests(events) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		all = append(all, q)
 	}
 	slices.SortFunc(all, func(a, b metrics.Request) int { return a.Index - b.Index })
@@ -55,9 +51,7 @@ func talkFile(t *testing.T, turns ...int) string {
 		all = append(all, `{"messages":[`+strings.Join(list, ",")+"]}")
 	}
 	path := filepath.Join(t.TempDir(), "talks.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(all, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, []byte(strings.Join(all, "\n")), 0o600))
 	return path
 }
 
@@ -96,9 +90,7 @@ func TestServeConversations(t *testing.T) {
 		}
 		models[name] = call.fields["model"]
 		var body struct{ Messages []message }
-		if err := json.Unmarshal([]byte(call.body), &body); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, json.Unmarshal([]byte(call.body), &body))
 		prompts[id] = body.Messages
 	}
 	if diff := cmp.Diff(map[string]any{"r0": "one", "r1": "two", "r2": "one"}, models); diff != "" {
@@ -118,9 +110,7 @@ func TestServeConversations(t *testing.T) {
 			t.Errorf("%s: %v is no answer of the model", id, answer)
 		}
 	}
-	if len(prompts) != 8 {
-		t.Errorf("%d requests", len(prompts))
-	}
+	assert.Equal(t, len(prompts), 8, "requests")
 }
 
 // sessionsFile are two sessions with sub-agents, whose blocks mean the same.
@@ -134,9 +124,7 @@ const sessionsFile = `{"session":"a","block_size":16,"shared":true,"requests":[{
 // bounds hits what was said to be ideal.
 func TestServeAgents(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(path, []byte(sessionsFile), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, []byte(sessionsFile), 0o600))
 	r, all := converse(t,
 		scenario{args: []string{"--dataset-name", "agents", "--dataset-path", path, "--disable-shuffle",
 			"--num-prompts", "3", "--max-active-conversations", "1"},
@@ -213,13 +201,9 @@ func TestServePauses(t *testing.T) {
 	_, all := converse(t,
 		scenario{args: chats(talkFile(t, 2, 2, 2, 2, 2, 2), "--num-prompts", "6", "--multi-turn-delay-ms", "40",
 			"--multi-turn-concurrency", "1")})
-	if len(all) != 12 {
-		t.Fatalf("%d requests", len(all))
-	}
+	assert.Need(t, len(all), 12, "requests")
 	for i := 0; i < 12; i += 2 {
-		if pause := all[i+1].Scheduled - all[i].Done; pause != 40*msec {
-			t.Errorf("conversation %d pauses for %v", i/2, pause)
-		}
+		assert.Equal(t, all[i+1].Scheduled-all[i].Done, 40*msec, "conversation %d pauses for", i/2)
 	}
 	for _, q := range all {
 		for _, other := range all {
@@ -242,9 +226,7 @@ func TestServeTimeScale(t *testing.T) {
 			`{"start_ms":3000,"block_size":1,"requests":[{"in":9,"out":2},{"in":9,"out":2,"delay_ms":500}]}`,
 	} {
 		path := filepath.Join(dir, name+".jsonl")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, []byte(content), 0o600))
 		args := []string{"--dataset-name", name, "--dataset-path", path, "--time-scale", "2"}
 		if name == "agents" {
 			args = append(args, "--self-timed")
@@ -267,9 +249,7 @@ func TestServeMix(t *testing.T) {
 			"4\ngoodput: e2el:100000\n",
 		"hard.json": `{"dataset-name": "sonnet", "output-len": 4, "goodput": ["e2el:0.000001"]}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	out := filepath.Join(dir, "out")
 	benchtop("serve", "--base-url", server.url, "--backend", "openai-chat", "--no-tui", "--gpu", "none",

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/attach"
 	"benchtop/internal/session"
 )
@@ -299,10 +300,7 @@ func TestFormOnScreen(t *testing.T) {
 // Another terminal sees a run, and leaves it alone.
 func TestAttachOnScreen(t *testing.T) {
 	ownRuns(t)
-	h, err := attach.Listen(joinableRun{}, session.Version())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := assert.Must(attach.Listen(joinableRun{}, session.Version()))(t)
 	defer h.Close()
 	x := onScreen(t, "attach", "--list")
 	x.wait("a:1     m n    8 users")

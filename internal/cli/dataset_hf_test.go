@@ -8,19 +8,14 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
 // The examples of docs/datasets.md for the data sets of the hub are data sets, and the command there shows each.
 func TestDocsHF(t *testing.T) {
-	page, err := os.ReadFile("../../docs/datasets.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound, err := os.ReadFile("../../internal/hf/media/testdata/pcm_16.wav")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := assert.Must(os.ReadFile("../../docs/datasets.md"))(t)
+	sound := assert.Must(os.ReadFile("../../internal/hf/media/testdata/pcm_16.wav"))(t)
 	model := modelDirectory(t, "synthetic-spbpe")
 	_, section, _ := strings.Cut(string(page), "\n## hf\n")
 	section, _, _ = strings.Cut(section, "\n## ")
@@ -30,12 +25,8 @@ func TestDocsHF(t *testing.T) {
 		t.Fatalf("%d parts, command %q", len(parts), command)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("speech", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join("speech", "one.wav"), sound, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Mkdir("speech", 0o755))
+	assert.Fine(t, os.WriteFile(filepath.Join("speech", "one.wav"), sound, 0o644))
 	for _, part := range parts[1:] {
 		heading, text, _ := strings.Cut(part, "\n")
 		rows := strings.Join(regexp.MustCompile(`(?m)^    (\{.*\n)`).FindAllString(text, -1), "")
@@ -53,9 +44,7 @@ func TestDocsHF(t *testing.T) {
 					args = append(args, "--bfcl-categories", "simple")
 				}
 			}
-			if err := os.WriteFile(name, []byte(rows), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, os.WriteFile(name, []byte(rows), 0o644))
 			r := benchtop(args...)
 			r.expect(t, session.ExitFine)
 			if got, want := strings.Count(r.stdout, `"expected_output_len":`), strings.Count(rows, "\n"); got != want {

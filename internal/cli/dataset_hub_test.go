@@ -6,11 +6,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 	"benchtop/internal/session"
 )
@@ -18,15 +18,9 @@ import (
 // leaderboard starts a hub with the files of the leaderboard and makes it the environment's.
 func leaderboard(t *testing.T) *hubtest.Hub {
 	files := map[string]string{}
-	paths, err := filepath.Glob(datasetFiles + "BFCL_v3_*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := assert.Must(filepath.Glob(datasetFiles + "BFCL_v3_*.json"))(t)
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := assert.Must(os.ReadFile(path))(t)
 		files[filepath.Base(path)] = string(data)
 	}
 	h := hubtest.Serve(t, map[string]map[string]string{datasets.BFCLRepository: files})
@@ -56,9 +50,7 @@ func wasAsked(t *testing.T, h *hubtest.Hub, names ...string) {
 	for _, file := range h.Asked() {
 		asked = append(asked, path.Base(file))
 	}
-	if !slices.Equal(asked, names) {
-		t.Errorf("the hub was asked for %q, want %q", asked, names)
-	}
+	assert.EqualAll(t, asked, names, "the hub was asked for")
 }
 
 // The leaderboard comes from the hub once, then from the cache; a missing category is asked for and reported.
@@ -96,13 +88,9 @@ func TestDatasetInTheHubsCache(t *testing.T) {
 	h := leaderboard(t)
 	snapshot := filepath.Join(os.Getenv("HF_HOME"), "hub",
 		"datasets--gorilla-llm--Berkeley-Function-Calling-Leaderboard", "snapshots", "abc")
-	if err := os.MkdirAll(snapshot, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.MkdirAll(snapshot, 0o755))
 	simple := h.Files[datasets.BFCLRepository]["BFCL_v3_simple.json"]
-	if err := os.WriteFile(filepath.Join(snapshot, "BFCL_v3_simple.json"), []byte(simple), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(filepath.Join(snapshot, "BFCL_v3_simple.json"), []byte(simple), 0o600))
 	benchtop("dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model,
 		"--num-prompts", "2",
 		"--bfcl-categories", "simple,parallel").expect(t, session.ExitFine, "requests             2")
@@ -147,10 +135,7 @@ func TestDatasetWithoutTheHub(t *testing.T) {
 // Tables come from the hub once: the files that the rows are in, and those that rows name. A gated one is explained.
 func TestTablesOfTheHub(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
-	sound, err := os.ReadFile("../../internal/hf/media/testdata/pcm_16.wav")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sound := assert.Must(os.ReadFile("../../internal/hf/media/testdata/pcm_16.wav"))(t)
 	const calls = "ArtificialAnalysis/Earnings22-Cleaned-AA"
 	h := hubtest.Serve(t, map[string]map[string]string{
 		"openai/gsm8k": {"main/test-00000-of-00001.jsonl": `{"question": "What is 1?"}` + "\n" + `{"question": "And ` +

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -24,9 +25,7 @@ func TestTemplateThatCannotBeRendered(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			model := modelDirectory(t, "gpt2-short")
-			if err := os.WriteFile(filepath.Join(model, "chat_template.jinja"), []byte(c.template), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, os.WriteFile(filepath.Join(model, "chat_template.jinja"), []byte(c.template), 0o600))
 			sets := map[string]bool{"--dataset-name custom --dataset-path " + datasetFiles + "custom_small.jsonl": true}
 			if i == 0 { // the words are the template's, the remedy is the data set's
 				sets["--dataset-name speed_bench --dataset-path "+datasetFiles+"speed_bench_small"] = true
@@ -38,9 +37,7 @@ func TestTemplateThatCannotBeRendered(t *testing.T) {
 					strings.Fields(args)...)
 				r := benchtop(words...)
 				r.expect(t, session.ExitUsage, "model "+model, c.why, "--tokenizer DIRECTORY", "--base-url")
-				if strings.Contains(r.stderr, skip) != skippable {
-					t.Errorf("%s: the error is %q", args, r.stderr)
-				}
+				assert.Equal(t, strings.Contains(r.stderr, skip), skippable, "%s: the error is %q", args, r.stderr)
 				if skippable {
 					benchtop(append(words, skip)...).expect(t, session.ExitFine)
 				}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -22,19 +23,10 @@ const datasetFiles = "../../datasets/testdata/"
 // unpacked is what a file in gzip's form holds.
 func unpacked(t *testing.T, path string) []byte {
 	t.Helper()
-	packed, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := assert.Must(os.Open(path))(t)
 	defer packed.Close()
-	r, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(gzip.NewReader(packed))(t)
+	data := assert.Must(io.ReadAll(r))(t)
 	return data
 }
 
@@ -45,9 +37,7 @@ func modelDirectory(t *testing.T, name string) string {
 	dir := t.TempDir()
 	const template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
 	for file, content := range map[string][]byte{"tokenizer.json": data, "chat_template.jinja": []byte(template)} {
-		if err := os.WriteFile(filepath.Join(dir, file), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, file), content, 0o600))
 	}
 	return dir
 }
@@ -55,19 +45,14 @@ func modelDirectory(t *testing.T, name string) string {
 // Every command line that the vectors refuse is refused before anything is sent, for the reason they give; only a
 // tokenizer is not needed for random.
 func TestRefusedDatasets(t *testing.T) {
-	data, err := os.ReadFile(datasetFiles + "errors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(datasetFiles + "errors.json"))(t)
 	var vectors struct {
 		Cases []struct {
 			Flags       []string
 			Case, Error string
 		}
 	}
-	if err := json.Unmarshal(data, &vectors); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(data, &vectors))
 	words := map[string]string{
 		"custom missing output_tokens": "output_tokens",
 		"custom not jsonl":             "does not end in .jsonl",
@@ -133,9 +118,7 @@ func TestRefusedDatasets(t *testing.T) {
 			benchtop(args...).expect(t, session.ExitUsage, want)
 		})
 	}
-	if seen != len(words) {
-		t.Errorf("%d command lines, want %d", seen, len(words))
-	}
+	assert.Equal(t, seen, len(words), "command lines")
 }
 
 // The requests are those that serve would send; nothing is sent.
@@ -208,10 +191,7 @@ func TestDataset(t *testing.T) {
 			}
 			r := benchtop(args...)
 			r.expect(t, session.ExitFine, c.want...)
-			data, err := os.ReadFile(lines)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := assert.Must(os.ReadFile(lines))(t)
 			_, after, _ := strings.Cut(r.stdout, "requests             ")
 			n, _, _ := strings.Cut(after, "\n")
 			if got := strings.Count(string(data), "\n"); strconv.Itoa(got) != n {
@@ -245,11 +225,7 @@ func TestServeSaysWhatItSends(t *testing.T) {
 	} {
 		r := benchtop(append(args, c.args...)...)
 		r.expect(t, session.ExitFine)
-		for _, want := range c.want {
-			if !strings.Contains(r.stderr, want) {
-				t.Errorf("%q is not in %q", want, r.stderr)
-			}
-		}
+		assert.Has(t, r.stderr, c.want...)
 	}
 }
 
@@ -387,9 +363,7 @@ func TestEveryRow(t *testing.T) {
 // A problem of the file is reported before the needs of its prompts.
 func TestFileBeforeTemplate(t *testing.T) {
 	packed := filepath.Join(t.TempDir(), "x.jsonl")
-	if err := os.WriteFile(packed, []byte("\x1f\x8b\x08\x00"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(packed, []byte("\x1f\x8b\x08\x00"), 0o600))
 	bare := "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz" // without a template
 	for _, name := range []string{"custom", "spec_bench", "sonnet"} {
 		benchtop("dataset", "--dataset-name", name, "--dataset-path", packed, "--tokenizer", bare).expect(t,
@@ -405,10 +379,8 @@ func TestRowThatTheBackendCannotSend(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "rows.jsonl")
 	row := `{"content": [{"type": "text", "text": "what"}, {"type": "image_url", "image_url": {"url": ` +
 		`"data:image/png;base64,AAAA"}}]}`
-	if err := os.WriteFile(file, []byte("{\"prompt\": \"a\", \"image_files\": [\"http://x/p.png\"]}\n"+row+"\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(file, []byte("{\"prompt\": \"a\", \"image_files\": [\"http://x/p.png\"]}\n"+row+"\n"),
+		0o600))
 	server := recorded(t, nil)
 	benchtop("serve", "--base-url", server.url, "--backend", "infinity-embeddings-clip", "--dataset-name",
 		"custom_image", "--dataset-path", file, "--num-prompts", "2", "--disable-shuffle",

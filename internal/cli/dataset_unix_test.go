@@ -11,16 +11,14 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
 // A signal ends a command that waits for the end of its file, and leaves no half of a result.
 func TestStoppedWhileReading(t *testing.T) {
 	t.Parallel()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := assert.Must(binary())(t)
 	server, model := recorded(t, nil), modelDirectory(t, "synthetic-spbpe")
 	const custom = "--dataset-name custom --skip-chat-template --tokenizer estimate --dataset-path PIPE"
 	for _, c := range []struct {
@@ -36,25 +34,17 @@ func TestStoppedWhileReading(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pipe, out := filepath.Join(t.TempDir(), "pipe.jsonl"), t.TempDir()
-			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, syscall.Mkfifo(pipe, 0o600))
 			words := strings.NewReplacer("PIPE", pipe, "OUT", out).Replace(c.args)
 			command := exec.Command(path, strings.Fields(words)...)
 			var said strings.Builder
 			command.Stderr = &said
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, command.Start())
 			defer command.Process.Kill()
 			writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits for the reader
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			defer writer.Close()
-			if err := command.Process.Signal(c.sig); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, command.Process.Signal(c.sig))
 			_ = command.Wait() // shown by the exit code
 			if code := command.ProcessState.ExitCode(); code != c.code || !strings.Contains(said.String(), "stopped") {
 				t.Errorf("exit code %d, want %d: %s", code, c.code, &said)
@@ -91,9 +81,7 @@ func TestDatasetToAFullDisk(t *testing.T) {
 func TestDatasetInto(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.jsonl")
-	if err := os.WriteFile(file, []byte("old\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(file, []byte("old\n"), 0o600))
 	model := modelDirectory(t, "synthetic-spbpe")
 	benchtop("dataset", "--dataset-name", "hf", "--dataset-path", dir, "--hf-name", datasets.BFCLRepository,
 		"--tokenizer", model, "--jsonl", file).expect(t, session.ExitUsage)
@@ -120,9 +108,7 @@ func TestDatasetInto(t *testing.T) {
 func TestReportOfAPipe(t *testing.T) {
 	for _, name := range []string{"pipe", "pipe.json", "pipe.jsonl"} {
 		pipe := filepath.Join(t.TempDir(), name)
-		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, syscall.Mkfifo(pipe, 0o600))
 		if name == "pipe.json" { // a result that has no journal
 			benchtop("report", "--baseline", pipe, "x").expect(t, session.ExitUsage, "pipe.json is not a regular file")
 			continue

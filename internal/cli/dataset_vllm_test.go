@@ -18,6 +18,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -42,10 +43,7 @@ type vllmRequest struct {
 func TestRequestsOfVLLM(t *testing.T) {
 	dir := unpackedTar(t, vllmFiles+"data.tar.gz")
 	model := modelDirectory(t, "synthetic-spbpe")
-	data, err := os.ReadFile(vllmFiles + "requests.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(vllmFiles + "requests.json"))(t)
 	var recorded struct {
 		Datasets string // the version of the library
 		Cases    []struct {
@@ -54,9 +52,7 @@ func TestRequestsOfVLLM(t *testing.T) {
 		}
 	}
 	data = bytes.ReplaceAll(data, []byte("DATA"), []byte(filepath.ToSlash(dir)))
-	if err := json.Unmarshal(data, &recorded); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(data, &recorded))
 	for _, c := range recorded.Cases {
 		name := c.Flags[slices.Index(c.Flags, "--dataset-path")+1]
 		t.Run(name, func(t *testing.T) {
@@ -71,9 +67,7 @@ func TestRequestsOfVLLM(t *testing.T) {
 			for line := range strings.Lines(r.stdout) {
 				got = append(got, asVLLM(t, line))
 			}
-			if len(got) != len(c.Requests) {
-				t.Fatalf("%d requests, want %d", len(got), len(c.Requests))
-			}
+			assert.Need(t, len(got), len(c.Requests), "requests")
 			for i, want := range c.Requests {
 				if want.Audio != nil && got[i].Audio != nil {
 					if !strings.HasSuffix(got[i].Audio.Name, ".wav") {
@@ -97,9 +91,7 @@ func asVLLM(t *testing.T, line string) (r vllmRequest) {
 		Media    any `json:"multi_modal_data"`
 		Messages any `json:"chat_messages"`
 	}
-	if err := errors.Join(json.Unmarshal([]byte(line), &r), json.Unmarshal([]byte(line), &more)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, errors.Join(json.Unmarshal([]byte(line), &r), json.Unmarshal([]byte(line), &more)))
 	if r.Audio != nil {
 		r.Sent = more.Prompt
 		return r
@@ -164,16 +156,9 @@ func unpackedTar(t *testing.T, path string) string {
 		if err == io.EOF {
 			return dir
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(archive)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
+		data := assert.Must(io.ReadAll(archive))(t)
 		file := filepath.Join(dir, filepath.FromSlash(entry.Name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, data, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, data, 0o600)))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
@@ -17,26 +18,17 @@ import (
 // are part of the plan.
 func TestDemoPreset(t *testing.T) {
 	for _, name := range simulator.Names() {
-		profile, err := simulator.Named(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		profile := assert.Must(simulator.Named(name))(t)
 		url := simulated(t, func(p *simulator.Profile) { p.Model = profile.Model })
 		o := newDemoOptions()
 		args := "--duration 2s --seed 7 --no-plots --exit --no-save --gpu-price 2 --timestamps user --profile " + name
 		if _, _, err := o.flags.Parse(strings.Fields(args)); err != nil || o.check() != nil {
 			t.Fatalf("%v, %v", err, o.check())
 		}
-		s, err := o.preset(profile, url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(o.preset(profile, url))(t)
 		var said bytes.Buffer
-		p, err := session.Prepare(t.Context(),
-			&session.Environment{Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said}, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := assert.Must(session.Prepare(t.Context(),
+			&session.Environment{Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said}, s))(t)
 		first, err := p.Prompts.Next()
 		p.Close(func(string) {})
 		if err != nil || len(first.Turns) != 1 || first.Turns[0].InputTokens != demoInput ||
@@ -68,9 +60,7 @@ func TestDemoPreset(t *testing.T) {
 			t.Errorf("%s: the demo's own flags are lost", name)
 		}
 		const off = "the demo's server is simulated; --gpu all monitors the GPUs of this machine anyway"
-		if p.GPUs.Off != off {
-			t.Errorf("%s: GPUs %+v", name, p.GPUs)
-		}
+		assert.Equal(t, p.GPUs.Off, off, "%s: GPUs %+v", name, p.GPUs)
 	}
 }
 

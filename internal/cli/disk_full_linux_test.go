@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -23,9 +24,7 @@ func TestDiskFullForAWhile(t *testing.T) {
 	if limit.Cur = limit.Max; err == nil {
 		err = unix.Prlimit(x.pid(), unix.RLIMIT_FSIZE, &limit, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	if !eventually(func() bool { return !strings.Contains(x.screen(), "NOT SAVING") }) {
 		t.Fatalf("still not saving:\n%s", x.screen())
 	}
@@ -36,15 +35,11 @@ func TestDiskFullForAWhile(t *testing.T) {
 	letGo()
 	x.wait("✓ DONE")
 	x.press("q")
-	if code := x.ended(); code != session.ExitFine {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Equal(t, x.ended(), session.ExitFine, "exit code")
 	if s, _ := readSaved(t, x.dir); s.Completed != 63 {
 		t.Errorf("completed %d of 63", s.Completed)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "r.jsonl.gz")); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, assert.Failure(os.Stat(filepath.Join(dir, "r.jsonl.gz"))))
 	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine,
 		"Successful requests:                     63 ")
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -43,9 +44,7 @@ func TestStopBeforeTheRun(t *testing.T) {
 	x.wait("PREPARING")
 	<-asked
 	x.press("C-z", "q")
-	if code := x.ended(); code != session.ExitAborted {
-		t.Errorf("exit code %d, want %d", code, session.ExitAborted)
-	}
+	assert.Equal(t, x.ended(), session.ExitAborted, "exit code")
 	shown := x.history()
 	for _, want := range []string{"stopped before the first request (interrupt)", " icanon", " echo "} {
 		if strings.Count(shown, want) != 1 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/metrics"
 )
@@ -37,10 +38,7 @@ func TestEmbeddings(t *testing.T) {
 			t.Errorf("the report speaks of %s:\n%s", word, r.stdout)
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(filepath.Join(dir, "r.json")))(t)
 	var result struct {
 		Completed int
 		Sequences int   `json:"total_input_sequences"`
@@ -52,12 +50,8 @@ func TestEmbeddings(t *testing.T) {
 		t.Errorf("%v: %+v", err, result)
 	}
 	journal := string(unpacked(t, filepath.Join(dir, "r.jsonl.gz")))
-	for _, words := range []string{"--temperature has no effect: backend openai-embeddings generates no tokens",
-		"--logprobs has no effect"} {
-		if !strings.Contains(journal, words) {
-			t.Errorf("%q is missing in the journal", words)
-		}
-	}
+	assert.Has(t, journal, "--temperature has no effect: backend openai-embeddings generates no tokens",
+		"--logprobs has no effect")
 	again := benchtop("report", filepath.Join(dir, "r.jsonl.gz"))
 	again.expect(t, session.ExitFine)
 	if figures(again.stdout) != figures(r.stdout) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
@@ -30,23 +31,16 @@ func TestExamples(t *testing.T) {
 	ci.SkipUnderRace(t)
 	var pages []byte
 	for _, name := range append([]string{"offline", "workloads", "conversations"}, tasks...) {
-		page, err := os.ReadFile("../../docs/" + name + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := assert.Must(os.ReadFile("../../docs/" + name + ".md"))(t)
 		pages = append(pages, page...)
 	}
 	t.Setenv("MY_KEY", "canary")
 	url := simulated(t, func(p *simulator.Profile) { p.Prioritized = true })
 	dir, model := t.TempDir(), modelDirectory(t, "gpt2-short")
 	for _, files := range []string{"examples", "import"} {
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", files))); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", files))))
 	}
-	if err := os.CopyFS(filepath.Join(dir, "gpt2"), os.DirFS(model)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.CopyFS(filepath.Join(dir, "gpt2"), os.DirFS(model)))
 	t.Chdir(dir)
 	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(pages), -1)
 	ran := 0
@@ -60,16 +54,10 @@ func TestExamples(t *testing.T) {
 			case line == asksCode:
 				last = &result{stdout: fmt.Sprint(last.code)}
 			case isFile:
-				data, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := assert.Must(os.ReadFile(file))(t)
 				last = &result{stdout: string(data)}
 			case isCommand:
-				words, err := argv.Split(strings.ReplaceAll(command, "http://127.0.0.1:8000", url))
-				if err != nil {
-					t.Fatal(err)
-				}
+				words := assert.Must(argv.Split(strings.ReplaceAll(command, "http://127.0.0.1:8000", url)))(t)
 				r := benchtop(words...)
 				if i+1 == len(lines) || !slices.Contains(lines[i+1:], asksCode) {
 					r.expect(t, session.ExitFine)
@@ -90,10 +78,7 @@ func TestExamples(t *testing.T) {
 func TestExamplesOfFiles(t *testing.T) {
 	var pages string
 	for _, name := range []string{"docs/agents.md", "docs/datasets.md", "docs/first-run.md"} {
-		page, err := os.ReadFile("../../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := assert.Must(os.ReadFile("../../" + name))(t)
 		pages += strings.ReplaceAll(string(page), "\\\n", "")
 	}
 	t.Chdir("testdata/examples")
@@ -103,10 +88,7 @@ func TestExamplesOfFiles(t *testing.T) {
 		t.Errorf("%d commands", len(commands))
 	}
 	for _, command := range commands {
-		words, err := argv.Split(command[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		words := assert.Must(argv.Split(command[1]))(t)
 		// A wrong value of another flag keeps the command from more than looking at its flags.
 		r := benchtop(append(words, "--gpu-price", "-1")...)
 		if r.expect(t, session.ExitUsage, "--gpu-price"); strings.Count(r.stderr, "\n") != 1 {
@@ -120,10 +102,7 @@ func TestExamplesHaveFlags(t *testing.T) {
 	help := map[string]string{}
 	checked := 0
 	for _, name := range append([]string{"../README"}, tasks...) {
-		page, err := os.ReadFile("../../docs/" + name + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := assert.Must(os.ReadFile("../../docs/" + name + ".md"))(t)
 		joined := strings.ReplaceAll(string(page), "\\\n", "")
 		for _, found := range exampleLine.FindAllStringSubmatch(joined, -1) {
 			words, err := argv.Split(strings.Split(found[1], " | ")[0])

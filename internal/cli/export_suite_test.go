@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -17,10 +18,7 @@ import (
 // words in their paths, commands of at least two words, values of flags by their names. It knows nothing of benchtop.
 func dashboardRows(t *testing.T, dir string) (rows []map[string]any) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := assert.Must(filepath.Glob(filepath.Join(dir, "*.json")))(t)
 	object := func(path string) (m map[string]any) {
 		data, err := os.ReadFile(path)
 		if err == nil {
@@ -108,9 +106,7 @@ func TestExportedSuite(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
 	at := func(name string) string { return filepath.Join(from, name) }
-	if err := os.Mkdir(from, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Mkdir(from, 0o700))
 	for _, args := range [][]string{
 		{"serve", "--base-url", url, "--num-prompts", "8", "--max-concurrency", "4", "--random-input-len", "20",
 			"--random-output-len", "4", "--request-rate", "500",
@@ -125,17 +121,10 @@ func TestExportedSuite(t *testing.T) {
 		benchtop(args...).expect(t, session.ExitFine)
 	}
 	rows := dashboardRows(t, to)
-	if len(rows) != 3 {
-		t.Fatalf("%d rows: %v", len(rows), rows)
-	}
-	data, err := os.ReadFile(filepath.Join(to, "benchmark_results.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Need(t, len(rows), 3, "rows: %v", rows)
+	data := assert.Must(os.ReadFile(filepath.Join(to, "benchmark_results.json")))(t)
 	var table []map[string]any
-	if err := json.Unmarshal(data, &table); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(data, &table))
 	for _, want := range rows {
 		i := slices.IndexFunc(table, func(row map[string]any) bool { return row["Test name"] == want["Test name"] })
 		if i < 0 {

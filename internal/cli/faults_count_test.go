@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 	"benchtop/internal/session"
 	"benchtop/metrics"
@@ -161,10 +162,7 @@ func TestFaultsAreCounted(t *testing.T) {
 	want["connect"] = requests - len(f.ends)
 	f.mu.Unlock()
 	for _, name := range []string{"o.json", "o.jsonl.gz"} {
-		report, err := files.ReadReport(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := assert.Must(files.ReadReport(filepath.Join(dir, name)))(t)
 		got := map[string]int{"": report.Completed}
 		for _, x := range report.Failures {
 			kind := string(x.Kind)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -25,19 +26,14 @@ func joined(t *testing.T, names ...string) (map[int]metrics.Request, metrics.Rep
 		}
 		all[q.Index] = q
 	}
-	r, err := reportOf(runs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(reportOf(runs[0]))(t)
 	return all, *r
 }
 
 // sameWorkload compares what was sent, and when it was to be, where all began together.
 func sameWorkload(t *testing.T, got, want map[int]metrics.Request, timed bool) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Errorf("%d requests, want %d", len(got), len(want))
-	}
+	assert.Equal(t, len(got), len(want), "requests")
 	for i, w := range want {
 		g := got[i]
 		if timed && g.Scheduled != w.Scheduled || g.InputTokens != w.InputTokens || g.MaxTokens != w.MaxTokens ||

@@ -13,6 +13,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/internal/spec"
 	"benchtop/metrics"
 )
@@ -39,9 +40,7 @@ func TestFormCommands(t *testing.T) {
 		values := maps.Clone(begin)
 		values[fieldLoad] = load
 		line, problem := formLine(values)
-		if problem != "" {
-			t.Errorf("%s: %s: %s", load, line, problem)
-		}
+		assert.Equal(t, problem, "", "%s: %s", load, line)
 		for _, f := range formOptions(nil).Fields {
 			if v := values[f.Key]; v != "" && len(f.Choices) == 0 && f.Key != fieldSLO && f.Key != fieldMore &&
 				formShows(values, f.Key) &&
@@ -100,9 +99,7 @@ func TestFormModels(t *testing.T) {
 // Each data set has the fields that it uses, and makes a command line that serve takes.
 func TestFormDatasets(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.jsonl")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(file, nil, 0o600))
 	for _, name := range formDatasets {
 		values := map[string]string{fieldAPI: formAPIs[1], fieldDataset: name, fieldFile: file, fieldInput: "20",
 			fieldOutput: "10", fieldLoad: loadRate, "request-rate": "3", fieldLength: "1m"}
@@ -202,19 +199,14 @@ func TestFormStarts(t *testing.T) {
 		"--concurrency-stages 1:5s,2:5s --num-prompts 20 --backend openai-responses --dataset-name prefix_repetition " +
 			"--output-len 9",
 	} {
-		words, err := argv.Split(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		words := assert.Must(argv.Split(line))(t)
 		asked := spec.New()
 		if err := asked.Parse(words); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
 		values := formFilled(&formStart{settings: asked.Settings()})
 		again := spec.New()
-		if err := again.Parse(formArguments(values)[1:]); err != nil {
-			t.Errorf("%s: %v", line, err)
-		}
+		assert.Fails(t, line, again.Parse(formArguments(values)[1:]), "")
 		var got, want []string
 		for _, s := range again.Settings() {
 			// else the default
@@ -241,9 +233,7 @@ func TestFormFindsStarts(t *testing.T) {
 		"a.yaml": "model: m\nprofiles:\n  chat: {max-concurrency: 3}\n", "b.yaml": "services: {x: 1}\n",
 		"c.yml": "- 1\n",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	for _, n := range []string{"2", "3"} {
 		out := benchtop("serve", "--base-url", server.url, "--num-prompts", n, "--random-input-len", "4", "--no-tui",
@@ -300,9 +290,7 @@ func TestFormCost(t *testing.T) {
 		if err := o.Parse(words); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		if got := formCost(o); got != want {
-			t.Errorf("%s:\n%s, want\n%s", line, got, want)
-		}
+		assert.Equal(t, formCost(o), want, "%s", line)
 	}
 }
 

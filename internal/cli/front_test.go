@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -125,11 +126,7 @@ func TestInit(t *testing.T) {
 		"wrote benchtop.yaml; run it with: benchtop serve --config benchtop.yaml#chat")
 	text := readFile(t, "benchtop.yaml")
 	first := text
-	for _, want := range []string{"base-url: " + url, "model: sim-8b", "api-key: $KEY", "tokens together"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("%q is missing in\n%s", want, text)
-		}
-	}
+	assert.Has(t, string(text), "base-url: "+url, "model: sim-8b", "api-key: $KEY", "tokens together")
 	profiles := argv.Profiles("benchtop.yaml")
 	if len(profiles) < 4 {
 		t.Errorf("profiles %q", profiles)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Scripts of others give these flags and values. The flags are those of the help, the values those that a wrong one is
@@ -98,10 +100,7 @@ func valuesTold(stderr string) (values []string) {
 func frozen(t *testing.T, name string, got map[string]bool) {
 	t.Helper()
 	path := filepath.Join("testdata", "frozen", name)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(path))(t)
 	want := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if !slices.IsSorted(want) {
 		t.Errorf("%s is not sorted", path)

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/metronome"
 )
@@ -21,10 +22,7 @@ import (
 // onTime serves a metronome with a pace and returns its base URL.
 func onTime(t *testing.T, ttft, itl time.Duration) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := metronome.New()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
@@ -46,9 +44,7 @@ func measured(t *testing.T, while func(client *exec.Cmd, said *heard), prefix []
 	c := exec.Command(words[0], words[1:]...)
 	var out heard
 	c.Stdout, c.Stderr = &out, &out
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, c.Start())
 	while(c, &out)
 	if err := c.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
@@ -68,9 +64,7 @@ func TestStarvedClient(t *testing.T) {
 		ci.Skip(t, "no taskset")
 	}
 	var cores unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &cores); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, unix.SchedGetaffinity(0, &cores))
 	core := 0
 	for !cores.IsSet(core) {
 		core++
@@ -82,9 +76,7 @@ func TestStarvedClient(t *testing.T) {
 	for range 3 {
 		hog := exec.Command(pinned[0], append(pinned[1:], "sh", "-c", "while :; do :; done")...)
 		hog.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		if err := hog.Start(); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, hog.Start())
 		defer func() {
 			_ = hog.Process.Kill()
 			_ = hog.Wait()
@@ -103,9 +95,7 @@ func ticking(t *testing.T) (url string) {
 	c := exec.Command(program(t), "metronome", "--port", "0")
 	var out heard
 	c.Stdout = &out
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, c.Start())
 	t.Cleanup(func() {
 		_ = c.Process.Signal(os.Interrupt)
 		_ = c.Wait()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -25,9 +26,7 @@ func historyOf(t *testing.T, label string) (dir string) {
 		result := fmt.Sprintf(`{"date": "20261129-12%02d00", "backend": "vllm", "label": %s, "model_id": %[2]s, `+
 			`"completed": 10, "failed": 0, "duration": 5.%[1]d, "request_rate": "inf", "max_concurrency": 4, `+
 			`"request_throughput": 2.0, "p99_ttft_ms": %[3]d}`, i, words, 100+i%3+i/16*10)
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("run-%02d.json", i)), []byte(result), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("run-%02d.json", i)), []byte(result), 0o600))
 	}
 	return dir
 }
@@ -35,9 +34,7 @@ func historyOf(t *testing.T, label string) (dir string) {
 func TestHistory(t *testing.T) {
 	dir := historyOf(t, "base")
 	for _, name := range []string{"x.json", "run-07-so-far.json"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o600))
 	}
 	all := benchtop("history", dir)
 	all.expect(t, session.ExitFine, "24 runs, latencies in ms", "TTFT p99", "2026-11-29 12:00",
@@ -74,9 +71,7 @@ func TestHistory(t *testing.T) {
 	benchtop("history", dir, "--filter", "label=none", "--figure", "failed", "--format", "json").expect(t,
 		session.ExitFine, "no run has all of these values", "[]")
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Symlink(dir, link))
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
 	benchtop("history", link).expect(t, session.ExitFine, "24 runs", "the index is not saved")

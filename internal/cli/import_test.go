@@ -8,29 +8,22 @@ import (
 	"testing"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
 // The examples of the page run, and print the lines that stand below them.
 func TestImportExamples(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
-	page, err := os.ReadFile(filepath.Join("docs", "agents.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := assert.Must(os.ReadFile(filepath.Join("docs", "agents.md")))(t)
 	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(page), -1)
-	if len(blocks) != 3 {
-		t.Errorf("%d examples", len(blocks))
-	}
+	assert.Equal(t, len(blocks), 3, "examples")
 	for _, block := range blocks {
 		var last result
 		for line := range strings.Lines(block[1]) {
 			line = strings.TrimSuffix(line, "\n")
 			if command, ok := strings.CutPrefix(line, "$ benchtop "); ok {
-				words, err := argv.Split(command)
-				if err != nil {
-					t.Fatal(err)
-				}
+				words := assert.Must(argv.Split(command))(t)
 				last = benchtop(words...)
 				last.expect(t, session.ExitFine)
 			} else if !strings.Contains(last.stdout+last.stderr, line) {
@@ -42,15 +35,10 @@ func TestImportExamples(t *testing.T) {
 
 // The file appears whole or not at all, and replaces none that is not meant.
 func TestImportOutput(t *testing.T) {
-	fixtures, err := filepath.Abs(filepath.Join("testdata", "import"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixtures := assert.Must(filepath.Abs(filepath.Join("testdata", "import")))(t)
 	t.Chdir(t.TempDir())
 	broken := "broken.jsonl"
-	if err := os.WriteFile(broken, []byte(`{"custom_id":"a","body":{"prompt":"a"}}`+"\n{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(broken, []byte(`{"custom_id":"a","body":{"prompt":"a"}}`+"\n{"), 0o666))
 	benchtop("import", broken, "-o", "s.jsonl").expect(t, session.ExitFailed,
 		"broken.jsonl, line 2: the file ends before its last object does")
 	if left, _ := filepath.Glob("*s.jsonl*"); len(left) > 0 {
@@ -65,9 +53,7 @@ func TestImportOutput(t *testing.T) {
 	benchtop("import", broken, "-o", "s.jsonl").expect(t, session.ExitUsage,
 		"--output s.jsonl: the file exists; choose another name, or give --overwrite")
 	benchtop("import", broken, "-o", "s.jsonl", "--overwrite").expect(t, session.ExitFailed, "broken.jsonl, line 2")
-	if after, err := os.ReadFile("s.jsonl"); err != nil || string(after) != string(data) {
-		t.Errorf("a failed import changed the file: %v", err)
-	}
+	assert.Equal(t, string(assert.Must(os.ReadFile("s.jsonl"))(t)), string(data), "a failed import changed the file")
 	benchtop("import", filepath.Join(fixtures, "agentx.json"), "-o", "s.jsonl", "--overwrite").expect(t,
 		session.ExitFine, "1 session, 6 requests")
 	benchtop("import", "s.jsonl").expect(t, session.ExitFailed, "s.jsonl: this is a file of sessions already")

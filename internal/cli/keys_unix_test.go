@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 	"benchtop/internal/session"
 )
@@ -21,10 +22,7 @@ func TestKeys(t *testing.T) {
 	x.wait("RUN")
 	someDone(t, x.dir)
 	recorded := func() string {
-		shown, err := os.ReadFile(filepath.Join(x.dir, "run.cast"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		shown := assert.Must(os.ReadFile(filepath.Join(x.dir, "run.cast")))(t)
 		return string(shown)
 	}
 	for _, c := range []struct {
@@ -70,12 +68,8 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	x.press("q")
-	if code := x.ended(); code != session.ExitFine {
-		t.Errorf("exit code %d", code)
-	}
-	if !strings.Contains(x.history(), "Load: changed ") {
-		t.Errorf("the report does not say that the run was steered:\n%s", x.history())
-	}
+	assert.Equal(t, x.ended(), session.ExitFine, "exit code")
+	assert.Has(t, x.history(), "Load: changed ")
 	if early, _ := filepath.Glob(filepath.Join(x.dir, "benchtop-results", "*"+files.SoFar+".json")); len(early) != 1 {
 		t.Errorf("results so far: %v", early)
 	}
@@ -84,10 +78,7 @@ func TestKeys(t *testing.T) {
 // A second terminal joins the run, and has the control once the first one is lost.
 func TestAttach(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "bt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := assert.Must(os.MkdirTemp("", "bt"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	x := open(t, 100, 30, `XDG_RUNTIME_DIR=`+dir+` TMPDIR=`+dir+` "$BENCHTOP" demo --duration 10m --on-hangup continue`)
 	x.wait("RUN")
@@ -98,9 +89,7 @@ func TestAttach(t *testing.T) {
 	y.press("c")
 	y.wait("read only")
 	y.press("q")
-	if code := y.ended(); code != session.ExitFine {
-		t.Errorf("leaving an attached screen: exit code %d", code)
-	}
+	assert.Equal(t, y.ended(), session.ExitFine, "leaving an attached screen: exit code")
 	x.wait("RUN")
 
 	x.tmux("kill-server")
@@ -113,8 +102,6 @@ func TestAttach(t *testing.T) {
 	z.press("q", "q")
 	z.wait("7 report")
 	z.press("q")
-	if code := z.ended(); code != session.ExitFine {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Equal(t, z.ended(), session.ExitFine, "exit code")
 	gone(t, pid)
 }

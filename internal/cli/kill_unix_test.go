@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
@@ -73,9 +74,7 @@ func killAfter(t *testing.T, after time.Duration, args string) (k killed) {
 	t.Helper()
 	server, dir := newPaced(t), t.TempDir()
 	c := exec.Command(program(t), strings.Fields(strings.ReplaceAll(args, "DIR", dir)+" --base-url "+server.url)...)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, c.Start())
 	k.at = after
 	for end := time.Now().Add(after); time.Now().Before(end); {
 		due := time.Now().Add(5 * time.Millisecond)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"benchtop/internal/assert"
 )
 
 // kubernetesJob has the fields of a Job of batch/v1 that the manifest may have, as Kubernetes spells them.
@@ -99,10 +101,7 @@ type kubernetesPod struct {
 
 // The manifest has no field that a Job lacks, its numbers of machines agree, and benchtop takes its arguments.
 func TestKubernetesJobs(t *testing.T) {
-	manifest, err := os.ReadFile("../../deploy/kubernetes-job.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest := assert.Must(os.ReadFile("../../deploy/kubernetes-job.yaml"))(t)
 	join := filepath.Join(t.TempDir(), "join")
 	d := yaml.NewDecoder(bytes.NewReader(manifest))
 	d.KnownFields(true)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
@@ -31,13 +32,9 @@ func requestsIn(t *testing.T, dir string) (all []metrics.Request) {
 		t.Fatalf("journals %v, want one", journals)
 	}
 	_, requests, err := report.Gather(journal.Read(journals[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	for q, err := range requests {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		all = append(all, q)
 	}
 	slices.SortFunc(all, metrics.ByIndex)
@@ -91,9 +88,7 @@ func TestLoads(t *testing.T) {
 			if v["load"] != c.load {
 				t.Errorf("load %q, want %q", v["load"], c.load)
 			}
-			if got := marksOf(v); got != c.marks {
-				t.Errorf("marks %q, want %q", got, c.marks)
-			}
+			assert.Equal(t, marksOf(v), c.marks, "marks")
 		})
 	}
 }
@@ -108,9 +103,7 @@ func TestStagesOfUsers(t *testing.T) {
 				"100 --save-result --result-dir "+dir)...).expect(t, session.ExitFine)
 	})
 	requests := requestsIn(t, dir)
-	if len(requests) != users {
-		t.Fatalf("%d requests, want %d", len(requests), users)
-	}
+	assert.Need(t, len(requests), users, "requests")
 	for _, q := range requests[1:] {
 		if q.Sent != begins {
 			t.Errorf("request %d was sent at %s, the second stage begins at %s", q.Index, q.Sent, begins)
@@ -150,9 +143,7 @@ func TestRateChangeEvents(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if want := []float64{50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60}; !slices.Equal(rates, want) {
-		t.Errorf("rates %v, want %v", rates, want)
-	}
+	assert.EqualAll(t, rates, []float64{50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60}, "rates")
 	if v["ramp_up_strategy"] != "linear" || v["ramp_up_start_rps"] != 50. || v["request_rate"] != "inf" {
 		t.Errorf("%v %v %v", v["ramp_up_strategy"], v["ramp_up_start_rps"], v["request_rate"])
 	}
@@ -165,9 +156,7 @@ func TestWarmupIsLeftOut(t *testing.T) {
 		server.serve(t, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration",
 			"1s", "--warmup", "500ms", "--burstiness", "inf",
 			"--save-result", "--result-dir", dir).expect(t, session.ExitFine)
-		if n := len(server.all()); n != 50 {
-			t.Errorf("%d requests were sent, want 50", n)
-		}
+		assert.Equal(t, len(server.all()), 50, "requests were sent")
 	})
 	v := resultIn(t, dir)
 	if n := v["completed"].(float64); n != 26 { // due at 0.50 s, 0.52 s, ... 1.00 s
@@ -176,9 +165,7 @@ func TestWarmupIsLeftOut(t *testing.T) {
 	// All of the run but its first half second.
 	journals, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
 	whole, _, err := report.Gather(journal.Read(journals[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	if d := v["duration"].(float64); d != (whole.Ended - time.Second/2).Seconds() {
 		t.Errorf("duration %v s of %s, want all but 0.5 s", d, whole.Ended)
 	}
@@ -307,10 +294,7 @@ func TestAppend(t *testing.T) {
 			"--append-result", "--result-dir", dir, "--result-filename", "all.json", "--export", "md").expect(t,
 			session.ExitFine, "result saved to "+filepath.Join(dir, "all.json"))
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "all.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(filepath.Join(dir, "all.json")))(t)
 	lines := strings.Split(string(data), "\n")
 	journals, _ := filepath.Glob(filepath.Join(dir, "all-*.jsonl.gz"))
 	pages, _ := filepath.Glob(filepath.Join(dir, "all-*.md"))

@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/simulator"
@@ -31,10 +32,7 @@ func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source fun
 	extra ...protocol.Field) (metrics.Report, metrics.Snapshot, string) {
 	t.Helper()
 	dial, stop := simtest.Serve(t, p)
-	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: dial})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tgt := assert.Must(target.New(target.Options{BaseURL: "http://simulated", Dial: dial}))(t)
 	o := loadgen.Defaults()
 	o.Target, o.Model, o.Protocol, o.Pacer, o.Start = tgt, p.Model, to, "timer", time.Now()
 	o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)
@@ -43,26 +41,13 @@ func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source fun
 	plan := metrics.Plan{Percentiles: []float64{50, 99}, Metrics: []metrics.Latency{metrics.TTFT, metrics.ITL},
 		Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	view := live.NewView(o.Start, &plan)
-	written, err := journal.NewWriter(nil, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := assert.Must(journal.NewWriter(nil, plan))(t)
 	stream := event.NewStream(o.Start, view, written)
-	engine, err := loadgen.New(o, stream)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := engine.Run(t.Context(), source()); err != nil {
-		t.Fatal(err)
-	}
+	engine := assert.Must(loadgen.New(o, stream))(t)
+	assert.Fine(t, engine.Run(t.Context(), source()))
 	stream.Tell(metrics.End{Ended: time.Since(o.Start)})
-	if err := written.Close(); err != nil {
-		t.Fatal(err)
-	}
-	r, err := report.Of(written.Events())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, written.Close())
+	r := assert.Must(report.Of(written.Events()))(t)
 	view.Finish(&r)
 	snapshot := view.Snapshot()
 
@@ -70,9 +55,7 @@ func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source fun
 	// Requests that end at one instant may be logged in either order.
 	var lines []string
 	for q, err := range event.Requests(written.Events()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		lines = append(lines,
 			strings.Join([]string{q.ID, q.Sent.String(), q.FirstChunk.String(), q.LastChunk.String(), q.Text,
 				string(q.Failure)}, " "))
@@ -88,10 +71,7 @@ func random(t *testing.T, n, input, output int) func() datasets.Flow {
 		o := datasets.RandomDefaults()
 		o.Prompts, o.InputLen, o.OutputLen, o.IDPrefix, o.Vocabulary = n, input, output, "r",
 			datasets.AssumedVocabulary()
-		s, err := datasets.NewRandom(o, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(datasets.NewRandom(o, nil))(t)
 		return s
 	}
 }
@@ -154,10 +134,9 @@ func TestDemoSaturates(t *testing.T) {
 			metrics.Ramp{Strategy: "linear", From: from, To: to, Over: length}, 1).Times(numpy.NewStreams(0).Legacy)
 		r, _, _ := machine(t, p, protocol.Default(), random(t, len(offsets), demoInput, demoOutput), offsets)
 		median := func(from, to int) time.Duration {
-			var all []time.Duration
-			for _, w := range r.Timeline[from:to] {
-				all = append(all, w.Histograms[metrics.TTFT].Quantile(0.5))
-			}
+			all := metrics.Each(r.Timeline[from:to], func(w *metrics.Window) time.Duration {
+				return w.Histograms[metrics.TTFT].Quantile(0.5)
+			})
 			slices.Sort(all)
 			return all[len(all)/2]
 		}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -61,9 +62,7 @@ func TestTokensOfDrafts(t *testing.T) {
 						t.Errorf("speeds %+v, TPOT %+v", r.Speeds, r.Statistics[metrics.TPOT])
 					}
 					if !c.counted {
-						if tokens.N != 0 {
-							t.Errorf("%d per-token ITLs that are not known", tokens.N)
-						}
+						assert.Equal(t, tokens.N, 0, "%d per-token ITLs that are not known", tokens.N)
 						return
 					}
 					if weighted := r.Statistics[metrics.TPOTWeighted].Mean; tokens.N != n*(output-1) ||

@@ -126,10 +126,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return env.Fail(session.ExitUsage, errors.New(why))
 	}
 	if i < 0 {
-		var names []string
-		for _, c := range all {
-			names = append(names, c.name)
-		}
+		names := metrics.Each(all, func(c command) string { return c.name })
 		return env.Fail(session.ExitUsage, fmt.Errorf("unknown command %q%s; commands are %s", args[0],
 			usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
 	}
@@ -176,9 +173,8 @@ var inEngine = map[string]string{
 	"forward": "forward: it times single forward passes on a GPU inside the engine's process, which a client of a " +
 		"server cannot see; " +
 		"'benchtop latency' times a whole batch, and 'benchtop serve --profile' runs the server's profiler",
-	"mm-processor": "mm-processor: the stages of preprocessing are known only inside the engine's process; " +
-		"'benchtop throughput --preset mm' times requests with images, and 'benchtop serve --dataset-name random-mm' " +
-		"their TTFT",
+	"mm-processor": "mm-processor: the stages of preprocessing are known only inside the engine's process; 'benchtop " +
+		"throughput --preset mm' times requests with images, and 'benchtop serve --dataset-name random-mm' their TTFT",
 	"vllm.entrypoints.api_server": "vllm.entrypoints.api_server: there is no protocol for its /generate, as in " +
 		"vLLM's client; 'vllm serve' has those of OpenAI, and 'benchtop serve' loads it",
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -17,10 +18,7 @@ func TestMetronomeUsage(t *testing.T) {
 		`metronome takes no arguments, got ["now"]`)
 	benchtop("metronome", "--help").expect(t, session.ExitFine, "usage: benchtop metronome [flags]",
 		"--exit-with-stdin", "/ttft=50ms/itl=10ms/v1/completions")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	benchtop("metronome", "--port", port).expect(t, session.ExitFailed, "cannot listen on 127.0.0.1:"+port,
@@ -36,10 +34,7 @@ func TestMetronome(t *testing.T) {
 	url := metronomed(t)
 	post := func(path, body string) *http.Response {
 		t.Helper()
-		response, err := http.Post(url+path, "application/json", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := assert.Must(http.Post(url+path, "application/json", strings.NewReader(body)))(t)
 		t.Cleanup(func() { response.Body.Close() })
 		return response
 	}
@@ -48,7 +43,5 @@ func TestMetronome(t *testing.T) {
 		t.Errorf("answer %q, %v", answer, err)
 	}
 	endless := post("/itl=1h/v1/completions", `{"prompt":"x","max_tokens":3,"stream":true}`)
-	if _, err := endless.Body.Read(make([]byte, 1)); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, assert.Failure(endless.Body.Read(make([]byte, 1))))
 }

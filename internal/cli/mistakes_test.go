@@ -134,7 +134,7 @@ serve http://SERVER --theme solar
 // Each first mistake is told in few lines, with what to try; the golden has the words.
 func TestFirstMistakes(t *testing.T) {
 	file, err := filepath.Abs("testdata/mistakes.txt")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	t.Chdir(t.TempDir())
 	t.Setenv("OPENAI_API_KEY", "")
 	server := strings.TrimPrefix(simulated(t, nil), "http://")
@@ -160,7 +160,7 @@ func TestFirstMistakes(t *testing.T) {
 		"wrong.yaml":    "modle: m\nnum-prompts: many\nrequest-rate: [1, 2\n",
 		"profiles.yaml": "profiles:\n  chat:\n    num-prompts: 5\n  code:\n    num-promts: 5\n",
 	} {
-		assert.Succeeds(t, os.WriteFile(name, []byte(content), 0o644))
+		assert.Fine(t, os.WriteFile(name, []byte(content), 0o644))
 	}
 	var page strings.Builder
 	n := 0
@@ -171,7 +171,7 @@ func TestFirstMistakes(t *testing.T) {
 			continue
 		}
 		words, err := argv.Split(strings.NewReplacer(places...).Replace(line))
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		r := benchtop(words...)
 		said := strings.NewReplacer(names...).Replace(r.stderr)
 		if n++; r.code == session.ExitFine || said == "" {

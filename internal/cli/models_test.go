@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -93,8 +94,6 @@ func TestNothingIsGeneratedBeforeTheLoad(t *testing.T) {
 			return r.Method == http.MethodGet
 		})
 		benchtop(append(strings.Fields(args), "--base-url", server.url)...)
-		if got := len(server.all()); got != want {
-			t.Errorf("%s: %d requests, want %d", args, got, want)
-		}
+		assert.Equal(t, len(server.all()), want, "%s: requests", args)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/internal/offline"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
@@ -44,10 +45,7 @@ func took(p simulator.Profile, batch, input, output int) time.Duration {
 func inMemory(t *testing.T, p simulator.Profile) (o loadgen.Options, stop func()) {
 	t.Helper()
 	dial, stop := simtest.Serve(t, p)
-	to, err := target.New(target.Options{BaseURL: "http://simulated", Dial: dial})
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := assert.Must(target.New(target.Options{BaseURL: "http://simulated", Dial: dial}))(t)
 	o = loadgen.Defaults()
 	o.Target, o.Model, o.Pacer, o.Start, o.InputSource = to, p.Model, "timer", time.Now(), metrics.TokensFromIDs
 	for _, f := range [][2]string{{"ignore_eos", "true"}, {"stream", "false"}, {"stream_options", "null"}} {
@@ -64,13 +62,8 @@ func TestThroughputIsCapacity(t *testing.T) {
 		o, stop := inMemory(t, p)
 		o.Schedule = shape.Immediately()
 		span := &offline.SpanSink{Requests: n}
-		engine, err := loadgen.New(o, span)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := engine.Run(t.Context(), random(t, n, input, output)()); err != nil {
-			t.Fatal(err)
-		}
+		engine := assert.Must(loadgen.New(o, span))(t)
+		assert.Fine(t, engine.Run(t.Context(), random(t, n, input, output)()))
 		stop()
 		got := offline.ThroughputOf(
 			&metrics.Report{Counts: metrics.Counts{Inputs: n, InputTokens: n * input, OutputTokens: n * output}},
@@ -115,12 +108,8 @@ func TestPrequeue(t *testing.T) {
 	benchtop(args...).expect(t, session.ExitFine, "Of it after the pause:", "Total num output tokens:  80")
 	resumed(t, url)
 	pauser := &offline.Pauser{Client: http.DefaultClient, Base: url}
-	if err := pauser.Pause(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := pauser.Resume(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, pauser.Pause(context.Background()))
+	assert.Fine(t, pauser.Resume())
 	resumed(t, url)
 	bare := httptest.NewServer(http.NotFoundHandler())
 	defer bare.Close()
@@ -132,10 +121,7 @@ func TestPrequeue(t *testing.T) {
 
 func resumed(t *testing.T, url string) {
 	t.Helper()
-	answer, err := http.Get(url + "/is_paused")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := assert.Must(http.Get(url + "/is_paused"))(t)
 	defer answer.Body.Close()
 	var paused struct {
 		Paused bool `json:"is_paused"`
@@ -162,10 +148,7 @@ func TestOfflineResults(t *testing.T) {
 			"benchtop",
 		"latency": "model_id avg_latency latencies percentiles benchtop",
 	} {
-		raw, err := os.ReadFile(filepath.Join(dir, name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := assert.Must(os.ReadFile(filepath.Join(dir, name+".json")))(t)
 		var got []string
 		for _, m := range regexp.MustCompile(`(?m)^    "(\w+)":`).FindAllStringSubmatch(string(raw), -1) {
 			got = append(got, m[1])
@@ -204,10 +187,7 @@ func TestThroughputOfWholeAnswers(t *testing.T) {
 		if strings.Contains(r.stdout, "images") {
 			t.Errorf("%s: text prompts are told of as\n%s", stream, r.stdout)
 		}
-		saved, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		saved := assert.Must(os.ReadFile(file))(t)
 		told := benchtop("report", file).stdout
 		if strings.Contains(string(saved), `"ttft_here_ms": {"n": 0`) == want {
 			t.Errorf("%s: a TTFT of the client beside the server's: %t", stream, !want)
@@ -265,9 +245,7 @@ func TestLatencyWithoutFigure(t *testing.T) {
 	if left, _ := os.ReadDir("."); len(left) > 0 || strings.Count(r.stderr, "benchtop:") != 1 {
 		t.Errorf("left behind %v, said %q", left, r.stderr)
 	}
-	if err := os.WriteFile("o.json", []byte("older"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile("o.json", []byte("older"), 0o644))
 	benchtop("latency", "--base-url", refusing.url, "--num-iters-warmup", "0", "--output-json", "o.json", "--profile")
 	if text, err := os.ReadFile("o.json"); string(text) != "older" {
 		t.Errorf("the older result is %q, %v", text, err)
@@ -389,8 +367,6 @@ func TestPart(t *testing.T) {
 		"--num_prompts 3 --help":                             "--num_prompts 3 --help | ",
 	} {
 		own, others := argv.Part(flags, strings.Fields(line))
-		if got := strings.Join(own, " ") + " | " + strings.Join(others, " "); got != want {
-			t.Errorf("%s: %s, want %s", line, got, want)
-		}
+		assert.Equal(t, strings.Join(own, " ")+" | "+strings.Join(others, " "), want, "%s", line)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
@@ -23,10 +24,7 @@ import (
 // A server that is started for the measurement is stopped after it.
 func TestStartedServer(t *testing.T) {
 	self := program(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	l.Close()
 	serve := self + " simulate --port " + port
@@ -49,13 +47,9 @@ func TestLatencyEndsBeforeItsScreen(t *testing.T) {
 	x.wait("q quit")
 	time.Sleep(time.Second)
 	x.press("q")
-	if code := x.ended(); code != session.ExitFine {
-		t.Errorf("exit code %d", code)
-	}
+	assert.Equal(t, x.ended(), session.ExitFine, "exit code")
 	run, requests, err := report.Gather(journal.Read(filepath.Join(x.dir, "o.jsonl.gz")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	var last metrics.Request
 	for last = range requests {
 	}
@@ -89,9 +83,7 @@ func TestOfflineKilled(t *testing.T) {
 				filepath.Join(dir, "o.json"))...)
 			var said bytes.Buffer
 			command.Stdout, command.Stderr = &said, &said
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, command.Start())
 			written := eventually(func() bool {
 				raw, _ := os.ReadFile(filepath.Join(dir, "o.jsonl"))
 				return bytes.Count(raw, []byte(`{"index":`)) == c.requests

@@ -120,7 +120,7 @@ func TestMetricsURLs(t *testing.T) {
 	var keys sync.Map
 	page := func(name string) string {
 		to, err := url.Parse(simulated(t, nil))
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		proxy := httputil.NewSingleHostReverseProxy(to)
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			keys.Store(name, r.Header.Get("Authorization"))

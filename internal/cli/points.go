@@ -107,10 +107,7 @@ func (p *points) measure(ctx context.Context, b *session.Runner, i int) (f grid.
 // print prints the command for all runs, since their reports have that for each alone, then how the repetitions of each
 // load vary, and the summary of all loads.
 func (p *points) print() error {
-	var done []export.RunOf
-	for _, i := range slices.Sorted(maps.Keys(p.done)) {
-		done = append(done, p.done[i])
-	}
+	done := metrics.Each(slices.Sorted(maps.Keys(p.done)), func(i int) export.RunOf { return p.done[i] })
 	series, summary := &p.asked.Series, ""
 	if len(done) > 0 {
 		summary = session.Again("Repeat all runs", p.asked.Command, p.asked.Settings())

@@ -5,9 +5,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
@@ -30,9 +30,7 @@ func resultOf(t *testing.T, path string) (r struct {
 	if err == nil {
 		err = json.Unmarshal(data, &r)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	return r
 }
 
@@ -55,9 +53,7 @@ func TestPrefixCaching(t *testing.T) {
 	if got, want := *with.Benchtop.Server.HitRate, 0.8*256/260; math.Abs(got-want) > 0.005 {
 		t.Errorf("hit rate %g, want %g", got, want)
 	}
-	if got := *without.Benchtop.Server.HitRate; got != 0 {
-		t.Errorf("hit rate of the control %g", got)
-	}
+	assert.Equal(t, *without.Benchtop.Server.HitRate, 0, "hit rate of the control")
 }
 
 func TestLongDocumentQA(t *testing.T) {
@@ -76,12 +72,8 @@ func TestAgentX(t *testing.T) {
 		"testdata/examples/sessions.jsonl", "--max-active-conversations", "2", "--max-model-len", "850",
 		"--num-prompts", "8", "--max-gap", "1ms", "--no-save")
 	r.expect(t, session.ExitFine)
-	for _, want := range []string{"--max-model-len 850: 4 of 8 requests are left out",
-		"Preset agentx: --max-gap changed, --num-prompts changed"} {
-		if !strings.Contains(r.stdout, want) {
-			t.Errorf("the report does not say %q", want)
-		}
-	}
+	assert.Has(t, r.stdout, "--max-model-len 850: 4 of 8 requests are left out",
+		"Preset agentx: --max-gap changed, --num-prompts changed")
 }
 
 // The words of a server that does not heed priorities are the error, in the body and in a header.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -22,10 +23,7 @@ func TestDocsGrafana(t *testing.T) {
 // The page is there while the run is on, and gone behind it; a port that is taken ends the command at once.
 func TestPrometheus(t *testing.T) {
 	url := simulated(t, nil)
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := taken.Addr().String()
 	args := []string{"serve", url, "--prometheus", address, "--random-input-len", "8", "--random-output-len", "4",
 		"--num-prompts", "20", "--request-rate", "20", "--no-tui", "--no-save", "--label", `a"b`}

@@ -6,16 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
 // The example of docs/datasets.md draws pictures and videos. The same data set loads a server, and is refused before it
 // where there is no ffmpeg.
 func TestDocsRandomMM(t *testing.T) {
-	page, err := os.ReadFile("../../docs/datasets.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := assert.Must(os.ReadFile("../../docs/datasets.md"))(t)
 	model := modelDirectory(t, "synthetic-spbpe")
 	_, section, _ := strings.Cut(string(page), "\n## random-mm\n")
 	_, command, _ := strings.Cut(section, "\n    benchtop dataset ")
@@ -31,9 +29,7 @@ func TestDocsRandomMM(t *testing.T) {
 	}
 	folder := t.TempDir()
 	const program = "#!/bin/sh\ncat >/dev/null; for file; do :; done; echo a video >\"$file\"\n"
-	if err := os.WriteFile(filepath.Join(folder, "ffmpeg"), []byte(program), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(filepath.Join(folder, "ffmpeg"), []byte(program), 0o755))
 	path := os.Getenv("PATH")
 	t.Setenv("PATH", folder+string(filepath.ListSeparator)+path)
 
@@ -41,9 +37,7 @@ func TestDocsRandomMM(t *testing.T) {
 	r.expect(t, session.ExitFine)
 	for part, want := range map[string]int{`"url":"data:image/jpeg;base64,/9j/`: 2,
 		`"url":"data:video/mp4;base64,YSB2aWRlbwo="`: 2} {
-		if got := strings.Count(r.stdout, part); got != want {
-			t.Errorf("%q: %d parts %s, want %d", args, got, part, want)
-		}
+		assert.Equal(t, strings.Count(r.stdout, part), want, "%q: parts %s", args, part)
 	}
 
 	run := append([]string{"serve", "--no-tui", "--backend", "openai-chat", "--enable-multimodal-chat", "--num-warmups",

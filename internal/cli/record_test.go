@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/simulator"
 )
 
@@ -142,13 +143,8 @@ func resultIn(t *testing.T, dir string) map[string]any {
 	if len(files) != 1 {
 		t.Fatalf("results %v, want one", files)
 	}
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(files[0]))(t)
 	var v map[string]any
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(data, &v))
 	return v
 }

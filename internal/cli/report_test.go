@@ -25,15 +25,10 @@ func TestBaselineCutOff(t *testing.T) {
 	benchtop("serve", "--base-url", simulated(t, nil), "--num-prompts", "60", "--vocab-size", "300",
 		"--random-input-len", "5", "--random-output-len", "4",
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine)
-	journal, err := os.ReadFile(filepath.Join(dir, "r.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	journal := assert.Must(os.ReadFile(filepath.Join(dir, "r.jsonl.gz")))(t)
 	cut := func(name string, length int) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, journal[:length], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, journal[:length], 0o600))
 		return path
 	}
 	for _, part := range []float64{0.6, 0.9} {
@@ -58,16 +53,9 @@ func TestReportAsAPage(t *testing.T) {
 		"--html "+run+": name a file that ends in .html")
 	benchtop("report", "--html", path, run, run, filepath.Join(dir, "none.json")).expect(t, session.ExitFailed,
 		"report written to "+path, "none.json")
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, words := range []string{"<h1>2 runs</h1>", "<td>20</td>", " --num-prompts=20 ",
-		"No evidence for the two runs: "} {
-		if !strings.Contains(string(page), words) {
-			t.Errorf("the page lacks %q", words)
-		}
-	}
+	page := assert.Must(os.ReadFile(path))(t)
+	assert.Has(t, string(page), "<h1>2 runs</h1>", "<td>20</td>", " --num-prompts=20 ",
+		"No evidence for the two runs: ")
 }
 
 // The journal names the rule that timed the chunks of a chat; a baseline of another rule gets a warning.
@@ -83,10 +71,8 @@ func TestBaselineOfAnotherRule(t *testing.T) {
 		t.Errorf("the same rule: %s", r.stderr)
 	}
 	old := filepath.Join(dir, "old.jsonl")
-	if err := os.WriteFile(old, bytes.Replace(journal, []byte(`"rule":"vllm-0.33"`), []byte(`"rule":"older"`), 1),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(old, bytes.Replace(journal, []byte(`"rule":"vllm-0.33"`), []byte(`"rule":"older"`), 1),
+		0o600))
 	benchtop("report", "--baseline", old, path).expect(t, session.ExitFine, words)
 }
 
@@ -102,7 +88,7 @@ func TestReportAudit(t *testing.T) {
 	// A journal that is cut tells so, and foreign files are none.
 	dir := t.TempDir()
 	cut, foreign := filepath.Join(dir, "cut.jsonl.gz"), filepath.Join(dir, "foreign.json")
-	data := assert.Must(os.ReadFile(faults))
+	data := assert.Must(os.ReadFile(faults))(t)
 	assert.Fine(t, os.WriteFile(cut, data[:len(data)/2], 0o600))
 	assert.Fine(t, os.WriteFile(foreign, []byte(`{"<script>\u001b[2J": 1}`), 0o600))
 	benchtop("report", "--audit", cut).expect(t, session.ExitFailed, "plan                   not valid", "EOF")

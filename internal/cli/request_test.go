@@ -13,17 +13,16 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
 // Flags set the body of a request, byte for byte as vLLM's client would.
 func TestBodies(t *testing.T) {
 	prompts := filepath.Join(t.TempDir(), "s.json")
-	if err := os.WriteFile(prompts,
+	assert.Fine(t, os.WriteFile(prompts,
 		[]byte(`[{"conversations": [{"from": "human", "value": "Why is the sea \u2013 blue?"}, {"from": "gpt", `+
-			`"value": "It is not, it only seems so."}]}]`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+			`"value": "It is not, it only seems so."}]}]`), 0o644))
 	for _, c := range []struct{ name, args, want string }{
 		{"plain", "", `{"model": "M", "prompt": "Why is the sea \u2013 blue?", "repetition_penalty": 1.0, ` +
 			`"max_tokens": 7, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}}`},
@@ -155,10 +154,7 @@ func TestHeaders(t *testing.T) {
 	all := r.stdout + r.stderr
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := assert.Must(os.ReadFile(f))(t)
 		all += string(data)
 		if strings.HasSuffix(f, ".gz") {
 			all += benchtop("report", "--json", f).stdout
@@ -172,9 +168,7 @@ func TestHeaders(t *testing.T) {
 		t.Errorf("metadata %v %v", v["team"], v["tp"])
 	}
 	command, _ := json.Marshal(v["benchtop"].(map[string]any)["command"])
-	if !strings.Contains(string(command), "X-Key=***") {
-		t.Errorf("command %s", command)
-	}
+	assert.Has(t, string(command), "X-Key=***")
 }
 
 // Flags without effect are accepted, with a note.
@@ -216,9 +210,7 @@ func TestSecretsOfBodies(t *testing.T) {
 		!strings.Contains(asked[0].body, `"canary-two"`) {
 		t.Fatalf("asked %+v", asked)
 	}
-	if strings.Contains(r.stdout+r.stderr, "canary") {
-		t.Errorf("said %s", r.stdout+r.stderr)
-	}
+	assert.Lacks(t, r.stdout+r.stderr, "canary")
 	journal := benchtop("report", "--json", "r.jsonl.gz").stdout
 	for _, name := range []string{"r.json", "r.pytorch.json"} {
 		raw, err := os.ReadFile(name)

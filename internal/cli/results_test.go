@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -25,9 +26,7 @@ func TestOneReaderOfResults(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	put := func(name, text string) {
-		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(at(name), []byte(text), 0o600))
 	}
 	for _, users := range []string{"1", "2"} {
 		savedRun(t, url, dir, "all.json", "--append-result", "--max-concurrency", users)
@@ -47,9 +46,7 @@ func TestOneReaderOfResults(t *testing.T) {
 	benchtop("compare", at("killed.json"), at("all.json")).expect(t, session.ExitFine, note)
 	r := benchtop("compare", at("rows.json"), at("rows.json"))
 	r.expect(t, session.ExitFine, "TP Size: 1", "TP Size: 2", "100.00", "200.00")
-	if strings.Contains(r.stdout, "150.00") {
-		t.Errorf("the mean of two servers:\n%s", r.stdout)
-	}
+	assert.Lacks(t, r.stdout, "150.00")
 	benchtop("export-suite", at("to"), at("all.json"), at("killed.json"), at("nan.json")).expect(t, session.ExitFine,
 		note,
 		"4 results in")

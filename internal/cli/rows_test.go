@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -13,17 +14,11 @@ func TestDocsRows(t *testing.T) {
 	commands, file := docsExample(t, "## Files of rows")
 	model := modelDirectory(t, "synthetic-spbpe")
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("rows.json", []byte(file), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile("rows.json", []byte(file), 0o644))
 	if len(commands) != 1 {
 		t.Fatalf("got commands %q", commands)
 	}
 	r := benchtop(append(strings.Fields(commands[0]), "--tokenizer", model)...)
 	r.expect(t, session.ExitFine)
-	for _, prompt := range []string{"How much is 17 times 3?", "And 3 times 17, please?"} {
-		if !strings.Contains(r.stdout, prompt) {
-			t.Errorf("no %q in\n%s", prompt, r.stdout)
-		}
-	}
+	assert.Has(t, r.stdout, "How much is 17 times 3?", "And 3 times 17, please?")
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 	"benchtop/internal/replay"
 	"benchtop/internal/run"
@@ -141,10 +142,7 @@ func (t *toldEvents) compare(test *testing.T, written event.Events) {
 	if err != nil || lines > len(told) {
 		test.Fatalf("%d events were told, %d are in the journal: %v", len(told), lines, err)
 	}
-	read, err := report.Of(written)
-	if err != nil {
-		test.Fatal(err)
-	}
+	read := assert.Must(report.Of(written))(test)
 	if diff := gocmp.Diff(live, read, reportsAlike...); diff != "" {
 		test.Error("the report of the events is not that of the journal (-told +journal): ", diff)
 	}
@@ -185,10 +183,7 @@ func (r *ran) watch(t *testing.T, c *scenario, p *session.Run, s *run.Run, over 
 // serveScenario starts the server of a scenario on a network in memory.
 func serveScenario(t *testing.T, c *scenario) (dial target.DialFunc, stop func()) {
 	t.Helper()
-	p, err := c.profile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(c.profile())(t)
 	return simtest.Serve(t, p)
 }
 
@@ -196,9 +191,7 @@ func serveScenario(t *testing.T, c *scenario) (dial target.DialFunc, stop func()
 func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *toldEvents) (*session.Run, *run.Run) {
 	t.Helper()
 	o := spec.New()
-	if err := o.Parse(c.common(dir)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, o.Parse(c.common(dir)))
 	o.Command = append([]string{"serve"}, c.args...) // without the name of the temporary directory
 	var err error
 	if o.Server.Target, err = target.New(target.Options{BaseURL: o.Server.BaseURLs[0], Dial: dial}); err != nil {
@@ -206,18 +199,12 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 	}
 	env := &session.Environment{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
 	p, err := session.Prepare(t.Context(), env, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	p.Plan.Spec = nil // it names the temporary directory
 	p.Sinks = []event.Sink{told}
-	if err := p.Reserve(t.Context(), env); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, p.Reserve(t.Context(), env))
 	r, err := p.Open(&session.Console{Env: env})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	plan := *r.View().Snapshot().Plan
 	told.all = append([]event.Event{{Kind: event.Fact, Value: plan}}, told.all...) // as in a journal
 	r.View().Inspect(looksAt)
@@ -238,14 +225,8 @@ const requestLine = `{"index":`
 func replayViews(t *testing.T, file string) (seconds []view) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		events, err := files.ReadRun(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		player, err := replay.New(events(event.Pick{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		events := assert.Must(files.ReadRun(file))(t)
+		player := assert.Must(replay.New(events(event.Pick{})))(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		player.Pause()
 		player.Inspect(looksAt)
@@ -275,23 +256,14 @@ func replayViews(t *testing.T, file string) (seconds []view) {
 
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := assert.Must(os.ReadFile(name))(t)
 	return b
 }
 
 func unzipped(t *testing.T, name string) []byte {
 	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(readFile(t, name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := assert.Must(gzip.NewReader(bytes.NewReader(readFile(t, name))))(t)
+	b := assert.Must(io.ReadAll(z))(t)
 	return b
 }
 
@@ -306,7 +278,5 @@ func zipped(t *testing.T, name string, plain []byte) {
 	if err = errors.Join(err, z.Close(), os.MkdirAll(filepath.Dir(name), 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(name, b.Bytes(), 0o644))
 }

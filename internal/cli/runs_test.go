@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 	"benchtop/internal/ci"
 	"benchtop/internal/files"
@@ -81,9 +82,7 @@ func TestRunsRepeat(t *testing.T) {
 				{"what a replay of it shows", cmp.Diff(differences(wordless(live), wordless(was)),
 					differences(wordless(shown), wordless(replayed)))},
 			} {
-				if x.diff != "" {
-					t.Errorf("%s is another: %s", x.what, x.diff)
-				}
+				assert.Equal(t, x.diff, "", "%s is another", x.what)
 			}
 			if result := benchtop("report", "--json", now).stdout; r.result != nil && result != string(r.result) {
 				t.Error("the result that was saved is another than that of the journal: ",
@@ -130,9 +129,7 @@ func versionOf(t *testing.T, journal []byte) int {
 	var header struct {
 		Version int `json:"benchtop_journal"`
 	}
-	if err := json.Unmarshal(first, &header); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(first, &header))
 	return header.Version
 }
 
@@ -188,14 +185,10 @@ func folded(text string) string { return strings.ReplaceAll(text, `, "`, ",\n\""
 func figures(t *testing.T, file string) (result map[string]any) {
 	t.Helper()
 	plain := filepath.Join(t.TempDir(), "run"+files.JournalSuffix)
-	if err := os.WriteFile(plain, withoutClient(unzipped(t, file)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(plain, withoutClient(unzipped(t, file)), 0o644))
 	r := benchtop("report", "--json", plain)
 	r.expect(t, session.ExitFine)
-	if err := json.Unmarshal([]byte(withoutPorts(r.stdout)), &result); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(withoutPorts(r.stdout)), &result))
 	own := result["benchtop"].(map[string]any)
 	delete(own, "client")
 	delete(own, "version")

@@ -32,9 +32,7 @@ func TestNoFlagTellsAKey(t *testing.T) {
 		common := []string{"serve", "--dry-run", "--skip-tokenizer-init", "--num-prompts=1"}
 		outputs := []result{benchtop(append(common, "--"+f.Name+"="+key)...)}
 		if f.Name != "num-prompts" && f.Name != "config" {
-			if err := os.WriteFile(file, []byte(f.Name+": "+key+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, os.WriteFile(file, []byte(f.Name+": "+key+"\n"), 0o600))
 			outputs = append(outputs, benchtop(append(common, "--config="+file)...))
 		}
 		for _, r := range outputs {
@@ -50,7 +48,7 @@ func TestKeysReachTheServerAlone(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Setenv("KEY", "canary")
 	simulator, err := url.Parse(simulated(t, nil))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	var refused atomic.Int64
 	proxy := proxyTo(simulator)
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +61,7 @@ func TestKeysReachTheServerAlone(t *testing.T) {
 	}))
 	defer locked.Close()
 	dir := t.TempDir()
-	assert.Succeeds(t, os.WriteFile(filepath.Join(dir, "key"), []byte("canary\n"), 0o600))
+	assert.Fine(t, os.WriteFile(filepath.Join(dir, "key"), []byte("canary\n"), 0o600))
 	t.Chdir(dir)
 	for _, flag := range []string{"--api-key=$KEY", "--api-key=@key", "--api-key=canary", "--auth-command=echo $KEY",
 		"--auth-command=cat key", "--auth-command=echo canary"} {
@@ -77,7 +75,7 @@ func TestKeysReachTheServerAlone(t *testing.T) {
 			t.Errorf("%s: it is printed:\n%s", flag, all)
 		}
 	}
-	assert.Succeeds(t, filepath.WalkDir("results", func(path string, d fs.DirEntry, err error) error {
+	assert.Fine(t, filepath.WalkDir("results", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -98,7 +96,7 @@ func TestTokenNotRenewed(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Chdir(t.TempDir())
 	simulator, err := url.Parse(simulated(t, nil))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	proxy := proxyTo(simulator)
 	var good, sent atomic.Int64 // requests
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -15,19 +16,11 @@ import (
 // with its standard input.
 func TestChild(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	c, err := startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin"))(t)
 	defer c.stop()
-	r, err := http.Get(c.url + "/v1/models")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(http.Get(c.url + "/v1/models"))(t)
 	r.Body.Close()
-	if r.StatusCode != http.StatusOK {
-		t.Errorf("status %s", r.Status)
-	}
+	assert.Equal(t, r.StatusCode, http.StatusOK, "status %s", r.Status)
 	pid := c.process.Process.Pid
 	if group, err := syscall.Getpgid(pid); err != nil || group == syscall.Getpgrp() {
 		t.Errorf("process group %d (%v), the same as here", group, err)

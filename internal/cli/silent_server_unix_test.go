@@ -11,16 +11,14 @@ import (
 	"syscall"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
 // A signal ends a command that waits for a server which takes texts and never tokenizes them.
 func TestStoppedWhileTheServerIsSilent(t *testing.T) {
 	t.Parallel()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := assert.Must(binary())(t)
 	const chats = " --backend openai-chat --num-prompts 200 --random-input-len 9"
 	for _, c := range []struct {
 		name, args string
@@ -54,14 +52,10 @@ func TestStoppedWhileTheServerIsSilent(t *testing.T) {
 			command := exec.Command(path, strings.Fields(strings.ReplaceAll(c.args, "URL", server.url))...)
 			var said strings.Builder
 			command.Stderr = &said
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, command.Start())
 			defer command.Process.Kill()
 			<-waits
-			if err := command.Process.Signal(c.sig); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, command.Process.Signal(c.sig))
 			_ = command.Wait() // shown by the exit code
 			if code := command.ProcessState.ExitCode(); code != c.code || !strings.Contains(said.String(), "stopped") {
 				t.Errorf("exit code %d, want %d: %s", code, c.code, &said)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/pipetest"
@@ -36,30 +37,18 @@ func simulatedRun(t *testing.T, p simulator.Profile, flow datasets.Flow,
 	web := server.HTTPServer()
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(server.Listener(listener)) }()
-	tgt, err := target.New(target.Options{BaseURL: "http://simulated",
-		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tgt := assert.Must(target.New(target.Options{BaseURL: "http://simulated",
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}))(t)
 	o := loadgen.Defaults()
 	o.Target, o.Model, o.Protocol, o.Pacer, o.Start = tgt, p.Model, protocol.Default(), "timer", time.Now()
 	o.Extra = []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
 	change(&o)
 	var all requestCollector
-	engine, err := loadgen.New(o, &all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := engine.Run(t.Context(), flow); err != nil {
-		t.Fatal(err)
-	}
-	if err := web.Close(); err != nil {
-		t.Fatal(err)
-	}
+	engine := assert.Must(loadgen.New(o, &all))(t)
+	assert.Fine(t, engine.Run(t.Context(), flow))
+	assert.Fine(t, web.Close())
 	<-served
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, server.Close())
 	return all.requests, log.String()
 }
 
@@ -116,9 +105,7 @@ func TestBackendsOnTheSimulator(t *testing.T) {
 					o.Protocol, o.Schedule, o.ModelFor = to, shape.At(offsets),
 						loadgen.RoundRobinModels([]string{"sql", "law"}, nil)
 				})
-				if len(requests) != n {
-					t.Fatalf("%d requests ended, want %d", len(requests), n)
-				}
+				assert.Need(t, len(requests), n, "requests ended")
 				slices.SortFunc(requests, func(a, b metrics.Request) int { return cmp.Compare(a.Index, b.Index) })
 				for i, line := range strings.Split(strings.TrimSuffix(log, "\n"), "\n") {
 					checkBackend(t, p, to.Traits(), requests[i], line)
@@ -139,9 +126,7 @@ func checkBackend(t *testing.T, p simulator.Profile, to protocol.Traits, q metri
 		Output int `json:"output_tokens"`
 	}
 	var body struct{ Model string }
-	if err := json.Unmarshal([]byte(line), &served); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal([]byte(line), &served))
 	if err := json.Unmarshal([]byte(served.Body), &body); err != nil {
 		t.Fatalf("%v in %s", err, served.Body)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
@@ -39,9 +40,7 @@ func startSimulate(t *testing.T, args ...string) (url string) {
 		t.Fatalf("simulate %q said %q (%v), exit code %d, %s", args, line, err, stop(), stderr.String())
 	}
 	t.Cleanup(func() {
-		if c := stop(); c != session.ExitFine {
-			t.Errorf("simulate %q: exit code %d: %s", args, c, stderr.String())
-		}
+		assert.Equal(t, stop(), session.ExitFine, "simulate %q: exit code: %s", args, stderr.String())
 	})
 	return strings.Fields(address)[0]
 }
@@ -67,9 +66,7 @@ func serveShort(t *testing.T, url string) (o faultResult) {
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, r.stdout, r.stderr)
 	}
-	if err := json.Unmarshal(data, &o); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(data, &o))
 	return o
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
@@ -68,17 +69,12 @@ func TestSimulateLog(t *testing.T) {
 		t.Setenv("OPENAI_API_KEY", "c4n4ry")
 		serveShort(t, url)
 	})
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(file))(t)
 	if strings.Contains(string(data), "c4n4ry") {
 		t.Error("the key is in the log")
 	}
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-	if len(lines) != faultRequests {
-		t.Fatalf("%d lines, want %d", len(lines), faultRequests)
-	}
+	assert.Need(t, len(lines), faultRequests, "lines")
 	at := 0.0
 	for i, text := range lines {
 		var v struct {
@@ -138,19 +134,11 @@ func TestSimulateSpeculation(t *testing.T) {
 	}
 	// One token from the prompt, then three and three in two steps, of which the last is cut off.
 	for _, itls := range drafted.ITLs {
-		if len(itls) != 2 {
-			t.Errorf("%d gaps between chunks, want 2", len(itls))
-		}
+		assert.Equal(t, len(itls), 2, "gaps between chunks")
 	}
-	response, err := http.Get(url + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := assert.Must(http.Get(url + "/metrics"))(t)
 	defer response.Body.Close()
-	page, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := assert.Must(io.ReadAll(response.Body))(t)
 	for _, line := range []string{
 		`vllm:spec_decode_num_drafts_total{engine="0",model_name="sim-8b"} 40.0`,
 		`vllm:spec_decode_num_accepted_tokens_total{engine="0",model_name="sim-8b"} 80.0`,
@@ -181,23 +169,15 @@ func TestSimulateProfiles(t *testing.T) {
 			response, err := http.Post(url+"/v1/completions", "application/json",
 				strings.NewReader(
 					`{"prompt":"`+strings.Repeat("the same beginning ", 20)+`","max_tokens":2,"ignore_eos":true}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			err = json.NewDecoder(response.Body).Decode(&answer)
 			if response.Body.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		response, err := http.Get(url + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := assert.Must(http.Get(url + "/metrics"))(t)
 		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(io.ReadAll(response.Body))(t)
 		return answer, string(text)
 	}
 	a, page := ask("--profile", "h100-70b-spec", "--request-metrics")
@@ -220,9 +200,7 @@ func TestSimulateSizes(t *testing.T) {
 	body := `{"prompt":[` + strings.Repeat("1000,", 100_000) + `1],"max_tokens":2,"ignore_eos":true}`
 	for _, want := range []int{0, 100_000 / 64 * 64} {
 		response, err := http.Post(url+"/v1/completions", "application/json", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		var answer struct {
 			Usage struct {
 				Prompt  int `json:"prompt_tokens"`

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/metronome"
 	"benchtop/internal/session"
 	"benchtop/metrics"
@@ -54,9 +55,7 @@ func viewHeap(t *testing.T, path string, at []time.Time) (heap []float64) {
 	var view *live.View
 	before := liveHeap()
 	for e, err := range journal.Read(path) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		if p, ok := e.Value.(metrics.Plan); ok && view == nil {
 			plan = p
 			view = live.NewView(time.Now(), &plan)
@@ -149,9 +148,7 @@ func TestSoak(t *testing.T) { // alone in its process, therefore not parallel
 	for next := time.Now().Add(warm); time.Since(before.at) < length-time.Second; next = next.Add(length / 150) {
 		time.Sleep(time.Until(next))
 		all = append(all, soakedNow())
-		if err := metronome.ClearLog(ctx, server); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, metronome.ClearLog(ctx, server))
 	}
 	(<-ended).expect(t, session.ExitFine, "Failed requests:                         0 ")
 	if !eventually(func() bool {

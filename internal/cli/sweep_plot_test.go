@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -19,12 +20,8 @@ func sweepDir(t *testing.T) string {
 		"BENCH--max_concurrency=4": `[{"max_concurrency": 4, "output_throughput": 90, "median_ttft_ms": 30, "run_number": 0},
 			{"max_concurrency": 4, "output_throughput": 88, "median_ttft_ms": NaN, "run_number": 1}]`,
 	} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name, "summary.json"), []byte(summary), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.Mkdir(filepath.Join(dir, name), 0o777))
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, name, "summary.json"), []byte(summary), 0o666))
 	}
 	return dir
 }
@@ -80,8 +77,6 @@ func TestSweepPlotRefuses(t *testing.T) {
 	benchtop("sweep", "plot_pareto", t.TempDir()).expect(t, session.ExitFailed, "no summary.json of a sweep")
 	benchtop("sweep", "plot_pareto", dir, "--gpu-count-var", "gpus").expect(t, session.ExitUsage,
 		"--gpu-count-var: no record has the field gpus")
-	if err := os.WriteFile(filepath.Join(dir, "summary.json"), []byte("[\n{]"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(filepath.Join(dir, "summary.json"), []byte("[\n{]"), 0o666))
 	benchtop("sweep", "plot", dir).expect(t, session.ExitFailed, filepath.Join(dir, "summary.json")+", line 2")
 }

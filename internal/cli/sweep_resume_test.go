@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -50,11 +51,9 @@ func TestSweepSecrets(t *testing.T) {
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
 	params := filepath.Join(dir, "b.json")
-	if err := os.WriteFile(params,
+	assert.Fine(t, os.WriteFile(params,
 		[]byte(`[{"header": "Authorization=`+secret+`", "extra_body": "{\"api_key\":\"canary-in-body\"}", "metadata": `+
-			`"password=canary"}]`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+			`"password=canary"}]`), 0o600))
 	for _, kind := range [][]string{{"serve", "1 run"},
 		{"serve_workload", "2 runs", "--workload-iters", "2", "--workload-var",
 			"max_concurrency"}} {

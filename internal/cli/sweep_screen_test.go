@@ -7,10 +7,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -42,15 +42,9 @@ func TestSweepOnATerminal(t *testing.T) {
 			x.press("q")
 			x.wait("combinations 1/2")
 			c.leave(x)
-			if code := x.ended(); code != c.code {
-				t.Errorf("exit code %d, want %d", code, c.code)
-			}
+			assert.Equal(t, x.ended(), c.code, "exit code")
 			shown := x.history()
-			for _, want := range []string{" icanon", " echo ", "--resume"} {
-				if !strings.Contains(shown, want) {
-					t.Errorf("%q is not on the normal screen afterwards:\n%s", want, shown)
-				}
-			}
+			assert.Has(t, shown, " icanon", " echo ", "--resume")
 			if _, err := os.Stat(filepath.Join(x.dir, "results", "own", "BENCH--num_prompts=2", "run=0.json")); err !=
 				nil {
 				t.Error(err)

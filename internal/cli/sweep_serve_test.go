@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
@@ -34,9 +35,7 @@ func newSweepTest(t *testing.T) *sweepTest {
 func (s *sweepTest) put(name, content string) string {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	assert.Fine(s.t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -137,10 +136,7 @@ func TestSweepServe(t *testing.T) {
 	}
 	benchtop(s.args("--resume")...).expect(t, session.ExitUsage, `--warmup-num-prompts was "1" and is "0" now`)
 	benchtop(s.args()...).expect(t, session.ExitUsage, "cannot overwrite")
-	release, err := files.Hold(filepath.Join(s.dir, "x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := assert.Must(files.Hold(filepath.Join(s.dir, "x")))(t)
 	benchtop(s.args("--warmup-num-prompts", "1", "--resume")...).expect(t, session.ExitFailed,
 		"in use by another benchtop")
 	release()
@@ -170,9 +166,7 @@ func TestSweepKilled(t *testing.T) {
 	}
 	for range 2 {
 		p := exec.Command(self, s.args(more()...)...)
-		if err := p.Start(); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, p.Start())
 		killer := time.AfterFunc(time.Duration(rand.IntN(1000))*time.Millisecond, func() { _ = p.Process.Kill() })
 		_ = p.Wait()
 		killer.Stop()
@@ -237,9 +231,7 @@ func TestSweepRunningServer(t *testing.T) {
 	model := simulator.Defaults().Model
 	suite := fmt.Sprintf(`[{"test_name": "serving_a", "qps_list": ["inf"], "server_environment_variables": {"HF_TOKEN": "canary"}, "server_parameters": {"model": %[1]q, "dtype": "half"},
 		"client_parameters": {"model": %[1]q, "num_prompts": 3, "random_input_len": 8, "random_output_len": 2}}]`, model)
-	if err := os.WriteFile(file, []byte(suite), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(file, []byte(suite), 0o600))
 	benchtop("sweep", "serve", "--suite", file, "-o", dir, "-e", "suite").expect(t, session.ExitFine, "1 run measured")
 	if raw, err := os.ReadFile(filepath.Join(dir, "suite", "manifest.json")); err != nil ||
 		strings.Contains(string(raw), "canary") {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/sweep"
 )
@@ -15,10 +16,7 @@ func TestSweepSLA(t *testing.T) {
 	t.Parallel()
 	url, dir := simulated(t, nil), t.TempDir()
 	file := filepath.Join(dir, "sla.json")
-	if err := os.WriteFile(file, []byte(`[{"p99_ttft_ms": "<=60000", "request_throughput": ">=1e9"}]`), 0o666); err !=
-		nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(file, []byte(`[{"p99_ttft_ms": "<=60000", "request_throughput": ">=1e9"}]`), 0o666))
 	args := []string{"sweep", "serve-sla", "-o", dir, "-e", "x", "--sla-variable", "max_concurrency", "--sla-from", "2",
 		"--sla-most", "4", "--num-runs", "1",
 		"--tier", "gold=ttft:60000", "--tier", "none=ttft:0.001", "--sla-params", file, "--bench-cmd",
@@ -60,9 +58,7 @@ func TestSweepSLASeeds(t *testing.T) {
 func TestSweepSLARefused(t *testing.T) {
 	t.Parallel()
 	params := filepath.Join(t.TempDir(), "bench.json")
-	if err := os.WriteFile(params, []byte(`[{"max-concurrency": 3}]`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(params, []byte(`[{"max-concurrency": 3}]`), 0o666))
 	for args, words := range map[string][]string{
 		"": {"--sla-params or --tier is missing"},
 		"--tier a=ttft:3 --tier a=ttft:4 --sla-variable speed --sla-iters -1 --sla-from 9 --sla-most 3": {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -19,9 +20,7 @@ func TestSweepStartup(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, []byte(content), 0o644))
 		return path
 	}
 	args := []string{
@@ -44,9 +43,7 @@ func TestSweepStartup(t *testing.T) {
 		"seed,num_iters_warm\n0,"; err != nil || !strings.HasPrefix(string(table), want) {
 		t.Errorf("error %v, table %s", err, table)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "x", "SERVE--a-STARTUP--num_iters_warm=1", "run=0.json")); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, assert.Failure(os.Stat(filepath.Join(dir, "x", "SERVE--a-STARTUP--num_iters_warm=1", "run=0.json"))))
 	benchtop(append(args, "--resume")...).expect(t, session.ExitFine, "0 runs measured, 1 found")
 	benchtop(args...).expect(t, session.ExitUsage, "cannot overwrite")
 }

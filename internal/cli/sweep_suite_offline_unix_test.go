@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
@@ -24,9 +25,7 @@ func TestOfflineSuites(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	put := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, fmt.Appendf(nil, content, simulator.Defaults().Model), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, fmt.Appendf(nil, content, simulator.Defaults().Model), 0o600))
 		return path
 	}
 	latency := put("latency-tests.json", `[{"test_name": "latency_a_tp1", "environment_variables": {"HF_TOKEN": "canary"},
@@ -36,9 +35,7 @@ func TestOfflineSuites(t *testing.T) {
 	for kind, file := range map[string]string{"latency": latency, "throughput": throughput} {
 		args := []string{"sweep", "serve", "--no-tui", "--suite", file, "-o", dir, "-e", kind[:3]}
 		r := benchtop(append(args, "--dry-run")...)
-		if strings.Contains(r.stdout+r.stderr, "canary") {
-			t.Errorf("said %s", r.stdout+r.stderr)
-		}
+		assert.Lacks(t, r.stdout+r.stderr, "canary")
 		r.expect(t, session.ExitFine, "Client command: vllm bench "+kind+" --model "+simulator.Defaults().Model,
 			"--load-format dummy", "will be saved at")
 		benchtop(args...).expect(t, session.ExitFine, "1 run measured")

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -34,10 +35,7 @@ var tapeKeys = map[string]string{"Enter": "Enter", "Escape": "Escape", "Space": 
 
 func readTape(t *testing.T, path string) (p tape) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(path))(t)
 	for i, line := range strings.Split(string(data), "\n") {
 		if line == "" || line[0] == '#' {
 			continue
@@ -103,9 +101,7 @@ func TestTape(t *testing.T) {
 	}
 
 	bin := t.TempDir()
-	if err := os.Symlink(program(t), filepath.Join(bin, "benchtop")); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Symlink(program(t), filepath.Join(bin, "benchtop")))
 	x := open(t, cols, rows, fmt.Sprintf(`PATH=%s:$PATH PS1='$ ' ENV= sh -i`, shellQuote(bin)))
 	x.wait("$")
 
@@ -140,20 +136,13 @@ func TestTape(t *testing.T) {
 
 	// The shell is back, with the report above it.
 	x.press("exit", "Enter")
-	if code := x.ended(); code != session.ExitFine {
-		t.Errorf("exit code %d, want %d", code, session.ExitFine)
-	}
+	assert.Equal(t, x.ended(), session.ExitFine, "exit code")
 	s, files := readSaved(t, x.dir)
 	if s.Completed == 0 || len(files) == 0 {
 		t.Fatalf("%d requests were completed, files: %v", s.Completed, files)
 	}
 	shown := x.history()
-	for _, want := range []string{
+	assert.Has(t, shown,
 		"============ Serving Benchmark Result ============",
-		"result saved to " + strings.TrimPrefix(files[0], x.dir+"/"),
-	} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("%q is not on the normal screen afterwards:\n%s", want, shown)
-		}
-	}
+		"result saved to "+strings.TrimPrefix(files[0], x.dir+"/"))
 }

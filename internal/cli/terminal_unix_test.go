@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -63,23 +64,16 @@ func TestExits(t *testing.T) {
 			}
 			someDone(t, x.dir)
 			c.leave(x, pid)
-			if code := x.ended(); code != c.code {
-				t.Errorf("exit code %d, want %d", code, c.code)
-			}
+			assert.Equal(t, x.ended(), c.code, "exit code")
 			gone(t, server)
 			s, files := readSaved(t, x.dir)
 			if i := s.Benchtop.Interrupted; i == nil || i.Reason != c.reason || i.Unsent == 0 || s.Completed == 0 {
 				t.Errorf("completed %d, interrupted %+v; want reason %q and unsent requests", s.Completed, i, c.reason)
 			}
 			shown := x.history()
-			for _, want := range []string{
+			assert.Has(t, shown,
 				"============ Serving Benchmark Result ============",
-				"result saved to " + strings.TrimPrefix(files[0], x.dir+"/"), " icanon", " echo ",
-			} {
-				if !strings.Contains(shown, want) {
-					t.Errorf("%q is not on the normal screen afterwards:\n%s", want, shown)
-				}
-			}
+				"result saved to "+strings.TrimPrefix(files[0], x.dir+"/"), " icanon", " echo ")
 			if n := strings.Count(shown, "Serving Benchmark Result"); n != 1 {
 				t.Errorf("the report was printed %d times", n)
 			}
@@ -102,10 +96,7 @@ func TestStalledTerminal(t *testing.T) {
 	x := open(t, 120, 40, `"$BENCHTOP" `+heldRun(server)+` --request-rate 10 --num-prompts 40 --burstiness inf`)
 	x.wait("RUN")
 	pid := x.pid()
-	tmux, err := strconv.Atoi(strings.TrimSpace(x.tmux("display-message", "-p", "#{pid}")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tmux := assert.Must(strconv.Atoi(strings.TrimSpace(x.tmux("display-message", "-p", "#{pid}"))))(t)
 	_ = syscall.Kill(tmux, syscall.SIGSTOP)
 	defer syscall.Kill(tmux, syscall.SIGCONT)
 	letGo()
@@ -131,9 +122,7 @@ func TestThirdTimeLeavesAtOnce(t *testing.T) {
 	server := childOf(t, strconv.Itoa(x.pid()), "simulate")
 	someDone(t, x.dir)
 	x.press("q", "q", "q", "q")
-	if code := x.ended(); code != session.ExitAborted {
-		t.Errorf("exit code %d, want %d", code, session.ExitAborted)
-	}
+	assert.Equal(t, x.ended(), session.ExitAborted, "exit code")
 	gone(t, server)
 	if shown := x.history(); !strings.Contains(shown, "measurements saved in") &&
 		!strings.Contains(shown, "result saved to") {
@@ -164,13 +153,9 @@ func TestNohup(t *testing.T) {
 	server, letGo := held(t, 3)
 	c := exec.Command("nohup", append([]string{program(t)}, strings.Fields(heldRun(server)+" --num-prompts 9")...)...)
 	c.Dir = t.TempDir()
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, c.Start())
 	someDone(t, c.Dir)
-	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, c.Process.Signal(syscall.SIGHUP))
 	letGo()
 	if err := c.Wait(); err != nil {
 		t.Errorf("ended with %v", err)
@@ -186,13 +171,8 @@ func TestKillNine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := exec.Command(program(t), "demo", "--no-tui", "--progress", "100ms", "--duration", "10m", "--result-dir", dir)
-	lines, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	lines := assert.Must(c.StderrPipe())(t)
+	assert.Fine(t, c.Start())
 	server := childOf(t, strconv.Itoa(c.Process.Pid), "simulate")
 	atLeast := 0
 	for text := bufio.NewScanner(lines); atLeast < 3 && text.Scan(); {
@@ -208,9 +188,7 @@ func TestKillNine(t *testing.T) {
 		t.Fatal("nothing was done")
 	}
 	journals, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if len(journals) != 1 {
-		t.Fatalf("journals %v", journals)
-	}
+	assert.Need(t, len(journals), 1, "journals %v", journals)
 	for _, file := range []string{journals[0], strings.TrimSuffix(journals[0], "l")} {
 		r := benchtop("report", file)
 		r.expect(t, session.ExitFine, "its journal is truncated")
@@ -285,9 +263,7 @@ func TestDiskFull(t *testing.T) {
 		letGo()
 		x.wait("FAILED")
 		x.press("q")
-		if code := x.ended(); code != session.ExitFailed {
-			t.Errorf("exit code %d, want %d", code, session.ExitFailed)
-		}
+		assert.Equal(t, x.ended(), session.ExitFailed, "exit code")
 		if shown := x.history(); !strings.Contains(shown, "Serving Benchmark Result") ||
 			!strings.Contains(shown, "file too large") {
 			t.Errorf("the report or the reason is missing:\n%s", shown)
@@ -328,14 +304,10 @@ func TestDiskFull(t *testing.T) {
 		c.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
 		var trouble bytes.Buffer
 		c.Stderr = &trouble
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, c.Start())
 		inJournal(t, dir, 1, `{"index":`)
 		_ = os.RemoveAll(dir)
-		if err := os.WriteFile(dir, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(dir, nil, 0o644))
 		letGo()
 		_ = c.Wait()
 		files, _ := filepath.Glob(filepath.Join(state, "benchtop", "*"))
@@ -364,9 +336,7 @@ func TestSignalBeforeTheRun(t *testing.T) {
 		"--result-dir", dir)
 	var trouble bytes.Buffer
 	c.Stderr = &trouble
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, c.Start())
 	next := func() string {
 		select {
 		case path := <-asked:
@@ -375,9 +345,7 @@ func TestSignalBeforeTheRun(t *testing.T) {
 			return "nothing"
 		}
 	}
-	if path := next(); path != "/start_profile" {
-		t.Errorf("first it asked for %s", path)
-	}
+	assert.Equal(t, next(), "/start_profile", "first it asked for")
 	_ = c.Process.Signal(syscall.SIGTERM)
 	_ = c.Wait()
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
@@ -398,17 +366,11 @@ func TestIgnoredInterrupt(t *testing.T) {
 	c := exec.Command("sh", "-c",
 		`trap "" INT; exec "$0" serve --base-url "$1" --num-prompts 9 --save-result --result-dir "$2" `+shortPrompts,
 		program(t), server.url, dir)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, c.Start())
 	inJournal(t, dir, 1, `{"index":`)
-	if err := c.Process.Signal(os.Interrupt); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, c.Process.Signal(os.Interrupt))
 	letGo()
-	if err := c.Wait(); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, c.Wait())
 	if n := resultIn(t, dir)["completed"]; n != 9. {
 		t.Errorf("completed %v, want all 9", n)
 	}

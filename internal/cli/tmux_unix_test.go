@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 )
 
@@ -73,10 +74,7 @@ var binary = sync.OnceValues(func() (string, error) {
 
 func program(t *testing.T) string {
 	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := assert.Must(binary())(t)
 	return path
 }
 
@@ -97,9 +95,7 @@ func open(t *testing.T, width, height int, command string) *terminal {
 	x := &terminal{t: t, socket: fmt.Sprintf("benchtop-%d-%d", os.Getpid(), time.Now().UnixNano()), dir: t.TempDir()}
 	t.Cleanup(func() { _ = exec.Command("tmux", "-L", x.socket, "kill-server").Run() })
 	config := filepath.Join(t.TempDir(), "tmux.conf")
-	if err := os.WriteFile(config, []byte("set -g default-terminal screen-256color\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(config, []byte("set -g default-terminal screen-256color\n"), 0o644))
 	c := exec.Command("tmux", "-L", x.socket, "-f", config, "new-session", "-d",
 		"-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "-c", x.dir, "exec sh -c "+shellQuote(command+epilogue))
 	// In CI's environment terminal programs believe that there is no terminal.
@@ -214,10 +210,7 @@ func readSaved(t *testing.T, dir string) (savedResult, []string) {
 		if !strings.HasSuffix(f, ".json") {
 			continue
 		}
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := assert.Must(os.ReadFile(f))(t)
 		if err := json.Unmarshal(data, &s); err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}

@@ -8,16 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
 // docsExample is the example of a section of docs/datasets.md: its commands, and the other lines, which are a file.
 func docsExample(t *testing.T, heading string) (commands []string, file string) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/datasets.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := assert.Must(os.ReadFile("../../docs/datasets.md"))(t)
 	_, section, _ := strings.Cut(string(page), "\n"+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n#")
 	for line := range strings.Lines(section) {
@@ -74,9 +72,7 @@ func TestDocsConversations(t *testing.T) {
 		if !found {
 			t.Fatalf("%s: no example begins with %s", c.heading, c.begins)
 		}
-		if err := os.WriteFile(path, []byte(c.begins+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, []byte(c.begins+after), 0o644))
 		args := []string{"serve", "--no-tui", "--no-save", "--base-url", url, "--backend", "openai-chat",
 			"--dataset-name", c.name, "--dataset-path", path}
 		if c.name != "agents" {
@@ -94,9 +90,7 @@ func TestDocsTrace(t *testing.T) {
 		t.Fatalf("got commands %q", commands)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("trace.csv", []byte(file), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile("trace.csv", []byte(file), 0o644))
 	args := strings.Fields(commands[0])
 	run := benchtop(append(args, "--no-tui", "--save-detailed", "--save-result", "--result-dir", ".",
 		"--result-filename", "r.json", "--trace-speed", "20", "--vocab-size", "500",

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 	"benchtop/internal/session"
 	"benchtop/metrics"
@@ -22,15 +23,10 @@ func TestUsersLeaveTheWorkload(t *testing.T) {
 			"--result-dir", dir, "--result-filename", "r.json"}, habits...)
 		r := benchtop(args...)
 		r.expect(t, session.ExitFine)
-		source, err := files.ReadRun(filepath.Join(dir, "r.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := assert.Must(files.ReadRun(filepath.Join(dir, "r.json")))(t)
 		var all [12]string
 		for q, err := range event.Requests(source(event.Pick{})) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			all[q.Index] = fmt.Sprint(q.Scheduled, q.DatasetTokens, q.MaxTokens)
 			if q.Failure == metrics.Abandoned {
 				left += i

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/pipetest"
@@ -32,9 +33,7 @@ func inVirtualTime(t *testing.T, p simulator.Profile, answer func(w http.Respons
 	do func(t *testing.T, server *virtual)) {
 	t.Helper()
 	dir := t.TempDir() // in which no socket for other terminals can be
-	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("benchtop-%d", os.Getuid())), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("benchtop-%d", os.Getuid())), nil, 0o600))
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	t.Setenv("TMPDIR", dir)
 	// or the goroutine that waits for signals is one of the bubble

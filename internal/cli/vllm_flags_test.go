@@ -14,6 +14,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 	"benchtop/internal/spec"
 )
@@ -52,10 +53,7 @@ func rustFlags(t *testing.T) []vllmFlag {
 
 func flagsIn(t *testing.T, path string) (all []vllmFlag) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(path))(t)
 	if err := json.Unmarshal(data, &all); err != nil || len(all) == 0 {
 		t.Fatalf("%d flags, error %v", len(all), err)
 	}
@@ -78,9 +76,7 @@ func TestServeFlagsGolden(t *testing.T) {
 				case got == nil:
 					t.Fatal("it is missing")
 				}
-				if switched := got.NoOptDefVal != ""; switched != (want.Nargs == 0.) {
-					t.Errorf("a switch: %v, with vLLM %v values", switched, want.Nargs)
-				}
+				assert.Equal(t, got.NoOptDefVal != "", want.Nargs == 0., "a switch, with vLLM %v values", want.Nargs)
 				if _, several := got.Value.(interface{ Reset() }); several != (want.Nargs == "*" ||
 					want.Nargs == "+") && otherNumbers[got.Name] == "" {
 					t.Errorf("several values: %v, with vLLM %v", several, want.Nargs)
@@ -128,9 +124,7 @@ func (want vllmFlag) checkChoices(t *testing.T, name string) {
 		args = append(args, "--dataset-name", "speed_bench", "--dataset-path", ".")
 	}
 	refusal := benchtop(append(args, name, "nonsense")...).stderr
-	if !strings.Contains(refusal, "nonsense") {
-		t.Errorf("another value is not refused: %s", refusal)
-	}
+	assert.Has(t, refusal, "nonsense")
 	switch name {
 	case "--dataset-name":
 		ours := datasets.Names(datasets.Kinds(&datasets.Common{}))
@@ -141,9 +135,7 @@ func (want vllmFlag) checkChoices(t *testing.T, name string) {
 		}
 	case "--speed-bench-dataset-subset":
 		_, list, _ := strings.Cut(strings.TrimSpace(refusal), "give one of ")
-		if ours := slices.Sorted(slices.Values(strings.Split(list, ", "))); !slices.Equal(ours, want.Choices) {
-			t.Errorf("subsets %v, want %v", ours, want.Choices)
-		}
+		assert.EqualAll(t, slices.Sorted(slices.Values(strings.Split(list, ", "))), want.Choices, "subsets")
 	default:
 		for _, choice := range want.Choices {
 			said := benchtop(append(args, name, choice)...).stderr
@@ -176,10 +168,7 @@ func sameDefault(f *pflag.Flag, want string) bool {
 
 // The page of compatibility has every flag once, in the right one of its two lists, and is right about which are there.
 func TestFlagsOnThePage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/compatibility.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := assert.Must(os.ReadFile("../../docs/compatibility.md"))(t)
 	// up to 0.31
 	vllm := map[string]bool{"--sonnet-input-len": true, "--sonnet-output-len": true, "--sonnet-prefix-len": true}
 	for _, f := range slices.Concat(vllmFlags(t), rustFlags(t)) {

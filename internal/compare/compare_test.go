@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/dashboard"
 	"benchtop/internal/table"
 	"benchtop/metrics"
@@ -27,9 +27,7 @@ func configurations(t *testing.T, names ...string) (all []Configuration) {
 	t.Helper()
 	for _, name := range names {
 		rows, _, err := dashboard.Read("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		all = append(all, named(name, rows))
 	}
 	return all
@@ -38,15 +36,9 @@ func configurations(t *testing.T, names ...string) (all []Configuration) {
 // cells reads what vLLM's script wrote of the rows in testdata.
 func cells(t *testing.T, name string) [][]string {
 	t.Helper()
-	f, err := os.Open("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(os.Open("testdata/" + name))(t)
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := assert.Must(csv.NewReader(f).ReadAll())(t)
 	return rows[1:]
 }
 
@@ -66,13 +58,8 @@ func TestLikeVLLM(t *testing.T) {
 	for _, row := range all[2].Rows {
 		delete(row, "TP Size")
 	}
-	c, err := Of(all, defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(c.Groups) != 2 {
-		t.Fatalf("%d groups, want 2", len(c.Groups))
-	}
+	c := assert.Must(Of(all, defaults()))(t)
+	assert.Need(t, len(c.Groups), 2, "groups")
 	for i, name := range []string{"one_128x64", "one_1024x128"} {
 		g := c.Groups[i]
 		for k, metric := range []string{"Output_Tput__tok_s_", "P99_TTFT__ms_", "P99"} {
@@ -107,13 +94,8 @@ func TestLikeVLLM(t *testing.T) {
 // The rows of one file are parted by parallel sizes.
 func TestSplit(t *testing.T) {
 	parts := Split(configurations(t, "c")[0].Rows)
-	var labels []string
-	for _, p := range parts {
-		labels = append(labels, fmt.Sprintf("%s %d", p.Label, len(p.Rows)))
-	}
-	if got, want := strings.Join(labels, ", "), "tp1_pp1 7, tp2_pp1 6"; got != want {
-		t.Errorf("parts %s, want %s", got, want)
-	}
+	labels := metrics.Each(parts, func(p Configuration) string { return fmt.Sprintf("%s %d", p.Label, len(p.Rows)) })
+	assert.Equal(t, strings.Join(labels, ", "), "tp1_pp1 7, tp2_pp1 6", "parts")
 }
 
 // Rows of servers with other settings make groups of their own, where one configuration has several; their mean would
@@ -141,25 +123,18 @@ func TestSettings(t *testing.T) {
 		{"types", []dashboard.Row{row(1.0, "fp8", 100), row(1.0, "half", 50)}, []dashboard.Row{row(1.0, "half", 60)},
 			"dtype fp8: 100 NaN; dtype half: 50 60"},
 	} {
-		got, err := Of([]Configuration{named("a", c.a), named("b", c.b)}, defaults())
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := assert.Must(Of([]Configuration{named("a", c.a), named("b", c.b)}, defaults()))(t)
 		var groups []string
 		for _, g := range got.Groups {
 			text := ""
 			for _, k := range g.Keys[1:] { // the first is the model
 				text += k.Title + " " + k.Value + ": "
 			}
-			if n := len(g.Metrics[0].Lines); n != 1 {
-				t.Errorf("%s: %d loads, want 1", c.name, n)
-			}
+			assert.Equal(t, len(g.Metrics[0].Lines), 1, "%s: loads", c.name)
 			means := metrics.Each(g.Metrics[0].Lines[0].Values, func(v Value) float64 { return v.Mean })
 			groups = append(groups, text+strings.Trim(fmt.Sprint(means), "[]"))
 		}
-		if text := strings.Join(groups, "; "); text != c.want {
-			t.Errorf("%s: %s, want %s", c.name, text, c.want)
-		}
+		assert.Equal(t, strings.Join(groups, "; "), c.want, "%s", c.name)
 	}
 }
 
@@ -170,9 +145,7 @@ func TestMissedBelow(t *testing.T) {
 	}
 	c, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 10), row(2, 9000), row(4, 20), row(8, 8000)})},
 		defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	if h := c.Groups[0].Highest[0]; h.Both != 4 || h.Broken != 2 || h.Output.Mean != 4 {
 		t.Errorf("highest %v with %v tok/s, missed at %v; want 4, 4, 2", h.Both, h.Output.Mean, h.Broken)
 	}
@@ -183,27 +156,20 @@ func TestOutputRuns(t *testing.T) {
 	row := func(x, output float64) dashboard.Row {
 		return dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": output}
 	}
-	c, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 5), row(2, 30), row(2, 10), row(2, 20)}),
-		named("b", []dashboard.Row{row(2, 7)}), named("c", []dashboard.Row{row(8, 7)})}, defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(Of([]Configuration{named("a", []dashboard.Row{row(1, 5), row(2, 30), row(2, 10), row(2, 20)}),
+		named("b", []dashboard.Row{row(2, 7)}), named("c", []dashboard.Row{row(8, 7)})}, defaults()))(t)
 	want := []string{"10.00 to 30.00 in 3 runs", "single run", "single run"}
 	for i, h := range c.Groups[0].Highest {
-		if got := h.Output.runs(); got != want[i] {
-			t.Errorf("%s: %q, want %q", h.Label, got, want[i])
-		}
+		assert.Equal(t, h.Output.runs(), want[i], "%s", h.Label)
 	}
 }
 
 // Single runs prove no difference: the comparison says so where both sides of a ratio have one.
 func TestCaution(t *testing.T) {
-	runs := func(loads ...float64) (all []dashboard.Row) {
-		for _, x := range loads {
-			all = append(all,
-				dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": x})
-		}
-		return all
+	runs := func(loads ...float64) []dashboard.Row {
+		return metrics.Each(loads, func(x float64) dashboard.Row {
+			return dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": x}
+		})
 	}
 	const single = "ne run each: two single runs do not prove a difference."
 	for name, c := range map[string]struct {
@@ -224,19 +190,12 @@ func TestCaution(t *testing.T) {
 		for i, rows := range c.all {
 			all = append(all, named(fmt.Sprint(i), rows))
 		}
-		got, err := Of(all, defaults())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Caution() != c.want {
-			t.Errorf("%s: %q, want %q", name, got.Caution(), c.want)
-		}
+		got := assert.Must(Of(all, defaults()))(t)
+		assert.Equal(t, got.Caution(), c.want, "%s", name)
 		tables := got.Tables()
 		text, md, page := Terminal(tables, c.want, 80, false), Markdown(tables, c.want), HTML(tables, c.want)
 		for _, s := range []string{text, md, page} {
-			if strings.Contains(s, "do not prove") != (c.want != "") {
-				t.Errorf("%s: %s", name, s)
-			}
+			assert.Equal(t, strings.Contains(s, "do not prove"), c.want != "", "%s: %s", name, s)
 		}
 	}
 }
@@ -246,10 +205,7 @@ func TestForeignText(t *testing.T) {
 	evil := "=1+1<script>|\x1b[31m"
 	rows := []dashboard.Row{{"Model": evil, Concurrency: 1.0, "P99 TTFT (ms)": "many", "P99": math.Inf(1),
 		"Output Tput (tok/s)": "inf"}}
-	c, err := Of([]Configuration{named(evil, rows), named("b", nil)}, defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(Of([]Configuration{named(evil, rows), named("b", nil)}, defaults()))(t)
 	tables := c.Tables()
 	text, md := Terminal(tables, c.Caution(), 40, true), Markdown(tables, c.Caution())
 	sheet, page := CSV(tables, ""), HTML(tables, c.Caution())
@@ -286,17 +242,10 @@ func TestMarks(t *testing.T) {
 	o := defaults()
 	o.X = "qps"
 	c, err := Of([]Configuration{named("a", []dashboard.Row{row(1, 3200), row(2, 2900), row(3, 3100)})}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	tables := c.Tables()
-	var marks []table.Mark
-	for _, r := range tables[1].Rows {
-		marks = append(marks, r[2].Mark)
-	}
-	if want := []table.Mark{"", table.Good, table.Slack}; !slices.Equal(marks, want) {
-		t.Errorf("marks %q, want %q", marks, want)
-	}
+	marks := metrics.Each(tables[1].Rows, func(r []table.Cell) table.Mark { return r[2].Mark })
+	assert.EqualAll(t, marks, []table.Mark{"", table.Good, table.Slack}, "marks")
 	if last := tables[len(tables)-1]; last.Title != "Highest qps within the limits" {
 		t.Errorf("title %q", last.Title)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"benchtop/export"
+	"benchtop/internal/assert"
 	"benchtop/internal/compare/evidence"
 	"benchtop/metrics"
 )
@@ -27,9 +28,7 @@ func TestRunsCountOnce(t *testing.T) {
 	for name, content := range map[string]string{"run=0.json": a, "run=1.json": b,
 		"summary.json":      "[" + a + "," + b + "]",
 		"run=1-so-far.json": b, "long.json": long} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	c, _, err := Read([]string{dir})
 	got := c.runs
@@ -56,13 +55,9 @@ func TestLoadsMeet(t *testing.T) {
 		for _, rate := range []int{2, 4} {
 			content += fmt.Sprintf(format, rate) + "\n"
 		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, []byte(content), 0o600))
 		c, _, err := Read([]string{path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		return c
 	}
 	own := `{"model_id": "m", "completed": 10, "failed": 0, "duration": 1%[1]d, "request_rate": %[1]d, ` +
@@ -77,9 +72,7 @@ func TestLoadsMeet(t *testing.T) {
 	}{"own and another's": {&short, &sglang, 2}, "another's and own": {&sglang, &short, 2}, "own": {&short, &short, 2},
 		"two workloads": {&short, &long, 0}} {
 		proofs := Prove(c.a, c.b)
-		if len(proofs) != c.loads {
-			t.Errorf("%s: %d loads, want %d", name, len(proofs), c.loads)
-		}
+		assert.Equal(t, len(proofs), c.loads, "%s: loads", name)
 		for i := range proofs {
 			foreign := c.a == &sglang || c.b == &sglang
 			named := func(d Difference) bool { return d.What == "benchmark" }
@@ -99,13 +92,8 @@ func TestArrivalPatterns(t *testing.T) {
 		`"request_rate": 2, "burstiness": "inf"`:                     "2 req/s (burstiness inf)",
 		`"request_rate": "inf", "burstiness": 0.5`:                   "all at once",
 	} {
-		r, err := export.ReadResult([]byte(`{"completed": 10, "duration": 5, ` + values + `}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := loadOf(&r.Plan); got != want {
-			t.Errorf("%s: %q, want %q", values, got, want)
-		}
+		r := assert.Must(export.ReadResult([]byte(`{"completed": 10, "duration": 5, ` + values + `}`)))(t)
+		assert.Equal(t, loadOf(&r.Plan), want, "%s", values)
 	}
 }
 

@@ -34,10 +34,7 @@ func (t *Table) forPrograms() *table.Table {
 func (c *Comparison) Tables() (all []Table) {
 	for i := range c.Groups {
 		g := &c.Groups[i]
-		var names []string
-		for _, k := range g.Keys {
-			names = append(names, k.Title+": "+orDash(k.Value))
-		}
+		names := metrics.Each(g.Keys, func(k Key) string { return k.Title + ": " + orDash(k.Value) })
 		group := strings.Join(names, ", ")
 		for k := range g.Metrics {
 			all = append(all, c.table(group, &g.Metrics[k], true))
@@ -73,10 +70,7 @@ func (c *Comparison) table(group string, m *Metric, serving bool) Table {
 		}
 	}
 	for _, l := range m.Lines {
-		var row []any
-		for _, k := range l.Keys {
-			row = append(row, k)
-		}
+		row := metrics.Each(l.Keys, func(k string) any { return k })
 		for i, v := range l.Values {
 			if row = append(row, table.Cell{Text: decimals(v.Mean), Mark: m.mark(v.Mean)}); i > 0 {
 				row = append(row, table.Cell{Text: decimals(l.Ratios[i-1]), Mark: table.Ratio})

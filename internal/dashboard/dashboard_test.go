@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 // Flags follow the scripts: the value after an equals sign or a blank, a switch alone, and metadata as keys of their
@@ -32,13 +34,9 @@ func TestTableReadsBack(t *testing.T) {
 		{"Test name": "latency_a", "GPU": "2xH100", "Mean latency (ms)": 7.0},
 	}
 	var b bytes.Buffer
-	if err := WriteTable(&b, rows); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, WriteTable(&b, rows))
 	path := filepath.Join(t.TempDir(), "benchmark_results.json")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, b.Bytes(), 0o600))
 	got, notes, err := Read(path)
 	if err != nil || len(notes) > 0 || len(got) != 2 {
 		t.Fatalf("%v, %v, %v", got, notes, err)
@@ -64,9 +62,7 @@ func TestParallelSizesOfACommand(t *testing.T) {
 		{"vllm serve m -tp", `"tensor_parallel_size": 2`, "vllm serve m --tensor-parallel-size 2", "2"},
 	} {
 		r, err := Own("x", []byte(`{"completed": 1, "request_throughput": 1, `+c.result+`}`), About{Server: c.command})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		values := map[string]any{}
 		if err := commandValues(values, r.Commands); err != nil || r.Commands.Server != c.want ||
 			valueText(values["tp_size"]) != c.tp {
@@ -80,14 +76,10 @@ func TestParallelSizesOfACommand(t *testing.T) {
 func TestUnreadableFolder(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b", "c/d"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.MkdirAll(filepath.Join(dir, name), 0o700))
 	}
 	for _, name := range []string{"a.json", "c/d/e.json"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	found, left, err := Files(dir, func(string, fs.DirEntry) bool {
 		_ = os.Remove(filepath.Join(dir, "b")) // gone behind the look at its folder: no rights stop root
@@ -110,23 +102,17 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"request_count": {"avg": 1}, "request_latency": {"avg": 1, "unit": "<b>"}, "input_config": []}`))
 	path := filepath.Join(f.TempDir(), "serving_x.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, data, 0o600))
 		rows, _, err := Read(path)
 		if err != nil {
 			return
 		}
 		var b bytes.Buffer
-		if err := WriteTable(&b, rows); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, WriteTable(&b, rows))
 		if !json.Valid(b.Bytes()) {
 			t.Errorf("no JSON: %s", b.String())
 		}
-		if err := WriteMarkdown(&b, rows); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, WriteMarkdown(&b, rows))
 		_, _ = Own("x", data, About{Server: "vllm serve m -tp 2"}) // must not panic
 	})
 }
@@ -139,9 +125,7 @@ func TestMarkdown(t *testing.T) {
 		{"Test name": "latency_x", "Mean latency (ms)": 12.5},
 	}
 	var b strings.Builder
-	if err := WriteMarkdown(&b, rows); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, WriteMarkdown(&b, rows))
 	const want = `## Latency tests
 
 | Test name | Mean latency (ms) |
@@ -156,15 +140,11 @@ func TestMarkdown(t *testing.T) {
 | serving_b | 200 | inf | 0.333333 |
 
 `
-	if b.String() != want {
-		t.Errorf("got\n%s", b.String())
-	}
+	assert.Equal(t, b.String(), want, "String")
 	for _, x := range []any{true, 1.0, " 1"} {
 		if v, ok := (Row{"x": x}).Number("x"); v != 1 || !ok {
 			t.Errorf("%v is %v, %v", x, v, ok)
 		}
 	}
-	if got := FileName("a b/ü_1.json"); got != "a_b___1.json" {
-		t.Errorf("file name %q", got)
-	}
+	assert.Equal(t, FileName("a b/ü_1.json"), "a_b___1.json", "file name")
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // The lengths of a result are those of its flags, wherever they were given: in the command, or in a file.
@@ -18,9 +20,7 @@ func TestLengthsOfAResult(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "r.json")
 		result := `{"backend": "openai", "duration": 1, "completed": 1, "request_throughput": 1, "mean_ttft_ms": 1, ` +
 			`"benchtop": {` + flags + `}}`
-		if err := os.WriteFile(path, []byte(result), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, []byte(result), 0o600))
 		rows, _, err := Read(path)
 		if err != nil || len(rows) != 1 || rows[0]["Input Len"] != want[0] || rows[0]["Output Len"] != want[1] {
 			t.Errorf("%s: %v, %v; want %v", flags, rows, err, want)

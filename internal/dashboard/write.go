@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -57,9 +58,7 @@ func Own(name string, raw []byte, a About) (Result, error) {
 	if r.Commands.GPU == "" {
 		r.Commands.GPU = strings.Join(own.GPUs.Names, "\n")
 	}
-	if r.Commands.GPU == "" {
-		r.Commands.GPU = "unknown"
-	}
+	r.Commands.GPU = cmp.Or(r.Commands.GPU, "unknown")
 	client := clientLine(kind, own.Command, result)
 	switch kind {
 	case Serving:

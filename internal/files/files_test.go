@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
 )
@@ -37,10 +37,7 @@ func plant(t *testing.T, files map[string]string) {
 // reserve makes the files of a run.
 func reserve(t *testing.T, o Options) (*Saving, *journal.Writer) {
 	t.Helper()
-	s, err := o.Reserve(plan())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(o.Reserve(plan()))(t)
 	return s, written(t, s.Journal)
 }
 
@@ -51,20 +48,14 @@ func written(t *testing.T, file *os.File) *journal.Writer {
 	if file != nil {
 		to = file
 	}
-	w, err := journal.NewWriter(to, plan())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := assert.Must(journal.NewWriter(to, plan()))(t)
 	return w
 }
 
 // there are the names of the files in a directory.
-func there(dir string) (names []string) {
+func there(dir string) []string {
 	all, _ := filepath.Glob(filepath.Join(dir, "*"))
-	for _, path := range all {
-		names = append(names, filepath.Base(path))
-	}
-	return names
+	return metrics.Each(all, func(path string) string { return filepath.Base(path) })
 }
 
 // A result whose directory vanishes goes to the next best place, and last to standard output.
@@ -73,9 +64,7 @@ func TestVanishedDirectory(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
 	s, _ := reserve(t, Options{Result: true, Dir: "gone", Name: "r.json"})
 	// nor can it be made again
-	if err := errors.Join(os.RemoveAll("gone"), os.WriteFile("gone", nil, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, errors.Join(os.RemoveAll("gone"), os.WriteFile("gone", nil, 0o644)))
 	empty := written(t, nil)
 	var out bytes.Buffer
 	nowhere := &Saving{Path: filepath.Join("gone", "x.json")}
@@ -100,22 +89,16 @@ func TestDeletedDirectory(t *testing.T) {
 	for _, append := range []bool{false, true} {
 		t.Chdir(t.TempDir())
 		s, written := reserve(t, Options{Result: !append, Append: append, Dir: "deleted", Name: "r.json"})
-		if err := errors.Join(os.RemoveAll("deleted"), written.Close()); err != nil {
-			t.Fatal(err)
-		}
-		path, err := s.Finish(emptyReport(), written, nil)
-		if path != filepath.Join("deleted", "r.json") || err != nil {
-			t.Errorf("saved to %s, %v", path, err)
-		}
+		assert.Fine(t, errors.Join(os.RemoveAll("deleted"), written.Close()))
+		path := assert.Must(s.Finish(emptyReport(), written, nil))(t)
+		assert.Equal(t, path, filepath.Join("deleted", "r.json"), "saved to")
 		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 			t.Errorf("the result: %v, %v", info, err)
 		}
 		if err := s.Pack(written); err != nil {
 			t.Error(err)
 		}
-		if r, err := ReadReport(s.JournalName + ".gz"); err != nil || r.Plan.ModelID != "m" {
-			t.Errorf("the journal: model %q, %v", r.Plan.ModelID, err)
-		}
+		assert.Equal(t, assert.Must(ReadReport(s.JournalName+".gz"))(t).Plan.ModelID, "m", "the journal: model")
 	}
 }
 
@@ -152,10 +135,8 @@ func TestRefusedPlaces(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plant(t, map[string]string{"file": ""})
-			if err := errors.Join(os.Symlink("loop", "loop"), os.Symlink("none", "nowhere"),
-				os.Mkdir("dir", 0o755)); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, errors.Join(os.Symlink("loop", "loop"), os.Symlink("none", "nowhere"),
+				os.Mkdir("dir", 0o755)))
 			early := c.options.Look(false)
 			_, err := c.options.Reserve(plan())
 			for _, err := range []error{early, err} {
@@ -166,9 +147,7 @@ func TestRefusedPlaces(t *testing.T) {
 			if early != nil && !strings.Contains(early.Error(), c.fails) {
 				t.Errorf("%v, want %q", early, c.fails)
 			}
-			if got := there("."); !slices.Equal(got, []string{"dir", "file", "loop", "nowhere"}) {
-				t.Errorf("left behind: %v", got)
-			}
+			assert.EqualAll(t, there("."), []string{"dir", "file", "loop", "nowhere"}, "left behind")
 			if got, _ := filepath.Glob(".*"); len(got) > 0 {
 				t.Errorf("left behind: %v", got)
 			}
@@ -217,9 +196,7 @@ func TestOlderResultElsewhere(t *testing.T) {
 			if want := filepath.Join(dir, c.path); path != want || err == nil {
 				t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
 			}
-			if files := there(dir); !slices.Equal(files, c.files) {
-				t.Errorf("files %v, want %v", files, c.files)
-			}
+			assert.EqualAll(t, there(dir), c.files, "files")
 			older := map[bool]string{true: c.moved, false: "r.json"}[c.moved != ""]
 			if data, err := os.ReadFile(filepath.Join(dir, older)); string(data) != "older" {
 				t.Errorf("%s: %q, %v", older, data, err)
@@ -229,9 +206,7 @@ func TestOlderResultElsewhere(t *testing.T) {
 				c.moved == "" && got != "" {
 				t.Errorf("said %q", got)
 			}
-			if _, err := ReadReport(path); err != nil {
-				t.Error(err)
-			}
+			assert.Fine(t, assert.Failure(ReadReport(path)))
 		})
 	}
 }
@@ -247,9 +222,7 @@ func TestOtherPlaces(t *testing.T) {
 		filepath.Join(dir, "r.json"):               {filepath.Join(state, "benchtop", "r.json")},
 		filepath.Join(state, "benchtop", "r.json"): {filepath.Join(dir, "r.json")},
 	} {
-		if got := (&Saving{Path: path}).fallbacks(); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", path, got, want)
-		}
+		assert.EqualAll(t, (&Saving{Path: path}).fallbacks(), want, "%s", path)
 	}
 }
 
@@ -257,10 +230,8 @@ func TestOtherPlaces(t *testing.T) {
 func TestNameInUse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	one, _ := reserve(t, Options{Result: true, Name: "busy.json"})
-	two, err := (&Options{Result: true, Name: "busy.json"}).Reserve(plan())
-	if err != nil || two.Path != "busy-1.json" {
-		t.Errorf("%v, %v", two, err)
-	}
+	two := assert.Must((&Options{Result: true, Name: "busy.json"}).Reserve(plan()))(t)
+	assert.Equal(t, two.Path, "busy-1.json", "Path")
 	two.Discard()
 	one.Discard()
 	if files := there("."); len(files) != 0 {
@@ -274,21 +245,15 @@ func TestJournalOfTheRunSoFar(t *testing.T) {
 		"c-so-far.json": "", "c-so-far.jsonl": "", "c.jsonl": "", "d-so-far.json": ""})
 	for file, want := range map[string]string{"a-so-far.json": "a.jsonl.gz", "a.json": "a.jsonl.gz",
 		"b-so-far.json": "b.jsonl", "c-so-far.json": "c-so-far.jsonl"} {
-		if got, err := findJournal(file); got != want || err != nil {
-			t.Errorf("%s: %q, %v, want %s", file, got, err, want)
-		}
+		assert.Equal(t, assert.Must(findJournal(file))(t), want, "%s", file)
 	}
-	if _, err := findJournal("d-so-far.json"); err == nil || !strings.Contains(err.Error(), "no journal beside it") {
-		t.Errorf("without a journal: %v", err)
-	}
+	assert.Complains(t, assert.Failure(findJournal("d-so-far.json")), "no journal beside it")
 }
 
 // A baseline is the run as it was when it was saved.
 func TestBaselineSoFar(t *testing.T) {
 	plant(t, map[string]string{"a-so-far.json": `{"completed": 7, "duration": 2}`, "a.jsonl": "the whole run\n"})
-	if r, err := ReadReport("a-so-far.json"); err != nil || r.Completed != 7 {
-		t.Errorf("%d completed, %v", r.Completed, err)
-	}
+	assert.Equal(t, assert.Must(ReadReport("a-so-far.json"))(t).Completed, 7, "ReadReport")
 }
 
 // A run reserves its places before it starts, or is refused.
@@ -325,9 +290,7 @@ func TestReserve(t *testing.T) {
 			if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 				t.Errorf("error %v, want %q", err, c.fails)
 			}
-			if got := there("."); !slices.Equal(got, c.files) {
-				t.Errorf("files %q, want %q", got, c.files)
-			}
+			assert.EqualAll(t, there("."), c.files, "files")
 			if err == nil {
 				s.Discard()
 			}
@@ -340,12 +303,8 @@ func TestSavedAndRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for i := range 2 {
 		s, written := reserve(t, Options{Append: true, Name: "all.json"})
-		if err := written.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if path, err := s.Finish(emptyReport(), written, nil); path != "all.json" || err != nil {
-			t.Errorf("saved to %s, %v", path, err)
-		}
+		assert.Fine(t, written.Close())
+		assert.Equal(t, assert.Must(s.Finish(emptyReport(), written, nil))(t), "all.json", "saved to")
 		if err := s.Pack(written); err != nil {
 			t.Error(err)
 		}
@@ -382,19 +341,14 @@ func TestWhole(t *testing.T) {
 		err  error
 		want []string
 	}{{io.ErrUnexpectedEOF, nil}, {nil, []string{"x"}}} {
-		w, err := OpenWhole(t.Context(), "x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := assert.Must(OpenWhole(t.Context(), "x"))(t)
 		if _, err := w.WriteString("text"); err != nil {
 			t.Error(err)
 		}
 		if err := w.Finish(c.err); err != c.err {
 			t.Errorf("got %v, want %v", err, c.err)
 		}
-		if got := there("."); !slices.Equal(got, c.want) {
-			t.Errorf("files %q, want %q", got, c.want)
-		}
+		assert.EqualAll(t, there("."), c.want, "files")
 	}
 	if _, err := OpenWhole(t.Context(), "none/x"); err == nil || !strings.HasPrefix(err.Error(), "create none/x: ") {
 		t.Errorf("got %v", err)

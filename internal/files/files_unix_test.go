@@ -4,12 +4,12 @@ package files
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // A journal without an end is that of a run that is on for as long as its writer lives, and reading it takes nothing
@@ -17,9 +17,7 @@ import (
 func TestRunThatIsOn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	saving, written := reserve(t, Options{Result: true, Name: "r.json"})
-	if err := written.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, written.Flush())
 	for range 2 {
 		if r, err := ReadReport("r.json"); err != nil || r.Interrupted == nil || r.Interrupted.Reason != stillOn {
 			t.Errorf("%+v, %v", r.Interrupted, err)
@@ -40,52 +38,30 @@ func TestRunThatIsOn(t *testing.T) {
 // A pipe without a reader is closed when the work is cancelled, before it is open and after.
 func TestStoppedWhileWriting(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, syscall.Mkfifo(pipe, 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := OpenWhole(ctx, pipe); !errors.Is(err, context.Canceled) {
-		t.Errorf("opening: got error %v", err)
-	}
-	reader, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Is(t, assert.Failure(OpenWhole(ctx, pipe)), context.Canceled)
+	reader := assert.Must(os.OpenFile(pipe, os.O_RDWR, 0))(t)
 	defer reader.Close()
 	ctx, cancel = context.WithCancel(t.Context())
-	w, err := OpenWhole(ctx, pipe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := assert.Must(OpenWhole(ctx, pipe))(t)
 	wrote := make(chan error)
 	go func() {
 		_, err := w.Write(make([]byte, 1<<21)) // more than any pipe holds
 		wrote <- err
 	}()
 	cancel()
-	if err := <-wrote; !errors.Is(err, os.ErrClosed) {
-		t.Errorf("writing: got error %v", err)
-	}
-	if err := w.Finish(nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("at the end: got error %v", err)
-	}
+	assert.Is(t, <-wrote, os.ErrClosed)
+	assert.Is(t, w.Finish(nil), context.Canceled)
 }
 
 // A directory has one holder at a time.
 func TestHold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	release, err := Hold(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Hold(dir); err == nil || !strings.Contains(err.Error(), "in use by another") {
-		t.Errorf("held twice: %v", err)
-	}
+	release := assert.Must(Hold(dir))(t)
+	assert.Complains(t, assert.Failure(Hold(dir)), "in use by another")
 	release()
-	release, err = Hold(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	release = assert.Must(Hold(dir))(t)
 	release()
 }

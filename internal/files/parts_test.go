@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -20,16 +21,11 @@ func journals(t *testing.T, plans ...metrics.Plan) (names []string) {
 	dir := t.TempDir()
 	for _, p := range plans {
 		p.Metrics, p.Percentiles = []metrics.Latency{metrics.TTFT}, []float64{99}
-		w, err := journal.NewWriter(nil, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := assert.Must(journal.NewWriter(nil, p))(t)
 		var b bytes.Buffer
 		_, _ = w.WriteTo(&b)
 		name := filepath.Join(dir, string(rune('a'+len(names)))+JournalSuffix)
-		if err := os.WriteFile(name, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(name, b.Bytes(), 0o600))
 		names = append(names, name)
 	}
 	return names

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/jsonscan"
 )
 
@@ -57,9 +58,7 @@ func TestParseResults(t *testing.T) {
 func TestResultsOfAKilledRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s, written := reserve(t, Options{Result: true, Name: "r.json"})
-	if err := errors.Join(written.Close(), s.Journal.Close()); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, errors.Join(written.Close(), s.Journal.Close()))
 	for _, c := range []struct{ file, content, note string }{
 		{"r.json", "",
 			"r.json has no whole result; its figures are those of r.jsonl; the run of r.jsonl is not whole: "},
@@ -68,9 +67,7 @@ func TestResultsOfAKilledRun(t *testing.T) {
 		{"r.json", "absent", "r.json has no whole result; "},
 		{"r.jsonl", "", "the run of r.jsonl is not whole: "},
 	} {
-		if err := os.WriteFile("r.json", []byte(c.content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile("r.json", []byte(c.content), 0o600))
 		if c.content == "absent" {
 			_ = os.Remove("r.json")
 		}
@@ -82,23 +79,16 @@ func TestResultsOfAKilledRun(t *testing.T) {
 	}
 	p := plan()
 	p.Command = []string{"latency", "--output-json", "l.json"}
-	file, err := os.Create("l.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := assert.Must(os.Create("l.jsonl"))(t)
 	killed, err := journal.NewWriter(file, p)
-	if err := errors.Join(err, killed.Close(), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, errors.Join(err, killed.Close(), file.Close()))
 	if _, _, err := ReadResults("l.json"); err == nil ||
 		!strings.Contains(err.Error(), "l.jsonl: the journal of benchtop latency") {
 		t.Errorf("a killed measurement of latency: %v", err)
 	}
 	whole, err := os.ReadFile("r.jsonl")
-	if err := errors.Join(err, os.WriteFile("half", append(whole, `{"index":0,"se`...), 0o600),
-		os.WriteFile("r.json", []byte(`{"completed": 5}`), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, errors.Join(err, os.WriteFile("half", append(whole, `{"index":0,"se`...), 0o600),
+		os.WriteFile("r.json", []byte(`{"completed": 5}`), 0o600)))
 	if all, note, err := ReadResults("half"); err != nil || len(all) != 1 ||
 		!strings.HasPrefix(note, "the run of half is not whole: ") {
 		t.Errorf("half a line: %d results, note %q, %v", len(all), note, err)
@@ -134,9 +124,7 @@ func TestBaselineOfSeveral(t *testing.T) {
 	plant(t, map[string]string{
 		"all.json": `{"completed": 1, "duration": 1, "mean_ttft_ms": 5}` + "\n" + `{"duration": 2, "completed": 2, ` +
 			`"mean_itl_ms": NaN}` + "\n"})
-	if r, err := ReadReport("all.json"); err != nil || r.Completed != 2 {
-		t.Errorf("%d successes, %v", r.Completed, err)
-	}
+	assert.Equal(t, assert.Must(ReadReport("all.json"))(t).Completed, 2, "ReadReport")
 }
 
 // FuzzResults: what is read as results is JSON to others too, but for the numbers that Python writes.

@@ -164,8 +164,7 @@ func TestFindingsOfARun(t *testing.T) {
 	r.Objectives, r.Plan.Goodput, r.Peak, r.Done, r.Failed = nil, nil, 2249, 95, 5
 	const long = "saturates between 24 and 48 req/s | limit: queue, 79 % of TTFT | peak 2.2k tok/s | TTFT p50 46 ms, " +
 		"p99 309 ms | ITL p50 46 ms, p99 309 ms | 5 errors, 5.00 %"
-	const short = "saturates 24–48 req/s | limit: queue | peak 2.2k tok/s | TTFT p99 309 ms | ITL p99 309 ms | " +
-		"5 errors"
+	const short = "saturates 24–48 req/s | limit: queue | peak 2.2k tok/s | TTFT p99 309 ms | ITL p99 309 ms | 5 errors"
 	if l, s := texts(r); l != long || s != short {
 		t.Errorf("%s\n%s", l, s)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/fleet/link"
 	"benchtop/internal/run"
 	"benchtop/metrics"
@@ -161,14 +162,9 @@ func newRig(t *testing.T, n int) *rig {
 	r.plan.Part.N = n
 	var err error
 	r.fleet, err = New(t.Context(), r.bus, "v1", n, func(p metrics.Part) Setup { return Setup{Part: p} })
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	for i := range n {
-		m, err := Join(t.Context(), r.bus, "v1", i+1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := assert.Must(Join(t.Context(), r.bus, "v1", i+1))(t)
 		r.members = append(r.members, m)
 	}
 	return r
@@ -186,32 +182,21 @@ func (r *rig) begin() {
 			ready <- err
 		}()
 	}
-	if err := r.fleet.Gather(r.t.Context(), &r.plan, nil, func(string) {}); err != nil {
-		r.t.Fatal(err)
-	}
-	at, err := r.fleet.Start(r.t.Context())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	assert.Fine(r.t, r.fleet.Gather(r.t.Context(), &r.plan, nil, func(string) {}))
+	at := assert.Must(r.fleet.Start(r.t.Context()))(r.t)
 	watching, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	for _, m := range r.members {
-		if err := <-ready; err != nil {
-			r.t.Fatal(err)
-		}
+		assert.Fine(r.t, <-ready)
 		plan := r.plan
 		plan.Part = m.Part
 		file := filepath.Join(r.t.TempDir(), "journal")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			r.t.Fatal(err)
-		}
+		assert.Fine(r.t, os.WriteFile(file, nil, 0o600))
 		w, _ := journal.NewWriter(nil, plan)
 		l := &led{Writer: w}
 		r.runs = append(r.runs, l)
 		m.Sink()
-		if err := m.Begin(l, file); err != nil {
-			r.t.Fatal(err)
-		}
+		assert.Fine(r.t, m.Begin(l, file))
 		go m.Watch(watching, true)
 	}
 	r.fleet.Hear(event.NewStream(at, r))
@@ -275,9 +260,7 @@ func TestOrders(t *testing.T) {
 		synctest.Wait()
 		for k, l := range r.runs {
 			l.mu.Lock()
-			if !slices.Equal(l.obeyed, want) {
-				t.Errorf("part %d obeys %v", k+1, l.obeyed)
-			}
+			assert.EqualAll(t, l.obeyed, want, "part %d obeys", k+1)
 			l.mu.Unlock()
 			r.end(k)
 		}
@@ -394,14 +377,10 @@ func TestOrphan(t *testing.T) {
 		r.bus.loses(func(subject string) bool { return subject == subjectAlive })
 		time.Sleep(orphaned / 2)
 		synctest.Wait()
-		if r.runs[0].ended() != "" {
-			t.Errorf("it ends early: %s", r.runs[0].ended())
-		}
+		assert.Equal(t, r.runs[0].ended(), "", "it ends early")
 		time.Sleep(orphaned)
 		synctest.Wait()
-		if r.runs[0].ended() != "the machine that leads the run is out of sight" {
-			t.Errorf("it goes on: %q", r.runs[0].ended())
-		}
+		assert.Equal(t, r.runs[0].ended(), "the machine that leads the run is out of sight", "it goes on")
 		r.end(0)
 		r.over()
 	})
@@ -422,9 +401,7 @@ func TestStartTooLate(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if err := <-ready; err == nil || !strings.Contains(err.Error(), "began before this machine") {
-			t.Errorf("it begins: %v", err)
-		}
+		assert.Complains(t, <-ready, "began before this machine")
 		r.members[0].Close()
 		r.fleet.Close()
 		synctest.Wait()
@@ -438,22 +415,16 @@ func TestRefused(t *testing.T) {
 		for version, want := range map[string]string{
 			"v2": "this is benchtop v2, and the run is led by v1", "v1": "all 2 parts of the run are taken",
 		} {
-			if _, err := Join(t.Context(), r.bus, version, 0); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want %s", err, want)
-			}
+			assert.Complains(t, assert.Failure(Join(t.Context(), r.bus, version, 0)), want)
 		}
 		_, err := New(t.Context(), r.bus, "v1", 1, nil)
-		if err == nil || !strings.Contains(err.Error(), "another machine leads") {
-			t.Errorf("a second one leads: %v", err)
-		}
+		assert.Complains(t, err, "another machine leads")
 		plan := r.plan
 		plan.Part, plan.Seed = r.members[0].Part, 99
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _, _, _, _ = r.members[0].Prepared(ctx, &plan) }()
 		err = r.fleet.Gather(t.Context(), &r.plan, nil, func(string) {})
-		if err == nil || !strings.Contains(err.Error(), "their plans differ in seed") {
-			t.Errorf("another plan: %v", err)
-		}
+		assert.Complains(t, err, "their plans differ in seed")
 		cancel()
 		for _, m := range r.members {
 			m.Close()
@@ -527,17 +498,13 @@ func TestEndByUser(t *testing.T) {
 			t.Error("it may not be steered before the first word")
 		}
 		time.Sleep(time.Second)
-		if n := r.fleet.Dispatched(); n != 7 {
-			t.Errorf("%d requests of the whole run were handed over, want 7", n)
-		}
+		assert.Equal(t, r.fleet.Dispatched(), 7, "requests of the whole run were handed over")
 		r.fleet.Drain(10 * time.Second)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		for k, l := range r.runs {
 			l.mu.Lock()
-			if want := []string{"drain 0", "abort 0"}; !slices.Equal(l.obeyed, want) {
-				t.Errorf("part %d obeys %v", k+1, l.obeyed)
-			}
+			assert.EqualAll(t, l.obeyed, []string{"drain 0", "abort 0"}, "part %d obeys %v", k+1, l.obeyed)
 			l.mu.Unlock()
 		}
 		r.bus.loses(func(subject string) bool { return strings.HasPrefix(subject, "part.") })

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -114,13 +115,9 @@ func TestFollower(t *testing.T) {
 				hear(t, r, machines[k], followers[k])
 			}
 		}
-		if len(check.seen) != len(all) {
-			t.Errorf("seed %d: %d requests, want %d", seed, len(check.seen), len(all))
-		}
+		assert.Equal(t, len(check.seen), len(all), "seed %d: requests", seed)
 		for i, events := range check.seen {
-			if events[len(events)-1] != event.Done {
-				t.Errorf("seed %d: request %d ends with %v", seed, i, events)
-			}
+			assert.Equal(t, events[len(events)-1], event.Done, "seed %d: request %d ends with %v", seed, i, events)
 		}
 		if diff := gocmp.Diff(want.Totals(), got.Totals(), cmpopts.EquateNaNs()); diff != "" {
 			t.Errorf("seed %d: %s", seed, diff)
@@ -149,9 +146,7 @@ func hear(t *testing.T, r *rand.Rand, m *machine, f *follower) {
 	default:
 		f.feed(told)
 	}
-	if err := f.lines(m.lines(1<<14 + r.IntN(1<<16))); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, f.lines(m.lines(1<<14+r.IntN(1<<16))))
 }
 
 // A viewer may look at any time: for the race detector.
@@ -179,9 +174,7 @@ func TestFollowerIsWatched(t *testing.T) {
 		m.told = nil
 		f.feed(told)
 		time.Sleep(time.Millisecond)
-		if err := f.lines(m.lines(1 << 16)); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, f.lines(m.lines(1<<16)))
 	}
 	close(watched)
 	watching.Wait()
@@ -203,12 +196,8 @@ func TestFactsOfMachine(t *testing.T) {
 	} {
 		m.Take(&event.Event{Kind: event.Fact, Value: fact})
 	}
-	if err := f.lines(m.lines(1 << 20)); err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"metrics.LogEntry", "metrics.ClientSecond"}; !slices.Equal(got, want) {
-		t.Errorf("facts %v, want %v", got, want)
-	}
+	assert.Fine(t, f.lines(m.lines(1<<20)))
+	assert.EqualAll(t, got, []string{"metrics.LogEntry", "metrics.ClientSecond"}, "facts")
 	if f.end == nil || f.end.Ended != time.Second {
 		t.Errorf("end %v", f.end)
 	}
@@ -259,9 +248,7 @@ func BenchmarkFollowers(b *testing.B) {
 					if feed {
 						f.feed(feeds[k])
 					}
-					if err := f.lines(journals[k]); err != nil {
-						b.Fatal(err)
-					}
+					assert.Fine(b, f.lines(journals[k]))
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*machines*requests*chunks), "ns/chunk")

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 )
 
@@ -168,9 +169,7 @@ func TestChanges(t *testing.T) {
 		"the last runs": {append(step(100, 100), 120, 121, 119), []int{24}},
 		"huge":          {append(slices.Repeat([]float64{1e300}, 8), slices.Repeat([]float64{-1e300}, 8)...), []int{8}},
 	} {
-		if got := Changes(c.values); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		assert.EqualAll(t, Changes(c.values), c.want, "%s", name)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -27,12 +28,8 @@ func result(minute int, more string) string {
 func write(t testing.TB, dir, name, content string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	assert.Fine(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -40,19 +37,13 @@ func write(t testing.TB, dir, name, content string) string {
 func killed(t *testing.T, dir, name string) {
 	t.Helper()
 	var b strings.Builder
-	w, err := journal.NewWriter(&b, metrics.Plan{Started: time.Unix(1, 0), ModelID: "m"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := assert.Must(journal.NewWriter(&b, metrics.Plan{Started: time.Unix(1, 0), ModelID: "m"}))(t)
 	_ = w.Flush()
 	write(t, dir, name, b.String())
 }
 
-func names(runs []Run) (all []string) {
-	for _, r := range runs {
-		all = append(all, r.Name)
-	}
-	return all
+func names(runs []Run) []string {
+	return metrics.Each(runs, func(r Run) string { return r.Name })
 }
 
 // A folder of everything: each run is listed once, and what is no run is named.
@@ -77,9 +68,7 @@ func TestRead(t *testing.T) {
 		if err != nil || f.Unsaved != nil {
 			t.Fatal(err, f.Unsaved)
 		}
-		if got := names(f.Runs); !slices.Equal(got, []string{"z", "sub/many #1", "sub/a", "sub/many #2"}) {
-			t.Errorf("runs %q", got)
-		}
+		assert.EqualAll(t, names(f.Runs), []string{"z", "sub/many #1", "sub/a", "sub/many #2"}, "runs")
 		slices.Sort(f.Alone)
 		if !slices.Equal(f.Alone, []string{"empty.jsonl", "lost.jsonl"}) ||
 			!slices.Equal(f.Interim, []string{filepath.Join("sub", "z-so-far.json")}) {
@@ -104,28 +93,18 @@ func TestIndex(t *testing.T) {
 	dir, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
 	path := write(t, dir, "a.json", result(0, `, "p99_ttft_ms": 1.0`))
 	write(t, dir, "b.json", result(1, `, "p99_ttft_ms": 1.0`))
-	figures := func(anew bool) (all []string) {
-		f, err := Read(dir, index, anew)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range f.Runs {
-			all = append(all, r.Text("p99_ttft_ms"))
-		}
-		return all
+	figures := func(anew bool) []string {
+		f := assert.Must(Read(dir, index, anew))(t)
+		return metrics.Each(f.Runs, func(r Run) string { return r.Text("p99_ttft_ms") })
 	}
 	expect := func(what string, got []string, want ...string) {
 		t.Helper()
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", what, got, want)
-		}
+		assert.EqualAll(t, got, want, "%s", what)
 	}
 	expect("at first", figures(false), "1.0", "1.0")
 	info, _ := os.Stat(path)
 	write(t, dir, "a.json", result(0, `, "p99_ttft_ms": 2.0`))
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	expect("known", figures(false), "1.0", "1.0")
 	expect("anew", figures(true), "2.0", "1.0")
 	write(t, dir, "a.json", result(0, `, "p99_ttft_ms": 33.0`))
@@ -155,9 +134,7 @@ func TestIndex(t *testing.T) {
 // What could not be read is told, and not kept: it may be readable the next time.
 func TestIndexWithoutFailures(t *testing.T) {
 	dir, index := t.TempDir(), filepath.Join(t.TempDir(), "index")
-	if err := os.Symlink("gone", filepath.Join(dir, "a.json")); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Symlink("gone", filepath.Join(dir, "a.json")))
 	write(t, dir, "b.json", "{}")
 	for range 2 {
 		f, err := Read(dir, index, false)
@@ -176,27 +153,17 @@ func TestKeep(t *testing.T) {
 	write(t, dir, "a.json", result(0,
 		`, "max_concurrency": 16, "version": "v1", "benchtop": {"seed": 7, "load": "own"}`))
 	write(t, dir, "b.json", result(1, `, "max_concurrency": null, "version": "v2"`))
-	f, err := Read(dir, filepath.Join(dir, "index"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(Read(dir, filepath.Join(dir, "index"), false))(t)
 	for words, want := range map[string][]string{
 		"model=*llama*": {"a", "b"}, "model=llama": nil, "max_concurrency=16.0": {"a"}, "version=v*": {"a", "b"},
 		"version=v[12]": nil, "seed=7": {"a"}, "benchtop.seed=7": {"a"}, "load=own": {"a"}, "load=2 req/s": {"b"},
 		"name=B": {"b"}, "workload=*2 req/s*": {"a", "b"},
 	} {
-		filter, err := ParseFilter(words)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := Keep(f.Runs, []Filter{filter}); err != nil || !slices.Equal(names(got), want) {
-			t.Errorf("%s: %q, %v", words, names(got), err)
-		}
+		filter := assert.Must(ParseFilter(words))(t)
+		assert.EqualAll(t, names(assert.Must(Keep(f.Runs, []Filter{filter}))(t)), want, "%s", words)
 	}
 	filter, _ := ParseFilter("max_concurency=1")
-	if _, err := Keep(f.Runs, []Filter{filter}); err == nil || !strings.Contains(err.Error(), "max_concurrency") {
-		t.Error(err)
-	}
+	assert.Complains(t, assert.Failure(Keep(f.Runs, []Filter{filter})), "max_concurrency")
 	for _, words := range []string{"", "x", "=y"} {
 		if _, err := ParseFilter(words); err == nil {
 			t.Errorf("%q is a filter", words)
@@ -212,10 +179,7 @@ func TestTrends(t *testing.T) {
 		write(t, dir, fmt.Sprintf("run-%02d.json", i), result(i, figure))
 		write(t, dir, fmt.Sprintf("other-%02d.json", i), result(i, `, "max_concurrency": 4, "duration": 6`+figure+"0"))
 	}
-	f, err := Read(dir, filepath.Join(dir, "index"), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(Read(dir, filepath.Join(dir, "index"), false))(t)
 	all, err := Trends(f.Runs, "p99_ttft")
 	if err != nil || len(all) != 2 {
 		t.Fatal(len(all), err)
@@ -246,9 +210,7 @@ func TestTrends(t *testing.T) {
 func TestDigits(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 1.2345: "1.23", 999.6: "1000", 123456.7: "123457",
 		-999999999: "-999999999", 1e9: "1e+09", -1e308: "-1e+308"} {
-		if got := Digits(v); got != want {
-			t.Errorf("%g: %s, want %s", v, got, want)
-		}
+		assert.Equal(t, Digits(v), want, "%g", v)
 	}
 	if got := median([]float64{1.2e308, 1.6e308}); math.Abs(got/1.4e308-1) > 1e-9 {
 		t.Error(got)
@@ -282,10 +244,7 @@ func TestUnobserved(t *testing.T) {
 		write(t, dir, fmt.Sprintf("%d.json", i), strings.ReplaceAll(result(i, `, "p99_ttft_ms": 0.0, "x_ms": 5`),
 			`"completed": 10`, `"completed": 0`))
 	}
-	f, err := Read(dir, "", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(Read(dir, "", false))(t)
 	all, err := Trends(f.Runs, "p99_ttft_ms")
 	if err != nil || len(all) != 1 || len(all[0].Points) != 10 || len(all[0].Changes) > 0 ||
 		all[0].Note != "4 runs left out, without this figure; no change found" {
@@ -293,9 +252,7 @@ func TestUnobserved(t *testing.T) {
 	}
 	for key, want := range map[string][2]string{"p99_ttft_ms": {"100", ""}, "p99_tpot_ms": {}, "std_ttft_ms": {"0", ""},
 		"mean_client_queue_time_ms": {"0", ""}, "date_ms": {"0", ""}, "x_ms": {"", "5"}} {
-		if got := [2]string{f.Runs[0].Text(key), f.Runs[13].Text(key)}; got != want {
-			t.Errorf("%s: %q, want %q", key, got, want)
-		}
+		assert.Equal(t, [2]string{f.Runs[0].Text(key), f.Runs[13].Text(key)}, want, "%s", key)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func line(id, body string) string {
@@ -38,9 +40,7 @@ func TestBatch(t *testing.T) {
 	if err != nil || got != strings.Join(want, "\n") {
 		t.Errorf("got\n%s, %v, want\n%s", got, err, strings.Join(want, "\n"))
 	}
-	if summary.IdealTokens != 200 {
-		t.Errorf("%d tokens are shared", summary.IdealTokens)
-	}
+	assert.Equal(t, summary.IdealTokens, 200, "tokens are shared")
 }
 
 func TestBatchForms(t *testing.T) {

@@ -81,7 +81,8 @@ func Import(ctx context.Context, paths []string, o Options, each func(*agents.Se
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	m := &importer{Options: o, ctx: ctx, summary: newSummary()}
+	m := &importer{Options: o, ctx: ctx, summary: &Summary{skipped: map[string]int{}, inputs: map[int]int{},
+		outputs: map[int]int{}}}
 	m.each = func(s *agents.Session) error {
 		if err := s.Validate(); err != nil {
 			return fmt.Errorf("session %s: %w", textfile.Quote(s.Name), err)

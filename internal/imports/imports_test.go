@@ -3,6 +3,7 @@ package imports
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -15,14 +16,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"benchtop/datasets/agents"
+	"benchtop/internal/assert"
 )
 
 // imported is what a text becomes: sessions as lines, and the summary.
 func imported(t testing.TB, text string, o Options) (string, *Summary, error) {
 	t.Helper()
-	if o.BlockSize == 0 {
-		o.BlockSize = DefaultBlockSize
-	}
+	o.BlockSize = cmp.Or(o.BlockSize, DefaultBlockSize)
 	o.Stdin = strings.NewReader(text)
 	var lines []byte
 	summary, err := Import(t.Context(), []string{"-"}, o, func(s *agents.Session) error {
@@ -115,10 +115,7 @@ func packed(t *testing.T, content string) map[string][]byte {
 		_, _ = archive.Write([]byte(x[1]))
 	}
 	_ = archive.Close()
-	encoder, err := zstd.NewWriter(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoder := assert.Must(zstd.NewWriter(&file))(t)
 	_, _ = encoder.Write(inTar.Bytes())
 	_ = encoder.Close()
 	return map[string][]byte{"a.json": []byte(content), "a.gz": zipped.Bytes(), "a.tar": inTar.Bytes(),
@@ -147,12 +144,8 @@ func TestArchives(t *testing.T) {
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	read := func() (names []string, s *Summary, err error) {
 		s, err = Import(t.Context(), []string{dir}, Options{BlockSize: 64}, func(s *agents.Session) error {
@@ -204,10 +197,7 @@ func TestFilesOfPython(t *testing.T) {
 	const odd = `{"score":NaN,"least":[-Infinity],"id"`
 	text := "\ufeff" + strings.Replace(small, `{"id"`, odd, 1) + "\r\n" +
 		strings.NewReplacer(`{"id"`, odd, `"a"`, `"NaN"`).Replace(small) + "\r\n"
-	v, err := newValues(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := assert.Must(newValues(strings.NewReader(text)))(t)
 	for line, name := range []string{`"id":"a"`, `"id":"NaN"`} {
 		object, err := v.next()
 		if err != nil || !strings.Contains(string(object), name) || !strings.Contains(string(object), `"score":null`) ||

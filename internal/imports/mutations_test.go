@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // wrong are values to put in place of others.
@@ -24,10 +26,7 @@ func TestMutations(t *testing.T) {
 	n := 0
 	values := regexp.MustCompile(`"[^"]*"|-?[0-9.]+|\[[^\[\]{}]*\]`)
 	for _, name := range []string{"agentx.json", "spans.jsonl", "batch.jsonl"} {
-		data, err := os.ReadFile(filepath.Join("../cli/testdata/import", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := assert.Must(os.ReadFile(filepath.Join("../cli/testdata/import", name)))(t)
 		text := string(data)
 		for _, at := range values.FindAllStringIndex(text, -1) {
 			for _, w := range wrong {
@@ -74,9 +73,7 @@ func TestLinksInArchives(t *testing.T) {
 		{Name: "c.json", Typeflag: tar.TypeLink, Linkname: "../../a.json"},
 		{Name: "/dev/d", Typeflag: tar.TypeChar},
 	} {
-		if err := archive.WriteHeader(header); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, archive.WriteHeader(header))
 		if header.Size > 0 {
 			_, _ = archive.Write([]byte(small)) // into memory
 		}

@@ -18,10 +18,6 @@ type attributes struct {
 	numbers map[int]*message // of gen_ai.prompt.N.role and .content
 }
 
-func newAttributes() *attributes {
-	return &attributes{map[string][]byte{}, map[int]*message{}}
-}
-
 // read reads a list of attributes of OTLP, or a plain object. The first of several values counts.
 func (a *attributes) read(raw []byte) {
 	if absent(raw) {

@@ -58,7 +58,7 @@ func (t *spans) parse(object []byte) (s span, err error) {
 	if r.err != nil {
 		return s, r.err
 	}
-	a := newAttributes()
+	a := &attributes{map[string][]byte{}, map[int]*message{}}
 	a.read(fields[13])
 	if events := fields[14]; len(events) > 0 && events[0] == '[' {
 		for event := range jsonscan.Elements(events) {

@@ -30,10 +30,6 @@ type Summary struct {
 // mostEdges bounds the memory of the tree of shared prompts.
 const mostEdges = 1 << 22
 
-func newSummary() *Summary {
-	return &Summary{skipped: map[string]int{}, inputs: map[int]int{}, outputs: map[int]int{}}
-}
-
 // add counts a session.
 func (s *Summary) add(session *agents.Session) {
 	s.Sessions++

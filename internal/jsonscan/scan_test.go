@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestFields(t *testing.T) {
@@ -24,9 +26,7 @@ func TestFields(t *testing.T) {
 			break
 		}
 	}
-	if strings.Join(names, " ") != "a bb" {
-		t.Errorf("names %q", names)
-	}
+	assert.Equal(t, strings.Join(names, " "), "a bb", "names %q", names)
 	dict := Dict([]byte(`{"b":1,"a":2,"b":[3]}`))
 	if len(dict) != 2 || dict[0].Name != "b" || string(dict[0].Value) != "[3]" || dict[1].Name != "a" {
 		t.Errorf("dict %q", dict)
@@ -67,9 +67,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: %s, %v, %d", c.raw, Kind(raw), Truthy(raw), Depth(raw))
 		}
 	}
-	if got := string(Quote("<a> & \"b\"\n")); got != `"<a> & \"b\"\n"` {
-		t.Errorf("quoted: %s", got)
-	}
+	assert.Equal(t, string(Quote("<a> & \"b\"\n")), `"<a> & \"b\"\n"`, "quoted")
 }
 
 // FuzzScan holds the scan of JSON to the standard library; other bytes must not make it panic.

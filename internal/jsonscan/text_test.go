@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"benchtop/internal/assert"
 )
 
 // Half of a character is no text, wherever it stands; everything else is, U+FFFD included.
@@ -13,9 +15,7 @@ func TestWholeText(t *testing.T) {
 		`""`: "", `"a\\ud83d"`: `a\ud83d`, `"\ud83d\ude00"`: "😀", `"\uFFFD"`: "\ufffd", "\"\ufffd\"": "\ufffd",
 		`"\u0041\\"`: `A\`, `"\n\ud7ff\ue000"`: "\n\ud7ff\ue000",
 	} {
-		if got, err := WholeText([]byte(raw)); got != want || err != nil {
-			t.Errorf("%s: %q, want %q: %v", raw, got, want, err)
-		}
+		assert.Equal(t, assert.Must(WholeText([]byte(raw)))(t), want, "%s", raw)
 	}
 	for raw, half := range map[string]string{
 		`"\ud83d"`: `\ud83d`, `"x\ud83d x"`: `\ud83d`, `"\ude00\ud83d"`: `\ude00`, `"\ud83d\ud83d\ude00"`: `\ud83d`,

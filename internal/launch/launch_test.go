@@ -114,7 +114,7 @@ func parent(args []string) {
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return port
@@ -148,7 +148,7 @@ func (s *stand) tree() []int { return append(descendants(s.guard.Process.Pid), s
 func launch(t *testing.T, o Options, manners ...string) *stand {
 	t.Helper()
 	self, err := os.Executable()
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	s := &stand{}
 	o.Command = append([]string{self, "server"}, manners...)
 	o.Guard, o.Env = []string{self, GuardCommand}, append(o.Env, playing+"=1")
@@ -195,13 +195,11 @@ func TestServer(t *testing.T) {
 			port := freePort(t)
 			s := launch(t, Options{Grace: 50 * time.Millisecond, Ready: time.Minute},
 				append(strings.Fields(manners), "say=hello", "--port="+port)...)
-			assert.Succeeds(t, s.Ready(t.Context()))
+			assert.Fine(t, s.Ready(t.Context()))
 			if at := s.Times(); at.Listening <= 0 || at.Healthy < at.Listening {
 				t.Errorf("times %v", at)
 			}
-			if want := "http://127.0.0.1:" + port; s.Address() != want {
-				t.Errorf("address %s, want %s", s.Address(), want)
-			}
+			assert.Equal(t, s.Address(), "http://127.0.0.1:"+port, "address")
 			tree := s.tree()
 			if want := 2 + strings.Count(manners, "child") + strings.Count(manners, "daemon"); len(tree) != want {
 				t.Errorf("%d processes, want %d", len(tree), want)
@@ -218,9 +216,7 @@ func TestServer(t *testing.T) {
 			default:
 				t.Error("the server is not dead")
 			}
-			if !strings.Contains(s.said(), "hello") {
-				t.Errorf("it said %q", s.said())
-			}
+			assert.Has(t, s.said(), "hello")
 		})
 	}
 }
@@ -299,11 +295,11 @@ func TestStartFails(t *testing.T) {
 		assert.Fails(t, fmt.Sprint(command), err, want)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer l.Close()
 	_, taken, _ := net.SplitHostPort(l.Addr().String())
 	text := filepath.Join(t.TempDir(), "text")
-	assert.Succeeds(t, os.WriteFile(text, []byte("no program"), 0o755))
+	assert.Fine(t, os.WriteFile(text, []byte("no program"), 0o755))
 	port := "--port=" + freePort(t)
 	for want, command := range map[string][]string{
 		"another server answers at http://127.0.0.1:" + taken + " already (process " + strconv.Itoa(os.Getpid()): {self,
@@ -327,7 +323,7 @@ func TestForeign(t *testing.T) {
 	port := freePort(t)
 	s := launch(t, Options{Ready: time.Minute, Grace: 50 * time.Millisecond}, "hang", "--port="+port)
 	l, err := net.Listen("tcp", "127.0.0.1:"+port)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	other := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
 	go func() { _ = other.Serve(l) }()
 	assert.Fails(t, "another's port", s.Ready(t.Context()),
@@ -340,12 +336,12 @@ func TestForeign(t *testing.T) {
 func TestGuardKilled(t *testing.T) {
 	t.Parallel()
 	s := launch(t, Options{Ready: time.Minute}, "child", "--port="+freePort(t))
-	assert.Succeeds(t, s.Ready(t.Context()))
+	assert.Fine(t, s.Ready(t.Context()))
 	if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", s.guard.Process.Pid)); string(name) != guardName+"\n" {
 		t.Errorf("the guard's process is called %q, so that killing this program by its name would kill both", name)
 	}
 	tree := descendants(s.guard.Process.Pid)
-	assert.Succeeds(t, s.guard.Process.Kill())
+	assert.Fine(t, s.guard.Process.Kill())
 	<-s.Died()
 	assert.Fails(t, "killed", s.Err(), "lost its guard process")
 	s.end(t)
@@ -380,7 +376,7 @@ func TestParentKilled(t *testing.T) {
 			c.Env = append(os.Environ(), playing+"=parent", "MARK="+mark) // children inherit it
 			in, _ := c.StdinPipe()
 			out, _ := c.StdoutPipe()
-			assert.Succeeds(t, c.Start())
+			assert.Fine(t, c.Start())
 			said := bufio.NewScanner(out)
 			switch wait, err := time.ParseDuration(after); {
 			case err == nil:
@@ -392,7 +388,7 @@ func TestParentKilled(t *testing.T) {
 					_ = in.Close()
 				}
 			}
-			assert.Succeeds(t, c.Process.Kill())
+			assert.Fine(t, c.Process.Kill())
 			_ = c.Wait()
 			eventually(t, func() bool { return len(marked(mark)) == 0 })
 			free(t, port)
@@ -417,13 +413,13 @@ func TestGuardUnheard(t *testing.T) {
 	t.Parallel()
 	mark := fmt.Sprintf("mark-%d-unheard", os.Getpid())
 	heard, says, err := os.Pipe()
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	_ = heard.Close()
 	c := exec.Command(os.Args[0], GuardCommand, "10ms", os.Args[0], "server", mark, "daemon", "exit=0")
 	c.Env = append(os.Environ(), playing+"=1", "MARK="+mark)
 	c.Stdout = says
 	lifeline, _ := c.StdinPipe()
-	assert.Succeeds(t, c.Start())
+	assert.Fine(t, c.Start())
 	defer lifeline.Close()
 	_ = says.Close()
 	_ = c.Wait()

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestAddressOf(t *testing.T) {
@@ -52,16 +54,12 @@ func TestHide(t *testing.T) {
 	command := strings.Fields(
 		"vllm serve M --api-key canary-one canary-two --port 1 --api_key=canary-three --chat http://me:pass@host/")
 	safe := strings.Join(Hide(command), " ")
-	if want := "vllm serve M --api-key *** *** --port 1 --api_key=*** --chat http://***@host/"; safe != want {
-		t.Errorf("got %s, want %s", safe, want)
-	}
+	assert.Equal(t, safe, "vllm serve M --api-key *** *** --port 1 --api_key=*** --chat http://***@host/", "safe")
 	var lines []string
 	l := newLog(Options{Command: command, Env: []string{"MY_PASSWORD=canary-four", "PORT=8000"},
 		Log: func(line string) { lines = append(lines, line) }})
 	_, _ = l.Write([]byte("args canary-one,canary-two 'canary-three' canary-four hf_canary_token 8000\n"))
-	if want := []string{"args ***,*** '***' *** *** 8000"}; !slices.Equal(lines, want) {
-		t.Errorf("got %q, want %q", lines, want)
-	}
+	assert.EqualAll(t, lines, []string{"args ***,*** '***' *** *** 8000"}, "lines")
 }
 
 // A progress bar is a line a second at most, and its last step; a line without end is cut.
@@ -79,9 +77,7 @@ func TestLog(t *testing.T) {
 		}
 		l.finish()
 		want := []string{"plain", "a", "red", "1%", "3%", "5%", strings.Repeat("x", longestLine), "x", "end"}
-		if !slices.Equal(lines, want) {
-			t.Errorf("got %.60q, want %.60q", lines, want)
-		}
+		assert.EqualAll(t, lines, want, "lines")
 	})
 }
 

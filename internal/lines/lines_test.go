@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"benchtop/internal/assert"
 )
 
 func TestCodeLines(t *testing.T) {
@@ -18,9 +20,7 @@ func TestCodeLines(t *testing.T) {
 		{"a list over lines", "package p\n\nvar l = []int{\n\t1, // one\n\t// two\n}\n", 4},
 		{"no line end", "package p", 1},
 	} {
-		if got := codeLines([]byte(c.source)); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
+		assert.Equal(t, codeLines([]byte(c.source)), c.want, "%s", c.name)
 	}
 }
 
@@ -42,9 +42,7 @@ func TestReport(t *testing.T) {
 			"\nvar z = \"" + strings.Repeat("ü", 110) + "\"\n"),
 	}
 	counted, err := walk(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	var got strings.Builder
 	err = counted.report(&got)
 	want := `folder     files  lines  of tests
@@ -65,9 +63,7 @@ longest function: a/b/long.go Long, 81 lines
 		t.Errorf("got %v, want %s", err, over)
 	}
 	in["bad.go"] = source("package")
-	if _, err := walk(in); err == nil || !strings.Contains(err.Error(), "bad.go") {
-		t.Errorf("a file that is no Go: %v", err)
-	}
+	assert.Complains(t, assert.Failure(walk(in)), "bad.go")
 }
 
 func TestWithinTheLimits(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestRefusals(t *testing.T) {
@@ -62,10 +64,7 @@ func TestRefusals(t *testing.T) {
 				_ = half.CloseWrite()
 			}
 			r := k.answer()
-			words, err := io.ReadAll(r.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			words := assert.Must(io.ReadAll(r.Body))(t)
 			if r.StatusCode != c.status || !strings.Contains(string(words), c.words) || !r.Close {
 				t.Errorf("status %d %s, closed %v; want %d with %q", r.StatusCode, words, r.Close, c.status, c.words)
 			}

@@ -9,10 +9,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestLogHasAnEnd(t *testing.T) {
@@ -79,9 +80,7 @@ func TestConcurrentLog(t *testing.T) {
 	for _, e := range fetch(t, base) {
 		seen[e.ID] = true
 	}
-	if len(seen) != streams*requests {
-		t.Errorf("%d answers in the log, want %d", len(seen), streams*requests)
-	}
+	assert.Equal(t, len(seen), streams*requests, "answers in the log")
 }
 
 // encoded is a log whose head announces so many answers.
@@ -116,9 +115,7 @@ func TestFetchLogFailures(t *testing.T) {
 				_, _ = io.WriteString(w, c.body)
 			}))
 			defer s.Close()
-			if _, err := FetchLog(t.Context(), s.URL+"/"); err == nil || !strings.Contains(err.Error(), c.words) {
-				t.Errorf("error %v, want one with %q", err, c.words)
-			}
+			assert.Complains(t, assert.Failure(FetchLog(t.Context(), s.URL+"/")), c.words)
 		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -154,9 +151,7 @@ func FuzzLog(f *testing.F) {
 			}
 		}
 		var b bytes.Buffer
-		if err := writeLog(&b, slices.Clone(answers), 0); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, writeLog(&b, slices.Clone(answers), 0))
 		again, err := readLog(&b)
 		if err != nil || len(again) != len(entries) {
 			t.Fatalf("written again: %d answers, %v", len(again), err)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestPaceInPath(t *testing.T) {
@@ -12,9 +14,7 @@ func TestPaceInPath(t *testing.T) {
 		{time.Hour, 90 * time.Second},
 	} {
 		base := Pace("http://127.0.0.1:1/", p.ttft, p.itl)
-		if got, err := readPace(base); err != nil || got != p {
-			t.Errorf("%s reads as %v (%v), want %v", base, got, err, p)
-		}
+		assert.Equal(t, assert.Must(readPace(base))(t), p, "%s reads as", base)
 		if strings.ContainsFunc(base, func(r rune) bool { return r >= 0x80 }) || strings.HasSuffix(base, "/") {
 			t.Errorf("base URL %q", base)
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // start serves on a port of its own until the test ends, and returns the base URL.
@@ -18,10 +20,7 @@ func start(t testing.TB) (*Server, string) { return startWith(t, " token") }
 
 func startWith(t testing.TB, text string) (*Server, string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := newServer(text)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
@@ -45,10 +44,7 @@ type client struct {
 
 func dial(t testing.TB, base string) *client {
 	t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(net.Dial("tcp", strings.TrimPrefix(base, "http://")))(t)
 	return onConn(t, c)
 }
 
@@ -60,17 +56,12 @@ func onConn(t testing.TB, c net.Conn) *client {
 
 func (c *client) send(text string) {
 	c.t.Helper()
-	if _, err := io.WriteString(c.conn, text); err != nil {
-		c.t.Fatal(err)
-	}
+	assert.Must(io.WriteString(c.conn, text))(c.t)
 }
 
 func (c *client) answer() *http.Response {
 	c.t.Helper()
-	r, err := http.ReadResponse(c.r, nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	r := assert.Must(http.ReadResponse(c.r, nil))(c.t)
 	return r
 }
 
@@ -95,10 +86,7 @@ func (c *client) events() []event {
 	c.t.Helper()
 	head := ""
 	for !strings.HasSuffix(head, "\r\n\r\n") {
-		line, err := c.r.ReadString('\n')
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		line := assert.Must(c.r.ReadString('\n'))(c.t)
 		head += line
 	}
 	if !strings.HasPrefix(head, "HTTP/1.1 200 OK\r\n") ||
@@ -108,21 +96,14 @@ func (c *client) events() []event {
 	}
 	var all []event
 	for {
-		line, err := c.r.ReadString('\n')
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		line := assert.Must(c.r.ReadString('\n'))(c.t)
 		n := 0
 		if _, err := fmt.Sscanf(line, "%x\r\n", &n); err != nil {
 			c.t.Fatalf("length of an HTTP chunk: %q", line)
 		}
 		data := make([]byte, n+2)
-		if _, err := io.ReadFull(c.r, data); err != nil {
-			c.t.Fatal(err)
-		}
-		if string(data[n:]) != "\r\n" {
-			c.t.Fatalf("an HTTP chunk ends in %q", data[n:])
-		}
+		assert.Must(io.ReadFull(c.r, data))(c.t)
+		assert.Need(c.t, string(data[n:]), "\r\n", "an HTTP chunk ends in %q", data[n:])
 		if n == 0 {
 			return all
 		}
@@ -134,10 +115,7 @@ func fetch(t testing.TB, base string) []Entry {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	entries, err := FetchLog(ctx, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := assert.Must(FetchLog(ctx, base))(t)
 	return entries
 }
 
@@ -177,16 +155,10 @@ func TestClose(t *testing.T) {
 		case 3: // blocked
 			c.send(ask("/v1/completions", "", mostChunks))
 		}
-		if _, err := c.r.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(c.r.ReadString('\n'))(t)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Errorf("the second Close: %v", err)
-	}
+	assert.Fine(t, s.Close())
+	assert.Fails(t, "the second Close", s.Close(), "")
 	for _, c := range clients {
 		_, _ = io.Copy(io.Discard, c.r) // ends, by EOF or reset
 	}
@@ -202,9 +174,7 @@ func TestClose(t *testing.T) {
 		time.Sleep(time.Millisecond) // Serve itself returns soon
 	}
 	p := newPipes()
-	if err := s.Serve(p); err != nil {
-		t.Errorf("Serve after Close: %v", err)
-	}
+	assert.Fails(t, "Serve after Close", s.Serve(p), "")
 }
 
 func TestWallOf(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // said is an event as a client decodes it.
@@ -31,9 +33,7 @@ func checkEvents(t *testing.T, chat bool, n int, all []event) {
 	if len(all) != n+2 {
 		t.Fatalf("%d HTTP chunks, want %d of output, usage and the end", len(all), n)
 	}
-	if end := all[n+1].data; end != "data: [DONE]\n\n" {
-		t.Errorf("the end is %q", end)
-	}
+	assert.Equal(t, all[n+1].data, "data: [DONE]\n\n", "the end")
 	for i, e := range all[:n+1] {
 		data, ok := strings.CutPrefix(e.data, "data: ")
 		if !ok || strings.Count(data, "\n") != 2 || !strings.HasSuffix(data, "\n\n") {
@@ -58,9 +58,7 @@ func checkEvents(t *testing.T, chat bool, n int, all []event) {
 			t.Fatalf("event %d: %s", i, data)
 		}
 		c := s.Choices[0]
-		if text := map[bool]string{true: c.Delta.Content, false: c.Text}[chat]; text != " token" {
-			t.Errorf("event %d says %q", i, text)
-		}
+		assert.Equal(t, map[bool]string{true: c.Delta.Content, false: c.Text}[chat], " token", "event %d says", i)
 		if last := c.FinishReason != nil && *c.FinishReason == "length"; last != (i == n-1) ||
 			!last && c.FinishReason != nil {
 			t.Errorf("event %d of %d: finish reason in %s", i, n, data)
@@ -105,9 +103,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	log := fetch(t, base)
-	if len(log) != len(asked) {
-		t.Errorf("%d answers in the log, want %d", len(log), len(asked))
-	}
+	assert.Equal(t, len(log), len(asked), "answers in the log")
 	for _, e := range log {
 		if n, ok := asked[e.ID]; !ok || n != len(e.Writes) {
 			t.Errorf("answer %q: %d writes, want %d (%v)", e.ID, len(e.Writes), n, ok)
@@ -171,16 +167,12 @@ func TestLogAgainstWhatArrived(t *testing.T) {
 	}
 	clients.Wait()
 	log := fetch(t, base)
-	if len(log) != streams {
-		t.Fatalf("%d answers in the log", len(log))
-	}
+	assert.Need(t, len(log), streams, "answers in the log")
 	// onServer is a moment of this process on the server's clock, by the shared monotonic one.
 	onServer := func(at time.Time) time.Time { return time.Unix(0, s.clock.wall+int64(at.Sub(s.clock.base))) }
 	for _, e := range log {
 		i := 0
-		if _, err := fmt.Sscan(e.ID, &i); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(fmt.Sscan(e.ID, &i))(t)
 		r := got[i]
 		checkEvents(t, false, chunks, r.events)
 		if sent := onServer(r.sent); e.Arrived.Before(sent) || len(e.Writes) != chunks {
@@ -209,19 +201,13 @@ func TestSlowReader(t *testing.T) {
 			for range 30 {
 				c := dial(t, base)
 				c.send(ask(path(time.Millisecond, time.Millisecond, "/v1/completions"), "quick", 20))
-				if n := len(c.events()); n != 22 {
-					t.Errorf("%d HTTP chunks", n)
-				}
+				assert.Equal(t, len(c.events()), 22, "HTTP chunks")
 			}
 			for _, e := range fetch(t, base) {
-				if e.ID != "quick" {
-					t.Errorf("%q is over though its client has read nothing", e.ID)
-				}
+				assert.Equal(t, e.ID, "quick", "is over though its client has read nothing")
 			}
 			all := slow.events()
-			if len(all) != many+2 {
-				t.Errorf("%d HTTP chunks, want %d", len(all), many+2)
-			}
+			assert.Equal(t, len(all), many+2, "HTTP chunks")
 			for i, e := range all[:many] {
 				if n := strings.Count(e.data, "x"); n < size || n > size+10 {
 					t.Fatalf("chunk %d of %d has %d bytes of text", i, many, n)
@@ -243,9 +229,7 @@ func TestDisconnect(t *testing.T) {
 		c := dial(t, base)
 		id := fmt.Sprint("gone", i)
 		c.send(ask(path(0, itl, "/v1/completions"), id, mostChunks))
-		if _, err := c.r.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(c.r.ReadString('\n'))(t)
 		_ = c.conn.Close()
 		checkEvents(t, false, 100, other.events())
 		for found := false; !found; time.Sleep(time.Millisecond) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // pipes is a listener without a network, for virtual time.
@@ -75,9 +77,7 @@ func TestPace(t *testing.T) {
 					all := c.events()
 					checkEvents(t, false, 40, all)
 					for k, e := range all[:40] {
-						if want := p.ttft + time.Duration(k)*p.itl; e.at.Sub(begin) != want {
-							t.Fatalf("chunk %d after %s, want %s", k, e.at.Sub(begin), want)
-						}
+						assert.Need(t, e.at.Sub(begin), p.ttft+time.Duration(k)*p.itl, "chunk %d after", k)
 					}
 					answers, _ := s.log.take()
 					if len(answers) != 1 || len(answers[0].Writes) != 40 || answers[0].Arrived != begin.UnixNano() {
@@ -106,9 +106,7 @@ func TestHeaderComesFirst(t *testing.T) {
 			t.Errorf("the header came after %s (%v)", time.Since(begin), err)
 		}
 		checkEvents(t, false, 1, c.events())
-		if time.Since(begin) != time.Second {
-			t.Errorf("the chunk came after %s", time.Since(begin))
-		}
+		assert.Equal(t, time.Since(begin), time.Second, "the chunk came after")
 		_ = conn.Close()
 	})
 }
@@ -125,9 +123,7 @@ func TestLatenessDoesNotAddUp(t *testing.T) {
 		checkEvents(t, false, 40, all)
 		for k, e := range all[:40] {
 			want := max(time.Duration(k+1)*10*time.Millisecond, 205*time.Millisecond)
-			if e.at.Sub(begin) != want {
-				t.Errorf("chunk %d after %s, want %s", k, e.at.Sub(begin), want)
-			}
+			assert.Equal(t, e.at.Sub(begin), want, "chunk %d after", k)
 		}
 		_ = conn.Close()
 	})
@@ -141,9 +137,7 @@ func TestCloseInVirtualTime(t *testing.T) {
 		for conn, itl := range map[net.Conn]time.Duration{waiting: time.Hour, blocked: 0} {
 			c := &client{t, conn, bufio.NewReader(conn)}
 			c.send(ask(path(0, itl, "/v1/completions"), "", 10))
-			if _, err := c.r.ReadString('\n'); err != nil {
-				t.Fatal(err)
-			}
+			assert.Must(c.r.ReadString('\n'))(t)
 		}
 		synctest.Wait()
 		if err := s.Close(); err != nil {

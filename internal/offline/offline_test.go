@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -17,13 +18,9 @@ func TestPercentiles(t *testing.T) {
 		99: 0.6046119999999999}
 	slices.Sort(values)
 	for p, w := range want {
-		if got := percentile(values, p); got != w {
-			t.Errorf("P%g is %v, want %v", p, got, w)
-		}
+		assert.Equal(t, percentile(values, p), w, "P%g", p)
 	}
-	if got := percentile([]float64{3}, 99); got != 3 {
-		t.Errorf("of one value: %v", got)
-	}
+	assert.Equal(t, percentile([]float64{3}, 99), 3, "of one value")
 }
 
 // The span reaches from the first request sent to the last end. Requests that could not be sent count for the end of
@@ -43,9 +40,7 @@ func TestSpan(t *testing.T) {
 	a, b, c := metrics.NewRequest(0), metrics.NewRequest(1), metrics.NewRequest(2)
 	sent(&a, 5*ms)
 	done(&c, 6*ms) // never sent
-	if told != 0 {
-		t.Error("all are said to be sent too early")
-	}
+	assert.Equal(t, told, 0, "all are said to be sent too early")
 	sent(&b, 9*ms)
 	done(&b, 90*ms)
 	done(&a, 40*ms)

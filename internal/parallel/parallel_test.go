@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestEachReturnsTheFirstFailure(t *testing.T) {
@@ -28,17 +30,13 @@ func TestEachReturnsTheFirstFailure(t *testing.T) {
 
 func TestEachCallsForAll(t *testing.T) {
 	seen := make([]atomic.Bool, 50)
-	if err := Each(t.Context(), 4, len(seen), func(i int) error { seen[i].Store(true); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, Each(t.Context(), 4, len(seen), func(i int) error { seen[i].Store(true); return nil }))
 	for i := range seen {
 		if !seen[i].Load() {
 			t.Errorf("no call for %d", i)
 		}
 	}
-	if err := Each(t.Context(), 4, 0, func(int) error { return errors.New("called for nothing") }); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, Each(t.Context(), 4, 0, func(int) error { return errors.New("called for nothing") }))
 }
 
 func TestEachEndsWithItsContext(t *testing.T) {
@@ -53,7 +51,5 @@ func TestEachEndsWithItsContext(t *testing.T) {
 		}
 		return nil
 	})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	assert.Is(t, err, context.Canceled)
 }

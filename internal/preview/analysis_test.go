@@ -13,6 +13,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/tui/tuitest"
 )
 
@@ -52,9 +53,7 @@ func TestAnalysisByHand(t *testing.T) {
 	for _, size := range a.prefixes.sizes {
 		hits = append(hits, size.tokens, size.hits)
 	}
-	if diff := cmp.Diff([]int{16, 224, 32, 192, 64, 128, 128, 0, 256, 0, 512, 0}, hits); diff != "" {
-		t.Errorf("hits by block size: -want, +got\n%s", diff)
-	}
+	assert.Same(t, "hits by block size", hits, []int{16, 224, 32, 192, 64, 128, 128, 0, 256, 0, 512, 0})
 	p := &a.prefixes
 	if some, all := p.main(0.9); p.total != 464 || p.cached != 208 || p.reused != 80 || some != 4 || all != 4 {
 		t.Errorf("%d tokens, working set %d with %v again, %d of %d prefixes", p.total, p.cached, p.reused, some, all)
@@ -105,9 +104,7 @@ func TestPrefixesOfTokenIDs(t *testing.T) {
 	for _, size := range a.prefixes.sizes {
 		got[size.tokens] = size.hits
 	}
-	if diff := cmp.Diff(map[int]int{1: 33 + 31, 16: 32 + 16, 32: 32, 64: 0, 128: 0, 256: 0, 512: 0}, got); diff != "" {
-		t.Errorf("-want, +got\n%s", diff)
-	}
+	assert.Same(t, "got", got, map[int]int{1: 33 + 31, 16: 32 + 16, 32: 32, 64: 0, 128: 0, 256: 0, 512: 0})
 	if a.unanswered != 5 || a.output.n != 0 || a.arrivals.n != 0 {
 		t.Errorf("%d answers of unknown length, %d arrivals", a.unanswered, a.arrivals.n)
 	}
@@ -240,9 +237,7 @@ func TestAnalysisText(t *testing.T) {
 	for _, o := range []Options{{Columns: 80}, {Columns: 120}, {Columns: 80, ASCII: true}} {
 		o.Clean = func(s string) string { return s }
 		var b strings.Builder
-		if err := a.Text(&b, o); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, a.Text(&b, o))
 		name := fmt.Sprintf("analysis-%d%s.txt", o.Columns, map[bool]string{true: "-ascii"}[o.ASCII])
 		tuitest.Golden(t, name, b.String())
 		for line := range strings.Lines(b.String()) {
@@ -258,14 +253,9 @@ func TestAnalysisText(t *testing.T) {
 }
 
 func TestAnalysisJSON(t *testing.T) {
-	data, err := json.Marshal(madeUp())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(json.Marshal(madeUp()))(t)
 	var b bytes.Buffer
-	if err := json.Indent(&b, data, "", " "); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Indent(&b, data, "", " "))
 	tuitest.Golden(t, "analysis.json", b.String()+"\n")
 }
 
@@ -292,13 +282,8 @@ func TestAnalysisOfLittle(t *testing.T) {
 			a.Add(r)
 		}
 		var b strings.Builder
-		if err := a.Text(&b, Options{Columns: 80, Clean: func(s string) string { return s }}); err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, a.Text(&b, Options{Columns: 80, Clean: func(s string) string { return s }}))
+		data := assert.Must(json.Marshal(a))(t)
 		if !strings.Contains(b.String(), c.text) || !strings.Contains(string(data), c.json) {
 			t.Errorf("%s: no %q or no %s in\n%s%s", c.name, c.text, c.json, b.String(), data)
 		}

@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"benchtop/datasets/trace"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -140,17 +142,10 @@ func TestAnalyzeFile(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := c.options
 			o.Path, o.Counter = written(t, c.file, c.text), byWords
-			a, err := AnalyzeFile(context.Background(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := summary(a); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
-			}
+			a := assert.Must(AnalyzeFile(context.Background(), o))(t)
+			assert.Equal(t, summary(a), c.want, "summary")
 			about := a.About
-			if c.tokens == "" {
-				c.tokens = about.Tokens
-			}
+			c.tokens = cmp.Or(c.tokens, about.Tokens)
 			if !strings.HasPrefix(about.Form, c.form) || !strings.HasPrefix(strings.Join(about.Dataset, " "),
 				c.dataset) || about.Tokens != c.tokens || strings.Join(about.Notes, "; ") != c.notes {
 				t.Errorf("%+v", about)
@@ -212,9 +207,7 @@ func TestAnalyzeFileRefused(t *testing.T) {
 	} {
 		_, err := AnalyzeFile(context.Background(),
 			FileOptions{Path: written(t, c.file, c.text), Columns: c.columns, Counter: byWords})
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", c.name, err, c.want)
-		}
+		assert.Fails(t, c.name, err, c.want)
 	}
 }
 
@@ -236,9 +229,7 @@ func TestAnalyzeFileStops(t *testing.T) {
 			cancel()
 			return words{}, "", nil
 		}})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	assert.Is(t, err, context.Canceled)
 }
 
 // Requests are analyzed in the order of the rows, though some are counted later than others.
@@ -250,12 +241,8 @@ func TestAnalyzeFileKeepsTheOrder(t *testing.T) {
 	told := ""
 	a, err := AnalyzeFile(context.Background(), FileOptions{Path: written(t, "a.jsonl", b.String()), Counter: byWords,
 		Progress: func(done, total int) { told += fmt.Sprintf("%d of %d\n", done, total) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if told != "4096 of 5000\n" {
-		t.Errorf("progress: %q", told)
-	}
+	assert.Fine(t, err)
+	assert.Equal(t, told, "4096 of 5000\n", "progress")
 	if a.arrivals.back > 0 || a.arrivals.duration() != 4999*time.Second || a.input.sum != 5000+1666*0+1667*1+1666*2 {
 		t.Errorf("%d go back in %v, %d tokens", a.arrivals.back, a.arrivals.duration(), a.input.sum)
 	}
@@ -275,9 +262,7 @@ func FuzzAnalyzeFile(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "a.jsonl")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, data, 0o600))
 		a, err := AnalyzeFile(context.Background(), FileOptions{Path: path, Counter: byWords})
 		if err != nil {
 			return
@@ -287,11 +272,7 @@ func FuzzAnalyzeFile(f *testing.F) {
 				t.Errorf("%d hits of %d tokens with blocks of %d", size.hits, a.prefixes.total, size.tokens)
 			}
 		}
-		if _, err := a.MarshalJSON(); err != nil {
-			t.Error(err)
-		}
-		if err := a.Text(&strings.Builder{}, Options{Columns: 60, Clean: plain}); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, assert.Failure(a.MarshalJSON()))
+		assert.Fine(t, a.Text(&strings.Builder{}, Options{Columns: 60, Clean: plain}))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 	"benchtop/tui/tuitest"
 )
@@ -19,14 +20,10 @@ func printed(t *testing.T, all ...datasets.Conversation) string {
 	t.Helper()
 	p := New(2)
 	for _, c := range all {
-		if err := p.Add(c); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, p.Add(c))
 	}
 	var b strings.Builder
-	if err := p.Text(&b, Options{ASCII: true, Clean: plain}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, p.Text(&b, Options{ASCII: true, Clean: plain}))
 	return b.String()
 }
 
@@ -101,9 +98,7 @@ func TestBinsHoldEverything(t *testing.T) {
 func TestBar(t *testing.T) {
 	for share, want := range map[float64]string{0: "", 0.0001: "▏", 0.0125: "▌", 0.025: "█",
 		1: strings.Repeat("█", barWidth)} {
-		if got := bar(share, false); got != want {
-			t.Errorf("bar of %v: %q, want %q", share, got, want)
-		}
+		assert.Equal(t, bar(share, false), want, "bar of %v", share)
 	}
 }
 
@@ -145,9 +140,7 @@ func TestTextIsAsWideAsTheTerminal(t *testing.T) {
 	}
 	for _, columns := range []int{60, 80, 100} {
 		var b strings.Builder
-		if err := p.Text(&b, Options{Columns: columns, Clean: plain}); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, p.Text(&b, Options{Columns: columns, Clean: plain}))
 		bars := true
 		for line := range strings.Lines(b.String()) {
 			bars = bars && !strings.HasPrefix(line, "first of") // their length does not change

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 )
 
 // later is a prompt of the answers before it.
@@ -37,18 +38,13 @@ func talk(id string, turns int) datasets.Conversation {
 // Conversations are counted with their turns, and the first ones shown turn by turn, up to a few.
 func TestTextOfConversations(t *testing.T) {
 	got := printed(t, talk("a", 2), talk("b", 9), one("c", datasets.Turn{Text: "alone", InputTokens: 5, MaxTokens: 4}))
-	for _, want := range []string{
-		"conversations        3\nturns                12 in all: mean 4.0, min 1, p50 2, p90 9, p99 9, max " +
+	assert.Has(t, got,
+		"conversations        3\nturns                12 in all: mean 4.0, min 1, p50 2, p90 9, p99 9, max "+
 			"9\nrequests             12\nsent as              text\n",
-		"  1  a-turn0, 5 tokens, 4 requested\n      hello\n  1  a-turn1, 14 tokens, 4 requested, after a pause of " +
+		"  1  a-turn0, 5 tokens, 4 requested\n      hello\n  1  a-turn1, 14 tokens, 4 requested, after a pause of "+
 			"250ms\n      1 answers of 4 words\n",
-		"  2  b-turn5, 50 tokens, 4 requested, after a pause of 250ms\n      5 answers of 4 words\n      … and 3 " +
-			"more turns\n",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
+		"  2  b-turn5, 50 tokens, 4 requested, after a pause of 250ms\n      5 answers of 4 words\n      … and 3 "+
+			"more turns\n")
 	if err := New(0).Add(datasets.Conversation{Turns: []datasets.Turn{{Prompt: wordless}}}); err == nil {
 		t.Error("a prompt that cannot be made is no error")
 	}
@@ -58,10 +54,7 @@ func TestTextOfConversations(t *testing.T) {
 func TestLinesOfConversations(t *testing.T) {
 	c := talk("a", 3)
 	c.At, c.Turns[2].After = 3*time.Second, []int{}
-	lines, err := AppendLine(nil, &c, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := assert.Must(AppendLine(nil, &c, true))(t)
 	want := `{"request_id":"a-turn0","session":"a","turn":0,"prompt":"hello","prompt_len":5,"expected_output_len":4,"timestamp":3}
 {"request_id":"a-turn1","session":"a","turn":1,"delay_ms":250,"prompt":"1 answers of 4 words","prompt_len":14,"expected_output_len":4}
 {"request_id":"a-turn2","session":"a","turn":2,"after":[],"delay_ms":250,"prompt":"2 answers of 4 words","prompt_len":23,"expected_output_len":4}
@@ -81,13 +74,8 @@ const twoSessions = `{"session":"s1","block_size":64,"shared":true,"requests":[{
 func TestAnalyzeSessions(t *testing.T) {
 	for shared, hits := range map[string]int{"": 192 + 128, `,"shared":true`: 192 + 128 + 192} {
 		a, err := AnalyzeFile(t.Context(), FileOptions{Path: written(t, "s.jsonl", fmt.Sprintf(twoSessions, shared))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
+		data := assert.Must(json.Marshal(a))(t)
 		var got struct {
 			Conversations struct {
 				Turns struct{ Total, Min, Max int }
@@ -106,9 +94,7 @@ func TestAnalyzeSessions(t *testing.T) {
 			Flags   []string
 			Dataset []string `json:"dataset_flags"`
 		}
-		if err := json.Unmarshal(data, &got); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, json.Unmarshal(data, &got))
 		c := got.Conversations
 		if c.Turns.Total != 6 || c.Turns.Min != 1 || c.Turns.Max != 5 || c.Sub != 2 || c.Of != 3 || got.Requests != 6 ||
 			got.Input.Total != 1064 || got.Output.Total != 183 {
@@ -120,9 +106,7 @@ func TestAnalyzeSessions(t *testing.T) {
 		}
 	}
 	_, err := AnalyzeFile(t.Context(), FileOptions{Path: written(t, "s.jsonl", `{"block_size":0,"requests":[]}`)})
-	if err == nil || !strings.Contains(err.Error(), `"block_size": expected a whole number`) {
-		t.Errorf("got %v", err)
-	}
+	assert.Complains(t, err, `"block_size": expected a whole number`)
 }
 
 // A conversation that is drawn is analyzed with all of its turns.
@@ -130,9 +114,7 @@ func TestAnalyzeDrawnConversations(t *testing.T) {
 	a := NewAnalysis()
 	for _, id := range []string{"a", "b"} {
 		c := talk(id, 3)
-		if err := a.AddConversation(&c, true); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, a.AddConversation(&c, true))
 	}
 	if a.sessions.turns.n != 2 || a.sessions.turns.sum != 6 || a.input.n != 6 || a.arrivals.n != 2 ||
 		a.prefixes.prompts != 6 {

@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -106,9 +107,7 @@ func TestFacts(t *testing.T) {
 		{"inter_token_latency_seconds_bucket", `le="0.05"`}:  4,
 		{"inter_token_latency_seconds_bucket", `le="0.025"`}: 0,
 	} {
-		if v := value(got, words[0], words[1]); v != want {
-			t.Errorf("%s is %g, want %g", words, v, want)
-		}
+		assert.Equal(t, value(got, words[0], words[1]), want, "%s", words)
 	}
 	pooling := page(New("r", &metrics.Plan{Pooling: true}))
 	if strings.Contains(pooling, "first_token") || strings.Contains(pooling, "good") {
@@ -139,23 +138,15 @@ func FuzzLabels(f *testing.F) {
 }
 
 func TestPage(t *testing.T) {
-	p, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(Listen("127.0.0.1:0"))(t)
 	defer p.Close()
 	get := func() string {
-		answer, err := http.Get(p.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := assert.Must(http.Get(p.URL))(t)
 		defer answer.Body.Close()
 		body, _ := io.ReadAll(answer.Body)
 		return string(body)
 	}
-	if text := get(); text != "" {
-		t.Errorf("before the run: %q", text)
-	}
+	assert.Equal(t, get(), "", "before the run")
 	f := New("r", &metrics.Plan{})
 	p.Show(f)
 	var asking sync.WaitGroup
@@ -173,19 +164,12 @@ func TestPage(t *testing.T) {
 		t.Error(text)
 	}
 	address := strings.TrimSuffix(strings.TrimPrefix(p.URL, "http://"), "/metrics")
-	if _, err := Listen(address); err == nil || !strings.Contains(err.Error(), "another program listens there") {
-		t.Error(err)
-	}
-	if _, err := Listen("192.0.2.1:0"); err == nil || !strings.Contains(err.Error(), "an address of this machine") {
-		t.Error(err)
-	}
+	assert.Complains(t, assert.Failure(Listen(address)), "another program listens there")
+	assert.Complains(t, assert.Failure(Listen("192.0.2.1:0")), "an address of this machine")
 	if p.Public {
 		t.Error("a local address is public")
 	}
-	open, err := Listen("0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := assert.Must(Listen("0.0.0.0:0"))(t)
 	if open.Close(); !open.Public || !strings.Contains(open.String(), "on http://0.0.0.0:") ||
 		!strings.HasSuffix(open.String(), "open to other machines") {
 		t.Error(open)
@@ -195,42 +179,28 @@ func TestPage(t *testing.T) {
 
 // A reader that sends and takes nothing holds up neither the run nor, in the end, others.
 func TestSlowReader(t *testing.T) {
-	p, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(Listen("127.0.0.1:0"))(t)
 	defer p.Close()
 	f := New("r", &metrics.Plan{})
 	p.Show(f)
-	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.URL, "http://"), "/metrics"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := assert.Must(net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.URL, "http://"), "/metrics")))(t)
 	defer conn.Close()
 	fmt.Fprint(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n")
 	q := eventtest.Simple(0, 0, 1, 2, 3)
 	eventtest.Again(f, []metrics.Request{q}, time.Hour)
-	answer, err := http.Get(p.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := assert.Must(http.Get(p.URL))(t)
 	answer.Body.Close()
 }
 
 // Readers that keep their connections, or say nothing on them, keep others out for a second at most.
 func TestIdleReaders(t *testing.T) {
-	p, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(Listen("127.0.0.1:0"))(t)
 	defer p.Close()
 	ask := http.Client{Timeout: 3 * time.Second}
 	for _, words := range []string{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", ""} {
 		for range readers {
 			conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.URL, "http://"), "/metrics"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			defer conn.Close()
 			fmt.Fprint(conn, words)
 		}

@@ -75,14 +75,14 @@ func TestServerMakesPrompts(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &tokenizing{each: 32500 * time.Microsecond, turn: make(chan struct{}, 1)}
-			f := must(flagsOf(t, "http://127.0.0.1:1", "--backend openai-chat --random-input-len 3", c.load))
+			f := must(flagsOf(t, "http://127.0.0.1:1", "--backend openai-chat --random-input-len 3", c.load))(t)
 			f.options.Prompts = 2000
 			heard := &tells{}
 			d := &Drawing{Options: &f.options, Server: &f.server, Client: &http.Client{Transport: s},
 				Model: server.Model{ID: "m", Root: "m"}, AskServer: true, Patience: f.server.Patience(unheard{}),
 				Draws: numpy.NewStreams(7), IDPrefix: "p", To: heard}
 			began := time.Now()
-			drawn := must(d.Draw(t.Context(), prefetchers(t), c.load, true, false))
+			drawn := must(d.Draw(t.Context(), prefetchers(t), c.load, true, false))(t)
 			took := time.Since(began)
 			if _, all := drawn.ahead.drawn(); took > c.most || took < 10*time.Second || all != c.all {
 				t.Errorf("%s: drawn after %s, all: %t", c.name, took, all)
@@ -97,7 +97,7 @@ func TestServerMakesPrompts(t *testing.T) {
 			s.most.Store(0)
 			var got []string
 			for range 1000 {
-				prompt := must(drawn.Next())
+				prompt := must(drawn.Next())(t)
 				got = append(got, prompt.Turns[0].Text)
 				time.Sleep(100 * time.Millisecond)
 			}

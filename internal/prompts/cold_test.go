@@ -80,6 +80,6 @@ func TestColdCacheLooksAtAllThatIsDrawn(t *testing.T) {
 	if _, all := d.ahead.drawn(); all {
 		t.Fatal("everything is drawn")
 	}
-	salt := must(loadgen.NewSalt(loadgen.SaltPrefix, nil))
+	salt := must(loadgen.NewSalt(loadgen.SaltPrefix, nil))(t)
 	complains(t, d.take(salt), "--cache cold, prompt b: messages without a text")
 }

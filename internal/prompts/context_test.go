@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/server"
 	"benchtop/metrics"
 )
@@ -57,9 +58,7 @@ func TestContextIsCheckedBeforeTheLoad(t *testing.T) {
 				t.Fatalf("got %q, error %v", odd, err)
 			}
 			for i, want := range wants {
-				if !strings.Contains(odd[i], want) {
-					t.Errorf("got %q, want %q", odd[i], want)
-				}
+				assert.Has(t, odd[i], want)
 			}
 		})
 	}

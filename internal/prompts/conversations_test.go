@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -114,17 +115,14 @@ func TestConversationsAreCut(t *testing.T) {
 		request("200")) + session(request("90")) + session(request("91"))
 	fine(t, os.WriteFile(path, []byte(content), 0o600))
 	d := must(drawnOf(t, simulated(t),
-		"--dataset-name agents --disable-shuffle --max-model-len 100 --dataset-path "+path, atOnce(4)))
+		"--dataset-name agents --disable-shuffle --max-model-len 100 --dataset-path "+path, atOnce(4)))(t)
 	var lengths [][]int
 	for {
 		c, err := d.Next()
 		if err == io.EOF {
 			break
 		}
-		var own []int
-		for _, turn := range c.Turns {
-			own = append(own, turn.InputTokens)
-		}
+		own := metrics.Each(c.Turns, func(turn datasets.Turn) int { return turn.InputTokens })
 		lengths = append(lengths, own)
 	}
 	if diff := cmp.Diff([][]int{{50, 60}, {90}}, lengths); diff != "" || d.Len != 2 || d.Turns != 3 ||
@@ -133,9 +131,7 @@ func TestConversationsAreCut(t *testing.T) {
 	}
 	want := "--max-model-len 100: 2 of 4 requests are left out, whose prompt and answer together are longer; 1 of 2 " +
 		"conversations end before a turn whose prompt and answer together are longer"
-	if notes := strings.Join(d.Notes, "\n"); !strings.Contains(notes, want) {
-		t.Errorf("got %s", notes)
-	}
+	assert.Has(t, strings.Join(d.Notes, "\n"), want)
 }
 
 // The plan of a run knows its conversations.
@@ -155,7 +151,7 @@ func TestConversationsOfThePlan(t *testing.T) {
 		url := simulated(t)
 		line := "--backend openai-chat --dataset-name random --random-input-len 20 --random-output-len 4 " +
 			"--tokenizer " + sentencePieces + " " + c.line
-		d := must(drawnOf(t, url, line, atOnce(3)))
+		d := must(drawnOf(t, url, line, atOnce(3)))(t)
 		f, _ := flagsOf(t, url, line, atOnce(3))
 		if diff := cmp.Diff(c.want, f.options.Conversations(d)); diff != "" {
 			t.Errorf("%s: %s", c.line, diff)

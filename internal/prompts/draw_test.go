@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/server"
 	"benchtop/internal/simulator"
@@ -65,7 +66,7 @@ func (f *flagOptions) drawing(t *testing.T) *Drawing {
 	t.Helper()
 	client := f.server.Target.Client()
 	t.Cleanup(client.CloseIdleConnections)
-	m := must(f.server.Find(t.Context(), client, f.server.Patience(unheard{})))
+	m := must(f.server.Find(t.Context(), client, f.server.Patience(unheard{})))(t)
 	return &Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: true,
 		Draws: numpy.NewStreams(7), To: unheard{}}
 }
@@ -118,10 +119,10 @@ func TestDraw(t *testing.T) {
 		{"embeddings", "--backend openai-embeddings --vocab-size 300", rate, 4, metrics.TokensFromIDs, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := must(flagsOf(t, url, c.args+" --cache cold --temperature 0 --top-k 3", c.load))
+			f := must(flagsOf(t, url, c.args+" --cache cold --temperature 0 --top-k 3", c.load))(t)
 			f.options.Prompts = max(1, c.load.Requests())
 			d := f.drawing(t)
-			drawn := must(d.Draw(t.Context(), prefetchers(t), c.load, false, false))
+			drawn := must(d.Draw(t.Context(), prefetchers(t), c.load, false, false))(t)
 			if drawn.Count() != c.n || drawn.Tokenizing.Counted != c.counted {
 				t.Errorf("%d prompts counted by %s, want %d by %s", drawn.Count(), drawn.Tokenizing.Counted, c.n,
 					c.counted)
@@ -130,9 +131,7 @@ func TestDraw(t *testing.T) {
 				!strings.Contains(notes, c.note) {
 				t.Errorf("notes %q, want %q", notes, c.note)
 			}
-			if remarks := strings.Join(drawn.Tokenizing.Remarks(), "\n"); !strings.Contains(remarks, c.remark) {
-				t.Errorf("remarks %q, want %q", remarks, c.remark)
-			}
+			assert.Has(t, strings.Join(drawn.Tokenizing.Remarks(), "\n"), c.remark)
 			_, cold, err := f.requests.Salt(d.Model, drawn)
 			if err != nil || !strings.Contains(cold, c.cold) {
 				t.Errorf("%q, %v", cold, err)
@@ -208,7 +207,7 @@ func TestCheck(t *testing.T) {
 func TestWarmUpFails(t *testing.T) {
 	url := simulated(t)
 	rate := atOnce(4)
-	f := must(flagsOf(t, url, "--ready-check-timeout-sec 1", rate))
+	f := must(flagsOf(t, url, "--ready-check-timeout-sec 1", rate))(t)
 	load := loadgen.Defaults()
 	f.server.Send(&load)
 	load.Model = "none" // an unknown model
@@ -238,7 +237,7 @@ func TestOpen(t *testing.T) {
 		{"--dataset-name prefix_repetition", "", ""},
 		{"--tokenizer none/at/all", "", "none/at/all"},
 	} {
-		f := must(flagsOf(t, "http://127.0.0.1:1", c.args, rate))
+		f := must(flagsOf(t, "http://127.0.0.1:1", c.args, rate))(t)
 		f.options.Prompts = 10
 		source, m, err := f.local().Open(t.Context())
 		if c.fails == "" && err != nil || c.fails != "" &&
@@ -251,9 +250,7 @@ func TestOpen(t *testing.T) {
 		if notes := strings.Join(m.Notes, "\n"); c.note == "" && notes != "" || !strings.Contains(notes, c.note) {
 			t.Errorf("%s: notes %q, want %q", c.args, notes, c.note)
 		}
-		if _, err := source.Next(); err != nil {
-			t.Errorf("%s: %v", c.args, err)
-		}
+		assert.Fails(t, c.args, failure(source.Next()), "")
 	}
 }
 
@@ -282,14 +279,12 @@ func TestCountAnswers(t *testing.T) {
 		{"", true, false, true},
 		{"--vocab-size 300", false, false, false},
 	} {
-		f := must(flagsOf(t, url, c.args, rate))
+		f := must(flagsOf(t, url, c.args, rate))(t)
 		f.options.Prompts = 1
 		d := f.drawing(t)
 		d.AskServer = c.asks
 		_, counted, err := d.Open(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fine(t, err)
 		var here, server int
 		if count := counted.CountText(); count != nil {
 			if here, err = count("the the the"); err != nil {
@@ -311,10 +306,10 @@ func TestCountAnswers(t *testing.T) {
 func TestSearchRepeats(t *testing.T) {
 	rate := atOnce(3)
 	f := must(flagsOf(t, "http://127.0.0.1:1",
-		"--dataset-name sharegpt --tokenizer estimate --dataset-path "+vectors+"sharegpt_small.json", rate))
+		"--dataset-name sharegpt --tokenizer estimate --dataset-path "+vectors+"sharegpt_small.json", rate))(t)
 	f.options.Prompts = 3
 	d := f.local()
-	drawn := must(d.Draw(t.Context(), prefetchers(t), rate, false, true))
+	drawn := must(d.Draw(t.Context(), prefetchers(t), rate, false, true))(t)
 	if notes := strings.Join(drawn.Notes, "\n"); !strings.Contains(notes,
 		"the search repeats the data set's 3 prompts; repeated ones may hit the server's prefix cache") {
 		t.Errorf("notes %q", notes)

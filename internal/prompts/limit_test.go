@@ -21,7 +21,7 @@ const sentencePieces = "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tok
 // drawnOf draws the prompts of a command line.
 func drawnOf(t *testing.T, url, line string, load shape.Shape) (*Supply, error) {
 	t.Helper()
-	f := must(flagsOf(t, url, line, load))
+	f := must(flagsOf(t, url, line, load))(t)
 	f.options.Prompts = load.Requests()
 	return f.drawing(t).Draw(t.Context(), prefetchers(t), load, true, false)
 }
@@ -29,7 +29,7 @@ func drawnOf(t *testing.T, url, line string, load shape.Shape) (*Supply, error) 
 func turnsOf(t *testing.T, d *Supply) (turns []datasets.Turn) {
 	t.Helper()
 	for range d.Len {
-		c := must(d.Next())
+		c := must(d.Next())(t)
 		turns = append(turns, c.Turns...)
 	}
 	return turns
@@ -43,8 +43,8 @@ func atOnce(n int) shape.Shape {
 // them.
 func TestPromptTokenIDs(t *testing.T) {
 	url := simulated(t)
-	files := must(tokenizer.Find(t.Context(), tokenizer.FindOptions{Tokenizer: sentencePieces}))
-	local := must(tokenizer.Read(files.Files))
+	files := must(tokenizer.Find(t.Context(), tokenizer.FindOptions{Tokenizer: sentencePieces}))(t)
+	local := must(tokenizer.Read(files.Files))(t)
 	if local.SpecialTokensToAdd() == 0 {
 		t.Fatal("this tokenizer shows nothing about special tokens")
 	}
@@ -53,8 +53,8 @@ func TestPromptTokenIDs(t *testing.T) {
 		"--backend openai-embeddings --random-batch-size 2 --random-input-len 30",
 	} {
 		line += " --tokenizer " + sentencePieces
-		texts := must(drawnOf(t, url, line, atOnce(4)))
-		ids := must(drawnOf(t, url, line+" --prompt-token-ids", atOnce(4)))
+		texts := must(drawnOf(t, url, line, atOnce(4)))(t)
+		ids := must(drawnOf(t, url, line+" --prompt-token-ids", atOnce(4)))(t)
 		if ids.Tokenizing.Counted != metrics.TokensFromIDs || !strings.HasSuffix(ids.About, ", sent as token ids") {
 			t.Errorf("%s: counted by %s, %s", line, ids.Tokenizing.Counted, ids.About)
 		}
@@ -74,7 +74,8 @@ func TestPromptTokenIDs(t *testing.T) {
 		}
 	}
 
-	random := must(drawnOf(t, url, "--random-input-len 30 --prompt-token-ids --tokenizer "+sentencePieces, atOnce(4)))
+	random := must(drawnOf(t, url,
+		"--random-input-len 30 --prompt-token-ids --tokenizer "+sentencePieces, atOnce(4)))(t)
 	for _, turn := range turnsOf(t, random) {
 		if len(turn.TokenIDs) != 30 || turn.InputTokens != 30 || turn.TokenIDs[0] != 1 {
 			t.Errorf("random: %+v, want 30 ids, the first of them special", turn)
@@ -124,8 +125,8 @@ func TestMaxModelLen(t *testing.T) {
 			"--random-range-ratio 0.2", atOnce(40), "23", "--max-model-len 23: 6 of 20 requests"},
 		{"--vocab-size 300 --random-input-len 20 --random-output-len 8", atOnce(40), "28", ""},
 	} {
-		whole := must(drawnOf(t, url, c.line, c.load))
-		some := must(drawnOf(t, url, c.line+" --max-model-len "+c.most, c.load))
+		whole := must(drawnOf(t, url, c.line, c.load))(t)
+		some := must(drawnOf(t, url, c.line+" --max-model-len "+c.most, c.load))(t)
 		if notes := strings.Join(some.Notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" && notes != "" ||
 			strings.Count(notes, "max-model-len") > 1 {
 			t.Errorf("%s: notes %q, want %q", c.line, notes, c.note)

@@ -43,10 +43,9 @@ type workload struct {
 const mostWorkloads = 32
 
 func (m *Mix) String() string {
-	var all []string
-	for _, w := range *m {
-		all = append(all, w.given+"="+strconv.FormatFloat(w.Share, 'g', -1, 64))
-	}
+	all := metrics.Each(*m, func(w workload) string {
+		return w.given + "=" + strconv.FormatFloat(w.Share, 'g', -1, 64)
+	})
 	return strings.Join(all, ",")
 }
 
@@ -80,15 +79,14 @@ func (m *Mix) Set(text string) error {
 }
 
 // Workloads are those of the mixture, for the plan of a run, with shares that add up to 1; nil for none.
-func (o *Options) Workloads() (all []metrics.Workload) {
+func (o *Options) Workloads() []metrics.Workload {
 	sum := 0.0
 	for _, w := range o.mix {
 		sum += w.Share
 	}
-	for _, w := range o.mix {
-		all = append(all, metrics.Workload{Name: w.Name, Share: w.Share / sum, Goodput: w.Goodput})
-	}
-	return all
+	return metrics.Each(o.mix, func(w workload) metrics.Workload {
+		return metrics.Workload{Name: w.Name, Share: w.Share / sum, Goodput: w.Goodput}
+	})
 }
 
 // read reads the files of the workloads and checks them. seed and load are those of the run.

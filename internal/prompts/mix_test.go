@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 )
 
 // workloads writes files of workloads into a directory, which is the working directory of the test.
@@ -125,15 +126,13 @@ func TestMixRefused(t *testing.T) {
 // mixedTurns are the conversations of a mixture of chats of three turns and single requests.
 func mixedTurns(t *testing.T, line string, n int) (all []datasets.Conversation, d *Supply) {
 	t.Helper()
-	d = must(drawnOf(t, simulated(t), line, atOnce(n)))
+	d = must(drawnOf(t, simulated(t), line, atOnce(n)))(t)
 	for {
 		c, err := d.Next()
 		if err == io.EOF {
 			return all, d
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fine(t, err)
 		all = append(all, c)
 	}
 }
@@ -141,8 +140,8 @@ func mixedTurns(t *testing.T, line string, n int) (all []datasets.Conversation, 
 // Workloads are drawn by their shares, the same for a seed. Each request has the class of its workload; the answers of
 // those that want a full length ignore the end of the text; conversations are named once.
 func TestMixture(t *testing.T) {
-	path := must(filepath.Abs(vectors + "sharegpt_small.json"))
-	pieces := must(filepath.Abs(sentencePieces))
+	path := must(filepath.Abs(vectors + "sharegpt_small.json"))(t)
+	pieces := must(filepath.Abs(sentencePieces))(t)
 	workloads(t, map[string]string{
 		"chat.yaml": "dataset-name: random\nrandom-input-len: 30\nrandom-output-len: 4\nmulti-turn: " +
 			"true\nmulti-turn-num-turns: 3\n",
@@ -179,9 +178,7 @@ func TestMixture(t *testing.T) {
 	}
 	again, _ := mixedTurns(t, line, 200)
 	for i, c := range again {
-		if c.Turns[0].Class != order[i] {
-			t.Fatal("one seed gives two orders")
-		}
+		assert.Need(t, c.Turns[0].Class, order[i], "one seed gives two orders")
 	}
 	if want := "mix of chat 75 % (conversations of 3 turns, the model's replies: random: "; !strings.HasPrefix(d.About,
 		want) {
@@ -213,7 +210,7 @@ func TestMixtureOfLittle(t *testing.T) {
 func TestWorkloadsOfThePlan(t *testing.T) {
 	workloads(t, map[string]string{"a.yaml": "dataset-name: random\ngoodput: ttft:5\n",
 		"b.yaml": "dataset-name: sonnet\n"})
-	f := must(flagsOf(t, "http://127.0.0.1:1", "--mix a=1,b=3", atOnce(4)))
+	f := must(flagsOf(t, "http://127.0.0.1:1", "--mix a=1,b=3", atOnce(4)))(t)
 	all := f.options.Workloads()
 	if len(all) != 2 || all[0].Name != "a" || all[0].Share != 0.25 || all[0].Goodput.String() != "ttft:5" ||
 		all[1].Share != 0.75 || len(all[1].Goodput) != 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
@@ -27,19 +28,13 @@ func TestGeneralLengths(t *testing.T) {
 		{"sharegpt", file, "--input-len has no effect with sharegpt, as with vLLM"},
 	} {
 		f := must(flagsOf(t, "http://127.0.0.1:1", "--dataset-name "+c.name+c.args+" --input-len 20 --output-len 10",
-			atOnce(4)))
+			atOnce(4)))(t)
 		o := &f.options
-		if got := strings.Join(o.LengthNotes(f.given.All()), "\n"); got != c.notes {
-			t.Errorf("%s: %q, want %q", c.name, got, c.notes)
-		}
-		if o.SelfTiming() != (c.name == "timed_trace") {
-			t.Errorf("%s: self-timed %t", c.name, o.SelfTiming())
-		}
+		assert.Equal(t, strings.Join(o.LengthNotes(f.given.All()), "\n"), c.notes, "%s", c.name)
+		assert.Equal(t, o.SelfTiming(), c.name == "timed_trace", "%s: self-timed", c.name)
 		for flag, want := range map[string]int{"random-input-len": 20, "random-output-len": 10, "sonnet-output-len": 0,
 			"sonnet-input-len": 0} {
-			if got := o.LengthOver(flag); got != want {
-				t.Errorf("%s: --%s is %d, want %d", c.name, flag, got, want)
-			}
+			assert.Equal(t, o.LengthOver(flag), want, "%s: --%s", c.name, flag)
 		}
 	}
 	if o := NewOptions("none"); o.LengthNotes(nil) != nil {
@@ -72,7 +67,7 @@ func TestFlagsOfOtherDatasets(t *testing.T) {
 
 func TestFields(t *testing.T) {
 	args := "--vocab-size 300 --extra-body.seed 3 --temperature 0 --top-k 5 --logprobs 2 --lora-modules a b "
-	f := must(flagsOf(t, "http://127.0.0.1:1", args+"--lora-assignment round-robin", atOnce(4)))
+	f := must(flagsOf(t, "http://127.0.0.1:1", args+"--lora-assignment round-robin", atOnce(4)))(t)
 	for _, c := range []struct {
 		full bool
 		want string
@@ -84,15 +79,11 @@ func TestFields(t *testing.T) {
 		for _, x := range f.requests.Fields(c.full) {
 			all = append(all, x.Name+" "+x.JSON)
 		}
-		if got := strings.Join(all, ", "); got != c.want {
-			t.Errorf("full length %t: %s, want %s", c.full, got, c.want)
-		}
+		assert.Equal(t, strings.Join(all, ", "), c.want, "full length %t", c.full)
 	}
 	shared := must(flagsOf(t, "http://127.0.0.1:1", "--lora-modules a=b=3 b=1 --lora-assignment round-robin",
-		atOnce(4)))
-	if got := strings.Join(shared.requests.LoRA, " "); got != "a=b b" {
-		t.Errorf("modules %s", got)
-	}
+		atOnce(4)))(t)
+	assert.Equal(t, strings.Join(shared.requests.LoRA, " "), "a=b b", "modules")
 	models := func(f *flagOptions) (all string) {
 		load := loadgen.Defaults()
 		f.requests.Send(&load, false, numpy.NewStreams(7).Python)
@@ -101,13 +92,9 @@ func TestFields(t *testing.T) {
 		}
 		return all
 	}
-	if got := models(shared); got != "a=ba=ba=bba=ba=ba=bb" {
-		t.Errorf("by shares: %s", got)
-	}
-	if got := models(f); got != "abababab" {
-		t.Errorf("in turn: %s", got)
-	}
-	f = must(flagsOf(t, "http://127.0.0.1:1", args, atOnce(4)))
+	assert.Equal(t, models(shared), "a=ba=ba=bba=ba=ba=bb", "by shares")
+	assert.Equal(t, models(f), "abababab", "in turn")
+	f = must(flagsOf(t, "http://127.0.0.1:1", args, atOnce(4)))(t)
 	if got := models(f); got == "abababab" || got != models(f) || strings.Trim(got, "ab") != "" {
 		t.Errorf("at random: %s, again %s", got, models(f))
 	}
@@ -138,7 +125,7 @@ func TestContinuousUsage(t *testing.T) {
 // Modules and sampling are no part of a request for embeddings, which makes no tokens.
 func TestFieldsOfEmbeddings(t *testing.T) {
 	f := must(flagsOf(t, "http://127.0.0.1:1",
-		"--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", atOnce(4)))
+		"--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", atOnce(4)))(t)
 	if got := f.requests.Fields(false); len(got) != 1 || got[0] != (protocol.Field{Name: "dimensions", JSON: "8"}) {
 		t.Errorf("fields %v", got)
 	}

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 )
 
 // slowPrompts makes a conversation in every so much time, so many in all, 0 for no end, and then fails with an error or
@@ -58,9 +59,7 @@ func TestPrefetcherFillsWhole(t *testing.T) {
 			t.Errorf("%d are there, all: %t", n, all)
 		}
 		for range 500 {
-			if _, err := s.Next(); err != nil {
-				t.Fatal(err)
-			}
+			must(s.Next())(t)
 		}
 		for range 2 {
 			if _, err := s.Next(); err != io.EOF {
@@ -85,9 +84,7 @@ func TestPrefetcherIsBounded(t *testing.T) {
 			t.Error("what goes on is not all")
 		}
 		for taken := 1; taken <= 100; taken++ {
-			if _, err := s.Next(); err != nil {
-				t.Fatal(err)
-			}
+			must(s.Next())(t)
 			synctest.Wait()
 			if ahead := int(source.at.Load()) - taken; ahead != 10 { // of about 1,050 bytes each
 				t.Fatalf("%d ahead", ahead)
@@ -102,9 +99,7 @@ func TestPrefetcherOfGiants(t *testing.T) {
 		all := prefetchers(t)
 		s := all.Begin((&slowPrompts{each: time.Second, n: 3, text: strings.Repeat("x", 1000)}).flow(), 10)
 		for range 3 {
-			if _, err := s.Next(); err != nil {
-				t.Fatal(err)
-			}
+			must(s.Next())(t)
 		}
 	})
 }
@@ -180,9 +175,7 @@ func TestPrefetcherStops(t *testing.T) {
 			for err == nil {
 				_, err = s.Next()
 			}
-			if !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
+			assert.Is(t, err, context.Canceled)
 		}
 		late := &slowPrompts{}
 		if _, err := all.Begin(late.flow(), prefetchBytes).Next(); !errors.Is(err, context.Canceled) ||
@@ -216,9 +209,7 @@ func TestPrefetcherTakersAtOnce(t *testing.T) {
 		})
 	}
 	takers.Wait()
-	if taken != 1000 {
-		t.Errorf("%d taken", taken)
-	}
+	assert.Equal(t, taken, 1000, "taken")
 }
 
 // Prompts share what was drawn alike, and in a chat the server's template; repeated ones share everything.
@@ -252,23 +243,17 @@ func TestShareOfPrompts(t *testing.T) {
 				}
 			}
 			for range n {
-				if _, err := next(); err != nil {
-					t.Fatal(err)
-				}
+				must(next())(t)
 			}
 			if c.again {
-				if _, err := next(); err != nil {
-					t.Fatal(err)
-				}
+				must(next())(t)
 			}
 			if got := all.Share(c.template); math.Abs(got-c.want) > 1e-9 {
 				t.Errorf("got %g, want %g", got, c.want)
 			}
 		})
 	}
-	if got := (*Prefetchers)(nil).Share(0); got != 1 {
-		t.Errorf("without any: got %g", got)
-	}
+	assert.Equal(t, (*Prefetchers)(nil).Share(0), 1, "without any")
 }
 
 // Turns whose prompts are made later take memory, too: sessions of many turns are not drawn ahead without end.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 )
 
 func TestPrioritiesFlag(t *testing.T) {
@@ -49,11 +50,9 @@ func TestPrioritize(t *testing.T) {
 		x.Prioritize(v, header, 5)
 		urgent := 0
 		for range n {
-			c := must(x.Next())
+			c := must(x.Next())(t)
 			first, second := &c.Turns[0], &c.Turns[1]
-			if first.Class != second.Class {
-				t.Fatalf("turns of one conversation: %s and %s", first.Class, second.Class)
-			}
+			assert.Need(t, first.Class, second.Class, "turns of one conversation: %s and %s", first.Class, second.Class)
 			value := strings.TrimPrefix(first.Class, "priority ")
 			if value == "0" {
 				urgent++

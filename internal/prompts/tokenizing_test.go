@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/server"
 	"benchtop/loadgen"
@@ -37,7 +38,7 @@ func (silentServer) RoundTrip(r *http.Request) (*http.Response, error) {
 // text.
 func TestSilentServerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		to := must(target.New(target.Options{BaseURL: "http://silent.test"}))
+		to := must(target.New(target.Options{BaseURL: "http://silent.test"}))(t)
 		client := &http.Client{Transport: silentServer{}}
 		d := &Drawing{Options: &Options{Tokens: TokenizerOptions{Name: Estimate}},
 			Server: &server.Options{Servers: loadgen.Servers{Target: to}}, Client: client, AskServer: true,
@@ -50,12 +51,8 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		began = time.Now()
 		s := tokenizer.NewServer(impatient(client), "http://silent.test", "m")
 		complains(t, failure(s.EncodeContext(context.Background(), "a text")), "no answer in time")
-		if took := time.Since(began); took != answerTimeout {
-			t.Errorf("waited for %s", took)
-		}
-		if client.Timeout != 0 {
-			t.Error("the client of all others has a limit now")
-		}
+		assert.Equal(t, time.Since(began), answerTimeout, "waited for")
+		assert.Equal(t, client.Timeout, 0, "the client of all others has a limit now")
 	})
 }
 
@@ -68,8 +65,7 @@ func TestTokenizerClassIsNoted(t *testing.T) {
 		`{"tokenizer_class": "CodeLlamaTokenizerFast"}`: "CodeLlamaTokenizer sets itself up instead of following " +
 			"tokenizer.json, in an unsupported way",
 		`{"auto_map": {"AutoTokenizer": ["x.X", ` +
-			`null]}}`: "the model comes with a tokenizer class of its own, which a " +
-			"server that trusts it follows",
+			`null]}}`: "the model comes with a tokenizer class of its own, which a server that trusts it follows",
 	} {
 		dir := t.TempDir()
 		for name, content := range map[string]string{
@@ -78,7 +74,7 @@ func TestTokenizerClassIsNoted(t *testing.T) {
 		} {
 			fine(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		}
-		m := must((&TokenizerOptions{Name: dir}).Find(t.Context(), nil, server.Model{}))
+		m := must((&TokenizerOptions{Name: dir}).Find(t.Context(), nil, server.Model{}))(t)
 		var want []string
 		if note != "" {
 			want = []string{"token counts may differ from those of transformers: " + note}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/media"
 )
 
@@ -27,9 +28,7 @@ func TestShuffled(t *testing.T) {
 				t.Errorf("%q came twice", turn.Text)
 			}
 			seen[turn.Text] = true
-			if sorted(turn.Text) != sorted(text) {
-				t.Errorf("%q is not made of %q", turn.Text, text)
-			}
+			assert.Equal(t, sorted(turn.Text), sorted(text), "%q is not made of %q", turn.Text, text)
 		}
 	}
 	ids := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
@@ -63,9 +62,7 @@ func counted(ids []int) map[int]int {
 func TestShuffledBatch(t *testing.T) {
 	first := conversationOf("a b c d e f g h i j", "k l m n o p q r s t")
 	for _, turn := range shuffled(first, 1, 2) {
-		if len(turn.Batch) != 2 {
-			t.Errorf("%d prompts in a warm-up, want 2", len(turn.Batch))
-		}
+		assert.Equal(t, len(turn.Batch), 2, "prompts in a warm-up")
 		for i, one := range turn.Batch {
 			if of := first.Turns[0].Batch[i].Text; one.Text == of || len(one.Text) != len(of) {
 				t.Errorf("%q for %q", one.Text, of)

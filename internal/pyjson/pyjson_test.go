@@ -35,9 +35,7 @@ func TestAppendUnlikePython(t *testing.T) {
 		"":                       "",
 		"\"an end is missing \n": `"an end is missing \n`,
 	} {
-		if got := string(Append(nil, []byte(text))); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		assert.Equal(t, string(Append(nil, []byte(text))), want, "%q", text)
 	}
 }
 
@@ -51,9 +49,7 @@ func TestFloat(t *testing.T) {
 		-2.5e-7: "-2.5e-07", 1.7142857142857142: "1.7142857142857142", 123456789.125: "123456789.125",
 		5e-324: "5e-324", math.Inf(1): "inf", math.Inf(-1): "-inf",
 	} {
-		if got := Float(v); got != want {
-			t.Errorf("%g: %s, want %s", v, got, want)
-		}
+		assert.Equal(t, Float(v), want, "%g", v)
 		if got := string(AppendFloat([]byte("1.5, "), v)); got != "1.5, "+want {
 			t.Errorf("%g: %s appended, want 1.5, %s", v, got, want)
 		}
@@ -72,15 +68,11 @@ func TestFloat(t *testing.T) {
 				if !strings.Contains(want, ".") {
 					want += ".0"
 				}
-				if got := Float(v); got != want {
-					t.Fatalf("%g: %s, want %s", v, got, want)
-				}
+				assert.Need(t, Float(v), want, "%g", v)
 			}
 		}
 	}
-	if got := Float(math.NaN()); got != "nan" {
-		t.Errorf("NaN: %s", got)
-	}
+	assert.Equal(t, Float(math.NaN()), "nan", "NaN")
 }
 
 // Appending within the capacity does not allocate.

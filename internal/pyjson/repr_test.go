@@ -3,6 +3,8 @@ package pyjson
 import (
 	"encoding/json"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // The texts are the output of str(json.loads(text)) in Python 3.11.
@@ -22,13 +24,9 @@ func TestStr(t *testing.T) {
 		`[]`:                                        "[]",
 		`{}`:                                        "{}",
 	} {
-		if got := Str([]byte(text)); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		assert.Equal(t, Str([]byte(text)), want, "%s", text)
 	}
-	if got, want := ReprWords([]string{"vllm", "it's", ""}), `['vllm', "it's", '']`; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	assert.Equal(t, ReprWords([]string{"vllm", "it's", ""}), `['vllm', "it's", '']`, "ReprWords")
 }
 
 // The text is the output of json.dumps(json.loads(text), indent=4).

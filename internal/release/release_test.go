@@ -20,9 +20,7 @@ func TestVersionOf(t *testing.T) {
 		"v1.2.3-4-gabc123-dirty": "1.2.3.post4.dev0+gabc123.dirty",
 		"abc123":                 "0.0.0.dev0+gabc123", "abc123-dirty": "0.0.0.dev0+gabc123.dirty", "": "0.0.0.dev0+g",
 	} {
-		if got := versionOf(described); got != want {
-			t.Errorf("%q: %q, want %q", described, got, want)
-		}
+		assert.Equal(t, versionOf(described), want, "%q", described)
 	}
 }
 
@@ -31,21 +29,21 @@ func TestWheel(t *testing.T) {
 	dist := t.TempDir()
 	all := []file{{"benchtop", 0o755, []byte("program")}, {"README.md", 0o644, []byte("# benchtop\n")},
 		{"LICENSE", 0o644, []byte("licence")}}
-	assert.Succeeds(t, writeWheel(dist, "manylinux_2_17_x86_64.musllinux_1_1_x86_64", "1.2.3", all, time.Unix(1e9, 0)))
+	assert.Fine(t, writeWheel(dist, "manylinux_2_17_x86_64.musllinux_1_1_x86_64", "1.2.3", all, time.Unix(1e9, 0)))
 	found, err := filepath.Glob(dist + "/*")
 	if err != nil || len(found) != 1 ||
 		filepath.Base(found[0]) != "benchtop-1.2.3-py3-none-manylinux_2_17_x86_64.musllinux_1_1_x86_64.whl" {
 		t.Fatal(found, err)
 	}
 	z, err := zip.OpenReader(found[0])
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer z.Close()
 	contents, record := map[string]string{}, ""
 	for _, f := range z.File {
 		r, err := f.Open()
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		content, err := io.ReadAll(r)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		if contents[f.Name] = string(content); strings.HasSuffix(f.Name, "/RECORD") {
 			continue
 		}
@@ -63,8 +61,6 @@ func TestWheel(t *testing.T) {
 		"benchtop-1.2.3.dist-info/WHEEL": wheelTags + "Tag: py3-none-manylinux_2_17_x86_64\n" +
 			"Tag: py3-none-musllinux_1_1_x86_64\n",
 	} {
-		if contents[name] != want {
-			t.Errorf("%s: %q, want %q", name, contents[name], want)
-		}
+		assert.Equal(t, contents[name], want, "%s", name)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 )
@@ -39,9 +40,7 @@ func anHour(b *testing.B) *recording {
 			}
 		}
 	}))
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, err)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	b.Logf("%.0f MB in memory", float64(after.HeapAlloc-before.HeapAlloc)/1e6)

@@ -20,10 +20,8 @@ func TestCheckpoints(t *testing.T) {
 	sorted := slices.Sorted(slices.Values(times))
 	want := shownOf(t, run, all, metrics.Inspection{Rows: true}, sorted)
 	synctest.Test(t, func(t *testing.T) {
-		p, err := New(eventtest.Of(run, eventtest.Each(all)))
-		if err != nil || p.checkpoints != 0 {
-			t.Fatalf("%d checkpoints for a short run, %v", p.checkpoints, err)
-		}
+		p := assert.Must(New(eventtest.Of(run, eventtest.Each(all))))(t)
+		assert.Need(t, p.checkpoints, 0, "checkpoints")
 		p.checkpoints = 7 // one each five seconds
 		p.Pause()
 		p.Inspect(metrics.Inspection{Rows: true})
@@ -33,16 +31,14 @@ func TestCheckpoints(t *testing.T) {
 			p.Seek(at)
 			synctest.Wait()
 			s := <-shown
-			if diff := same(want[slices.Index(sorted, at)], s); diff != "" {
-				t.Fatalf("at %v (-was +is):\n%s", at, diff)
-			}
+			assert.Need(t, same(want[slices.Index(sorted, at)], s), "", "at %v (-was +is)", at)
 		}
 		cancel()
 		for range shown {
 		}
 	})
 	r, err := record(eventtest.Of(run, eventtest.Each(all)))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	s, never := r.checkpoints(7), func() bool { return false }
 	ready := func(places ...int) {
 		for _, n := range places {
@@ -83,7 +79,7 @@ func TestCheckpoints(t *testing.T) {
 func TestCheckpointsEnd(t *testing.T) {
 	run, all := drawRun(9, 20, 10*time.Second)
 	r, err := record(eventtest.Of(run, eventtest.Each(all)))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := r.checkpoints(3)

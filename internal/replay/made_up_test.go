@@ -186,7 +186,7 @@ func playingEvents(t *testing.T, events event.Events, f func(p *Player, next fun
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p, err := New(events)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		shown := p.Run(ctx)
 		f(p, func() metrics.Snapshot {

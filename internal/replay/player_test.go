@@ -33,9 +33,7 @@ func TestShowsWhatWasShown(t *testing.T) {
 					t.Fatalf("seed %d: at %v (%+v), want to stand still at %v of %v", seed, s.At, s.Replay, times[i],
 						length)
 				}
-				if diff := same(want[i], s); diff != "" {
-					t.Fatalf("seed %d, at %v (-was +is):\n%s", seed, times[i], diff)
-				}
+				assert.Need(t, same(want[i], s), "", "seed %d, at %v (-was +is)", seed, times[i])
 				if n := len(s.Client); n != int(times[i]/time.Second) || n > 0 && s.Client[n-1] != run.Client[n-1] {
 					t.Errorf("seed %d, at %v: %d seconds of the client", seed, times[i], n)
 				}
@@ -65,9 +63,7 @@ func TestShowsOutages(t *testing.T) {
 			p.Pause()
 			for _, i := range []int{3, 5, 0, 2, 1, 4} {
 				p.Seek(times[i])
-				if diff := same(want[i], next()); diff != "" {
-					t.Fatalf("seed %d, at %v (-was +is):\n%s", seed, times[i], diff)
-				}
+				assert.Need(t, same(want[i], next()), "", "seed %d, at %v (-was +is)", seed, times[i])
 			}
 		})
 		for i, out := range []bool{false, false, true, true, false, false} {
@@ -119,7 +115,7 @@ func TestFirstAnswerOfAJournal(t *testing.T) {
 func TestEndsWithTheReport(t *testing.T) {
 	run, all := drawRun(1, 300, 20*time.Second)
 	want, err := report.Of(eventtest.Of(run, eventtest.Each(all)))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	playing(t, run, all, func(p *Player, next func() metrics.Snapshot) {
 		time.Sleep(20*time.Second + every)
 		s := next()
@@ -130,9 +126,7 @@ func TestEndsWithTheReport(t *testing.T) {
 			"report": {&want, s.Report}, "timeline": {want.Timeline, s.Windows},
 			"failures": {want.Failures, s.Failures},
 		} {
-			if diff := difference(of[0], of[1]); diff != "" {
-				t.Errorf("%s (-from the journal +at the end):\n%s", name, diff)
-			}
+			assert.Equal(t, difference(of[0], of[1]), "", "%s (-from the journal +at the end)", name)
 		}
 		if s.Totals.Completed != want.Completed || s.Held+s.Waiting+s.Running != 0 {
 			t.Errorf("%+v, want %d done and nothing in flight", s.Totals, want.Completed)
@@ -200,7 +194,7 @@ func TestCommandsToPlayerThatIsGone(t *testing.T) {
 	run, all := drawRun(1, 5, time.Second)
 	synctest.Test(t, func(t *testing.T) {
 		p, err := New(eventtest.Of(run, eventtest.Each(all)))
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		for range p.Run(ctx) {

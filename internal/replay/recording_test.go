@@ -36,7 +36,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	past.ReadDelay, past.Prompt = metrics.Never, "" // live only
 	r, err := record(eventtest.Of(metrics.Run{End: metrics.End{Ended: time.Second}},
 		eventtest.Each([]metrics.Request{past})))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	f := r.playback()
 	x := f.request(0)
 	f.advance(endless, func() bool { return false })
@@ -47,9 +47,7 @@ func TestNothingIsForgotten(t *testing.T) {
 			t.Errorf("%s is %v, was %v", name, is.Field(i), v.Field(i))
 		}
 	}
-	if len(f.inFlight)+len(f.byIndex) != 0 {
-		t.Error("a request that is done is still under way")
-	}
+	assert.Equal(t, len(f.inFlight)+len(f.byIndex), 0, "a request that is done is still under way")
 }
 
 func TestNewOfAJournalThatEndsEarly(t *testing.T) {
@@ -65,13 +63,9 @@ func TestNewOfAJournalThatEndsEarly(t *testing.T) {
 			yield(metrics.Request{}, broken)
 		}
 	}
-	if _, err := New(eventtest.Of(run, until(0))); !errors.Is(err, broken) {
-		t.Errorf("nothing could be read, and the error is %v", err)
-	}
-	p, err := New(eventtest.Of(run, until(5)))
-	if err != nil || len(p.recording.requests) != 5 {
-		t.Errorf("of five requests that could be read: %v", err)
-	}
+	assert.Is(t, assert.Failure(New(eventtest.Of(run, until(0)))), broken)
+	p := assert.Must(New(eventtest.Of(run, until(5))))(t)
+	assert.Equal(t, len(p.recording.requests), 5, "of five requests that could be read")
 }
 
 // A replay of a broken journal shows the report that the journal has, end and all, and logs once what was left out of
@@ -173,7 +167,7 @@ func TestEventsOfARecording(t *testing.T) {
 	run, all := drawRun(1, 20, 10*time.Second)
 	broken := errors.New("the file was cut")
 	r, err := record(eventtest.Of(run, eventtest.Each(all)))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	whole := len(r.facts) + len(r.requests)
 	ended, end := context.WithCancel(t.Context())
 	end()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/internal/answers"
+	"benchtop/internal/assert"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
@@ -17,14 +18,9 @@ import (
 // Answers that change under load are found by how many requests are in flight, at a hundredth of the load's tokens at
 // most; an honest server has none. The report of the run, its live view and that of its journal say the same.
 func TestAnswersUnderLoad(t *testing.T) {
-	broken, err := simulator.ParseFault("loop=6,after=3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	broken := assert.Must(simulator.ParseFault("loop=6,after=3"))(t)
 	unsteady, err := simulator.ParseFault("loop,after=3,from=21,to=25") // second answers alone
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	for _, c := range []struct {
 		name              string
 		faults            []simulator.Fault
@@ -48,14 +44,8 @@ func TestAnswersUnderLoad(t *testing.T) {
 				}
 				r := begin(t, config)
 				run := measureAll(t, r)
-				all, err := report.Of(r.journal.Events())
-				if err != nil {
-					t.Fatal(err)
-				}
-				folded, err := r.fold.Report(r.journal.Source())
-				if err != nil {
-					t.Fatal(err)
-				}
+				all := assert.Must(report.Of(r.journal.Events()))(t)
+				folded := assert.Must(r.fold.Report(r.journal.Source()))(t)
 				a := all.Checks
 				shown := r.view.Snapshot()
 				if !reflect.DeepEqual(a, folded.Checks) || !reflect.DeepEqual(a, run.Checks) ||
@@ -74,9 +64,7 @@ func TestAnswersUnderLoad(t *testing.T) {
 				if a.Changed < c.changed || c.changed == 0 && a.Changed > 0 || a.Unsteady != c.unsteady {
 					t.Errorf("%d of %d changed, %d unsteady", a.Changed, a.Compared, a.Unsteady)
 				}
-				if (len(all.Garbage) > 0) != c.garbage {
-					t.Errorf("garbage %+v", all.Garbage)
-				}
+				assert.Equal(t, len(all.Garbage) > 0, c.garbage, "garbage %+v", all.Garbage)
 				if cached, known := a.Cached(0); cached || !known {
 					t.Errorf("cached %v, known %v", cached, known)
 				}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/search"
@@ -119,17 +120,12 @@ func (b *borderServer) measure(t *testing.T, load float64, seed int) (all []sear
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p, err := simulator.Named(b.Profile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		dial, stop := simtest.Serve(t, p)
 		defer stop()
 		v := &verdicts{ratios: make([][]float64, len(b.Tiers))}
 		for _, of := range b.Tiers {
-			tier, err := metrics.ParseTier(of.Tier)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tier := assert.Must(metrics.ParseTier(of.Tier))(t)
 			v.plan.Tiers = append(v.plan.Tiers, tier)
 		}
 		o, requests := loadgen.Defaults(), borderRequests
@@ -145,21 +141,15 @@ func (b *borderServer) measure(t *testing.T, load float64, seed int) (all []sear
 		random.InputLen, random.OutputLen, random.Ratio = 64, 16, datasets.RangeRatio{Input: .5, Output: .5}
 		random.Prompts, random.Seed, random.Vocabulary = requests, int64(seed), datasets.AssumedVocabulary()
 		source, err := datasets.NewRandom(random, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		if o.Target, err = target.New(target.Options{BaseURL: "http://simulated", Dial: dial}); err != nil {
 			t.Fatal(err)
 		}
 		o.Model, o.Pacer, o.Timestamps, o.Start = p.Model, "timer", metrics.UserStamps, time.Now()
 		o.InputSource, o.Extra = metrics.TokensFromIDs, []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
 		e, err := loadgen.New(o, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Run(context.Background(), source); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
+		assert.Fine(t, e.Run(context.Background(), source))
 		b.took += time.Since(o.Start)
 		share, _ := v.plan.EnoughGood()
 		all = v.evidence(share)
@@ -187,9 +177,7 @@ func readBorders(t *testing.T) (all []borderServer) {
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	return all
 }
 
@@ -231,9 +219,7 @@ func TestNewBorders(t *testing.T) {
 		lines := strings.NewReplacer(`{"Tier"`, "\n {\"Tier\"", `{"Profile"`, "\n{\"Profile\"").Replace(string(text))
 		err = os.WriteFile(bordersFile, []byte(lines+"\n"), 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 }
 
 // grid is the brute force: loads in steps of 1 %, each measured with so many seeds.

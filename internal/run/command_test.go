@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/attach"
 	"benchtop/metrics"
 )
@@ -114,9 +115,7 @@ func TestControllable(t *testing.T) {
 			c := small(t, metrics.Plan{}, 1)
 			c.Lost, c.SurviveHangUp = lost, true
 			r := begin(t, c)
-			if (attachHost{r}).Controllable() != lost {
-				t.Errorf("lost before %t: controllable %t", lost, !lost)
-			}
+			assert.Equal(t, (attachHost{r}).Controllable(), lost, "lost before %t: controllable %t", lost, !lost)
 			r.TerminalLost()
 			if !(attachHost{r}).Controllable() || (attachHost{r}).Snapshot().Plan == nil {
 				t.Error("it cannot be controlled")
@@ -137,15 +136,11 @@ func TestHost(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, err := os.MkdirTemp("", "bt") // the path of a socket must be short
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			defer os.RemoveAll(dir)
 			t.Setenv("XDG_RUNTIME_DIR", dir)
 			t.Setenv("TMPDIR", dir)
-			if err := os.Mkdir(filepath.Join(dir, "benchtop"), c.mode); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, os.Mkdir(filepath.Join(dir, "benchtop"), c.mode))
 			r := begin(t, small(t, metrics.Plan{ModelID: "m"}, 1))
 			r.Host("v1")
 			all, err := attach.Find()
@@ -162,10 +157,7 @@ func TestHost(t *testing.T) {
 				}
 				return
 			}
-			v, err := attach.Dial(all[0].Path, "v1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := assert.Must(attach.Dial(all[0].Path, "v1"))(t)
 			defer v.Close()
 			if s := <-v.Snapshots(); s.Plan == nil || s.Plan.ModelID != "m" || all[0].About.Model != "m" {
 				t.Errorf("a viewer sees %+v", s.Plan)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen/shape"
@@ -143,9 +144,7 @@ func TestConfirmMorePrompts(t *testing.T) {
 		_, loads := confirmations(&run)
 		sent, before := 0, 0
 		for q, err := range event.Requests(r.journal.Events()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			if sent++; q.Scheduled < paused(&run) {
 				before++
 			}

@@ -3,12 +3,12 @@ package run
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -144,9 +144,7 @@ func TestCountAnswers(t *testing.T) {
 					t.Fatal(err)
 				}
 				r := &Run{config: *config, start: time.Now()}
-				if _, err := r.openStream(nil); err != nil {
-					t.Fatal(err)
-				}
+				assert.Must(r.openStream(nil))(t)
 				r.patient, r.hurry = context.WithCancelCause(t.Context())
 				time.AfterFunc(c.hurry, func() { r.hurry(errEnough) })
 				time.Sleep(time.Second)
@@ -159,15 +157,9 @@ func TestCountAnswers(t *testing.T) {
 				}
 				began := time.Now()
 				r.countAnswers()
-				if took := time.Since(began); took != c.took {
-					t.Errorf("it took %s, want %s", took, c.took)
-				}
-				if got := texts(t, r); !slices.Equal(got, c.want) {
-					t.Errorf("said %q, want %q", got, c.want)
-				}
-				if got := recounts(r); got != c.counted {
-					t.Errorf("%d are counted in the journal, want %d", got, c.counted)
-				}
+				assert.Equal(t, time.Since(began), c.took, "it took")
+				assert.EqualAll(t, texts(t, r), c.want, "said")
+				assert.Equal(t, recounts(r), c.counted, "are counted in the journal")
 			})
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
@@ -102,9 +103,7 @@ func TestFindTheMost(t *testing.T) {
 				all = append(all, e.Mark)
 			}
 		}
-		if got, want := strings.Join(all, "|"), "1.5 req/s|2 req/s|2 req/s|found"; got != want {
-			t.Errorf("marks %q, want %q", got, want)
-		}
+		assert.Equal(t, strings.Join(all, "|"), "1.5 req/s|2 req/s|2 req/s|found", "marks")
 	})
 }
 
@@ -154,9 +153,7 @@ func TestFindEndsOtherwise(t *testing.T) {
 						words++
 					}
 				}
-				if words != 1 {
-					t.Errorf("%d events say %q: %+v", words, c.want, run.Events)
-				}
+				assert.Equal(t, words, 1, "events say %q: %+v", c.want, run.Events)
 				if c.duration > 0 && (run.Ended < c.duration-2*time.Second || run.Ended > c.duration+5*time.Second) {
 					t.Errorf("it ended after %s, want %s", run.Ended, c.duration)
 				}

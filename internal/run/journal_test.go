@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -62,9 +62,7 @@ func TestWatchJournal(t *testing.T) {
 					}
 					said = append(said, e.At.Round(time.Second).String()+" "+e.Text)
 				}
-				if !slices.Equal(said, c.want) {
-					t.Errorf("said %q, want %q", said, c.want)
-				}
+				assert.EqualAll(t, said, c.want, "said")
 				if said := r.config.Terminal.(*noTerminal).said; len(said) != len(c.want) ||
 					!strings.HasPrefix(said[0], "the journal") {
 					t.Errorf("standard error has %q", said)
@@ -73,9 +71,7 @@ func TestWatchJournal(t *testing.T) {
 					t.Errorf("the screen says %q", shown)
 				}
 				disk.full.Store(false)
-				if err := r.journal.Close(); err != nil {
-					t.Error(err)
-				}
+				assert.Fine(t, r.journal.Close())
 			})
 		})
 	}

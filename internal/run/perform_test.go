@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 	"benchtop/internal/run/watch"
 	"benchtop/loadgen/protocol"
@@ -30,9 +31,7 @@ func reserved(t *testing.T, plan metrics.Plan) *files.Saving {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	s, err := (&files.Options{Result: true, Dir: filepath.Join(t.TempDir(), "results"), Name: "r.json"}).Reserve(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	t.Cleanup(func() { _ = s.Journal.Close() })
 	return s
 }
@@ -65,10 +64,7 @@ func small(t *testing.T, plan metrics.Plan, requests int) *Config {
 // do performs a run and closes it.
 func do(t *testing.T, c *Config) (*Run, Outcome) {
 	t.Helper()
-	r, err := New(*c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(New(*c))(t)
 	o := r.Do()
 	o.Beside()
 	r.Close()
@@ -76,12 +72,11 @@ func do(t *testing.T, c *Config) (*Run, Outcome) {
 }
 
 // texts are those of the log of a run.
-func texts(t *testing.T, r *Run) (all []string) {
+func texts(t *testing.T, r *Run) []string {
 	t.Helper()
-	for _, e := range gathered(t, r).Events {
-		all = append(all, string(e.Level)+": "+e.Text)
-	}
-	return all
+	return metrics.Each(gathered(t, r).Events, func(e metrics.LogEntry) string {
+		return string(e.Level) + ": " + e.Text
+	})
 }
 
 // A run saves its result and journal in their place, and names what stands beside them.
@@ -107,25 +102,15 @@ func TestSavedWhereItShouldBe(t *testing.T) {
 			!slices.Equal(b.Warnings, []string{"no room for a second picture"}) {
 			t.Errorf("beside it %q, warnings %q", b.Paths, b.Warnings)
 		}
-		if saved, err := files.ReadReport(place.Path); err != nil || saved.Completed != 3 {
-			t.Errorf("the file has %d requests: %v", saved.Completed, err)
-		}
-		if _, err := os.Stat(place.JournalName + ".gz"); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, assert.Must(files.ReadReport(place.Path))(t).Completed, 3, "the file")
+		assert.Fine(t, assert.Failure(os.Stat(place.JournalName+".gz")))
 		if s := r.View().Snapshot(); s.SavePath != place.Path || s.SaveError != "" || s.Report == nil {
 			t.Errorf("the screen says %q, %q", s.SavePath, s.SaveError)
 		}
 		<-r.Saved()
 	})
-	run, err := files.ReadReport(place.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var log []string
-	for _, e := range run.Events {
-		log = append(log, string(e.Level)+": "+e.Text)
-	}
+	run := assert.Must(files.ReadReport(place.Path))(t)
+	log := metrics.Each(run.Events, func(e metrics.LogEntry) string { return string(e.Level) + ": " + e.Text })
 	if want := []string{"warn: a note", "info: a remark", "info: 10 req/s"}; len(log) < 3 ||
 		!slices.Equal(log[:3], want) {
 		t.Errorf("the log is %q, want %q first", log, want)
@@ -243,10 +228,7 @@ func TestEndOfTheRun(t *testing.T) {
 			}
 			return page(r, "vllm:num_requests_running 3\n"), nil
 		})}
-		tgt, err := target.New(target.Options{BaseURL: "http://127.0.0.1:1"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tgt := assert.Must(target.New(target.Options{BaseURL: "http://127.0.0.1:1"}))(t)
 		c.Server, c.Share = watch.NewServer(client, []*target.Target{tgt}, watch.Pages{}, watch.Profiling{}),
 			func(float64) float64 { return 1 }
 		c.Server.Begin(t.Context())
@@ -281,14 +263,10 @@ func TestNewRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := small(t, metrics.Plan{}, 1)
 		c.Plan.Percentiles = []float64{math.NaN()}
-		if _, err := New(*c); err == nil || !strings.Contains(err.Error(), "NaN") {
-			t.Errorf("a plan without a JSON form: %v", err)
-		}
+		assert.Complains(t, assert.Failure(New(*c)), "NaN")
 		c = small(t, metrics.Plan{}, 1)
 		c.Load.ProbeRate = -1
-		if _, err := New(*c); err == nil || !strings.Contains(err.Error(), "probe rate -1") {
-			t.Errorf("a load that cannot be: %v", err)
-		}
+		assert.Complains(t, assert.Failure(New(*c)), "probe rate -1")
 	})
 }
 
@@ -331,8 +309,6 @@ func TestKnownShare(t *testing.T) {
 	for name, want := range map[string]float64{"openai": 0.25, "openai-embeddings": 0.25, "vllm-rerank": 1,
 		"openai-audio": 1} {
 		traits := protocol.Named(name).Traits()
-		if got := knownShare(&traits, func(float64) float64 { return 0.25 })(0); got != want {
-			t.Errorf("%s: %g, want %g", name, got, want)
-		}
+		assert.Equal(t, knownShare(&traits, func(float64) float64 { return 0.25 })(0), want, "%s", name)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func (p Phase) String() string {
@@ -46,13 +48,8 @@ func TestSteps(t *testing.T) {
 	if len(lines) != len(steps) {
 		t.Errorf("%d rows say something of %d pairs: some stand there twice", len(steps), len(lines))
 	}
-	want, err := os.ReadFile(filepath.Join("testdata", "steps.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(lines, "\n") + "\n"; got != string(want) {
-		t.Errorf("the table is\n%s", got)
-	}
+	want := assert.Must(os.ReadFile(filepath.Join("testdata", "steps.txt")))(t)
+	assert.Equal(t, strings.Join(lines, "\n")+"\n", string(want), "the table")
 }
 
 // The first q after the load ends the counting of tokens, whoever ended the load: that is all it can still end.

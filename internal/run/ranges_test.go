@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/simulator"
@@ -64,21 +65,15 @@ func measured(t *testing.T, offsets []time.Duration, seed int) []metrics.Request
 		random.InputLen, random.PrefixLen, random.OutputLen = 192, 64, 64
 		random.Prompts, random.Seed, random.Vocabulary = len(offsets), int64(seed), datasets.AssumedVocabulary()
 		source, err := datasets.NewRandom(random, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		if o.Target, err = target.New(target.Options{BaseURL: "http://simulated", Dial: dial}); err != nil {
 			t.Fatal(err)
 		}
 		o.Model, o.Pacer, o.Timestamps, o.Start = p.Model, "timer", metrics.UserStamps, time.Now()
 		o.InputSource, o.Extra = metrics.TokensFromIDs, []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
 		e, err := loadgen.New(o, k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := e.Run(context.Background(), source); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
+		assert.Fine(t, e.Run(context.Background(), source))
 	})
 	return k.all
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -90,10 +91,7 @@ func TestRunEndsWhenRefused(t *testing.T) {
 				offsets = append(offsets, time.Duration(i)*100*time.Millisecond)
 			}
 			c.Load.Schedule, c.Load.Model, c.KeepGoing = shape.At(offsets), "another", going
-			r, err := New(*c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := assert.Must(New(*c))(t)
 			o := r.Do()
 			r.Close()
 			rep := &o.Report

@@ -1,11 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"sync"
 	"testing"
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/assert"
 	"benchtop/internal/run/watch"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/simtest"
@@ -37,17 +39,11 @@ func chunked(t *testing.T, plan metrics.Plan, slow time.Duration, chunks int, fa
 	slow *= time.Duration(64 / chunks)
 	p.StepBase, p.DecodeSequence, p.ContextToken = slow*p.StepBase, slow*p.DecodeSequence, slow*p.ContextToken
 	dial, stop := simtest.Serve(t, p)
-	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: dial})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tgt := assert.Must(target.New(target.Options{BaseURL: "http://simulated", Dial: dial}))(t)
 	random := datasets.RandomDefaults()
 	random.InputLen, random.OutputLen, random.IDPrefix, random.Vocabulary = 256, chunks, "s",
 		datasets.AssumedVocabulary()
-	flow, err := datasets.NewBlocks(random, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	flow := assert.Must(datasets.NewBlocks(random, nil))(t)
 	c := bare()
 	c.Prompts, c.Load = flow, loadgen.Defaults()
 	c.Load.Target, c.Load.Model, c.Load.Pacer, c.Load.Timestamps = tgt, p.Model, "timer", metrics.UserStamps
@@ -58,9 +54,7 @@ func chunked(t *testing.T, plan metrics.Plan, slow time.Duration, chunks int, fa
 	if c.Load.ClosedLoop {
 		c.Load.Schedule, c.Load.Until = shape.Immediately(), plan.Duration
 	}
-	if plan.Burstiness == 0 {
-		plan.Burstiness = 1
-	}
+	plan.Burstiness = cmp.Or(plan.Burstiness, 1)
 	plan.Percentiles, plan.Metrics = []float64{50, 99}, []metrics.Latency{metrics.TTFT}
 	c.Plan = plan
 	t.Cleanup(func() {
@@ -97,10 +91,7 @@ func (t *noTerminal) Leave()               { t.say("left") }
 // begin builds a run and gives it its owner.
 func begin(t *testing.T, c *Config) *Run {
 	t.Helper()
-	r, err := New(*c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(New(*c))(t)
 	go r.own()
 	t.Cleanup(r.Close)
 	return r
@@ -110,19 +101,14 @@ func begin(t *testing.T, c *Config) *Run {
 func gathered(t *testing.T, r *Run) metrics.Run {
 	t.Helper()
 	run, _, err := report.Gather(r.journal.Events())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	return run
 }
 
 // measureAll runs the load to its end, and returns what the journal says of it.
 func measureAll(t *testing.T, r *Run) metrics.Run {
 	t.Helper()
-	end, err := r.measure()
-	if err != nil {
-		t.Fatal(err)
-	}
+	end := assert.Must(r.measure())(t)
 	r.stream.Tell(end)
 	return gathered(t, r)
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -30,18 +31,13 @@ func TestSaveSoFar(t *testing.T) {
 		run := measureAll(t, r)
 		r.asides.Wait()
 		path := strings.TrimSuffix(place.Path, ".json") + "-so-far.json"
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(os.ReadFile(path))(t)
 		var soFar struct {
 			Duration  float64
 			Completed int
 			Benchtop  struct{ Interrupted metrics.Interruption }
 		}
-		if err := json.Unmarshal(text, &soFar); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, json.Unmarshal(text, &soFar))
 		if soFar.Duration != 2.05 || soFar.Completed == 0 || soFar.Completed > 21 {
 			t.Errorf("after %g s %d requests", soFar.Duration, soFar.Completed)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -53,10 +54,7 @@ func TestSignals(t *testing.T) {
 					offsets = append(offsets, time.Duration(i)*500*time.Millisecond)
 				}
 				config.Load.Schedule, config.SurviveHangUp = shape.At(offsets), c.survive
-				r, err := New(*config)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := assert.Must(New(*config))(t)
 				for i, sig := range c.signals {
 					time.AfterFunc(3100*time.Millisecond+time.Duration(i)*500*time.Millisecond,
 						func() { r.Signal(sig) })
@@ -75,9 +73,7 @@ func TestSignals(t *testing.T) {
 				if got := o.Report.Ended.Seconds(); math.Abs(got-c.ended) > 0.15 {
 					t.Errorf("ended after %.2f s, want %.2f", got, c.ended)
 				}
-				if got := strings.Join(config.Terminal.(*noTerminal).said, " "); got != c.terminal {
-					t.Errorf("the terminal was %q, want %q", got, c.terminal)
-				}
+				assert.Equal(t, strings.Join(config.Terminal.(*noTerminal).said, " "), c.terminal, "the terminal")
 			})
 		})
 	}
@@ -92,12 +88,8 @@ func TestThirdRequestLeaves(t *testing.T) {
 		r.config.Terminal, r.phase = terminal, Aborting
 		r.step(interrupt)
 		synctest.Wait()
-		if err := r.journal.Close(); err != nil {
-			t.Error(err)
-		}
-		if !slices.Equal(terminal.said, []string{"closed", "left"}) {
-			t.Errorf("the terminal was %q", terminal.said)
-		}
+		assert.Fine(t, r.journal.Close())
+		assert.EqualAll(t, terminal.said, []string{"closed", "left"}, "the terminal")
 	})
 }
 
@@ -158,10 +150,7 @@ func TestBugInACommand(t *testing.T) {
 		c := simulated(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Requests: 4}, 1)
 		c.Load.Schedule = shape.At([]time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second})
 		c.Room = func(int) error { panic("no such room") }
-		r, err := New(*c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := assert.Must(New(*c))(t)
 		time.AfterFunc(time.Second, func() {
 			if _, ok := r.Command(metrics.Command{Do: metrics.SetLoad, Value: 2}); ok {
 				t.Error("the command is carried out")

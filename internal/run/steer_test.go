@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
@@ -110,9 +111,7 @@ func TestSteerRate(t *testing.T) {
 			"not paused|10 req/s|paused|already paused|resumed|ramping to 20 req/s over 10s"; got != want {
 			t.Errorf("said %q, want %q", got, want)
 		}
-		if got, want := strings.Join(marks(&run), "|"), "10 req/s|paused|10 req/s|→ 20 req/s|20 req/s"; got != want {
-			t.Errorf("marks %q, want %q", got, want)
-		}
+		assert.Equal(t, strings.Join(marks(&run), "|"), "10 req/s|paused|10 req/s|→ 20 req/s|20 req/s", "marks")
 		for _, c := range []struct{ from, to, least, most int }{{0, 5, 9, 10}, {6, 10, 40, 40}, {11, 15, 0, 0},
 			{16, 20, 40, 40}, {21, 30, 137, 142}, {31, 39, 160, 160}, {41, 60, 0, 0}} {
 			if n := dueIn(r, c.from, c.to); n < c.least || n > c.most {
@@ -163,9 +162,7 @@ func TestSteerUsers(t *testing.T) {
 				t.Errorf("%d in flight after %d s, want %d", got, second, want)
 			}
 		}
-		if got, want := strings.Join(marks(&run), "|"), "paused|1 user|2 users|4 users|→ 8 users|8 users"; got != want {
-			t.Errorf("marks %q, want %q", got, want)
-		}
+		assert.Equal(t, strings.Join(marks(&run), "|"), "paused|1 user|2 users|4 users|→ 8 users|8 users", "marks")
 		if st := r.view.Snapshot().Steering; st.Load != metrics.Users.Of(8) {
 			t.Errorf("at the end %+v", st)
 		}
@@ -226,20 +223,12 @@ func TestPauseMovesStages(t *testing.T) {
 						events = append(events, fmt.Sprint(e.At.Round(10*time.Millisecond), " ", e.Mark, " ", e.Set.By))
 					}
 				}
-				if got := strings.Join(events, "|"); got != c.events {
-					t.Errorf("events\n%s, want\n%s", got, c.events)
-				}
-				result, err := report.Of(r.journal.Events())
-				if err != nil {
-					t.Fatal(err)
-				}
-				var levels []string
-				for _, l := range result.Levels {
-					levels = append(levels, fmt.Sprint(math.Round(l.Offered)))
-				}
-				if got := strings.Join(levels, " "); got != c.levels {
-					t.Errorf("levels %s, want %s", got, c.levels)
-				}
+				assert.Equal(t, strings.Join(events, "|"), c.events, "events")
+				result := assert.Must(report.Of(r.journal.Events()))(t)
+				levels := metrics.Each(result.Levels, func(l metrics.LoadLevel) string {
+					return fmt.Sprint(math.Round(l.Offered))
+				})
+				assert.Equal(t, strings.Join(levels, " "), c.levels, "levels")
 				if result.Steered != 2 {
 					t.Errorf("steered %d times, want 2", result.Steered)
 				}
@@ -321,9 +310,7 @@ func TestSetObjectives(t *testing.T) {
 		if got := judged(r, metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}}); got != "objectives: ttft:300 (ms)" {
 			t.Errorf("%q", got)
 		}
-		if got := judged(r, nil); got != "no objectives" {
-			t.Errorf("%q", got)
-		}
+		assert.Equal(t, judged(r, nil), "no objectives", "judged")
 		events := gathered(t, r).Events
 		i := slices.IndexFunc(events, func(e metrics.LogEntry) bool { return e.Objectives != nil })
 		if i < 0 || events[i].Mark != "SLO" || len(*events[i].Objectives) != 1 {

@@ -81,10 +81,7 @@ func searched(t *testing.T, o Options, servers ...*server) ([]Result, int) {
 			t.Fatalf("probe of %v", p.Load)
 		}
 		measured[p.Load] = true
-		var all []Evidence
-		for _, of := range servers {
-			all = append(all, of.measure(p.Load))
-		}
+		all := metrics.Each(servers, func(of *server) Evidence { return of.measure(p.Load) })
 		s.Observe(p.Load, all)
 	}
 }

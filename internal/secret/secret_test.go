@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Members of JSON whose names are those of secrets are hidden with all that they hold; lengths and switches are none.
@@ -24,9 +26,7 @@ func TestHideMembers(t *testing.T) {
 		`"token": `:                                            `"token": `,
 		`{"tokens": [1, 2], "stop_tokens": ["a"]}`:             `{"tokens": [1, 2], "stop_tokens": ["a"]}`,
 	} {
-		if got := Hide(text); got != want {
-			t.Errorf("%s: got %s, want %s", text, got, want)
-		}
+		assert.Equal(t, Hide(text), want, "%s", text)
 	}
 	args := []string{"serve", "--extra_body.api_key", "canary", "--extra-body.auth.token=canary",
 		"--extra-body.max_tokens", "7", "--extra-body.max_tokens=7",
@@ -38,9 +38,7 @@ func TestHideMembers(t *testing.T) {
 		"--extra-body.secret", "***", "--model", "token",
 		"--header", "Authorization=***", "X-Team=***", "--header=Cookie=***", "--metadata", "api_key=***", "team=a",
 		"--label=b"}
-	if got := HideWords(args, nil); !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
+	assert.EqualAll(t, HideWords(args, nil), want, "HideWords")
 	if got := In(`{"a": {"api_key": "one"}, "tokens": ["two"], "max_tokens": 3, "secret": "fo\u0075r", "auth": {"x": ` +
 		`[1, {"y": "five"}]}}`); !slices.Equal(got, []string{"one", "four", "five"}) {
 		t.Errorf("secrets %q", got)
@@ -65,9 +63,7 @@ func TestHideWords(t *testing.T) {
 		"--auth-command canary --auth-c=canary": "--auth-command *** --auth-c=***",
 		"--auth_comm 7 --auth_command=canary":   "--auth_comm *** --auth_command=***",
 	} {
-		if got := strings.Join(HideWords(strings.Fields(line), nil), " "); got != want {
-			t.Errorf("%s: got %s, want %s", line, got, want)
-		}
+		assert.Equal(t, strings.Join(HideWords(strings.Fields(line), nil), " "), want, "%s", line)
 	}
 }
 
@@ -80,9 +76,7 @@ func TestHideKeys(t *testing.T) {
 		"task-canary risk-assessment sk-learn":               "task-canary risk-assessment sk-learn",
 		"results/8d5f1f0c2b6e4d0c9a7b.json":                  "results/8d5f1f0c2b6e4d0c9a7b.json",
 	} {
-		if got := Hide(text); got != want {
-			t.Errorf("%s: got %s, want %s", text, got, want)
-		}
+		assert.Equal(t, Hide(text), want, "%s", text)
 	}
 	for text, want := range map[string]string{
 		`{"api_key" "canary"`:         `{"api_key***`,
@@ -91,9 +85,7 @@ func TestHideKeys(t *testing.T) {
 		"twelve 12345678901234567890": "twelve 12345678901234567890",
 		"many":                        "many",
 	} {
-		if got := HideBroken(text); got != want {
-			t.Errorf("%s: got %s, want %s", text, got, want)
-		}
+		assert.Equal(t, HideBroken(text), want, "%s", text)
 	}
 }
 
@@ -118,9 +110,7 @@ func TestHideValue(t *testing.T) {
 		{"a", `[]`, `[]`},
 		{"a", `"\u0041"`, `"\u0041"`},
 	} {
-		if got := string(HideValue(c[0], []byte(c[1]))); got != c[2] {
-			t.Errorf("%s %s: got %s, want %s", c[0], c[1], got, c[2])
-		}
+		assert.Equal(t, string(HideValue(c[0], []byte(c[1]))), c[2], "%s %s", c[0], c[1])
 	}
 }
 
@@ -131,9 +121,7 @@ func TestShows(t *testing.T) {
 		{"auth-command", "~/bin/token.sh"}: true, {"auth-command", "cat key"}: false,
 		{"auth-command", "sk-canary-1"}: false, {"auth-command", "$KEY"}: false, {"auth-command", "K=canary"}: false,
 	} {
-		if Shows(value[0], value[1]) != want {
-			t.Errorf("%q: not %v", value, want)
-		}
+		assert.Equal(t, Shows(value[0], value[1]), want, "%q: not %v", value, want)
 	}
 }
 

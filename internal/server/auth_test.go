@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // What the command lines of clouds print is read, with its end where it has one.
@@ -69,18 +71,14 @@ func TestTokenCommand(t *testing.T) {
 		t.Error(err)
 	}
 	_, _, err = tokenOf("head -c 9000000 /dev/zero | tr '\\0' x").Ask(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "more than a token") {
-		t.Error(err)
-	}
+	assert.Complains(t, err, "more than a token")
 	h := head{most: 3}
 	for range 2 {
 		if n, err := h.Write([]byte("ab")); n != 2 || err != nil {
 			t.Error(n, err)
 		}
 	}
-	if string(h.text) != "aba" {
-		t.Errorf("%q was kept", h.text)
-	}
+	assert.Equal(t, string(h.text), "aba", "%q was kept", h.text)
 	for command, want := range map[string]string{
 		"exit 3":                               "--auth-command: exit status 3",
 		"echo got a-secret 'in b' >&2; exit 3": "--auth-command: exit status 3: got *** in b",

@@ -58,9 +58,7 @@ func TestEndpointIsThere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.Method != http.MethodGet {
-					t.Errorf("%s %s, which may generate", r.Method, r.URL.Path)
-				}
+				assert.Equal(t, r.Method, http.MethodGet, "%s, which may generate", r.URL.Path)
 				c.do(w, r)
 			}))
 			defer web.Close()

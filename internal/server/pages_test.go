@@ -35,7 +35,7 @@ func TestPages(t *testing.T) {
 			"x (x) http+unix://%2Frun%2Fb/me",
 	} {
 		o, err := pagesOf("http://h", strings.Fields(given)...)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		var plan metrics.Plan
 		o.Plan(&plan)
 		var got []string
@@ -48,7 +48,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	socket, err := pagesOf("http://h", "unix:///run/a.sock")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	assert.Same(t, "the path at a socket", socket.Pages.Targets[0].Path(""), "/metrics")
 }
 
@@ -103,7 +103,7 @@ func TestPagesGetTheKeyOfTheirHost(t *testing.T) {
 		{"http://h:1", "http://u:p@i:1", "Basic dTpw"},
 	} {
 		o, err := pagesOf(c.load, c.page)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		assert.Same(t, c.load+" and "+c.page, o.Pages.Targets[0].Header().Get("Authorization"), c.want)
 		warned := strings.Contains(strings.Join(o.Warnings, ""), "--metrics-url: the command line is no place for a")
 		if warned != strings.Contains(c.page, "@") {
@@ -111,7 +111,7 @@ func TestPagesGetTheKeyOfTheirHost(t *testing.T) {
 		}
 	}
 	o, err := pagesOf("http://h", "http://i")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	o.Hide([]string{"hidden"})
 	assert.Same(t, "a secret", o.Pages.Targets[0].Hide("a hidden word"), "a *** word")
 }

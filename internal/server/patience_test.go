@@ -86,9 +86,7 @@ func TestCountdown(t *testing.T) {
 					strings.Join(to.lines[:len(c.want)], "\n") != strings.Join(c.want, "\n") {
 					t.Errorf("got %q, want %q first", to.lines, c.want)
 				}
-				if n := strings.Count(strings.Join(to.lines, "\n"), "(told)"); n != c.told {
-					t.Errorf("%d lines told, want %d", n, c.told)
-				}
+				assert.Equal(t, strings.Count(strings.Join(to.lines, "\n"), "(told)"), c.told, "lines told")
 			})
 		})
 	}
@@ -138,7 +136,7 @@ func TestPatienceIsOfOneServerAtATime(t *testing.T) {
 			}
 			return false, nil
 		})
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		err = p.Until(t.Context(), "http://second", func(ctx context.Context) (final bool, err error) {
 			<-ctx.Done()
 			return false, ctx.Err()

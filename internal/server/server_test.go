@@ -22,14 +22,14 @@ func options(t *testing.T, args ...string) (o Options) {
 	t.Helper()
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	o.Define(f)
-	assert.Succeeds(t, f.Parse(args))
+	assert.Fine(t, f.Parse(args))
 	return o
 }
 
 // checked are options that make a target.
 func checked(t *testing.T, o Options) Options {
 	t.Helper()
-	assert.Succeeds(t, errors.Join(o.Check()...))
+	assert.Fine(t, errors.Join(o.Check()...))
 	return o
 }
 
@@ -49,9 +49,7 @@ func TestReadModels(t *testing.T) {
 	for i, want := range []Model{{ID: "a", Root: "org/a", Loaded: "org/a", Owner: "vllm", Context: 4096},
 		{ID: "b", Root: "b", Context: 2048}, {ID: "d", Root: "d"}} {
 		got := all[i]
-		if strings.Join(got.Known, " ") != "a b c d" {
-			t.Errorf("names %q", got.Known)
-		}
+		assert.Equal(t, strings.Join(got.Known, " "), "a b c d", "names %q", got.Known)
 		if got.Known = nil; got.ID != want.ID || got.Root != want.Root || got.Loaded != want.Loaded ||
 			got.Owner != want.Owner || got.Context != want.Context {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -96,9 +94,7 @@ func TestKeyOfAProtocol(t *testing.T) {
 		"--backend openai-chat":                                "",
 	} {
 		o := checked(t, options(t, strings.Fields(args)...))
-		if got := o.Target.Header().Get("X-Api-Key"); got != want {
-			t.Errorf("%s: key %q, want %q", args, got, want)
-		}
+		assert.Equal(t, o.Target.Header().Get("X-Api-Key"), want, "%s: key", args)
 	}
 }
 
@@ -201,7 +197,7 @@ func TestPlan(t *testing.T) {
 	for endpoint, want := range map[string]string{"": "/v1/completions", "/x/completions": "/x/completions"} {
 		o := Options{Backend: "vllm", BaseURLs: []string{"http://host:1"}, port: 1, endpoint: endpoint}
 		_ = o.headers.Set("Key=canary")
-		assert.Succeeds(t, errors.Join(o.Check()...))
+		assert.Fine(t, errors.Join(o.Check()...))
 		var p metrics.Plan
 		o.Plan(&p)
 		if o.Path() != want || p.BaseURL != "http://host:1" || p.Backend != "vllm" || p.Pooling ||

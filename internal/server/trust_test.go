@@ -30,7 +30,7 @@ import (
 func signed(t *testing.T, from, until time.Time, hosts ...string) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until, DNSNames: hosts,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		IsCA:        true, BasicConstraintsValid: true}
@@ -38,9 +38,9 @@ func signed(t *testing.T, from, until time.Time, hosts ...string) tls.Certificat
 		about.IPAddresses = nil
 	}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	leaf, err := x509.ParseCertificate(der)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
@@ -149,7 +149,7 @@ func TestWantsTLS(t *testing.T) {
 // is none.
 func listening(t *testing.T, secure *tls.Config) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -181,7 +181,7 @@ func (b begun) Read(p []byte) (int, error) { return b.all.Read(p) }
 // it.
 func TestHeaders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
-	assert.Succeeds(t, os.WriteFile(file, []byte(" canary\r\n"), 0o600))
+	assert.Fine(t, os.WriteFile(file, []byte(" canary\r\n"), 0o600))
 	t.Setenv("CANARY", "canary")
 	for _, c := range []struct{ header, want, warning, problem string }{
 		{"Authorization=@" + file, "canary", "", ""},
@@ -227,7 +227,7 @@ func TestHeaders(t *testing.T) {
 func TestTLSFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	certificate := signed(t, time.Now(), time.Now().Add(time.Hour))
-	assert.Succeeds(t, os.WriteFile(file,
+	assert.Fine(t, os.WriteFile(file,
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), 0o600))
 	for _, c := range []struct {
 		name string

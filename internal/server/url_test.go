@@ -94,7 +94,7 @@ func TestTakeURL(t *testing.T) {
 		flags := argv.Flags{Synopsis: "serve [flags] [URL]"}
 		o.DefineAddress(flags.Group("Server"))
 		rest, _, err := flags.Parse(strings.Fields(c.line))
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		err = errors.Join(o.TakeURL(&flags, rest)...)
 		if strings.Join(o.BaseURLs, " ") != c.base || (err == nil) != (c.problem == "") || err != nil &&
 			(!strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), "canary")) {
@@ -111,7 +111,7 @@ func TestAPIKey(t *testing.T) {
 	t.Setenv("MINE", "of-variable")
 	t.Setenv("EMPTY", "")
 	file := filepath.Join(t.TempDir(), "key")
-	assert.Succeeds(t, os.WriteFile(file, []byte("of-file\n"), 0o600))
+	assert.Fine(t, os.WriteFile(file, []byte("of-file\n"), 0o600))
 	for _, c := range []struct{ line, bearer, own, problem string }{
 		{"", "Bearer of-openai", "", ""},
 		{"--api-key canary", "Bearer canary", "", ""},
@@ -137,7 +137,7 @@ func TestAPIKey(t *testing.T) {
 		if c.line == "" {
 			err = nil
 		}
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		err = errors.Join(o.Check()...)
 		if (err == nil) != (c.problem == "") || err != nil &&
 			(!strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), "canary")) {
@@ -207,7 +207,7 @@ func TestOtherProtocols(t *testing.T) {
 		"SSH-2.0-OpenSSH_9.6\r\n": `the answer is not HTTP: response "SSH-2.0-OpenSSH_9.6"`,
 	} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		go func() {
 			for {
 				c, err := listener.Accept()

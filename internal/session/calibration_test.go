@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/calibration"
 	"benchtop/internal/spec"
 )
@@ -37,11 +38,7 @@ func TestPlannedLoad(t *testing.T) {
 			t.Fatalf("%s: %v", c.args, err)
 		}
 		demand := o.Load.Shape().Peak(c.requests)
-		if got := o.Client.Ahead(demand); got != c.ahead {
-			t.Errorf("%s: %d connections ahead, want %d", c.args, got, c.ahead)
-		}
-		if got := planned(demand, o.Prompts.Needs().OutputLen); got != c.planned {
-			t.Errorf("%s: plans %+v, want %+v", c.args, got, c.planned)
-		}
+		assert.Equal(t, o.Client.Ahead(demand), c.ahead, "%s: connections ahead", c.args)
+		assert.Equal(t, planned(demand, o.Prompts.Needs().OutputLen), c.planned, "%s: plans", c.args)
 	}
 }

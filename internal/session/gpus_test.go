@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/spec"
 	"benchtop/loadgen/target"
 )
@@ -46,10 +47,7 @@ func TestGPUsOfThisMachine(t *testing.T) {
 	for base, here := range map[string]bool{
 		"http://127.0.0.1:1": true, "http://localhost:1": true, "http://[::1]:1": true, "http://192.0.2.1:1": false,
 	} {
-		server, err := target.New(target.Options{BaseURL: base})
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := assert.Must(target.New(target.Options{BaseURL: base}))(t)
 		for which, off := range map[string]bool{spec.GpuAuto: !here, spec.GpuAll: false} {
 			o := spec.GPUs{Which: which}
 			if g := watchedGPUs(context.Background(), &o, server); (g.Off != "") != off {

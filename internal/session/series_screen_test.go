@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/tui"
 )
 
@@ -24,7 +25,5 @@ func TestSweepScreenHolds(t *testing.T) {
 	_, _ = io.WriteString(&v.held, "two\nthree\n")
 	var out strings.Builder
 	v.held.release(&out)
-	if want := "benchtop: warning: one\ntwo\nthree\n"; out.String() != want {
-		t.Errorf("held %q, want %q", out.String(), want)
-	}
+	assert.Equal(t, out.String(), "benchtop: warning: one\ntwo\nthree\n", "held")
 }

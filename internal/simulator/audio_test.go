@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // wav is a WAV file of silence at 8000 samples of two bytes a second.
@@ -56,10 +58,7 @@ func (c *client) postForm(path string, pairs ...string) *http.Response {
 	kind, body := form(pairs...)
 	r := c.request(context.Background(), "POST", path, body)
 	r.Header.Set("Content-Type", kind)
-	response, err := c.http.Do(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	response := assert.Must(c.http.Do(r))(c.t)
 	return response
 }
 
@@ -75,9 +74,7 @@ func TestTranscriptionStream(t *testing.T) {
 			t.Fatalf("headers at %v, %d events, want 4 tokens, usage and the end: %v", headers, len(events), events)
 		}
 		// A step of 10 ms, and 100 tokens for two seconds of sound.
-		if got, want := events[0].at, 20*time.Millisecond; got != want {
-			t.Errorf("first token after %v, want %v", got, want)
-		}
+		assert.Equal(t, events[0].at, 20*time.Millisecond, "first token after")
 		for i, e := range events[:4] {
 			v := c.parse(e.data)
 			finish := []string{"absent", "absent", "absent", `"length"`}[i]

@@ -3,6 +3,8 @@ package simulator
 import (
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestChatStream(t *testing.T) {
@@ -20,9 +22,7 @@ func TestChatStream(t *testing.T) {
 			t.Fatalf("%d events, want role, 2 tokens, usage and the end: %v", len(events), events)
 		}
 		for i, want := range []time.Duration{10, 10, 21, 21, 21} {
-			if events[i].at != want*time.Millisecond {
-				t.Errorf("event %d at %v, want %v", i, events[i].at, want*time.Millisecond)
-			}
+			assert.Equal(t, events[i].at, want*time.Millisecond, "event %d at", i)
 		}
 		role, first, last, used := c.parse(events[0].data), c.parse(events[1].data), c.parse(events[2].data),
 			c.parse(events[3].data)
@@ -51,9 +51,7 @@ func TestChatReasoning(t *testing.T) {
 		"chat_template_kwargs":{"enable_thinking":true},"logprobs":true,"top_logprobs":2,"return_token_ids":true`
 	bubble(t, round(), func(c *client) {
 		_, events := c.stream("/v1/chat/completions", `{"stream":true,`+body+`}`)
-		if len(events) != 9 {
-			t.Fatalf("%d events, want 9", len(events))
-		}
+		assert.Need(t, len(events), 9, "events")
 		var thought, said string
 		for i, e := range events[1:8] {
 			v := c.parse(e.data)

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/simulator/pipetest"
 )
 
@@ -63,18 +64,13 @@ func serve(t *testing.T, s *Server, l net.Listener) (end func()) {
 func (c *client) request(ctx context.Context, method, path, body string) *http.Request {
 	c.t.Helper()
 	request, err := http.NewRequestWithContext(ctx, method, "http://simulator"+path, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	assert.Fine(c.t, err)
 	return request
 }
 
 func (c *client) open(ctx context.Context, method, path, body string) *http.Response {
 	c.t.Helper()
-	response, err := c.http.Do(c.request(ctx, method, path, body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	response := assert.Must(c.http.Do(c.request(ctx, method, path, body)))(c.t)
 	return response
 }
 
@@ -96,10 +92,7 @@ func (c *client) do(method, path, body string) (int, string) {
 	c.t.Helper()
 	response := c.open(context.Background(), method, path, body)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	text := assert.Must(io.ReadAll(response.Body))(c.t)
 	return response.StatusCode, string(text)
 }
 
@@ -135,9 +128,7 @@ func (c *client) events(response *http.Response) (headers time.Duration, got []e
 			c.t.Fatalf("a line that is no data: %q", lines.Text())
 		}
 	}
-	if err := lines.Err(); err != nil {
-		c.t.Fatal(err)
-	}
+	assert.Fine(c.t, lines.Err())
 	return headers, got
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // ids is a prompt of n token ids, as JSON.
@@ -31,9 +33,7 @@ func TestCompletionStream(t *testing.T) {
 		text := ""
 		for i, want := range []time.Duration{20000, 31100, 42201} {
 			e := c.parse(events[i].data)
-			if events[i].at != want*time.Microsecond {
-				t.Errorf("token %d at %v, want %v", i, events[i].at, want*time.Microsecond)
-			}
+			assert.Equal(t, events[i].at, want*time.Microsecond, "token %d at", i)
 			c.wants("token", e, [][2]string{
 				{at(e, "choices", 0, "finish_reason"), []string{"null", "null", `"length"`}[i]},
 				{at(e, "object"), `"text_completion"`}, {at(e, "model"), `"sim-8b"`}, {at(e, "usage"), "absent"},
@@ -55,18 +55,12 @@ func TestCompletionStream(t *testing.T) {
 func TestCompletionStreamOptions(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		_, events := c.stream("/v1/completions", `{"prompt":"hello","max_tokens":2,"stream":true,"ignore_eos":true}`)
-		if len(events) != 3 {
-			t.Errorf("without usage: %d events, want 3", len(events))
-		}
+		assert.Equal(t, len(events), 3, "without usage events")
 		_, events = c.stream("/v1/completions", `{"prompt":"hello","max_tokens":2,"stream":true,"ignore_eos":true,"logprobs":3,
 			"return_token_ids":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`)
-		if len(events) != 4 {
-			t.Fatalf("with usage: %d events, want 4", len(events))
-		}
+		assert.Need(t, len(events), 4, "with usage events")
 		first, second := c.parse(events[0].data), c.parse(events[1].data)
-		if got := at(second, "usage", "completion_tokens"); got != "2" {
-			t.Errorf("running usage at the second token is %s, want 2", got)
-		}
+		assert.Equal(t, at(second, "usage", "completion_tokens"), "2", "running usage at the second token")
 		text := textAt(first, "choices", 0, "text")
 		c.wants("first token", first, [][2]string{
 			{textAt(first, "choices", 0, "logprobs", "tokens", 0), text},
@@ -282,9 +276,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 		before := time.Since(c.start)
 		_, events := c.stream("/v1/completions",
 			`{"prompt":`+ids(100)+`,"max_tokens":1,"ignore_eos":true,"stream":true}`)
-		if got, want := events[0].at-before, 20*time.Millisecond; got != want {
-			t.Errorf("another client's first token took %v, want %v", got, want)
-		}
+		assert.Equal(t, events[0].at-before, 20*time.Millisecond, "another client's first token took")
 		body, err := io.ReadAll(slow.Body)
 		if n := strings.Count(string(body), "data: "); err != nil || n != 3001 {
 			t.Errorf("read late: %d events and %v, want 3001", n, err)

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Each turn of a conversation finds the prompt and the answer of the one before in the cache, to within a block,
@@ -18,9 +20,7 @@ func TestTurnsFindTheConversation(t *testing.T) {
 			p := cached()
 			p.PrefixCache, p.MaxModelLen, p.Blocks = on, 4096, 4096
 			all := logged(t, p, FullBodies, func(c *client) { converse(c, name, turns, output) })
-			if len(all) != turns {
-				t.Fatalf("%s: %d lines", name, len(all))
-			}
+			assert.Need(t, len(all), turns, "%s: lines", name)
 			before := 0 // tokens of the turn before that are computed
 			for i, line := range all {
 				prompt, hits, out := int(line["prompt_tokens"].(float64)), int(line["cached_tokens"].(float64)),
@@ -40,10 +40,7 @@ func converse(c *client, how string, turns, output int) {
 	for turn := range turns {
 		messages = append(messages, map[string]string{"role": "user",
 			"content": fmt.Sprintf("Question %d: %s?", turn, strings.Repeat("why ", 3*turn+1))})
-		list, err := json.Marshal(messages)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		list := assert.Must(json.Marshal(messages))(c.t)
 		body := fmt.Sprintf(`{"messages":%s,"max_tokens":%d,"ignore_eos":true`, list, output)
 		var text string
 		switch how {
@@ -83,9 +80,7 @@ func BenchmarkLongChat(b *testing.B) {
 		size += len(text)
 	}
 	list, err := json.Marshal(messages)
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, err)
 	body := `{"messages":` + string(list) + `,"max_tokens":1,"ignore_eos":true}`
 	s := New(long())
 	defer s.Close()

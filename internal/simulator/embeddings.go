@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -130,7 +131,7 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request, a *arrival, form 
 	var data []any
 	for i, v := range vectors {
 		if request.EncodingFormat == "base64" {
-			data = append(data, form.item(i, base64Of(v)))
+			data = append(data, form.item(i, base64.StdEncoding.EncodeToString(bytesOf(v))))
 		} else {
 			data = append(data, form.item(i, v))
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestEmbeddings(t *testing.T) {
@@ -30,9 +32,7 @@ func TestEmbeddings(t *testing.T) {
 		if one != at(answer, "data", 0, "embedding") || one == at(answer, "data", 1, "embedding") {
 			t.Error("a prompt has another vector a second time, or two prompts have the same")
 		}
-		if n := strings.Count(one, ",") + 1; n != embeddingSize {
-			t.Errorf("%d numbers, want %d", n, embeddingSize)
-		}
+		assert.Equal(t, strings.Count(one, ",")+1, embeddingSize, "numbers")
 		if got := vector(`{"input":"a b","dimensions":2}`); strings.Count(got, ",") != 1 {
 			t.Errorf("two dimensions: %s", got)
 		}
@@ -66,9 +66,7 @@ func TestLongEmbeddings(t *testing.T) {
 		c.refuses("/v1/embeddings", map[string]string{`{"input":` + ids(80) + `}`: "maximum context length is 50"})
 		for most, want := range map[string]string{"-1": "49", "8": "8"} {
 			cut := c.answer("/v1/embeddings", `{"input":`+ids(80)+`,"truncate_prompt_tokens":`+most+`}`)
-			if got := at(cut, "usage", "prompt_tokens"); got != want {
-				t.Errorf("cut to %s: %s tokens, want %s", most, got, want)
-			}
+			assert.Equal(t, at(cut, "usage", "prompt_tokens"), want, "cut to %s tokens", most)
 		}
 	})
 }

@@ -61,10 +61,7 @@ func (c *client) sendTo(path, body, model, fault string) *http.Response {
 	r := c.request(context.Background(), "POST", path, text)
 	r.Header.Set("Content-Type", kind)
 	r.Header.Set(FaultHeader, fault)
-	response, err := c.http.Do(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	response := assert.Must(c.http.Do(r))(c.t)
 	return response
 }
 
@@ -81,7 +78,7 @@ func TestEndpoints(t *testing.T) {
 				response := c.sendTo(e.path, e.body, model, "")
 				body, err := io.ReadAll(response.Body)
 				response.Body.Close()
-				assert.Succeeds(t, err)
+				assert.Fine(t, err)
 				answers[model] = string(body)
 				switch {
 				case model == "other":
@@ -107,9 +104,7 @@ func TestEndpoints(t *testing.T) {
 			{at(v, "data", 2), "absent"},
 		})
 	})
-	if len(log.calls) != 3*len(endpoints) {
-		t.Fatalf("%d lines, want %d", len(log.calls), 3*len(endpoints))
-	}
+	assert.Need(t, len(log.calls), 3*len(endpoints), "lines")
 	for i, e := range endpoints {
 		var line struct {
 			Path   string
@@ -117,7 +112,7 @@ func TestEndpoints(t *testing.T) {
 			Output int      `json:"output_tokens"`
 			First  *float64 `json:"first_token_s"`
 		}
-		assert.Succeeds(t, json.Unmarshal([]byte(log.calls[3*i]), &line))
+		assert.Fine(t, json.Unmarshal([]byte(log.calls[3*i]), &line))
 		if line.Path != e.path || line.Prompt != e.prompt || (line.First != nil) != (e.last != "") ||
 			(line.Output > 0) != (e.last != "") {
 			t.Errorf("%s: the line is %s", e.path, log.calls[3*i])

@@ -214,12 +214,10 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 				if tt.change != nil {
 					tt.change(&p)
 				}
-				assert.Succeeds(t, p.Validate())
+				assert.Fine(t, p.Validate())
 				got, e := play(t, p, tt.arrivals)
 				for i := range tt.want {
-					if !slices.Equal(got[i], tt.want[i]) {
-						t.Errorf("sequence %d: tokens at %v, want %v", i, got[i], tt.want[i])
-					}
+					assert.EqualAll(t, got[i], tt.want[i], "sequence %d: tokens at", i)
 				}
 				if s := e.snapshot(); s.cacheUsage != 0 || s.running+s.waiting != 0 || s.prefixQueries != tt.queries ||
 					s.prefixHits != 0 {
@@ -257,9 +255,7 @@ func TestCacheExhaustion(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tokens, e := play(t, c.p, arrivals)
 				for i, a := range arrivals {
-					if len(tokens[i]) != a.limit {
-						t.Errorf("sequence %d: %d tokens, want %d", i, len(tokens[i]), a.limit)
-					}
+					assert.Equal(t, len(tokens[i]), a.limit, "sequence %d: tokens", i)
 				}
 				s := e.snapshot()
 				if s.preemptions == 0 || s.cacheUsage != 0 || s.ends["length"] != len(arrivals) ||
@@ -284,10 +280,10 @@ func TestStopClosesWhatIsInFlight(t *testing.T) {
 		running, waiting, pending := newSequence(10, 100, "length", 1), newSequence(10, 100, "length", 2),
 			newSequence(10, 1, "length", 3)
 		for _, seq := range []*sequence{running, waiting} {
-			assert.Succeeds(t, e.submit(seq))
+			assert.Fine(t, e.submit(seq))
 		}
 		time.Sleep(15 * time.Millisecond)
-		assert.Succeeds(t, e.submit(pending))
+		assert.Fine(t, e.submit(pending))
 		e.stop()
 		e.stop()
 		for i, want := range []int{1, 0, 0} {
@@ -296,9 +292,7 @@ func TestStopClosesWhatIsInFlight(t *testing.T) {
 			for n := range seq.out {
 				got += n
 			}
-			if got != want {
-				t.Errorf("sequence %d got %d tokens, want %d", i, got, want)
-			}
+			assert.Equal(t, got, want, "sequence %d: tokens", i)
 		}
 		if err := e.submit(newSequence(1, 1, "length", 0)); err != errStopped {
 			t.Errorf("submit after stop: %v, want %v", err, errStopped)
@@ -328,7 +322,7 @@ func TestLateStepsKeepPace(t *testing.T) {
 			start := time.Now()
 			seq := newSequence(1, 100, "length", 0)
 			seq.out = make(chan int) // a late reader holds up the engine, as a busy machine does
-			assert.Succeeds(t, e.submit(seq))
+			assert.Fine(t, e.submit(seq))
 			var last time.Duration
 			for n := 1; n <= 100; n++ {
 				<-seq.out
@@ -338,9 +332,7 @@ func TestLateStepsKeepPace(t *testing.T) {
 				}
 			}
 			e.stop()
-			if last != c.want {
-				t.Errorf("every %dth held up by %v, 100 steps of 2ms took %v, want %v", c.every, c.late, last, c.want)
-			}
+			assert.Equal(t, last, c.want, "every %dth held up by %v, 100 steps of 2ms took", c.every, c.late)
 		})
 	}
 }
@@ -357,9 +349,7 @@ func BenchmarkSteps(b *testing.B) {
 	for b.Loop() {
 		e := newEngine(steady())
 		seq := newSequence(1, 100, "length", 0)
-		if err := e.submit(seq); err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, e.submit(seq))
 		for range seq.out {
 		}
 		e.stop()

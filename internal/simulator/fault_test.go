@@ -24,9 +24,7 @@ func TestParseFault(t *testing.T) {
 		{"refuse", Fault{Kind: FaultRefuse}},
 		{"loop=8,after=4", Fault{Kind: FaultLoop, Arg: 8, After: 4}},
 	} {
-		if got, err := ParseFault(tt.text); err != nil || got != tt.want {
-			t.Errorf("%s: %+v, %v; want %+v", tt.text, got, err, tt.want)
-		}
+		assert.Equal(t, assert.Must(ParseFault(tt.text))(t), tt.want, "%s", tt.text)
 	}
 	for text, words := range map[string]string{
 		"":                        `unknown fault ""; use one of refuse,`,
@@ -62,10 +60,7 @@ func TestFaultKindsCanBeParsed(t *testing.T) {
 	for i, k := range FaultKinds() {
 		text := strings.NewReplacer("[", "", "]", "", "TIME", "1s", "CODE", "500", "TOKENS", "2", "=N",
 			"=2").Replace(k.Usage)
-		f, err := ParseFault(text)
-		if err != nil || f.Kind != faultRules()[i].kind {
-			t.Errorf("%s: %+v, %v", text, f, err)
-		}
+		assert.Equal(t, assert.Must(ParseFault(text))(t).Kind, faultRules()[i].kind, "%s", text)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // Any text is either refused with a message or a valid fault, whose text gives it back.
@@ -27,9 +29,7 @@ func FuzzParseFault(f *testing.F) {
 			}
 			return
 		}
-		if again, err := ParseFault(fault.String()); err != nil || again != fault {
-			t.Errorf("%q is %+v, whose text %q is %+v (%v)", text, fault, fault, again, err)
-		}
+		assert.Equal(t, assert.Must(ParseFault(fault.String()))(t), fault, "%q", text)
 		for number := range 5 {
 			fault.hits(number+1, 1)
 		}

@@ -173,7 +173,7 @@ func (g *generation) token(index int) token {
 	g.last = id
 	t := token{index: index, id: id, text: piece(id)}
 	if g.suffers(FaultSplitUTF8) {
-		t.text = widened(t.text)
+		t.text = wide.Replace(t.text)
 	}
 	if index == g.seq.limit-1 {
 		t.finish = &g.seq.reason

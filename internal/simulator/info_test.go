@@ -39,9 +39,7 @@ func TestTokenizeRoundTrip(t *testing.T) {
 		c.wants("tokens", e, [][2]string{{at(e, "max_model_len"), "1024"}, {at(e, "token_strs", 0), `"hel"`},
 			{textAt(back, "prompt"), "hello wörld"}})
 		_, body := c.do("POST", "/tokenize", `{"prompt":""}`)
-		if want := `{"count":0,"max_model_len":1024,"tokens":[],"token_strs":null}` + "\n"; body != want {
-			t.Errorf("empty prompt: %s, want %s", body, want)
-		}
+		assert.Equal(t, body, `{"count":0,"max_model_len":1024,"tokens":[],"token_strs":null}`+"\n", "empty prompt")
 	})
 }
 
@@ -96,9 +94,7 @@ func TestMetrics(t *testing.T) {
 }
 
 func TestValidateReportsAll(t *testing.T) {
-	if err := Defaults().Validate(); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, Defaults().Validate())
 	err := Profile{StepBase: -1, PrefillToken: -1, DecodeSequence: -1, ContextToken: -1,
 		MaxBatchedTokens: -1}.Validate()
 	if err == nil {

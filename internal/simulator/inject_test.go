@@ -265,9 +265,7 @@ func TestFaultsOnTheWire(t *testing.T) {
 				t.Errorf("%s: took %v, want %v or more", tt.fault, r.took, least)
 			}
 			if tt.also != nil {
-				if wrong := tt.also(r); wrong != "" {
-					t.Errorf("%s: %s", tt.fault, wrong)
-				}
+				assert.Equal(t, tt.also(r), "", "%s", tt.fault)
 			}
 		}
 	}
@@ -318,7 +316,7 @@ func widenedText(event string) string {
 func onSockets(t *testing.T, s *Server) func(context.Context) (net.Conn, error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	t.Cleanup(serve(t, s, s.Listener(l)))
 	return func(ctx context.Context) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", l.Addr().String())
@@ -328,7 +326,7 @@ func onSockets(t *testing.T, s *Server) func(context.Context) (net.Conn, error) 
 func mustDial(t *testing.T, dial func(context.Context) (net.Conn, error)) net.Conn {
 	t.Helper()
 	conn, err := dial(context.Background())
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return conn
 }
 
@@ -395,9 +393,7 @@ func TestFaultsHitExactlyTheirRequests(t *testing.T) {
 		{"status=500,every=4 status=429,every=2", "2:429 4:500 6:429 8:500 10:429"},
 		{"status=500,share=1", "1:500 2:500 3:500 4:500 5:500 6:500 7:500 8:500 9:500 10:500 11:500"},
 	} {
-		if got := strings.Join(hitsOf(t, faulty(t, tt.faults), 11), " "); got != tt.want {
-			t.Errorf("%s: hit %s, want %s", tt.faults, got, tt.want)
-		}
+		assert.Equal(t, strings.Join(hitsOf(t, faulty(t, tt.faults), 11), " "), tt.want, "%s: hit", tt.faults)
 	}
 }
 
@@ -417,9 +413,7 @@ func TestFaultShare(t *testing.T) {
 	if n := len(first); n < 450 || n > 550 {
 		t.Errorf("%d of 1000 hit, want about 500", n)
 	}
-	if !slices.Equal(first, hits(1, 0)) {
-		t.Error("the same seed gave another choice")
-	}
+	assert.EqualAll(t, first, hits(1, 0), "the same seed gave another choice")
 	if slices.Equal(first, hits(2, 0)) || slices.Equal(first, hits(1, 1)) {
 		t.Error("another seed or another place gave the same choice")
 	}
@@ -449,7 +443,7 @@ func faulty(t *testing.T, faults string) Profile {
 	p := round()
 	for text := range strings.FieldsSeq(faults) {
 		f, err := ParseFault(text)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		p.Faults = append(p.Faults, f)
 	}
 	return p
@@ -470,9 +464,7 @@ func TestPortFaults(t *testing.T) {
 			} else {
 				r.err = err // the reset may overtake the end of the handshake
 			}
-			if r.ends() != want {
-				t.Errorf("connection %d: %s, want %s", connection, r.ends(), want)
-			}
+			assert.Equal(t, r.ends(), want, "connection %d", connection)
 		}
 	}
 	refuses := func(t *testing.T, dial func(context.Context) (net.Conn, error), reopen func()) {
@@ -489,9 +481,7 @@ func TestPortFaults(t *testing.T) {
 			}
 			return fmt.Sprint(response.StatusCode, " close=", response.Close)
 		}
-		if got := get(); got != "200 close=false" {
-			t.Errorf("before: %s", got)
-		}
+		assert.Equal(t, get(), "200 close=false", "before")
 		if r := ask(t, mustDial(t, dial), "/v1/completions", ""); r.ends() != "whole" || len(r.events) != 6 {
 			t.Errorf("the request that shuts the port: %s, %d events", r.ends(), len(r.events))
 		}
@@ -500,9 +490,7 @@ func TestPortFaults(t *testing.T) {
 				t.Errorf("while it is shut: %v, %v; want connection refused", conn, err)
 			}
 		}
-		if got := get(); got != "200 close=true" {
-			t.Errorf("on an open connection: %s", got)
-		}
+		assert.Equal(t, get(), "200 close=true", "on an open connection")
 		reopen()
 		if r := ask(t, mustDial(t, dial), "/v1/completions", ""); r.ends() != "whole" {
 			t.Errorf("afterwards: %s", r.ends())
@@ -537,7 +525,7 @@ func TestPortFaults(t *testing.T) {
 func TestClosedWhileShut(t *testing.T) {
 	s := New(round())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	p := s.Listener(l)
 	done := make(chan error)
 	go func() {
@@ -546,10 +534,6 @@ func TestClosedWhileShut(t *testing.T) {
 	}()
 	s.port.Load().shut(0)
 	time.Sleep(10 * time.Millisecond) // let Accept notice; either order must work
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := <-done; !errors.Is(err, net.ErrClosed) {
-		t.Errorf("accept: %v, want %v", err, net.ErrClosed)
-	}
+	assert.Fine(t, p.Close())
+	assert.Is(t, <-done, net.ErrClosed)
 }

@@ -3,6 +3,8 @@ package simulator
 import (
 	"fmt"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Each prompt of a list is answered as by itself, and n answers to it differ.
@@ -13,9 +15,7 @@ func TestListOfPrompts(t *testing.T) {
 		whole := c.answer("/v1/completions", `{"prompt":["hello",[2000,2001]],"n":2,`+fields+`}`)
 		texts := map[string]bool{}
 		for i := range 4 {
-			if got := at(whole, "choices", i, "index"); got != fmt.Sprint(i) {
-				t.Errorf("choice %d has index %s", i, got)
-			}
+			assert.Equal(t, at(whole, "choices", i, "index"), fmt.Sprint(i), "choice %d has index", i)
 			texts[at(whole, "choices", i, "text")] = true
 		}
 		if got := at(whole, "choices", 2, "text"); got != alone || len(texts) != 4 {

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"math"
@@ -153,5 +152,3 @@ func bytesOf(vector []float32) []byte {
 	}
 	return raw
 }
-
-func base64Of(vector []float32) string { return base64.StdEncoding.EncodeToString(bytesOf(vector)) }

@@ -110,9 +110,7 @@ func TestPrefixCache(t *testing.T) {
 					if p.PrefixCache {
 						want.cached = fmt.Sprint(a.hits)
 					}
-					if got := c.completion(a.prompt, a.more); got != want {
-						t.Errorf("ask %d: %+v, want %+v", i, got, want)
-					}
+					assert.Equal(t, c.completion(a.prompt, a.more), want, "ask %d", i)
 					queries, hits = queries+a.tokens, hits+a.hits
 				}
 				if !p.PrefixCache {
@@ -135,7 +133,7 @@ func TestPrefixSharedWhileRunning(t *testing.T) {
 		for i := range 2 {
 			seq := newSequence(100, 2, "length", uint64(i))
 			seq.names = newBlockNames(16, "", randomPrompt(100, 7), randomAnswer(uint64(i)))
-			assert.Succeeds(t, e.submit(seq))
+			assert.Fine(t, e.submit(seq))
 			if i == 1 {
 				<-seq.out
 				if got, want := time.Since(start),
@@ -149,9 +147,7 @@ func TestPrefixSharedWhileRunning(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		if got := e.snapshot().cacheUsage; got != 0 {
-			t.Errorf("%v of the cache left", got)
-		}
+		assert.Equal(t, e.snapshot().cacheUsage, 0, "of the cache left")
 		e.stop()
 	})
 }
@@ -202,9 +198,7 @@ func TestRequestMetrics(t *testing.T) {
 			}
 		}
 		whole := c.answer("/v1/completions", body+`}`)
-		if got, want := short(whole["metrics"]), fmt.Sprintf(want, "0"); got != want {
-			t.Errorf("in a whole answer: %s, want %s", got, want)
-		}
+		assert.Equal(t, short(whole["metrics"]), fmt.Sprintf(want, "0"), "in a whole answer")
 		for _, stream := range []string{"true", "false"} {
 			_, chat := c.do("POST", "/v1/chat/completions",
 				`{"messages":[{"role":"user","content":"a"}],"max_tokens":1,"stream":`+

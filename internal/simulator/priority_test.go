@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // A server that heeds priorities begins with the lowest, in the order of arrival within one; the header wins over the
@@ -39,15 +41,11 @@ func TestPriority(t *testing.T) {
 			}
 			if !prioritized {
 				for _, a := range [][2]string{{"1", ""}, {"0", "-3"}} {
-					if status := ask(a[0], a[1]); status != http.StatusBadRequest {
-						t.Errorf("priority %v without the policy: %d", a, status)
-					}
+					assert.Equal(t, ask(a[0], a[1]), http.StatusBadRequest, "priority %v without the policy", a)
 				}
 				return
 			}
-			if status := ask("0", "high"); status != http.StatusBadRequest {
-				t.Errorf("a header that is no number: %d", status)
-			}
+			assert.Equal(t, ask("0", "high"), http.StatusBadRequest, "a header that is no number")
 			var order []string
 			var mu sync.Mutex
 			var all sync.WaitGroup
@@ -62,9 +60,7 @@ func TestPriority(t *testing.T) {
 			}
 			all.Wait()
 			synctest.Wait()
-			if got := strings.Join(order, " "); got != "0 3 2 4 1" {
-				t.Errorf("answered in the order %s", got)
-			}
+			assert.Equal(t, strings.Join(order, " "), "0 3 2 4 1", "answered in the order")
 		})
 	}
 }

@@ -275,8 +275,5 @@ func (p *prose) syllables(pattern string) int {
 	return index
 }
 
-// wide replaces vowels, so that a text has characters of two, three and four bytes.
+// wide replaces vowels, one character for one, so that a text has characters of two, three and four bytes.
 var wide = strings.NewReplacer("a", "ä", "e", "€", "i", "語", "o", "😀", "u", "ß")
-
-// widened returns text with its vowels replaced, one character for one.
-func widened(text string) string { return wide.Replace(text) }

@@ -101,9 +101,9 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		var r recording
-		assert.Succeeds(t, json.Unmarshal(data, &r))
+		assert.Fine(t, json.Unmarshal(data, &r))
 		p := Defaults()
 		p.Model, p.MaxModelLen = "tiny", 4096
 		p.PrefixCache = strings.Contains(r.Command, "--enable-prompt-tokens-details")
@@ -118,14 +118,14 @@ func TestAnswersAreThoseOfVLLM(t *testing.T) {
 					raw.WriteString(piece[1].(string))
 				}
 				want, err := http.ReadResponse(bufio.NewReader(&raw), nil)
-				assert.Succeeds(t, err)
+				assert.Fine(t, err)
 				body, err := io.ReadAll(want.Body)
-				assert.Succeeds(t, err)
+				assert.Fine(t, err)
 				bubble(t, p, func(cl *client) {
 					response := cl.open(context.Background(), "POST", c.Path, *c.Body)
 					defer response.Body.Close()
 					got, err := io.ReadAll(response.Body)
-					assert.Succeeds(t, err)
+					assert.Fine(t, err)
 					if response.StatusCode != want.StatusCode {
 						t.Errorf("status %d, want %d: %s, want %s", response.StatusCode, want.StatusCode, got, body)
 						return

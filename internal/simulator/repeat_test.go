@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Sixteen users who each ask again the moment they have their answer, on a cache too small for them: two runs give the
@@ -43,9 +45,7 @@ func TestSameSeedSameRun(t *testing.T) {
 		return transcript
 	}
 	first, again, other := run(1), run(1), run(2)
-	if first != again {
-		t.Error("two runs of one seed differ")
-	}
+	assert.Equal(t, first, again, "two runs of one seed differ")
 	if first == other {
 		t.Error("another seed gave the same run")
 	}

@@ -19,7 +19,7 @@ func logged(t *testing.T, p Profile, bodies LoggedBodies, f func(*client)) (all 
 	})
 	for _, call := range log.calls {
 		line := map[string]any{}
-		assert.Succeeds(t, json.Unmarshal([]byte(call), &line))
+		assert.Fine(t, json.Unmarshal([]byte(call), &line))
 		all = append(all, line)
 	}
 	return all
@@ -110,8 +110,6 @@ func TestLoggedAnswers(t *testing.T) {
 				t.Errorf("line %d: nothing cached of a prompt that was read before", i)
 			}
 		}
-		if len(all) != len(texts) {
-			t.Errorf("%d lines, want %d", len(all), len(texts))
-		}
+		assert.Equal(t, len(all), len(texts), "lines")
 	}
 }

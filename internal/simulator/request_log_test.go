@@ -75,14 +75,10 @@ func TestRequestLog(t *testing.T) {
 		send("", "not JSON")
 		send("", `{"prompt":[1,2,3],"max_tokens":2,"ignore_eos":true}`) // no stream
 		c.do("GET", "/v1/models", "")                                   // no request for tokens
-		if n := log.count(); n != 0 {
-			t.Errorf("%d lines before the first request is over", n)
-		}
+		assert.Equal(t, log.count(), 0, "lines before the first request is over")
 		clients.Wait()
 		synctest.Wait()
-		if n := log.count(); n != 5 {
-			t.Errorf("%d lines after it", n)
-		}
+		assert.Equal(t, log.count(), 5, "lines after it")
 	})
 	want := []string{
 		`{"arrival":1,"at_s":1.234567890,"client":"client-1","method":"POST","path":"/v1/completions?q=1",` +
@@ -119,7 +115,7 @@ func TestRequestLog(t *testing.T) {
 		"400  0 tokens for 0", "200  2 tokens for 3",
 	} {
 		var v line
-		assert.Succeeds(t, json.Unmarshal([]byte(log.calls[i]), &v))
+		assert.Fine(t, json.Unmarshal([]byte(log.calls[i]), &v))
 		status := "none"
 		if v.Status != nil {
 			status = fmt.Sprint(*v.Status)

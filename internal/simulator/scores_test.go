@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestRerank(t *testing.T) {
@@ -39,9 +41,7 @@ func TestRerank(t *testing.T) {
 				t.Errorf("scores are not in order: %s", text)
 			}
 		}
-		if len(found) != 3 {
-			t.Errorf("not all documents are there: %s", text)
-		}
+		assert.Equal(t, len(found), 3, "not all documents are there: %s", text)
 		for _, path := range []string{"/rerank", "/v2/rerank"} {
 			if _, other := c.do("POST", path, `{`+body+`}`); at(c.parse(other), "results") != at(c.parse(text),
 				"results") {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 var promptBodies = []string{
@@ -44,9 +46,7 @@ func TestCutPrompt(t *testing.T) {
 			fast++
 		}
 	}
-	if fast != 4 {
-		t.Errorf("%d of 4 usual requests are read fast", fast)
-	}
+	assert.Equal(t, fast, 4, "of 4 usual requests are read fast")
 }
 
 func FuzzCutPrompt(f *testing.F) {

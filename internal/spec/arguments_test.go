@@ -2,14 +2,14 @@ package spec
 
 import (
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // The general lengths stand in the place of those of the data sets, as vLLM writes them, where it does.
 func TestArgumentsOfGeneralLengths(t *testing.T) {
 	o := New()
-	if err := o.Parse([]string{"--input-len", "9", "--output-len", "4", "--sharegpt-output-len", "5"}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, o.Parse([]string{"--input-len", "9", "--output-len", "4", "--sharegpt-output-len", "5"}))
 	got := map[string]any{}
 	for _, a := range o.Arguments() {
 		got[a.Name] = a.Value

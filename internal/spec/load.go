@@ -383,10 +383,9 @@ type Stages struct {
 const mostStages = 1000
 
 func (v *Stages) String() string {
-	var all []string
-	for _, s := range v.stages {
-		all = append(all, metrics.Rate(s.Value).String()+":"+metrics.Duration(s.Length))
-	}
+	all := metrics.Each(v.stages, func(s metrics.Stage) string {
+		return metrics.Rate(s.Value).String() + ":" + metrics.Duration(s.Length)
+	})
 	return strings.Join(all, ",")
 }
 

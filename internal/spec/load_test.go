@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 )
@@ -29,13 +30,9 @@ func TestShape(t *testing.T) {
 		ramp + " --ramp-over 1m": "shape.TimedRamp linear ramp 1 to 2 req/s over 1m",
 	} {
 		o := New()
-		if err := o.Parse(strings.Fields(args)); err != nil {
-			t.Errorf("%s: %v", args, err)
-		}
+		assert.Fails(t, args, o.Parse(strings.Fields(args)), "")
 		s := o.Load.Shape()
-		if got := fmt.Sprintf("%T %s", s, s.Describe(7, metrics.RequestsPerSecond)); got != want {
-			t.Errorf("%s: %s, want %s", args, got, want)
-		}
+		assert.Equal(t, fmt.Sprintf("%T %s", s, s.Describe(7, metrics.RequestsPerSecond)), want, "%s", args)
 	}
 }
 
@@ -51,9 +48,7 @@ func TestLimitsOfConversations(t *testing.T) {
 		"--max-active-conversations 4 --duration 4s --num-prompts 8": {0, 4},
 	} {
 		o := New()
-		if err := o.Parse(strings.Fields("--multi-turn --backend openai-chat " + args)); err != nil {
-			t.Errorf("%s: %v", args, err)
-		}
+		assert.Fails(t, args, o.Parse(strings.Fields("--multi-turn --backend openai-chat "+args)), "")
 		load, bounds := loadgen.Options{Protocol: o.Server.Protocol}, o.Load.Shape()
 		o.Load.Send(&load, bounds.Arrivals(8, nil, nil))
 		if got := [2]int{load.Limit, load.Active}; got != want {
@@ -85,9 +80,7 @@ func TestConfirmTime(t *testing.T) {
 func TestCacheHit(t *testing.T) {
 	for text, want := range map[string]string{"60%": "0.6", "0.25": "0.25"} {
 		o := New()
-		if err := o.Parse([]string{"--cache-hit", text}); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, o.Parse([]string{"--cache-hit", text}))
 		if got := o.Flags.All().Lookup("random-cache-ratio").Value.String(); got != want || !o.Request.Cold() {
 			t.Errorf("%s: a prefix of %s, cold: %t", text, got, o.Request.Cold())
 		}
@@ -97,11 +90,8 @@ func TestCacheHit(t *testing.T) {
 // A user's flags replace those of a preset.
 func TestPreset(t *testing.T) {
 	o := New()
-	if err := o.Parse(
-		strings.Fields("--preset prefix-caching --random-input-len 99 --num-prompts 7 --no-control")); err !=
-		nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, o.Parse(
+		strings.Fields("--preset prefix-caching --random-input-len 99 --num-prompts 7 --no-control")))
 	if o.Series.Many() || o.Load.Prompts != 7 || o.Flags.All().Changed("random-isl-dist") || !o.Request.Cold() {
 		t.Errorf("many %v, %d prompts", o.Series.Many(), o.Load.Prompts)
 	}

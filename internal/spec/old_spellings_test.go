@@ -3,6 +3,8 @@ package spec
 import (
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // Command lines of vLLM's older documentation work. A flag that has another name today, or no effect any more, is told
@@ -64,14 +66,10 @@ func TestOldSpellings(t *testing.T) {
 			t.Errorf("%s: %v", c.line, err)
 			continue
 		}
-		if told := strings.Join(append(o.Warnings, o.Notes...), "\n"); told != c.warning {
-			t.Errorf("%s: told %q, want %q", c.line, told, c.warning)
-		}
+		assert.Equal(t, strings.Join(append(o.Warnings, o.Notes...), "\n"), c.warning, "%s: told", c.line)
 		all := o.Flags.All()
 		for name, rest := range settings(c.sets) {
-			if got := all.Lookup(name).Value.String(); got != rest {
-				t.Errorf("%s: --%s is %s, want %s", c.line, name, got, rest)
-			}
+			assert.Equal(t, all.Lookup(name).Value.String(), rest, "%s: --%s", c.line, name)
 		}
 	}
 }

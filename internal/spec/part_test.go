@@ -1,8 +1,9 @@
 package spec
 
 import (
-	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // A scheduler that counts from 0 gives parts from 1, if it is asked to.
@@ -30,9 +31,7 @@ func TestPartOfScheduler(t *testing.T) {
 			} else {
 				got = f.String()
 			}
-			if !strings.Contains(got, c.want) {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			assert.Has(t, got, c.want)
 		})
 	}
 }

@@ -91,10 +91,7 @@ type Preset struct {
 }
 
 func (o *Preset) define(f *pflag.FlagSet) {
-	var list []string
-	for _, p := range scripts {
-		list = append(list, fmt.Sprintf("%s (%s)", p.name, p.about))
-	}
+	list := metrics.Each(scripts, func(p workload) string { return fmt.Sprintf("%s (%s)", p.name, p.about) })
 	f.StringVar(&o.name, "preset", "", "flags for a workload, which others replace: "+strings.Join(list, ", ")+
 		"; or of a benchmark that others publish ('benchtop docs presets'): inferencex-8k1k, agentx, vllm-sharegpt, "+
 		"mlperf-llama3.1-8b-server and their like")

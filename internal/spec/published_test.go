@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -23,10 +24,7 @@ func asked(t *testing.T, args string) *Spec {
 // plansOf are the presets that a command line's runs keep, each with the settings that its point adds.
 func plansOf(t *testing.T, o *Spec) (plans []metrics.Plan) {
 	t.Helper()
-	runs, err := o.Runs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := assert.Must(o.Runs())(t)
 	for _, r := range runs {
 		var p metrics.Plan
 		r.Preset.Plan(&p)
@@ -42,9 +40,7 @@ func plansOf(t *testing.T, o *Spec) (plans []metrics.Plan) {
 func file(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f.jsonl")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, nil, 0o600))
 	return path
 }
 
@@ -76,14 +72,10 @@ func TestInferenceX(t *testing.T) {
 	for flag, want := range map[string]string{"random-isl-dist": "uniform min=6553 max=8192", "request-rate": "inf",
 		"random-osl-dist": "uniform min=819 max=1024", "ignore-eos": "true",
 		"percentile-metrics": "ttft,tpot,itl,e2el"} {
-		if got := f.Lookup(flag).Value.String(); got != want {
-			t.Errorf("--%s %s, want %s", flag, got, want)
-		}
+		assert.Equal(t, f.Lookup(flag).Value.String(), want, "--%s", flag)
 	}
-	runs, err := o.Runs()
-	if err != nil || len(runs) != 6 {
-		t.Fatalf("%d runs, %v", len(runs), err)
-	}
+	runs := assert.Must(o.Runs())(t)
+	assert.Need(t, len(runs), 6, "runs")
 	for i, users := range []int{4, 8, 16, 32, 64, 128} {
 		l := &runs[i].Load
 		if l.concurrency != users || l.Prompts != 10*users || l.Warmups != 2*users {
@@ -115,10 +107,7 @@ func TestMLPerf(t *testing.T) {
 		{"mlperf-llama2-70b-server --find", "", 1000},
 	} {
 		p := plansOf(t, asked(t, c.args+" --dataset-name custom --dataset-path "+path))[0]
-		var gates []string
-		for _, g := range p.Gates {
-			gates = append(gates, g.String())
-		}
+		gates := metrics.Each(p.Gates, func(g metrics.Gate) string { return g.String() })
 		if strings.Join(gates, " ") != c.gates || p.NumPrompts != c.requests || len(p.Goodput) != 2 {
 			t.Errorf("%s: gates %q, objectives %v, %d requests", c.args, gates, p.Goodput, p.NumPrompts)
 		}
@@ -164,8 +153,6 @@ func TestPublishedPresetsChanged(t *testing.T) {
 		}
 		p := plansOf(t, asked(t, args))[0]
 		got := strings.ReplaceAll(strings.Join(slices.Sorted(slices.Values(p.Preset.Changed)), " "), " changed", "")
-		if got != want {
-			t.Errorf("%s: changed %q, want %q", args, got, want)
-		}
+		assert.Equal(t, got, want, "%s: changed", args)
 	}
 }

@@ -82,8 +82,7 @@ func (o *Report) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.JSON, "json", false,
 		"print the result as JSON on standard output, all text on standard error; no dashboard")
 	f.StringVar(&o.formats, "export", "",
-		"write the figures beside the result as well: csv, md, or as junit the --fail-on "+
-			"conditions for programs of CI")
+		"write the figures beside the result as well: csv, md, or as junit the --fail-on conditions for programs of CI")
 	argv.Words(f, "export", export.Formats...)
 	f.Var(argv.List(&o.addresses, "[address]", parseAddress), "prometheus",
 		"show the figures of the run, while it is on, to Prometheus at this address "+

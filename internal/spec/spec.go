@@ -119,8 +119,7 @@ func New() *Spec {
 		"read flags from this YAML file, as FILE, or FILE#NAME for one of its profiles; "+
 			"those of the command line count first")
 	f.BoolVar(&o.DryRun, dryRunFlag, false,
-		"print what is asked for, as a file for --config, and the first request that would be sent; "+
-			"no server is asked")
+		"print what is asked for, as a file for --config, and the first request that would be sent; no server is asked")
 	o.Define()
 	o.Fleet.define(o.Flags.Group("Several machines"))
 	o.Fixed = func() usage.Problems {

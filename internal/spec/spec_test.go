@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -15,9 +16,7 @@ import (
 func parsed(t *testing.T, file, line string) (*Spec, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "run.yaml")
-	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.WriteFile(path, []byte(file), 0o600))
 	o := New()
 	return o, o.Parse(strings.Fields(strings.ReplaceAll(line, "FILE", path)))
 }
@@ -33,10 +32,7 @@ extra-body: {top_k: 20}
 profiles:
   short: {num-prompts: 5, random-output-len: 3}
 `
-	o, err := parsed(t, file, "--max-concurrency 4 --config FILE#short")
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := assert.Must(parsed(t, file, "--max-concurrency 4 --config FILE#short"))(t)
 	if o.Server.Model != "m" || o.Load.Prompts != 5 || o.Load.concurrency != 4 || len(o.Report.Goodput) != 2 {
 		t.Errorf(
 			"model %s, %d prompts, %d users, %v",
@@ -77,12 +73,8 @@ num_warmups: -1
 		}
 	}
 	told := strings.Join(o.Warnings, "\n")
-	if !strings.Contains(told, "run.yaml:5: extra-body has a secret in plain text") {
-		t.Errorf("no warning: %s", told)
-	}
-	if all := told + err.Error() + strings.Join(metrics.Words(o.Settings()), " "); strings.Contains(all, "sk-1234") {
-		t.Errorf("the secret is told: %s", all)
-	}
+	assert.Has(t, told, "run.yaml:5: extra-body has a secret in plain text")
+	assert.Lacks(t, told+err.Error()+strings.Join(metrics.Words(o.Settings()), " "), "sk-1234")
 }
 
 // A secret in plain text is warned of where it stands, and never told: not by a value of the wrong type either.
@@ -96,14 +88,10 @@ extra-body: '{"password" "canary-5"}'
 `
 	o, err := parsed(t, file, "--config FILE --host canary")
 	told := strings.Join(o.Warnings, "\n")
-	for _, want := range []string{
+	assert.Has(t, told,
 		"run.yaml:2: --header Authorization: a file that others may read is no place for secrets",
 		"run.yaml:3: --base-url: a file that others may read is no place for a password",
-		"run.yaml:5: metadata has a secret in plain text"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("%s is missing in\n%s", want, told)
-		}
-	}
+		"run.yaml:5: metadata has a secret in plain text")
 	if all := told + err.Error() + strings.Join(metrics.Words(o.Settings()), " "); strings.Contains(all, "canary-") ||
 		len(o.Warnings) != 4 {
 		t.Errorf("a secret is told: %s", all)
@@ -118,24 +106,17 @@ extra-body: '{"password" "canary-5"}'
 	) {
 		t.Errorf("warnings %s", o.Warnings)
 	}
-	if _, err := parsed(t, file, "--config #x"); err == nil ||
-		!strings.Contains(err.Error(), "--config #x: the name of a file is missing") {
-		t.Errorf("no file: %v", err)
-	}
+	assert.Complains(t, assert.Failure(parsed(t, file, "--config #x")), "--config #x: the name of a file is missing")
 }
 
 // Each run of a series is asked for as one: it makes itself again, with the header as it was given.
 func TestRuns(t *testing.T) {
 	t.Setenv("KEY", "x")
 	o := New()
-	if err := o.Take([]argv.Value{argv.To("sweep-max-concurrency", "1,2"), argv.To("num-runs", 2),
-		{Name: "header", Texts: []string{"X-Team=a b", "X-Key=Bearer $KEY"}}}); err != nil {
-		t.Fatal(err)
-	}
-	runs, err := o.Runs()
-	if err != nil || len(runs) != 4 {
-		t.Fatalf("%d runs, %v", len(runs), err)
-	}
+	assert.Fine(t, o.Take([]argv.Value{argv.To("sweep-max-concurrency", "1,2"), argv.To("num-runs", 2),
+		{Name: "header", Texts: []string{"X-Team=a b", "X-Key=Bearer $KEY"}}}))
+	runs := assert.Must(o.Runs())(t)
+	assert.Need(t, len(runs), 4, "runs")
 	for i, r := range runs {
 		if want := 1 + i/2; r.Load.concurrency != want || r.Series.Many() || r.Server.Secrets()[0] != "X-Team=a b" ||
 			!slices.Contains(metrics.Words(r.Settings()), "X-Key=Bearer $KEY") {
@@ -147,13 +128,9 @@ func TestRuns(t *testing.T) {
 // The run of a preset and its control make themselves again without each other.
 func TestRunsOfPreset(t *testing.T) {
 	o := New()
-	if err := o.Take([]argv.Value{argv.To("preset", "prefix-caching")}); err != nil {
-		t.Fatal(err)
-	}
-	runs, err := o.Runs()
-	if err != nil || len(runs) != 2 {
-		t.Fatalf("%d runs, %v", len(runs), err)
-	}
+	assert.Fine(t, o.Take([]argv.Value{argv.To("preset", "prefix-caching")}))
+	runs := assert.Must(o.Runs())(t)
+	assert.Need(t, len(runs), 2, "runs")
 	for _, r := range runs {
 		again := New()
 		if err := again.Parse(metrics.Words(r.Settings())); err != nil || again.Series.Many() {

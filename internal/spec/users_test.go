@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 )
@@ -24,9 +25,7 @@ func TestUsers(t *testing.T) {
 		"--read-rate 500B/s --retry backoff": {Seed: 7, ByteRate: 500, Tries: 5, Trying: 30 * time.Second},
 	} {
 		o, plan := New(), metrics.Plan{}
-		if err := o.Parse(strings.Fields("http://model.test --seed 7 " + args)); err != nil {
-			t.Errorf("%s: %v", args, err)
-		}
+		assert.Fails(t, args, o.Parse(strings.Fields("http://model.test --seed 7 "+args)), "")
 		var e loadgen.Options
 		o.Load.Users.send(&e, o.Load.Seed)
 		o.Load.Users.plan(&plan)

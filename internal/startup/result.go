@@ -61,10 +61,9 @@ func (f *figure) average() float64 { return f.statistic.Mean / 1000 }
 
 // args are the figure's members in the result behind its average.
 func (f *figure) args() []export.Arg {
-	var shares []export.Arg
-	for _, p := range f.statistic.Percentiles {
-		shares = append(shares, export.Arg{Name: fmt.Sprint(p.P), Value: p.Value / 1000})
-	}
+	shares := metrics.Each(f.statistic.Percentiles, func(p metrics.Percentile) export.Arg {
+		return export.Arg{Name: fmt.Sprint(p.P), Value: p.Value / 1000}
+	})
 	return []export.Arg{{Name: f.key + "_times", Value: f.values}, {Name: f.key + "_percentiles", Value: shares}}
 }
 
@@ -80,10 +79,7 @@ func (r *Result) JSON(w io.Writer, version string, command []string) error {
 	for _, f := range r.figures() {
 		all = append(append(all, export.Arg{Name: "avg_" + f.key + "_time", Value: f.average()}), f.args()...)
 	}
-	var starts [][]export.Arg
-	for _, s := range r.Starts {
-		starts = append(starts, s.args())
-	}
+	starts := metrics.Each(r.Starts, func(s Start) []export.Arg { return s.args() })
 	return export.Indented(w, append(all, export.Arg{Name: "benchtop", Value: []export.Arg{
 		{Name: "version", Value: version},
 		{Name: "command", Value: command},

@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/assert"
 	"benchtop/internal/assert/golden"
 )
 
@@ -47,9 +47,7 @@ func TestPhases(t *testing.T) {
 			{"graph_capture", 7 * time.Second, 6 * time.Second}, {"engine", 20500 * time.Millisecond, 7 * time.Second},
 			{"http", 0, 8 * time.Second},
 		}
-		if !slices.Equal(phases, want) {
-			t.Errorf("phases %v, want %v", phases, want)
-		}
+		assert.EqualAll(t, phases, want, "phases")
 		if want := (Compilation{true, 11 * time.Second, 1250 * time.Millisecond, 9750 * time.Millisecond}); compiled !=
 			want {
 			t.Errorf("compilation %v, want %v", compiled, want)
@@ -135,26 +133,19 @@ func example() Result {
 func TestResult(t *testing.T) {
 	r := example()
 	var b strings.Builder
-	if err := r.JSON(&b, "v1", []string{"vllm", "serve", "org/m"}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, r.JSON(&b, "v1", []string{"vllm", "serve", "org/m"}))
 	var keys map[string]any
 	if err := json.Unmarshal([]byte(b.String()), &keys); err != nil || keys["avg_cold_startup_time"] != 42.5 ||
 		keys["avg_warm_compilation_time"] != 0.5 {
 		t.Errorf("error %v, result %v", err, keys)
 	}
 	b.WriteString("\n")
-	if err := r.Text(&b); err != nil {
-		t.Fatal(err)
-	}
-	err := r.PyTorch([]export.Arg{{Name: "model", Value: "org/m"}}, "eager.json",
+	assert.Fine(t, r.Text(&b))
+	assert.Fine(t, r.PyTorch([]export.Arg{{Name: "model", Value: "org/m"}}, "eager.json",
 		func(key string, content func(io.Writer) error) error {
 			b.WriteString("\n" + key + ": ")
 			return content(&b)
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}))
 	golden.Same(t, "testdata/result.txt", b.String())
 }
 
@@ -163,9 +154,7 @@ func TestUnknownCompilation(t *testing.T) {
 	r := example()
 	r.Starts[1].Compiled = Compilation{}
 	var text, result strings.Builder
-	if err := errors.Join(r.Text(&text), r.JSON(&result, "v1", nil)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, errors.Join(r.Text(&text), r.JSON(&result, "v1", nil)))
 	if got := text.String(); strings.Count(got, "Avg compilation time: unknown\n") != 1 ||
 		!strings.Contains(got, "Avg compilation time: 0.50 seconds\n") {
 		t.Errorf("got %s", got)
@@ -184,10 +173,7 @@ func TestDropModel(t *testing.T) {
 		return // dropPages says that it cannot
 	}
 	dir := t.TempDir()
-	f, err := os.Create(filepath.Join(dir, "weights"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(os.Create(filepath.Join(dir, "weights")))(t)
 	_, _ = f.Write(make([]byte, 1<<20))
 	_ = f.Sync() // only clean pages are dropped
 	_ = f.Close()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"benchtop/export"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -13,9 +14,7 @@ func TestFrontier(t *testing.T) {
 	r := metrics.Report{Duration: 1, OutputThroughput: 800, TotalThroughput: 7200}
 	r.Completed = 1
 	runs := []export.RunOf{{Label: "concurrency=4", Report: r}, {Label: "concurrency=8", Report: r}}
-	if got, err := Frontier(runs); got != "" || err != nil {
-		t.Errorf("without GPUs %q, %v", got, err)
-	}
+	assert.Equal(t, assert.Must(Frontier(runs))(t), "", "without GPUs")
 	runs[1].Report.Plan.Metadata = []metrics.Pair{{Key: "tp", Value: "4"}, {Key: "pp", Value: "2"}}
 	got, err := Frontier(runs)
 	if line := strings.Fields(got[strings.LastIndex(strings.TrimSpace(got), "\n")+1:]); err != nil ||

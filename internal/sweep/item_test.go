@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/jsonscan"
 )
 
@@ -106,9 +107,7 @@ func TestDir(t *testing.T) {
 		{Combination{Server: item(t, `{"model": "../a/b"}`)}, "SERVE--model=___a_b"},
 		{Combination{Server: item(t, `{"m": "a\u0000\n'\""}`)}, "SERVE--m=a__'"},
 	} {
-		if got := c.c.Dir(); got != c.want {
-			t.Errorf("%v: %s, want %s", c.c, got, c.want)
-		}
+		assert.Equal(t, c.c.Dir(), c.want, "%v", c.c)
 	}
 	if err := CheckNames([]string{"a", strings.Repeat("x", 231), "a"}); err == nil ||
 		strings.Count(err.Error(), "_benchmark_name") != 2 {
@@ -155,10 +154,7 @@ func TestReadItems(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "p.json")
 	_ = os.WriteFile(path, []byte("[{\"a\": \"\xff\"}]"), 0o600)
-	if _, err := ReadItems(path); err == nil ||
-		!strings.Contains(err.Error(), "p.json: not UTF-8; convert it with iconv -t UTF-8") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, assert.Failure(ReadItems(path)), "p.json: not UTF-8; convert it with iconv -t UTF-8")
 }
 
 // Any file gives items with names, or an error.
@@ -198,14 +194,9 @@ func TestLinks(t *testing.T) {
 		want          bool
 	}{{`{"a": 8}`, `{"b": 8.0}`, true}, {`{"a": 8}`, `{"b": "8"}`, false}, {`{}`, `{"b": 8}`, false},
 		{`{"a": {"x": 1, "y": 2}}`, `{"b": {"y": 2, "x": 1}}`, true}} {
-		if got := linked(link, item(t, c.server), item(t, c.bench)); got != c.want {
-			t.Errorf("%s and %s: %t", c.server, c.bench, got)
-		}
+		assert.Equal(t, linked(link, item(t, c.server), item(t, c.bench)), c.want, "%s and %s", c.server, c.bench)
 	}
-	if err := CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{nil}); err == nil ||
-		!strings.Contains(err.Error(), "--bench-params has the key b") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{nil}), "--bench-params has the key b")
 	for bench, want := range map[string]string{`{"b": 2}`: "have equal values", `{"b": 1}`: ""} {
 		if err := CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{item(t, bench)}); (err == nil) != (want == "") ||
 			err != nil && !strings.Contains(err.Error(), want) {

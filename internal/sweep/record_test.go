@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -21,9 +22,7 @@ func TestRecord(t *testing.T) {
 		`"max_concurrent_requests": ` +
 		`10, "benchtop": {"schema": 1, "output_token_throughput_per_user": {"n": 9, "median": 85.0}, "sweep": "id"}, ` +
 		`"run_number": 2, "_benchmark_name": "b", "tp": 2}`
-	if got := string(done.JSON()); got != want {
-		t.Fatalf("%s", got)
-	}
+	assert.Need(t, string(done.JSON()), want, "JSON")
 	if f := done.Figures(); f.PerUser != 85 || f.PerGPU != 50 || f.P99TTFT == f.P99TTFT {
 		t.Errorf("%+v", f)
 	}
@@ -31,16 +30,10 @@ func TestRecord(t *testing.T) {
 		t.Errorf("%g tokens/s for each of an unknown number of GPUs, %v", f.PerGPU, err)
 	}
 	path := filepath.Join(t.TempDir(), "run=2.json")
-	if err := done.write(path); err != nil {
-		t.Fatal(err)
-	}
-	back, err := readRecord(path)
-	if err != nil || string(back.JSON()) != want {
-		t.Errorf("%s, %v", back.JSON(), err)
-	}
-	if why := back.matches(c, 2, "id"); why != "" {
-		t.Errorf("refused: %s", why)
-	}
+	assert.Fine(t, done.write(path))
+	back := assert.Must(readRecord(path))(t)
+	assert.Equal(t, string(back.JSON()), want, "JSON")
+	assert.Equal(t, back.matches(c, 2, "id"), "", "refused")
 	other := c
 	other.Bench = item(t, `{"_benchmark_name": "b", "request_rate": 6}`)
 	for _, why := range []string{back.matches(c, 1, "id"), back.matches(c, 2, "other"), back.matches(other, 2, "id"),
@@ -51,13 +44,9 @@ func TestRecord(t *testing.T) {
 	}
 	for _, bad := range []string{"", `{"a": 1`, `[]`, "{}\n{}"} {
 		_ = os.WriteFile(path, []byte(bad), 0o600)
-		if _, err := readRecord(path); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%q: %v", bad, err)
-		}
+		assert.Fails(t, bad, assert.Failure(readRecord(path)), path)
 	}
-	if _, err := readRecord(os.DevNull); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-		t.Errorf("a device: %v", err)
-	}
+	assert.Complains(t, assert.Failure(readRecord(os.DevNull)), "not a regular file")
 }
 
 // Secrets of parameters reach the command, and neither names nor files; entries that differ in them alone stay apart.
@@ -77,9 +66,7 @@ func TestItemSecrets(t *testing.T) {
 		names[c.Dir()] = true
 		done := Record{}.of(c, 0, "id")
 		failure := filepath.Join(t.TempDir(), "f.json")
-		if err := writeFailure(failure, os.ErrInvalid, new(int), it, it); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, writeFailure(failure, os.ErrInvalid, new(int), it, it))
 		written, _ := os.ReadFile(failure)
 		for _, text := range []string{c.Dir(), it.String(), it.Repr(), serverLog(it), string(done.JSON()),
 			string(Params([]Item{it})[0]), string(written)} {
@@ -87,9 +74,7 @@ func TestItemSecrets(t *testing.T) {
 				t.Errorf("shown or saved: %s", text)
 			}
 		}
-		if why := done.matches(c, 0, "id"); why != "" {
-			t.Errorf("not recognized: %s", why)
-		}
+		assert.Equal(t, done.matches(c, 0, "id"), "", "not recognized")
 		old := Record{done.With("header", `"A=canary"`).With("base_url", `"http://u:canary@x"`)}
 		if why := old.matches(c, 0, "id"); why == "" || strings.Contains(why, "canary") {
 			t.Errorf("a record of before: %s", why)
@@ -114,9 +99,7 @@ func TestCSV(t *testing.T) {
 		{item(t, `{"date": "", "rate": 2.50, "n": 7, "f": 1e-7, "both": 2.5, "none": null, "b": false, "list": [], `+
 			`"new": 123456789, "mixed": 3, "text": "a\nb, 'c'"}`)},
 	}
-	if err := writeCSV(path, records); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, writeCSV(path, records))
 	got, _ := os.ReadFile(path)
 	const want = `,date,rate,n,f,both,some,none,b,list,mixed,new,text
 0,x,inf,5,1.0,1.0,3.0,,True,"[1.5, 'a,""b""', None]",True,,
@@ -131,10 +114,8 @@ b, 'c'"
 // No cell of the table is a formula, whatever the parameters and the answers.
 func TestCSVFormulas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary.csv")
-	if err := writeCSV(path, []Record{{item(t, `{"=cmd": "@SUM(A1)", "n": -1.5, "mixed": "-2+3"}`)},
-		{item(t, `{"=cmd": "+1-2", "n": -2, "mixed": -4}`)}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, writeCSV(path, []Record{{item(t, `{"=cmd": "@SUM(A1)", "n": -1.5, "mixed": "-2+3"}`)},
+		{item(t, `{"=cmd": "+1-2", "n": -2, "mixed": -4}`)}}))
 	got, _ := os.ReadFile(path)
 	if want := ",'=cmd,n,mixed\n0,'@SUM(A1),-1.5,'-2+3\n1,'+1-2,-2.0,-4\n"; string(got) != want {
 		t.Errorf("got\n%s", got)

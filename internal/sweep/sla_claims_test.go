@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/search"
 	"benchtop/metrics"
@@ -72,10 +73,7 @@ func (k *claimKind) run(t *testing.T, load float64, requests int, first bool,
 			}
 		}
 	}
-	e, err := judgeRequests(TierSets([]metrics.Tier{{Name: "tier", SLO: slo}}), &plan, each, ended, Record{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := assert.Must(judgeRequests(TierSets([]metrics.Tier{{Name: "tier", SLO: slo}}), &plan, each, ended, Record{}))(t)
 	return e[0], ended
 }
 

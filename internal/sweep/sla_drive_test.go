@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -32,10 +33,7 @@ func (q *queue) Lines(Run) []string { return []string{"run"} }
 
 func (q *queue) Run(_ context.Context, r Run) error {
 	q.runs = append(q.runs, r.Load)
-	rate, err := strconv.ParseFloat(strings.TrimPrefix(r.Load, RequestRate+"="), 64)
-	if err != nil {
-		q.t.Fatal(err)
-	}
+	rate := assert.Must(strconv.ParseFloat(strings.TrimPrefix(r.Load, RequestRate+"="), 64))(q.t)
 	if r.Load == q.fail {
 		return errors.New("broken")
 	}
@@ -80,9 +78,7 @@ func searched(t *testing.T, dir string, q *queue, o SLA) (storedAnswers, string)
 	pair := Combination{Bench: item(t, `{"num_prompts": 200}`)}
 	s := New(Options{Dir: dir, ID: "id", Pairs: []Combination{pair}, Runs: 1, Driver: &o, Runner: q, Out: &out,
 		ContinueOnError: true})
-	if _, err := s.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(s.Run(t.Context()))(t)
 	var a storedAnswers
 	raw, err := os.ReadFile(filepath.Join(dir, pair.Dir(), answersFile))
 	if err == nil {
@@ -117,13 +113,9 @@ func TestSLASearch(t *testing.T) {
 	if len(q.runs) > 20 || q.runs[0] != "request_rate=inf" {
 		t.Errorf("%d runs: %v", len(q.runs), q.runs)
 	}
-	for _, want := range []string{"SLA criteria: p99_ttft_ms<=85.00\n", "Testing request_rate: ", " | FAILED\n",
+	assert.Has(t, out, "SLA criteria: p99_ttft_ms<=85.00\n", "Testing request_rate: ", " | FAILED\n",
 		"Maximum request_rate for SLA p99_ttft_ms<=85.00: ",
-		"output_throughput>=500.00 is not met.\n[SLA END]"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is missing in:\n%s", want, out)
-		}
-	}
+		"output_throughput>=500.00 is not met.\n[SLA END]")
 	for _, name := range []string{"SLA--p99_ttft_ms<=85.00.json", "request_rate=inf/run=0.json",
 		q.runs[1] + "/summary.json"} {
 		if _, err := os.Stat(filepath.Join(dir, "BENCH--num_prompts=200", name)); err != nil {
@@ -147,10 +139,7 @@ func TestSLAKeyMissing(t *testing.T) {
 	o := SLA{Sets: setsOf(t, `[{"mean_ttft_ms": "<=85"}]`), Variable: RequestRate, From: 4, Most: 100}
 	s := New(Options{Dir: t.TempDir(), Pairs: []Combination{{}}, Runs: 1, Driver: &o,
 		Runner: &queue{t: t, capacity: 40}, Out: io.Discard})
-	if _, err := s.Run(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "the results have no key mean_ttft_ms") {
-		t.Error(err)
-	}
+	assert.Complains(t, assert.Failure(s.Run(t.Context())), "the results have no key mean_ttft_ms")
 }
 
 // No concurrency above the number of requests is tried, and the search begins at 16.

@@ -76,11 +76,8 @@ func (s Set) Conditions() string {
 func (s Set) file() string { return FileName("SLA--" + s.Name + ".json") }
 
 // TierSets are the sets of tiers.
-func TierSets(tiers []metrics.Tier) (all []Set) {
-	for _, t := range tiers {
-		all = append(all, Set{Name: t.Name, Tier: t.SLO})
-	}
-	return all
+func TierSets(tiers []metrics.Tier) []Set {
+	return metrics.Each(tiers, func(t metrics.Tier) Set { return Set{Name: t.Name, Tier: t.SLO} })
 }
 
 const slaExample = `; expected [{"p99_ttft_ms": "<=200", "p99_tpot_ms": "<=20"}, …]`

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/search"
 	"benchtop/metrics"
 )
@@ -38,8 +39,7 @@ func TestReadSets(t *testing.T) {
 		`[{}]`:                     "entry 1: no criteria",
 		`[{"p101_ttft_ms": "<5"}]`: "percentile 101: must be",
 		`[{"a": "<1"}, {"p99_ttft_ms": ` +
-			`200}]`: "entry 2, key p99_ttft_ms: a number; expected an operator and a number " +
-			"in quotes",
+			`200}]`: "entry 2, key p99_ttft_ms: a number; expected an operator and a number in quotes",
 		`[{"p99_ttft_ms": "==200"}]`:                   "entry 1, key p99_ttft_ms: ==200: expected <=",
 		`[{"p99_ttft_ms": "<=x"}]`:                     "expected a number above 0 behind <=",
 		`[{"p99_ttft_ms": "<=0"}]`:                     "expected a number above 0",
@@ -128,9 +128,7 @@ func TestEvidenceScale(t *testing.T) {
 	} {
 		j := judgement{set: sets[0], ratios: [][]float64{c.median, c.gaps}, requests: 100}
 		got := j.evidence(&metrics.Plan{}, Record{}, make([]metrics.LevelVerdict, 2))
-		if got != c.want {
-			t.Errorf("load %g: %+v, want %+v", load, got, c.want)
-		}
+		assert.Equal(t, got, c.want, "load %g", load)
 		s.Observe(load, []search.Evidence{got})
 	}
 	if r := s.Results()[0]; r.Passed != 1 || r.Failed != 2 {
@@ -163,8 +161,6 @@ func TestAnswerText(t *testing.T) {
 			"Maximum request_rate for SLA gold: none; at 16 req/s, the most within the other criteria, " +
 				"output_throughput>=500.00 is not met."},
 	} {
-		if got := c.a.Text(c.variable); got != c.want {
-			t.Errorf("got  %s\nwant %s", got, c.want)
-		}
+		assert.Equal(t, c.a.Text(c.variable), c.want, "Text")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics/grid"
 )
 
@@ -129,9 +130,7 @@ func TestSweep(t *testing.T) {
 		want := []string{"start a", "run " + a1 + " 0", "run " + a1 + " 1", "run " + a2 + " 0", "run " + a2 + " 1",
 			"stop a",
 			"start b", "run " + b1 + " 0", "run " + b1 + " 1", "run " + b2 + " 0", "run " + b2 + " 1", "stop b"}
-		if !slices.Equal(s.log, want) {
-			t.Errorf("%q", s.log)
-		}
+		assert.EqualAll(t, s.log, want, "log")
 		before := tree(t, dir)
 		s.log = nil
 		if out, _, err := sweepOnce(t, s.options(t, dir)); err != nil || out.Found != 8 || s.log != nil {
@@ -194,9 +193,7 @@ func TestResume(t *testing.T) {
 				!slices.Equal(s.log, []string{"start b", "run " + b1 + " 1", "stop b"}) {
 				t.Errorf("%s: %+v, %v, %q", name, out, err, s.log)
 			}
-			if said := strings.Contains(text, "is repeated: "); said != (name != "missing") {
-				t.Errorf("%s: %s", name, text)
-			}
+			assert.Equal(t, strings.Contains(text, "is repeated: "), name != "missing", "%s: %s", name, text)
 			if after := tree(t, dir); strings.ReplaceAll(after, "listening\n", "") != strings.ReplaceAll(before,
 				"listening\n", "") {
 				t.Errorf("%s: was\n%s\nis\n%s", name, before, after)
@@ -259,9 +256,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%s: %+v, %v", c.name, out, err)
 			}
 			for _, f := range c.files {
-				if _, err := os.Stat(filepath.Join(dir, f)); err != nil {
-					t.Errorf("%s: %v", c.name, err)
-				}
+				assert.Fails(t, c.name, assert.Failure(os.Stat(filepath.Join(dir, f))), "")
 			}
 			for _, line := range c.lines {
 				if !strings.Contains(text, line) {
@@ -269,9 +264,7 @@ func TestFailures(t *testing.T) {
 				}
 			}
 			starts, stops := count(c.s.log, "start"), count(c.s.log, "stop")
-			if starts != stops {
-				t.Errorf("%s: %d servers started, %d stopped", c.name, starts, stops)
-			}
+			assert.Equal(t, starts, stops, "%s: %d servers started, %d stopped", c.name, starts, stops)
 			// A second session measures what is missing, and no failure file of a run that succeeded is left.
 			c.s.fail, c.s.refuses, c.s.dies = nil, nil, nil
 			if out, _, err := sweepOnce(t, c.s.options(t, dir)); err != nil || out.Done+out.Found != 8 {
@@ -285,9 +278,7 @@ func TestFailures(t *testing.T) {
 	raw := Item{}
 	path := filepath.Join(t.TempDir(), "x")
 	number := 0
-	if err := writeFailure(path, broken, &number, raw, item(t, `{"a": 1}`)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, writeFailure(path, broken, &number, raw, item(t, `{"a": 1}`)))
 	got, _ := os.ReadFile(path)
 	const want = `{
   "run_number": 0,
@@ -427,9 +418,7 @@ func TestSkipRepeats(t *testing.T) {
 		if said, want := <-words, "no run begins after this one"; err != nil || said != want {
 			t.Errorf("%v, said %q, want %q", err, said, want)
 		}
-		if want := "1 run measured, 2 skipped"; out.String() != want {
-			t.Errorf("%q, want %q", out.String(), want)
-		}
+		assert.Equal(t, out.String(), "1 run measured, 2 skipped", "String")
 	})
 }
 
@@ -452,9 +441,7 @@ func TestWorkload(t *testing.T) {
 		for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
 			loads = append(loads, line[strings.LastIndex(line, ",")+1:])
 		}
-		if !slices.Equal(loads, []string{"1", "6", "10", "15", "100"}) {
-			t.Errorf("%q of %s", loads, table)
-		}
+		assert.EqualAll(t, loads, []string{"1", "6", "10", "15", "100"}, "of %s", table)
 		if !strings.Contains(text, "Serial inference: max_concurrency=1\n") ||
 			!strings.Contains(text, "Exploring: max_concurrency=10\n") {
 			t.Errorf("%s", text)
@@ -502,34 +489,19 @@ func TestWorkloadOfASlowServer(t *testing.T) {
 func TestManifest(t *testing.T) {
 	m := Manifest{Kind: "serve", Settings: []Setting{{"serve-cmd", "vllm serve m"}, {"bench-cmd", "vllm bench serve"}}}
 	dir := filepath.Join(t.TempDir(), "x")
-	if err := m.Open(dir, true); err == nil || !strings.Contains(err.Error(), "no such directory") {
-		t.Errorf("%v", err)
-	}
-	if err := errors.Join(m.Open(dir, false), m.Write(dir), m.Open(dir, true)); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Open(dir, false); err == nil || !strings.Contains(err.Error(), "cannot overwrite") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, m.Open(dir, true), "no such directory")
+	assert.Fine(t, errors.Join(m.Open(dir, false), m.Write(dir), m.Open(dir, true)))
+	assert.Complains(t, m.Open(dir, false), "cannot overwrite")
 	other := Manifest{Kind: "serve",
 		Settings: []Setting{{"serve-cmd", "vllm serve n"}, {"bench-cmd", "vllm bench serve"}}}
-	if err := other.Open(dir, true); err == nil ||
-		!strings.Contains(err.Error(), `--serve-cmd was "vllm serve m" and is "vllm serve n" now`) {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, other.Open(dir, true), `--serve-cmd was "vllm serve m" and is "vllm serve n" now`)
 	if m.ID() == other.ID() {
 		t.Error("other settings have the same ID")
 	}
 	_ = os.WriteFile(filepath.Join(dir, manifestFile), []byte("{"), 0o600)
-	if err := m.Open(dir, true); err == nil || !strings.Contains(err.Error(), "manifest.json") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, m.Open(dir, true), "manifest.json")
 	_ = os.Remove(filepath.Join(dir, manifestFile))
-	if err := m.Open(dir, true); err != nil {
-		t.Errorf("a directory that is empty: %v", err)
-	}
+	assert.Fails(t, "a directory that is empty", m.Open(dir, true), "")
 	_ = os.Mkdir(filepath.Join(dir, a1), 0o700)
-	if err := m.Open(dir, true); err == nil || !strings.Contains(err.Error(), "no manifest.json in it") {
-		t.Errorf("%v", err)
-	}
+	assert.Complains(t, m.Open(dir, true), "no manifest.json in it")
 }

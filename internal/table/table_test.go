@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func sample() *Table {
@@ -59,25 +61,19 @@ name     ratio
 		"no rows":             {New("title", "a").String(), ""},
 		"all keys":            {keys.String(), "\na  b\nx  yy\n"},
 	} {
-		if c.got != c.want {
-			t.Errorf("%s:\n%s\nwant\n%s", name, c.got, c.want)
-		}
+		assert.Equal(t, c.got, c.want, "%s", name)
 	}
 }
 
 // No cell of CSV is a formula; numbers stay numbers.
 func TestInert(t *testing.T) {
-	if got := inert("a\x1b[31mb\u009b2J"); got != "a[31mb2J" {
-		t.Errorf("%q commands a terminal", got)
-	}
+	assert.Equal(t, inert("a\x1b[31mb\u009b2J"), "a[31mb2J", "commands a terminal")
 	for _, s := range []string{"", "a", "-", "-1.5", "+2e3", "-inf", "a=1", "'=1", "1-2"} {
 		if got := inert(s); got != s {
 			t.Errorf("inert(%q) = %q", s, got)
 		}
 	}
 	for _, s := range []string{"=1+2", "+cmd|x", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1"} {
-		if got := inert(s); got != "'"+s {
-			t.Errorf("inert(%q) = %q", s, got)
-		}
+		assert.Equal(t, inert(s), "'"+s, "inert(%q)", s)
 	}
 }

@@ -55,7 +55,7 @@ func readPage(page string) (Counters, error) {
 func read(t *testing.T, page string) Counters {
 	t.Helper()
 	c, err := readPage(page)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return c
 }
 

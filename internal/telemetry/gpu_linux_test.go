@@ -18,7 +18,7 @@ const gpuWatcher = "BENCHTOP_TEST_GPU_TOOL"
 func TestWatchGPUsKilled(t *testing.T) {
 	if path := os.Getenv(gpuWatcher); path != "" {
 		w, err := WatchGPUs(t.Context(), GPUOptions{tools: []string{path}, every: 10 * ms})
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		defer w.Close()
 		<-w.Seconds()
 		fmt.Println("ready")
@@ -29,8 +29,8 @@ func TestWatchGPUsKilled(t *testing.T) {
 	c := exec.Command(os.Args[0], "-test.run", "^TestWatchGPUsKilled$")
 	c.Env = append(os.Environ(), gpuWatcher+"="+path)
 	out, err := c.StdoutPipe()
-	assert.Succeeds(t, err)
-	assert.Succeeds(t, c.Start())
+	assert.Fine(t, err)
+	assert.Fine(t, c.Start())
 	said := make([]byte, 5)
 	if _, err := out.Read(said); err != nil || string(said) != "ready" {
 		t.Errorf("the watcher said %q, %v", said, err)

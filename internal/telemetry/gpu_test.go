@@ -131,7 +131,7 @@ func TestGPUTicks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tool, err := gpuToolOf("nvidia-smi", time.Second)
-				assert.Succeeds(t, err)
+				assert.Fine(t, err)
 				o := GPUOptions{Only: c.only, timeouts: timeouts{later: time.Hour}}.defaults()
 				s := gpuStream{tool: tool, options: o, out: make(chan metrics.GPUSecond, 9), limit: time.Hour}
 				p := &toolProcess{lines: make(chan string)}

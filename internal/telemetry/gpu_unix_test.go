@@ -25,7 +25,7 @@ func fakeTool(t *testing.T, name, script string) (path, pids string) {
 	dir := t.TempDir()
 	path, pids = filepath.Join(dir, name), filepath.Join(dir, "pids")
 	text := "#!/bin/sh\npid() { echo $1 >>" + pids + "; }\npid $$\n" + script
-	assert.Succeeds(t, os.WriteFile(path, []byte(text), 0o700))
+	assert.Fine(t, os.WriteFile(path, []byte(text), 0o700))
 	return path, pids
 }
 
@@ -42,7 +42,7 @@ func watchUntil(t *testing.T, o GPUOptions, enough func(seen []metrics.GPUSecond
 		o.every = 20 * ms
 	}
 	w, err := WatchGPUs(t.Context(), o)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer w.Close()
 	var seen []metrics.GPUSecond
 	for s := range w.Seconds() {
@@ -57,10 +57,10 @@ func watchUntil(t *testing.T, o GPUOptions, enough func(seen []metrics.GPUSecond
 func allGone(t *testing.T, pids string) {
 	t.Helper()
 	text, err := os.ReadFile(pids)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	for _, field := range strings.Fields(string(text)) {
 		pid, err := strconv.Atoi(field)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		for end := time.Now().Add(time.Minute); alive(pid); time.Sleep(5 * ms) {
 			if time.Now().After(end) {
 				t.Fatalf("process %d is still there", pid)
@@ -207,7 +207,7 @@ func TestWatchGPUsClose(t *testing.T) {
 				`echo done >>`+t.TempDir()+`/x; wait`)
 		ctx, cancel := context.WithCancel(t.Context())
 		w, err := WatchGPUs(ctx, GPUOptions{tools: []string{path}, every: 10 * ms})
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		first := <-w.Seconds()
 		for first.GPUs[0].Use < 0.05 { // all the lines came without anybody reading
 			first = <-w.Seconds()

@@ -79,10 +79,10 @@ func stopChild(t *testing.T, every time.Duration) (stopped, stood, took time.Dur
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStopped$", "-test.count=1")
 	c.Env = append(os.Environ(), watchedChild+"="+every.String())
 	in, err := c.StdinPipe()
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	out, err := c.StdoutPipe()
-	assert.Succeeds(t, err)
-	assert.Succeeds(t, c.Start())
+	assert.Fine(t, err)
+	assert.Fine(t, c.Start())
 	lines := bufio.NewScanner(out)
 	await(t, lines, "ready")
 	time.Sleep(100 * ms)
@@ -92,7 +92,7 @@ func stopChild(t *testing.T, every time.Duration) (stopped, stood, took time.Dur
 	stopped = time.Since(began)
 	signalled(t, c, syscall.SIGCONT)
 	time.Sleep(100 * ms)
-	assert.Succeeds(t, in.Close())
+	assert.Fine(t, in.Close())
 	f := strings.Fields(await(t, lines, ""))
 	if err := c.Wait(); err != nil || len(f) != 2 {
 		t.Fatalf("child said %q and ended with %v", f, err)
@@ -102,7 +102,7 @@ func stopChild(t *testing.T, every time.Duration) (stopped, stood, took time.Dur
 
 func signalled(t *testing.T, c *exec.Cmd, s syscall.Signal) {
 	t.Helper()
-	assert.Succeeds(t, c.Process.Signal(s))
+	assert.Fine(t, c.Process.Signal(s))
 }
 
 // await reads a line of the child, which must be want unless that is empty. Wait reads the rest.
@@ -117,6 +117,6 @@ func await(t *testing.T, lines *bufio.Scanner, want string) string {
 func nanoseconds(t *testing.T, text string) time.Duration {
 	t.Helper()
 	n, err := strconv.ParseInt(text, 10, 64)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return time.Duration(n)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"benchtop/internal/assert"
 )
 
 func TestClean(t *testing.T) {
@@ -25,9 +27,7 @@ func TestClean(t *testing.T) {
 		"\x1b\x1b[31m[32mx":                      "[32mx",
 		`{"error": {"message": "no \u001b[1m"}}`: `{"error": {"message": "no \u001b[1m"}}`,
 	} {
-		if got := Clean(in); got != want {
-			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
-		}
+		assert.Equal(t, Clean(in), want, "Clean(%q)", in)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestWordsAndNumbers(t *testing.T) {
@@ -21,14 +23,10 @@ func TestWordsAndNumbers(t *testing.T) {
 		{Short(2.5), "2.5"}, {Short(980), "980"}, {Short(2200), "2.2k"}, {Short(999_999), "1M"}, {Short(9e15), "9P"},
 		{Change(0), "0%"}, {Change(0.0123), "+1.2%"}, {Change(-0.25), "-25%"},
 	} {
-		if c.got != c.want {
-			t.Errorf("got %q, want %q", c.got, c.want)
-		}
+		assert.Equal(t, c.got, c.want, "got")
 	}
 	for v, want := range map[float64]bool{0: true, math.MaxFloat64: true, math.Inf(1): false, math.Inf(-1): false,
 		math.NaN(): false} {
-		if Finite(v) != want {
-			t.Errorf("%v is finite: %v", v, !want)
-		}
+		assert.Equal(t, Finite(v), want, "%v is finite: %v", v, !want)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestQuote(t *testing.T) {
@@ -16,9 +18,7 @@ func TestQuote(t *testing.T) {
 		"a\x1b[31m":             `"a\x1b[31m"`,
 		strings.Repeat("é", 60): strings.Repeat("é", 50) + "…",
 	} {
-		if got := Quote(text); got != want {
-			t.Errorf("%q: got %s, want %s", text, got, want)
-		}
+		assert.Equal(t, Quote(text), want, "%q", text)
 	}
 }
 
@@ -32,9 +32,7 @@ func TestDidYouMean(t *testing.T) {
 		"rate":                  " (did you mean request-rate?)",
 		strings.Repeat("x", 65): "",
 	} {
-		if got := DidYouMean(written, names); got != want {
-			t.Errorf("%s: got %q, want %q", written, got, want)
-		}
+		assert.Equal(t, DidYouMean(written, names), want, "%s", written)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestAlive(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			assert.Succeeds(t, err)
+			assert.Fine(t, err)
 			defer l.Close()
 			type accepted struct {
 				conn net.Conn
@@ -58,10 +58,10 @@ func TestAlive(t *testing.T) {
 				scheme = "https://"
 			}
 			g, err := target.New(target.Options{BaseURL: scheme + l.Addr().String(), Insecure: true})
-			assert.Succeeds(t, err)
+			assert.Fine(t, err)
 			pool := NewPool(g, "")
 			defer pool.Close()
-			assert.Succeeds(t, pool.Open(t.Context(), 1))
+			assert.Fine(t, pool.Open(t.Context(), 1))
 			s := <-server
 			if s.err != nil {
 				t.Fatal(s.err)
@@ -69,7 +69,7 @@ func TestAlive(t *testing.T) {
 			defer s.conn.Close()
 			// The deadline of an earlier request does not matter.
 			pool.ahead[0].raw.expire(time.Now().Add(-time.Second), 0)
-			assert.Succeeds(t, c.server(s.conn))
+			assert.Fine(t, c.server(s.conn))
 			if c.alive {
 				time.Sleep(20 * time.Millisecond)
 			}
@@ -95,14 +95,10 @@ func BenchmarkAlive(b *testing.B) {
 	client, _ := tcpPair(b)
 	g, err := target.New(target.Options{BaseURL: "http://model.test",
 		Dial: func(context.Context, string, string) (net.Conn, error) { return client, nil }})
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, err)
 	pool := NewPool(g, "")
 	defer pool.Close()
-	if err := pool.Open(b.Context(), 1); err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, pool.Open(b.Context(), 1))
 	b.ReportAllocs()
 	for b.Loop() {
 		if !alive(pool.ahead[0]) {

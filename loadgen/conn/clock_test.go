@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // fakeClocks are a wall clock and a monotonic one of which a test moves either. A reading of both takes 40 ns.
@@ -95,9 +97,7 @@ func TestWallClockSteps(t *testing.T) {
 			if _, ok := waiting.read(w, c.now(), 0); ok {
 				t.Errorf("step %s, read %s later: a stamp from before it was used", step, late)
 			}
-			if w.steps() != 1 {
-				t.Errorf("step %s: %d steps", step, w.steps())
-			}
+			assert.Equal(t, w.steps(), 1, "step %s steps", step)
 			// The stamp is of the clock after the step, but may as well be of the clock before.
 			if _, ok := after.read(w, c.now(), 0); ok {
 				t.Errorf("step %s, read %s later: a stamp between the step and its discovery was used", step, late)
@@ -114,9 +114,7 @@ func TestWallClockSteps(t *testing.T) {
 					t.Fatalf("after a step of %s: off by %s, known %v", step, off, ok)
 				}
 			}
-			if w.steps() != 1 {
-				t.Errorf("step %s: %d steps in the end", step, w.steps())
-			}
+			assert.Equal(t, w.steps(), 1, "step %s steps in the end", step)
 		}
 	}
 }
@@ -174,9 +172,7 @@ func TestWallClockPreempted(t *testing.T) {
 			t.Errorf("reading %d: known %v, measured %v", i, ok, measured)
 		}
 	}
-	if w.steps() != 0 {
-		t.Errorf("%d steps", w.steps())
-	}
+	assert.Equal(t, w.steps(), 0, "steps")
 }
 
 // Concurrent reads while the clock is set: no wrong time, one step.

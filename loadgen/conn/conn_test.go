@@ -84,7 +84,7 @@ func TestAnswers(t *testing.T) {
 				pool := served(t, c.answer)
 				defer pool.Close()
 				k, err := pool.Dial(t.Context())
-				assert.Succeeds(t, err)
+				assert.Fine(t, err)
 				sent, body, err := exchange(k, NewHeader(pool.target, "/v1", "text/plain"))
 				if body != c.body || !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.words) ||
 					sent == metrics.Never {
@@ -111,7 +111,7 @@ func TestReuse(t *testing.T) {
 		header := NewHeader(pool.target, "/v1", "text/plain")
 		pool.SetClock(Clock{Start: time.Now()})
 		k, err := pool.Dial(t.Context())
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		for range 2 {
 			time.Sleep(time.Second)
 			if k.used && k.StaleWithin() < 0 {
@@ -147,15 +147,13 @@ func TestNoAnswer(t *testing.T) {
 		pool := NewPool(dialled(t, func(context.Context, string, string) (net.Conn, error) { return client, nil }),
 			metrics.UserStamps)
 		k, err := pool.Dial(t.Context())
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		go func() { _, _ = io.Copy(io.Discard, server) }()
 		if _, _, err := exchange(k, NewHeader(pool.target, "/v1", "")); !IsTimeout(err) {
 			t.Errorf("%v, want a time-out", err)
 		}
 		pool.Close()
-		if _, err := k.Send([]byte("x"), time.Time{}); !errors.Is(err, ErrUnanswered) {
-			t.Errorf("%v, want that it was not answered", err)
-		}
+		assert.Is(t, assert.Failure(k.Send([]byte("x"), time.Time{})), ErrUnanswered)
 		if _, err := pool.Dial(t.Context()); err == nil {
 			t.Error("a pool that is closed dials")
 		}
@@ -170,7 +168,7 @@ func TestHandshakeFails(t *testing.T) {
 			_ = server.Close()
 			return client, nil
 		}})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	pool := NewPool(g, metrics.UserStamps)
 	if _, err := pool.Dial(t.Context()); err == nil || errors.Is(err, os.ErrDeadlineExceeded) ||
 		pool.Stats() != (Stats{Dialled: 1}) {
@@ -185,15 +183,13 @@ func TestClosesAtOnce(t *testing.T) {
 	pool := served(t, answer)
 	defer pool.Close()
 	k, err := pool.Dial(t.Context())
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	_, _, err = exchange(k, NewHeader(pool.target, "/v1", ""))
 	pool.Release(k, err)
 	k = pool.Take()
 	k.pollable = true // as a socket is
 	pool.Failed(k, ErrUnanswered)
-	if pool.habit != closesAtOnce {
-		t.Errorf("habit %d after a close", pool.habit)
-	}
+	assert.Equal(t, pool.habit, closesAtOnce, "habit %d after a close", pool.habit)
 	if k, err = pool.Dial(t.Context()); err != nil {
 		t.Fatal(err)
 	}

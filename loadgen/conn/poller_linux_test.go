@@ -48,9 +48,7 @@ func TestRest(t *testing.T) {
 			}
 			p.arrived(gap, age)
 		}
-		if got := p.decide(c.reads); got != c.want {
-			t.Errorf("%s: rests %v", c.name, got)
-		}
+		assert.Equal(t, p.decide(c.reads), c.want, "%s: rests", c.name)
 		if !p.since.After(time.Now().Add(-restWindow)) || p.seen != 0 || p.quick.Load() != 0 || p.young.Load() != 0 {
 			t.Errorf("%s: the counts go on: %v", c.name, p.seen)
 		}
@@ -80,14 +78,12 @@ func TestRestingPoller(t *testing.T) {
 				if err == io.EOF {
 					break
 				}
-				assert.Succeeds(t, err)
+				assert.Fine(t, err)
 				if conn.delay < 0 {
 					t.Error("data without a stamp")
 				}
 			}
-			if got != 4*chunks {
-				t.Errorf("%d bytes", got)
-			}
+			assert.Equal(t, got, 4*chunks, "bytes")
 		})
 	}
 	all.Wait()
@@ -107,8 +103,8 @@ func TestWriteWaits(t *testing.T) {
 		read <- err
 	}()
 	n, err := conn.Write(large)
-	assert.Succeeds(t, err)
-	assert.Succeeds(t, <-read)
+	assert.Fine(t, err)
+	assert.Fine(t, <-read)
 	if n != len(large) || !bytes.Equal(got, large) {
 		t.Errorf("%d of %d bytes, received %d", n, len(large), len(got))
 	}
@@ -137,9 +133,7 @@ func TestDescriptorUsedAgain(t *testing.T) {
 		conn, server := stampedPair(t, stamps)
 		_ = old.Close()
 		_, _ = server.Write([]byte("abc"))
-		if n, err := conn.Read(make([]byte, 8)); n != 3 || err != nil {
-			t.Fatalf("descriptor %d after %d: %d bytes, %v", conn.kernel.fd, fd, n, err)
-		}
+		assert.Equal(t, assert.Must(conn.Read(make([]byte, 8)))(t), 3, "descriptor %d after %d", conn.kernel.fd, fd)
 		_ = conn.Close()
 	}
 }
@@ -148,7 +142,7 @@ func TestDescriptorUsedAgain(t *testing.T) {
 func TestPollerEnds(t *testing.T) {
 	conntest.NeedStamps(t, KernelStamps())
 	g, err := target.New(target.Options{BaseURL: "http://model.test"})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	pool := NewPool(g, "")
 	conn, _ := stampedPair(t, pool.stamps)
 	pool.Close()
@@ -192,9 +186,7 @@ func TestDataAndDeadlineAtOnce(t *testing.T) {
 	conn, server := stampedPair(t, stamps)
 	p := make([]byte, 8)
 	_, _ = server.Write([]byte("first"))
-	if n, err := conn.Read(p); n != 5 || err != nil {
-		t.Fatalf("%d bytes, %v", n, err)
-	}
+	assert.Equal(t, assert.Must(conn.Read(p))(t), 5, "Read")
 	const soon = 200 * time.Millisecond
 	_ = conn.SetReadDeadline(time.Now().Add(soon))
 	read := make(chan error)
@@ -211,5 +203,5 @@ func TestDataAndDeadlineAtOnce(t *testing.T) {
 	time.Sleep(2 * soon)
 	<-conn.kernel.readable // the end of the time is told together with the data
 	conn.kernel.mu.Unlock()
-	assert.Succeeds(t, <-read)
+	assert.Fine(t, <-read)
 }

@@ -19,7 +19,7 @@ import (
 func dialled(t *testing.T, dial target.DialFunc) *target.Target {
 	t.Helper()
 	g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: dial})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return g
 }
 
@@ -91,9 +91,7 @@ func TestOpenFails(t *testing.T) {
 				if n := int(dials.Load()); n > c.dials {
 					t.Errorf("%d dials, want at most %d", n, c.dials)
 				}
-				if got := pool.Stats().Open; got != c.open {
-					t.Errorf("%d are open, want %d", got, c.open)
-				}
+				assert.Equal(t, pool.Stats().Open, c.open, "are open")
 				for i := range c.open {
 					if pool.Take() == nil {
 						t.Fatalf("%d connections can be taken, want %d", i, c.open)
@@ -129,9 +127,7 @@ func TestOpenTwice(t *testing.T) {
 			})
 		}
 		calls.Wait()
-		if got, want := pool.Stats(), (Stats{Open: 200, Dialled: 200}); got != want {
-			t.Errorf("%+v, want %+v", got, want)
-		}
+		assert.Equal(t, pool.Stats(), Stats{Open: 200, Dialled: 200}, "Stats")
 		pool.Close()
 	})
 }

@@ -19,12 +19,12 @@ import (
 func TestStampedSocket(t *testing.T) {
 	conntest.NeedStamps(t, KernelStamps())
 	g, err := target.New(target.Options{BaseURL: "http://model.test"})
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	NewPool(g, "").Close()
 	socket, err := stampedSocket()
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	raw, err := socket.SyscallConn()
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	flags, first := 0, true
 	if err := raw.Control(func(fd uintptr) {
 		flags, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING)
@@ -45,7 +45,7 @@ func TestPacketWithoutStamp(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 	}
 	last := time.Duration(0)
 	for i, stamped := range []bool{true, false, true, false} {
@@ -54,12 +54,8 @@ func TestPacketWithoutStamp(t *testing.T) {
 		_, _ = server.Write([]byte("abc"))
 		wait := 20 * time.Millisecond
 		time.Sleep(wait)
-		if _, err := conn.Read(make([]byte, 8)); err != nil {
-			t.Fatal(err)
-		}
-		if (conn.delay != metrics.Never) != stamped {
-			t.Errorf("read %d: delay %s", i, conn.delay)
-		}
+		assert.Must(conn.Read(make([]byte, 8)))(t)
+		assert.Equal(t, conn.delay != metrics.Never, stamped, "read %d: delay %s", i, conn.delay)
 		if stamped && conn.delay < wait/2 || !stamped && conn.read < from+wait || conn.read < last ||
 			conn.read > conn.clock.Now() {
 			t.Errorf("read %d: sent after %s, came at %s, waited for %s", i, from, conn.read, conn.delay)
@@ -77,9 +73,7 @@ func TestStampsAreClamped(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	conn.sent = metrics.Never
 	_, _ = conn.Write([]byte("request"))
-	if _, err := conn.Read(make([]byte, 100)); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(conn.Read(make([]byte, 100)))(t)
 	if conn.read != conn.sent || conn.delay < 0 {
 		t.Errorf("it came at %s and waited for %s, but the request was sent at %s", conn.read, conn.delay, conn.sent)
 	}
@@ -88,9 +82,7 @@ func TestStampsAreClamped(t *testing.T) {
 	before := conn.read
 	now := stamps.wall.now()
 	conn.stamp(now.wall - int64(time.Millisecond))
-	if conn.read != before {
-		t.Errorf("a stamp of %s after one of %s", conn.read, before)
-	}
+	assert.Equal(t, conn.read, before, "a stamp of %s after one of %s", conn.read, before)
 	now = stamps.wall.now()
 	conn.stamp(now.wall + int64(10*time.Microsecond))
 	if user := conn.clock.Now(); conn.read > user || conn.delay < 0 {
@@ -118,12 +110,8 @@ func TestClockStepOnConnection(t *testing.T) {
 		_, _ = server.Write([]byte("abc"))
 		after := conn.clock.Now()
 		time.Sleep(5 * time.Millisecond)
-		if _, err := conn.Read(make([]byte, 8)); err != nil {
-			t.Fatal(err)
-		}
-		if stamped := conn.delay != metrics.Never; stamped != want {
-			t.Errorf("stamped by the kernel: %v, want %v", stamped, want)
-		}
+		assert.Must(conn.Read(make([]byte, 8)))(t)
+		assert.Equal(t, conn.delay != metrics.Never, want, "stamped by the kernel")
 		if !want && conn.read < after ||
 			want && (conn.read < before-5*time.Microsecond || conn.read > after+5*time.Millisecond) {
 			t.Errorf("sent at %s to %s, came at %s", before, after, conn.read)
@@ -183,9 +171,7 @@ func TestStampIn(t *testing.T) {
 		{"length of nothing", make([]byte, 64), noStamp},
 		{"length beyond the end", append([]byte{255, 255, 255, 255, 255, 255, 255, 255}, stamp[8:]...), noStamp},
 	} {
-		if got := stampIn(c.control); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
+		assert.Equal(t, stampIn(c.control), c.want, "%s", c.name)
 	}
 }
 

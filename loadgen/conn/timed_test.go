@@ -20,12 +20,12 @@ import (
 func tcpPair(t testing.TB) (client, server *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	defer l.Close()
 	c, err := net.Dial("tcp", l.Addr().String())
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	s, err := l.Accept()
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	t.Cleanup(func() { _, _ = c.Close(), s.Close() })
 	return c.(*net.TCPConn), s.(*net.TCPConn)
 }
@@ -36,9 +36,7 @@ func stampedPair(t testing.TB, stamps *stampState) (*timedConn, *net.TCPConn) {
 	client, server := tcpPair(t)
 	c := newTimedConn(client, stamps)
 	c.setClock(Clock{time.Now()})
-	if (c.kernel != nil) != (stamps != nil) {
-		t.Fatalf("read by the kernel's reader: %v", c.kernel != nil)
-	}
+	assert.Need(t, c.kernel != nil, stamps != nil, "read by the kernel's reader: %v", c.kernel != nil)
 	return c, server
 }
 
@@ -165,23 +163,17 @@ func TestReadAfterItsDeadline(t *testing.T) {
 		}
 		send()
 		_ = conn.SetReadDeadline(past)
-		if n, err := read(); n != 3 || err != nil {
-			t.Errorf("%s stamps: %d bytes, %v; want what was there", kind, n, err)
-		}
+		assert.Equal(t, assert.Must(read())(t), 3, "%s stamps", kind)
 		send()
 		_ = conn.SetReadDeadline(past)
 		if _, err := read(); !IsTimeout(err) {
 			t.Errorf("%s stamps: a second time: %v", kind, err)
 		}
 		_ = conn.SetReadDeadline(time.Time{})
-		if n, err := read(); n != 3 || err != nil {
-			t.Errorf("%s stamps: %d bytes, %v", kind, n, err)
-		}
+		assert.Equal(t, assert.Must(read())(t), 3, "%s stamps", kind)
 		send()
 		_ = conn.SetReadDeadline(past)
-		if n, err := read(); n != 3 || err != nil {
-			t.Errorf("%s stamps: %d bytes, %v; want what was there, after a read that went well", kind, n, err)
-		}
+		assert.Equal(t, assert.Must(read())(t), 3, "%s stamps", kind)
 	}
 }
 
@@ -241,9 +233,7 @@ func TestStampedReadsAllocateNothing(t *testing.T) {
 				t.Fatalf("%s stamps: %d bytes, %v", kind, n, err)
 			}
 		}
-		if a := testing.AllocsPerRun(1000, one); a != 0 {
-			t.Errorf("%s stamps: %v allocations in a read", kind, a)
-		}
+		assert.Equal(t, testing.AllocsPerRun(1000, one), 0, "%s stamps allocations in a read", kind)
 	}
 }
 
@@ -266,9 +256,7 @@ func TestStampingIsOptional(t *testing.T) {
 		t.Error("stamps of the kernel, which nobody wanted")
 	}
 	var none *stampState
-	if none.clockSteps() != 0 {
-		t.Error("steps of a clock that nobody looks at")
-	}
+	assert.Equal(t, none.clockSteps(), 0, "steps of a clock that nobody looks at")
 	for _, wanted := range []string{"", metrics.KernelStamps} {
 		s := newStamping(wanted)
 		if (s != nil) != KernelStamps() {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 
 	"golang.org/x/sys/unix"
@@ -32,9 +33,7 @@ func benchmarkPacer(b *testing.B, rate float64) {
 		for _, kind := range kinds {
 			n := max(int(rate/2), 200)
 			late, err := lateness(kind, rate, n)
-			if err != nil {
-				b.Fatal(err)
-			}
+			assert.Fine(b, err)
 			slices.Sort(late)
 			var f figures
 			for i, q := range []float64{.5, .99, .999} {

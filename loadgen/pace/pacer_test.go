@@ -126,9 +126,7 @@ func TestSpinning(t *testing.T) {
 	for _, d := range []time.Duration{-1, time.Hour, 2 * time.Millisecond} {
 		slept = 0
 		s.sleep(d)
-		if want := max(d-s.ahead, -1); slept != want {
-			t.Errorf("%s away it sleeps for %s, want %s", d, slept, want)
-		}
+		assert.Equal(t, slept, max(d-s.ahead, -1), "%s away it sleeps for", d)
 	}
 	slept = 0
 	began := time.Now()
@@ -195,9 +193,7 @@ func TestLateness(t *testing.T) {
 		_, err := Lateness(t.Context(), c.kind, c.rate, c.n, 1)
 		assert.Fails(t, fmt.Sprint(c), err, c.words)
 	}
-	if late, err := Lateness(t.Context(), "", math.Inf(1), 5, 1); err != nil || len(late) != 5 {
-		t.Errorf("all at once: %v, %v", late, err)
-	}
+	assert.Equal(t, len(assert.Must(Lateness(t.Context(), "", math.Inf(1), 5, 1))(t)), 5, "all at once")
 }
 
 // steer sets the speed of the schedule. No command does this, but it is the simplest way to bend the map.
@@ -211,7 +207,7 @@ func TestSteering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(time.Now(), 0, 0)
 		defer p.Close()
-		assert.Succeeds(t, p.Open("timer"))
+		assert.Fine(t, p.Open("timer"))
 		at := func(after, speed float64) {
 			time.AfterFunc(time.Duration(after*float64(time.Second)), func() { p.steer(now(p), speed) })
 		}

@@ -20,7 +20,7 @@ func golden(t *testing.T, name string, into any) {
 	if err == nil {
 		err = json.Unmarshal(data, into)
 	}
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 }
 
 // ask is a request whose extra fields are written as users write them.
@@ -101,10 +101,7 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 			`{"model": "m", "messages": [], "max_completion_tokens": 1.5, ` + streams + `, "temperature": 0, ` +
 				`"tool_choice": "auto", "tools": [{"b": 1, "a": "\u00e9<"}]}`},
 	} {
-		got, err := c.spoken.Body(nil, ask("m", &c.turn, c.extra))
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
-		}
+		assert.Equal(t, string(assert.Must(c.spoken.Body(nil, ask("m", &c.turn, c.extra)))(t)), c.want, "%s", c.name)
 	}
 	a := ask("m", &datasets.Turn{Text: "a", MaxTokens: 3},
 		[]Field{{"ignore_eos", "true"}, {"logprobs", "null"}, {"mine", "1"}})
@@ -152,14 +149,12 @@ type bodyMember struct {
 func bodyMembers(t *testing.T, text string) (out []bodyMember) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
-	if _, err := d.Token(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(d.Token())(t)
 	for d.More() {
 		key, err := d.Token()
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		var value json.RawMessage
-		assert.Succeeds(t, d.Decode(&value))
+		assert.Fine(t, d.Decode(&value))
 		out = append(out, bodyMember{key.(string), value})
 	}
 	return out

@@ -25,10 +25,8 @@ func TestOllamaBody(t *testing.T) {
 			`{"model": "m", "messages": [{"role": "user", "content": "a\nb", "images": ["QUJD"]}], "stream": true, ` +
 				`"options": {"num_predict": 1}}`},
 	} {
-		got, err := Ollama{}.Body(nil, Ask{Model: "m", Turn: &c.turn, Extra: c.extra})
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s: %v\n%s, want\n%s", name, err, got, c.want)
-		}
+		got := assert.Must(Ollama{}.Body(nil, Ask{Model: "m", Turn: &c.turn, Extra: c.extra}))(t)
+		assert.Equal(t, string(got), c.want, "%s", name)
 	}
 }
 
@@ -46,7 +44,7 @@ func TestOllamaStream(t *testing.T) {
 			`"prompt_eval_count":26,"prompt_eval_duration":130079000,"eval_count":298}`,
 	} {
 		m, err := Ollama{}.Event(r, []byte(line))
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		text, thought = text+string(m.Answer), thought+string(m.Reasoning)
 		usage.Merge(m.Usage)
 		if calls += m.Calls; m.Counts {

@@ -13,7 +13,7 @@ import (
 // The page of backends has each protocol with its path, its chunk and the end of a whole answer.
 func TestBackendsOnThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/compatibility.md")
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	_, section, _ := strings.Cut(string(page), "\n## Backends\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var told []string
@@ -35,9 +35,7 @@ func TestBackendsOnThePage(t *testing.T) {
 				end = "`" + traits.Member + "`"
 			}
 			for i, want := range map[int]string{2: "`" + traits.Path + "`", 4: traits.Chunk, 5: end} {
-				if got := strings.TrimSpace(cells[i]); got != want {
-					t.Errorf("%s: the page says %q, want %q", name[1], got, want)
-				}
+				assert.Equal(t, strings.TrimSpace(cells[i]), want, "%s: the page says", name[1])
 			}
 		}
 	}

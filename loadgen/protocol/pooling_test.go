@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -96,7 +95,7 @@ func FuzzEmbeddings(f *testing.F) {
 		}
 		got := map[string]json.RawMessage{}
 		object, err := validObject(body)
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		for name, value := range jsonscan.Members(object) {
 			var key string
 			if err := json.Unmarshal(name, &key); err != nil {
@@ -129,9 +128,7 @@ func TestProtocolsByName(t *testing.T) {
 	if one, none := Names(datasets.AsDocuments), Names(1<<15); one != "vllm-rerank" || none != "" {
 		t.Errorf("one name %q, none %q", one, none)
 	}
-	if _, err := (Pooling{"openai-embeddings"}).Whole(reader(), nil); !errors.Is(err, ErrNotJSON) {
-		t.Errorf("an empty body: %v", err)
-	}
+	assert.Is(t, assert.Failure((Pooling{"openai-embeddings"}).Whole(reader(), nil)), ErrNotJSON)
 }
 
 // Beside a text, Infinity gets a picture only where vLLM sends it.

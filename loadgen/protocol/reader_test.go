@@ -83,7 +83,7 @@ func TestDecode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := spoken(c.chat).Event(reader(), []byte(c.data))
-			assert.Succeeds(t, err)
+			assert.Fine(t, err)
 			input, total := none, none
 			if m.Usage.Present {
 				input, total = m.Usage.Input, m.Usage.Output
@@ -281,9 +281,7 @@ func TestKeptTokens(t *testing.T) {
 		var got []metrics.OutputToken
 		r := reader()
 		r.Tokens = &got
-		if _, err := spoken(c.chat).Event(r, []byte(c.data)); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(spoken(c.chat).Event(r, []byte(c.data)))(t)
 		r.Release()
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: %v, want %v", c.data, got, c.want)
@@ -293,12 +291,8 @@ func TestKeptTokens(t *testing.T) {
 	r := reader()
 	r.Tokens = &got
 	for i := range 3 * tokensKept { // events that repeat each other, too
-		if _, err := r.Event(Default(), []byte(`{"choices":[{"text":"a","token_ids":[1,2]}]}`)); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(r.Event(Default(), []byte(`{"choices":[{"text":"a","token_ids":[1,2]}]}`)))(t)
 		r.Release()
-		if want := min(2*(i+1), tokensKept); len(got) != want {
-			t.Fatalf("%d tokens are kept of %d events, want %d", len(got), i+1, want)
-		}
+		assert.Need(t, len(got), min(2*(i+1), tokensKept), "tokens are kept of %d events", i+1)
 	}
 }

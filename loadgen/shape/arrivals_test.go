@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 	"benchtop/metrics"
 )
@@ -43,9 +44,7 @@ func TestExtremeArrivals(t *testing.T) {
 			NewStages(Bounds{}, []metrics.Stage{{Length: time.Hour}, {Start: time.Hour, Length: time.Hour}},
 				inf).Times(nil), nil},
 	} {
-		if !slices.Equal(c.got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
-		}
+		assert.EqualAll(t, c.got, c.want, "%s", c.name)
 	}
 }
 
@@ -87,11 +86,8 @@ func TestRegularStages(t *testing.T) {
 		// after a hole of 1 s, with the one that was outside at its start
 		{Start: 8 * sec, Length: sec, Load: metrics.Load{Value: 4}},
 	}
-	ms := func(all ...int) (d []time.Duration) {
-		for _, n := range all {
-			d = append(d, time.Duration(n)*time.Millisecond)
-		}
-		return d
+	ms := func(all ...int) []time.Duration {
+		return metrics.Each(all, func(n int) time.Duration { return time.Duration(n) * time.Millisecond })
 	}
 	for _, c := range []struct {
 		n    int
@@ -102,9 +98,7 @@ func TestRegularStages(t *testing.T) {
 		{3, ms(500, 1000, 1500, 5000)},
 		{4, ms(500, 1000, 1500, 5000, 8000, 8250, 8500, 8750)},
 	} {
-		if got := NewStages(Bounds{}, stages[:c.n], math.Inf(1)).Times(nil); !slices.Equal(got, c.want) {
-			t.Errorf("%d stages: %v, want %v", c.n, got, c.want)
-		}
+		assert.EqualAll(t, NewStages(Bounds{}, stages[:c.n], math.Inf(1)).Times(nil), c.want, "%d stages", c.n)
 	}
 }
 

@@ -66,8 +66,8 @@ func TestGoldenArrivals(t *testing.T) {
 		} `json:"self_timed"`
 	}
 	data, err := os.ReadFile("testdata/arrivals.json")
-	assert.Succeeds(t, err)
-	assert.Succeeds(t, json.Unmarshal(data, &golden))
+	assert.Fine(t, err)
+	assert.Fine(t, json.Unmarshal(data, &golden))
 	if len(golden.Cases) == 0 || len(golden.AfterDataset) == 0 || len(golden.SelfTimed) == 0 {
 		t.Fatalf("%d cases, %d after data sets, %d self-timed", len(golden.Cases), len(golden.AfterDataset),
 			len(golden.SelfTimed))
@@ -106,7 +106,7 @@ func TestGoldenArrivals(t *testing.T) {
 				o.Ratio = datasets.RangeRatio{Input: d.RangeRatio, Output: d.RangeRatio}
 				o.Vocabulary = datasets.Vocabulary{Size: d.Vocabulary}
 				r, err := datasets.NewRandom(o, nil)
-				assert.Succeeds(t, err)
+				assert.Fine(t, err)
 				for n := 0; ; n++ {
 					if _, err := r.Next(); err == io.EOF && n == c.N {
 						break

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -82,9 +83,7 @@ func TestShapes(t *testing.T) {
 		if a.Requests != c.sent || a.Limit != c.limit || a.ClosedLoop != c.closed || a.Limit > 0 && a.Until != c.end {
 			t.Errorf("%T: arrivals %+v, want %+v", s, a, c)
 		}
-		if got := s.Peak(a.Requests); got != c.peak {
-			t.Errorf("%T: asks for %+v, want %+v", s, got, c.peak)
-		}
+		assert.Equal(t, s.Peak(a.Requests), c.peak, "%T: asks for", s)
 		var p metrics.Plan
 		Enter(&p, s, rows, a.Requests)
 		_, search := s.(Search)
@@ -122,10 +121,7 @@ func TestValidate(t *testing.T) {
 		{NewSearch(Bounds{}, metrics.Find{From: 1.5, Most: 9, Step: time.Second, Hold: time.Second,
 			Unit: metrics.Users}, ""), "--find-from 1.5: users are whole numbers"},
 	} {
-		var all []string
-		for _, err := range c.shape.Validate() {
-			all = append(all, err.Error())
-		}
+		all := metrics.Each(c.shape.Validate(), func(err error) string { return err.Error() })
 		if c.want == "" && len(all) > 0 ||
 			c.want != "" && !slices.ContainsFunc(all, func(s string) bool { return strings.Contains(s, c.want) }) {
 			t.Errorf("%+v: %q, want %q", c.shape, all, c.want)

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"slices"
 	"sync"
 	"testing"
 
@@ -33,30 +32,24 @@ func TestBind(t *testing.T) {
 	} {
 		seen, o.Bind = nil, from
 		g := made(t, o)
-		if g.Sources() != 2 {
-			t.Errorf("%d sources", g.Sources())
-		}
+		assert.Equal(t, g.Sources(), 2, "sources")
 		client := g.Client()
 		for range 3 {
 			r, err := client.Get(g.URL("/"))
-			assert.Succeeds(t, err)
+			assert.Fine(t, err)
 			_ = r.Body.Close()
 			client.CloseIdleConnections()
 		}
-		if want := []string{"127.0.0.2", "127.0.0.3", "127.0.0.2"}; !slices.Equal(seen, want) {
-			t.Errorf("%s: from %v, want %v", name, seen, want)
-		}
+		assert.EqualAll(t, seen, []string{"127.0.0.2", "127.0.0.3", "127.0.0.2"}, "%s: from", name)
 	}
 	var hosts []string
 	g := made(t, Options{BaseURL: s.URL, Bind: from})
 	for range 4 {
 		c, err := g.Dial(t.Context())
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		defer c.Close()
 		host, _, _ := net.SplitHostPort(c.LocalAddr().String())
 		hosts = append(hosts, host)
 	}
-	if want := []string{"127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.3"}; !slices.Equal(hosts, want) {
-		t.Errorf("from %v", hosts)
-	}
+	assert.EqualAll(t, hosts, []string{"127.0.0.2", "127.0.0.3", "127.0.0.2", "127.0.0.3"}, "from %v", hosts)
 }

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -20,12 +21,12 @@ import (
 func signed(t *testing.T, until time.Time) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: until.Add(-24 * time.Hour), NotAfter: until}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &private.PublicKey, private)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return block("CERTIFICATE", der), block("PRIVATE KEY", secret)
 }
 
@@ -42,7 +43,7 @@ func TestCertificateFiles(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		assert.Succeeds(t, os.WriteFile(path, []byte(text), 0o600))
+		assert.Fine(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	absent := filepath.Join(folder, "absent.pem")
@@ -64,9 +65,7 @@ func TestCertificateFiles(t *testing.T) {
 		{"damaged", file("d.pem", block("CERTIFICATE", []byte("x"))), file("a.key", key), "d.pem"},
 		{"expired", file("old.pem", old), file("old.key", oldKey), "expired on 2020-05-01 00:00 UTC"},
 	} {
-		if c.key == "" {
-			c.key = c.certificate
-		}
+		c.key = cmp.Or(c.key, c.certificate)
 		_, err := Certificate(c.certificate, c.key)
 		assert.Fails(t, c.name, err, c.words)
 	}

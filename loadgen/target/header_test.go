@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
@@ -40,14 +39,12 @@ func TestClientHeaders(t *testing.T) {
 			Header: c.header})
 		client := g.Client()
 		answer, err := client.Post(g.URL("/tokenize"), "application/json", strings.NewReader("{}"))
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		_, _ = io.Copy(io.Discard, answer.Body)
 		_ = answer.Body.Close()
 		client.CloseIdleConnections()
 		for name, values := range c.want {
-			if !slices.Equal(got.Header[name], values) {
-				t.Errorf("%s: %s is %q, want %q", c.name, name, got.Header[name], values)
-			}
+			assert.EqualAll(t, got.Header[name], values, "%s: %s", c.name, name)
 		}
 		if got.Host != c.host || g.Host() != c.host {
 			t.Errorf("%s: host %q and %q, want %q", c.name, got.Host, g.Host(), c.host)
@@ -125,16 +122,12 @@ func TestHideHeaders(t *testing.T) {
 		{"Host", "model.test", "cannot reach model.test", "cannot reach model.test"},
 	} {
 		g := made(t, Options{BaseURL: "http://host", Header: http.Header{c.name: {c.value}}})
-		if got := g.Hide(c.text); got != c.want {
-			t.Errorf("%s: %s: %q becomes %q, want %q", c.name, c.value, c.text, got, c.want)
-		}
+		assert.Equal(t, g.Hide(c.text), c.want, "%s: %s: %q becomes", c.name, c.value, c.text)
 	}
 	// Where one contains another, nothing of the longer is left.
 	g := made(t, Options{BaseURL: "http://host", APIKey: "abcd",
 		Header: http.Header{"X-Key": {"abcdefgh"}, "X-Token": {"efgh"}}})
-	if got := g.Hide("abcd abcdefgh efgh"); got != "*** *** ***" {
-		t.Errorf("overlapping secrets: %q", got)
-	}
+	assert.Equal(t, g.Hide("abcd abcdefgh efgh"), "*** *** ***", "overlapping secrets")
 }
 
 // FuzzTargetURL: no text panics or gets into a request line or a Host header that would end it, and no error quotes the

@@ -109,7 +109,7 @@ func TestTunnelRefused(t *testing.T) {
 						return client, nil
 					},
 				})
-				assert.Succeeds(t, err)
+				assert.Fine(t, err)
 				_, err = g.Dial(t.Context())
 				if err == nil || !strings.Contains(err.Error(), c.words) ||
 					!strings.HasPrefix(err.Error(), "proxy http://p (HTTPS_PROXY): ") {

@@ -18,7 +18,7 @@ import (
 func made(t *testing.T, o Options) *Target {
 	t.Helper()
 	g, err := New(o)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return g
 }
 
@@ -102,7 +102,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	client := g.Client()
 	defer client.CloseIdleConnections()
 	answer, err := client.Get(g.URL("/"))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	_ = answer.Body.Close()
 	if asked || answer.StatusCode != http.StatusFound {
 		t.Errorf("status %d, other host asked: %v", answer.StatusCode, asked)
@@ -170,11 +170,9 @@ func TestTLS(t *testing.T) {
 	for _, insecure := range []bool{false, true} {
 		g := made(t, Options{BaseURL: web.URL, Insecure: insecure})
 		raw, err := g.Dial(context.Background())
-		assert.Succeeds(t, err)
+		assert.Fine(t, err)
 		c, err := g.Secure(context.Background(), raw)
-		if insecure != (err == nil) {
-			t.Errorf("insecure %v: %v", insecure, err)
-		}
+		assert.Equal(t, insecure, err == nil, "insecure: %v", err)
 		if err == nil {
 			_ = c.Close()
 		} else if !strings.Contains(err.Error(), "TLS handshake") {

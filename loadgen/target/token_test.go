@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // A token is replaced before it expires, and at once after a refusal, but for refusals not more often than every ten
@@ -34,13 +36,9 @@ func TestToken(t *testing.T) {
 			token.Value()
 			time.Sleep(3 * time.Second) // what it began is over
 			synctest.Wait()
-			if got := token.Value(); got != want {
-				t.Errorf("at %v: %q, want %q", time.Now(), got, want)
-			}
+			assert.Equal(t, token.Value(), want, "at %v", time.Now())
 		}
-		if token.Value() != "" {
-			t.Error("a value before the first token")
-		}
+		assert.Equal(t, token.Value(), "", "a value before the first token")
 		failure = errors.New("log in")
 		if err := token.First(t.Context()); err == nil || err.Error() != "log in" {
 			t.Error(err)
@@ -76,9 +74,7 @@ func TestToken(t *testing.T) {
 func TestFirstTokenRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := numbered()
-		if err := token.First(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, token.First(t.Context()))
 		token.Refused()
 		synctest.Wait()
 		if got := token.Value(); got != "Bearer token-2" {
@@ -101,9 +97,7 @@ func TestOldTokensHidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := numbered()
 		target := Target{token: token}
-		if err := token.First(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, token.First(t.Context()))
 		for n := range 500 {
 			time.Sleep(tokenLife)
 			token.Value()
@@ -118,9 +112,7 @@ func TestOldTokensHidden(t *testing.T) {
 			t.Errorf("%d tokens are kept, at most %d are of a day", len(token.secrets()), most)
 		}
 		same := &Token{Ask: func(context.Context) (string, time.Time, error) { return "token", time.Time{}, nil }}
-		if err := same.First(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.Fine(t, same.First(t.Context()))
 		for range 3 {
 			time.Sleep(tokenLife)
 			same.Value()
@@ -158,9 +150,7 @@ func TestTokenTrouble(t *testing.T) {
 		refuse()
 		from := time.Now()
 		token.Stop(time.Second)
-		if took := time.Since(from); took != time.Second {
-			t.Errorf("Stop took %s", took)
-		}
+		assert.Equal(t, time.Since(from), time.Second, "Stop took")
 		if got := strings.Join(told, ", "); got != "no network, log in" {
 			t.Error(got)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/audit"
 	"benchtop/metrics/judge/queuetest"
@@ -120,10 +121,7 @@ func (m *made) audit(t *testing.T) (metrics.Report, audit.Audit) {
 			}
 		}
 	}
-	r, err := report.Summarize(all, m.run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(report.Summarize(all, m.run))(t)
 	return r, audit.Of(&r)
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -59,9 +60,7 @@ func TestFactsHaveOneOrder(t *testing.T) {
 				t.Errorf("heard %v at %v, another sink %v", h.words, h.times, sinks[0].words)
 			}
 		}
-		if got := len(slices.Compact(slices.Sorted(slices.Values(sinks[0].words)))); got != tellers*each {
-			t.Errorf("%d facts, want %d", got, tellers*each)
-		}
+		assert.Equal(t, len(slices.Compact(slices.Sorted(slices.Values(sinks[0].words)))), tellers*each, "facts")
 	})
 }
 
@@ -83,9 +82,7 @@ func TestKindsOfASink(t *testing.T) {
 		for k := range kinds {
 			s.Take(&Event{Kind: k, Value: "plan"})
 		}
-		if got := strings.Join(h.words, " "); got != c.want {
-			t.Errorf("%s: heard %q, want %q", c.name, got, c.want)
-		}
+		assert.Equal(t, strings.Join(h.words, " "), c.want, "%s: heard", c.name)
 	}
 }
 
@@ -168,15 +165,10 @@ func TestFollowed(t *testing.T) {
 		{"left early", "a b", "x", "a", 1},
 		{"left among the facts", "a", "x y", "a x", 2},
 	} {
-		var facts []any
-		for _, f := range strings.Fields(c.facts) {
-			facts = append(facts, f)
-		}
+		facts := metrics.Each(strings.Fields(c.facts), func(f string) any { return f })
 		all := Followed(events(strings.Fields(c.events)...), facts...)
 		for range 2 { // events can be ranged over again
-			if got := strings.Join(told(all, c.most), " "); got != c.want {
-				t.Errorf("%s: %q, want %q", c.name, got, c.want)
-			}
+			assert.Equal(t, strings.Join(told(all, c.most), " "), c.want, "%s", c.name)
 		}
 	}
 }
@@ -191,9 +183,7 @@ func TestRequests(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for q := range Requests(events("done", "done")) {
-		if q.Index != 0 {
-			t.Error("it goes on after the first")
-		}
+		assert.Equal(t, q.Index, 0, "it goes on after the first")
 		break
 	}
 }

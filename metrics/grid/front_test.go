@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // dominated is the definition, point by point.
@@ -29,9 +31,7 @@ func TestFront(t *testing.T) {
 		front := Front(points)
 		for i, p := range points {
 			want := !math.IsNaN(p.PerGPU) && !dominated(points, i)
-			if got := slices.Contains(front, i); got != want {
-				t.Fatalf("%v: point %d on the front: %t, want %t", points, i, got, want)
-			}
+			assert.Need(t, slices.Contains(front, i), want, "%v: point %d on the front", points, i)
 		}
 		if !slices.IsSortedFunc(front, func(a, b int) int { return int(points[a].PerUser - points[b].PerUser) }) {
 			t.Fatalf("%v: front %v is not in order", points, front)

@@ -138,9 +138,7 @@ func (l *Levels) estimate(tier int, order []*level, a *metrics.Answer) metrics.R
 	r.Load *= math.Sqrt(blur)
 	if a.Saturates && a.Capacity.Known() {
 		r.Load = max(r.Low, min(r.Load, a.Capacity.Low))
-		if r.High == 0 {
-			r.High = max(r.Low, a.Capacity.High)
-		}
+		r.High = cmp.Or(r.High, max(r.Low, a.Capacity.High))
 	}
 	if r.High > widest*r.Low {
 		return metrics.Range{}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -125,9 +126,7 @@ func TestWork(t *testing.T) {
 		sums = append(sums, w.did)
 	}
 	for _, s := range sums[1:] {
-		if fmt.Sprint(s) != fmt.Sprint(sums[0]) {
-			t.Errorf("the order counts: %v, %v", s, sums[0])
-		}
+		assert.Equal(t, fmt.Sprint(s), fmt.Sprint(sums[0]), "the order counts: %v, %v", s, sums[0])
 	}
 	var w work
 	w.reset(10 * time.Second)

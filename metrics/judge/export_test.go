@@ -13,11 +13,10 @@ type Part struct {
 }
 
 // Parts are those of a run that ends at a moment.
-func Parts(sets []metrics.LogEntry, end time.Duration) (all []Part) {
-	for _, s := range stretches(Settings(sets), end) {
-		all = append(all, Part{s.from, s.to, s.load.LoadAt(s.from - s.since), s.load.LoadAt(s.to - s.since)})
-	}
-	return all
+func Parts(sets []metrics.LogEntry, end time.Duration) []Part {
+	return metrics.Each(stretches(Settings(sets), end), func(s stretch) Part {
+		return Part{s.from, s.to, s.load.LoadAt(s.from - s.since), s.load.LoadAt(s.to - s.since)}
+	})
 }
 
 // MostOpened bounds the levels of a run.

@@ -190,10 +190,7 @@ func TestWorkDecides(t *testing.T) {
 		plan, all := queued(c.server, c.length, c.rates...)
 		s := reported(t, plan, all)
 		a := s.Answer
-		var got []string
-		for _, l := range s.Levels {
-			got = append(got, string(l.Standing))
-		}
+		got := metrics.Each(s.Levels, func(l metrics.LoadLevel) string { return string(l.Standing) })
 		if strings.Join(got, " ") != c.standings || a.Saturates != (c.to > 0) || a.From != c.from || a.To != c.to ||
 			a.Why != c.why || a.Drifting != strings.Contains(c.why, "slower") {
 			t.Errorf("%s: levels %q, saturates %v between %v and %v, %q; want %q between %v and %v, %q", c.name, got,

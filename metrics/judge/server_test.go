@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/judge"
@@ -180,10 +181,7 @@ func reported(t *testing.T, plan metrics.Plan, all []metrics.Request, events ...
 func reportOf(t *testing.T, all []metrics.Request, run metrics.Run) metrics.Report {
 	t.Helper()
 	run.Plan.Requests, run.Ended = len(all), eventtest.LastDone(all)
-	r, err := report.Summarize(eventtest.Each(all), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(report.Summarize(eventtest.Each(all), run))(t)
 	checkAnswer(t, &r)
 	return r
 }

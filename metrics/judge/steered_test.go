@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -20,12 +19,10 @@ type span struct {
 	Offered  float64
 }
 
-func spans(levels []metrics.LoadLevel) (all []span) {
-	for _, l := range levels {
-		all = append(all,
-			span{int(l.From.Round(second).Seconds()), int(l.To.Round(second).Seconds()), math.Round(l.Offered)})
-	}
-	return all
+func spans(levels []metrics.LoadLevel) []span {
+	return metrics.Each(levels, func(l metrics.LoadLevel) span {
+		return span{int(l.From.Round(second).Seconds()), int(l.To.Round(second).Seconds()), math.Round(l.Offered)}
+	})
 }
 
 // Levels are cut at settings of the load. Pauses and stretches that are too short are no levels.
@@ -49,9 +46,7 @@ func TestSteeredLevels(t *testing.T) {
 		want = append(want, span{51 + 2*i, 53 + 2*i, 11 + 2*float64(i)})
 	}
 	want = append(want, span{71, 91, 30})
-	if diff := cmp.Diff(want, spans(s.Levels)); diff != "" {
-		t.Errorf("levels (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "levels", spans(s.Levels), want)
 	if s.Steered != len(events)-1 {
 		t.Errorf("steered %d times, want %d", s.Steered, len(events)-1)
 	}
@@ -73,9 +68,7 @@ func TestPlanCutShort(t *testing.T) {
 		{usersPlan(stages), []metrics.LogEntry{setTo(11, metrics.LoadSetting{Load: usersOf(8), By: metrics.ByUser})},
 			[]span{{0, 10, 4}, {11, 20, 8}}},
 	} {
-		if diff := cmp.Diff(c.want, spans(reported(t, c.plan, all, c.events...).Levels)); diff != "" {
-			t.Errorf("levels (-want +got):\n%s", diff)
-		}
+		assert.Same(t, "levels", spans(reported(t, c.plan, all, c.events...).Levels), c.want)
 	}
 }
 
@@ -144,10 +137,7 @@ func TestSentInLevels(t *testing.T) {
 	}
 	add(15, 18510*ms, 200*ms, 0) // 15 of its own, and 12 of before
 	s := reported(t, metrics.Plan{Rate: 8, Burstiness: 1}, all, events...)
-	var got []float64
-	for _, l := range s.Levels {
-		got = append(got, math.Round(10*l.Sent)/10)
-	}
+	got := metrics.Each(s.Levels, func(l metrics.LoadLevel) float64 { return math.Round(10*l.Sent) / 10 })
 	if want := []float64{8, 3, 3.2, 0, 9.6}; !slices.Equal(got, want) {
 		t.Errorf("sent/s %v, want %v\n%+v", got, want, s.Levels)
 	}
@@ -172,10 +162,9 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 	}
 
 	stages := userStages(30*second, 1, 8, 16, 64, 128)
-	var users []metrics.LogEntry
-	for _, s := range stages[1:] {
-		users = append(users, metrics.LogEntry{At: s.Start, Set: &metrics.LoadSetting{Load: s.Load}})
-	}
+	users := metrics.Each(stages[1:], func(s metrics.Stage) metrics.LogEntry {
+		return metrics.LogEntry{At: s.Start, Set: &metrics.LoadSetting{Load: s.Load}}
+	})
 	set := metrics.Plan{Rate: inf, MaxConcurrency: 1, Duration: 150 * second}
 	s := reported(t, set, closedLoop(stages, second/2, 16), users...)
 	if a := s.Answer; len(s.Levels) != 5 || !a.Saturates || a.From != 8 || a.To != 16 || a.Unit != metrics.Users ||

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -111,9 +112,7 @@ func TestChunkAllocatesNothing(t *testing.T) {
 	rec.Inspect(metrics.Inspection{Rows: true, Open: 1})
 	chunk()
 	chunk()
-	if n := testing.AllocsPerRun(1000, chunk); n != 0 {
-		t.Errorf("%v allocations a chunk, want 0", n)
-	}
+	assert.Equal(t, testing.AllocsPerRun(1000, chunk), 0, "allocations a chunk")
 }
 
 func BenchmarkRecorderChunk(b *testing.B) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -45,9 +46,7 @@ func TestEndpoints(t *testing.T) {
 	}
 	for i, want := range map[int][6]int{0: {5, 4, 0, 1, 4, 5}, 1: {5, 1, 3, 0, 1, 1},
 		len(all) - 1: {37, 37, 0, 0, 37, 37}} {
-		if got := counted(&all[i]); got != want {
-			t.Errorf("%s: %v, want %v", all[i].Model, got, want)
-		}
+		assert.Equal(t, counted(&all[i]), want, "%s", all[i].Model)
 	}
 }
 

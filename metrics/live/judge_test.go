@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -80,9 +81,7 @@ func TestLateSamples(t *testing.T) {
 			t.Errorf("at %g: %s", l.Offered, l.Why)
 		}
 	}
-	if n := len(rec.SnapshotAt(10 * second).Levels); n != 2 {
-		t.Errorf("%d levels", n)
-	}
+	assert.Equal(t, len(rec.SnapshotAt(10*second).Levels), 2, "levels")
 }
 
 // Objectives that were set during the run judge all of it, in totals, windows and report, but no gate.
@@ -129,10 +128,7 @@ func TestSetObjectives(t *testing.T) {
 		run := metrics.Run{Plan: plan, End: metrics.End{Ended: ended}, Events: []metrics.LogEntry{
 			{At: 2, Objectives: &other}, {At: 1, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}},
 			{At: 3, Text: "nothing"}}}
-		summary, err := report.Summarize(eventtest.Each(all), run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		summary := assert.Must(report.Summarize(eventtest.Each(all), run))(t)
 		if summary.Good != a.Totals.Good || summary.PlannedGood != a.Totals.PlannedGood ||
 			summary.Met != a.Totals.Met || !slices.Equal(summary.Objectives, other) {
 			t.Errorf("%s: %d good of %v in the report, live %d", name, summary.Good, summary.Objectives, a.Totals.Good)

@@ -2,13 +2,11 @@ package live
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -24,18 +22,14 @@ func TestMarks(t *testing.T) {
 	rec.fact(0, metrics.LogEntry{At: 2, Text: "stage 3", Mark: "32/s"})
 	s := rec.Snapshot()
 	want := []metrics.LogEntry{{At: 1, Text: "stage 2: 16 req/s", Mark: "16/s"}, {At: 2, Text: "stage 3", Mark: "32/s"}}
-	if diff := cmp.Diff(want, s.Marks); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "Marks", s.Marks, want)
 	if len(early.Marks) != 1 || len(s.Log) != logKept {
 		t.Errorf("an early snapshot has %d marks, the log %d lines", len(early.Marks), len(s.Log))
 	}
 	for i := range 2 * marksKept {
 		rec.fact(0, metrics.LogEntry{At: time.Duration(i), Mark: "x"})
 	}
-	if n := len(rec.Snapshot().Marks); n != marksKept {
-		t.Errorf("%d marks, want %d", n, marksKept)
-	}
+	assert.Equal(t, len(rec.Snapshot().Marks), marksKept, "marks")
 }
 
 // A kind of failure is one line of the log, with its count, and takes nothing else with it.
@@ -57,15 +51,12 @@ func TestLogUnderAFlood(t *testing.T) {
 			rec.fact(0, metrics.LogEntry{At: 700 * ms, Level: metrics.Error, Text: "the disk is full"})
 		}
 	}
-	var got []string
-	for _, e := range rec.Snapshot().Log {
-		got = append(got, fmt.Sprint(e.At, " ", e.Text, " ", e.Count))
-	}
+	got := metrics.Each(rec.Snapshot().Log, func(e metrics.LogEntry) string {
+		return fmt.Sprint(e.At, " ", e.Text, " ", e.Count)
+	})
 	want := []string{"0s connect: connection refused 1500", "0s HTTP 429: limit of 0 tokens for id-0 1500",
 		"700ms the disk is full 0"}
-	if !slices.Equal(got, want) {
-		t.Errorf("log %q, want %q", got, want)
-	}
+	assert.EqualAll(t, got, want, "log")
 	early := rec.Snapshot()
 	for i := range 2 * logKept {
 		rec.fact(0, metrics.LogEntry{At: time.Duration(i), Text: "noise"})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -198,9 +199,7 @@ func TestOutage(t *testing.T) {
 	} {
 		p := newPlayed()
 		c.play(p)
-		if got := p.outage(); got != c.outage {
-			t.Errorf("%s: outage %q, want %q", c.name, got, c.outage)
-		}
+		assert.Equal(t, p.outage(), c.outage, "%s: outage", c.name)
 		if got := p.log(); got != c.log {
 			t.Errorf("%s: log\n%swant\n%s", c.name, got, c.log)
 		}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // A list of pages has all that was added, from any place on, also as it was when it was shared.
@@ -32,9 +34,7 @@ func TestPages(t *testing.T) {
 		return out
 	}
 	for n, part := range shared {
-		if !slices.Equal(all(part), want[:n]) {
-			t.Errorf("the first %d are others", n)
-		}
+		assert.EqualAll(t, all(part), want[:n], "the first %d are others", n)
 		if rest := p.from(n); !slices.Equal(all(rest), want[n:]) {
 			t.Errorf("those from %d on are others", n)
 		}

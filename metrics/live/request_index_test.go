@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
@@ -64,9 +65,7 @@ func TestFullLedger(t *testing.T) {
 	x.sent(50 * second)
 	x.chunk(50*second+ms, "")
 	x.done(51*second, "")
-	if now := rec.Snapshot().Totals.Good; now != s.Totals.Good+1 {
-		t.Errorf("%d good after one more, want %d", now, s.Totals.Good+1)
-	}
+	assert.Equal(t, rec.Snapshot().Totals.Good, s.Totals.Good+1, "good after one more")
 }
 
 // A judgement leaves no trace in the next one, which needs hardly any memory.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -38,10 +39,7 @@ func TestGroupsEqualReport(t *testing.T) {
 			run.Events = append(run.Events, e)
 			eventtest.Tell(view, e)
 		}
-		r, err := report.Summarize(eventtest.Each(all), run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := assert.Must(report.Summarize(eventtest.Each(all), run))(t)
 		s := view.SnapshotAt(run.Ended)
 		for what, c := range map[string][2][]metrics.Group{"classes": {r.Classes, s.Classes},
 			"turns": {r.Turns, s.Turns}} {
@@ -140,9 +138,7 @@ func TestThinking(t *testing.T) {
 
 // Requests without class and conversation take no more memory than before there were any.
 func TestGroupsCostNothing(t *testing.T) {
-	if size := unsafe.Sizeof(requestSummary{}); size != 48+unsafe.Sizeof(metrics.OtherObjectives{}) {
-		t.Errorf("%d bytes a request", size)
-	}
+	assert.Equal(t, unsafe.Sizeof(requestSummary{}), 48+unsafe.Sizeof(metrics.OtherObjectives{}), "bytes a request")
 	var s sessions
 	p := &metrics.Plan{}
 	q := eventtest.Simple(1, 0, ms, ms, 2)

@@ -306,9 +306,7 @@ func (k *track) detail(p *metrics.Plan, slo metrics.SLO) metrics.RequestDetail {
 		return d
 	}
 	d.Encode, d.Connect, d.Redials, d.Audio, d.Whole = q.Encode, q.Connect, q.Redials, q.Audio, q.Error
-	if d.Text == "" {
-		d.Text = q.Text
-	}
+	d.Text = cmp.Or(d.Text, q.Text)
 	return d
 }
 

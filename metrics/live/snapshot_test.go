@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/gob"
 	"math"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -30,9 +30,7 @@ func TestSnapshotTravels(t *testing.T) {
 	eventtest.Play(rec, all)
 	rec.Judge()
 	summary, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: minute}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	rec.Finish(&summary)
 	want := rec.Snapshot()
 	if len(want.Requests) != 80 || want.Opened == nil || len(want.Windows) < 10 || want.Answer == nil {
@@ -40,12 +38,8 @@ func TestSnapshotTravels(t *testing.T) {
 	}
 	var wire bytes.Buffer
 	var got metrics.Snapshot
-	if err := gob.NewEncoder(&wire).Encode(want); err != nil {
-		t.Fatal(err)
-	}
-	if err := gob.NewDecoder(&wire).Decode(&got); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, gob.NewEncoder(&wire).Encode(want))
+	assert.Fine(t, gob.NewDecoder(&wire).Decode(&got))
 	options := []cmp.Option{cmp.Comparer(eventtest.SameHistogram), cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
 		cmpopts.IgnoreUnexported(metrics.Request{})}
 	if diff := cmp.Diff(want, got, options...); diff != "" {
@@ -113,10 +107,6 @@ func TestLateEnds(t *testing.T) {
 	if diff := cmp.Diff(once.Minutes, often.Minutes, same); diff != "" {
 		t.Errorf("minutes (-once +often):\n%s", diff)
 	}
-	if n := often.Windows[0].Histograms[metrics.TTFT].Count(); n != 0 {
-		t.Errorf("%d samples of a request that failed", n)
-	}
-	if !slices.Equal(counts(), counted) {
-		t.Error("an old snapshot has changed")
-	}
+	assert.Equal(t, often.Windows[0].Histograms[metrics.TTFT].Count(), 0, "samples of a request that failed")
+	assert.EqualAll(t, counts(), counted, "an old snapshot has changed")
 }

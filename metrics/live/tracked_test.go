@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -64,9 +65,7 @@ func TestMissedInFlight(t *testing.T) {
 	see := func(at time.Duration, all, ttft, e2el int) {
 		t.Helper()
 		want := metrics.MissCount{Any: all, Of: metrics.MetObjectives{metrics.TTFT: ttft, metrics.E2EL: e2el}}
-		if got := rec.SnapshotAt(at).Missed; got != want {
-			t.Errorf("at %s: %+v, want %+v", at, got, want)
-		}
+		assert.Equal(t, rec.SnapshotAt(at).Missed, want, "at %s", at)
 	}
 	warming := begun(rec, 0, 900*ms)
 	warming.sent(900 * ms)
@@ -97,9 +96,7 @@ func TestRowsOfARequest(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{Goodput: ttft(19)})
 	see := func() (metrics.RequestRow, *metrics.RequestDetail) {
 		s := rec.Snapshot()
-		if len(s.Requests) != 1 {
-			t.Fatalf("%d rows", len(s.Requests))
-		}
+		assert.Need(t, len(s.Requests), 1, "rows")
 		return s.Requests[0], s.Opened
 	}
 	if s := rec.Snapshot(); s.Requests != nil || s.Opened != nil {
@@ -117,9 +114,7 @@ func TestRowsOfARequest(t *testing.T) {
 		if s := rec.Snapshot(); s.Held != held || s.Waiting != waiting || s.Running != running {
 			t.Errorf("%s: %d held, %d waiting, %d running", when, s.Held, s.Waiting, s.Running)
 		}
-		if row != want {
-			t.Errorf("%s: %+v, want %+v", when, row, want)
-		}
+		assert.Equal(t, row, want, "%s", when)
 		if open == nil || open.RequestRow != want {
 			t.Errorf("%s: opened %+v", when, open)
 			return &metrics.RequestDetail{}
@@ -253,9 +248,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 			rec.Take(&event.Event{Kind: event.Done, Request: k.q})
 		}
 	}
-	if rec.tracks.slots != 0 {
-		t.Errorf("%d slots are taken", rec.tracks.slots)
-	}
+	assert.Equal(t, rec.tracks.slots, 0, "slots are taken")
 	rec.tracks.slots = slotsMost
 	late[3].due(0)
 	late[3].sent(0)
@@ -270,9 +263,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 		t.Errorf("opened %+v", d)
 	}
 	late[3].chunk(3*second, "c")
-	if len(d.Chunks) != 2 {
-		t.Error("a snapshot changed")
-	}
+	assert.Equal(t, len(d.Chunks), 2, "a snapshot changed")
 	for range chunksKept + 5 {
 		late[3].chunk(3*second, "c")
 	}

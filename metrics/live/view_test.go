@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -102,9 +103,7 @@ func TestFirstTokensLater(t *testing.T) {
 				n++
 			}
 		}
-		if n != c.want {
-			t.Errorf("%s: %d lines, want %d", c.name, n, c.want)
-		}
+		assert.Equal(t, n, c.want, "%s: lines", c.name)
 	}
 }
 

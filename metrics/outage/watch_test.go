@@ -3,6 +3,7 @@ package outage
 import (
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -21,8 +22,6 @@ func TestReason(t *testing.T) {
 		{metrics.FailedReset, "EOF", "connection closed"},
 		{metrics.FailedStall, "no chunk came for 1m0s after chunk 7", "requests time out"},
 	} {
-		if got := reason(&metrics.Request{Failure: c.kind, Error: c.words}); got != c.want {
-			t.Errorf("%s, %s: %q, want %q", c.kind, c.words, got, c.want)
-		}
+		assert.Equal(t, reason(&metrics.Request{Failure: c.kind, Error: c.words}), c.want, "%s, %s", c.kind, c.words)
 	}
 }

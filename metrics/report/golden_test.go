@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 )
@@ -75,9 +75,7 @@ func readGolden(t *testing.T) (g goldenFile) {
 	if err == nil {
 		err = json.Unmarshal(data, &g)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	return g
 }
 
@@ -174,9 +172,7 @@ func TestGolden(t *testing.T) {
 			r, e := s.finish(runOf(plan, secondsToDuration(c.Duration)), nil), c.Expected
 			var wantOutputs []int
 			e.read(t, "actual_output_lens", &wantOutputs)
-			if !slices.Equal(outputs, wantOutputs) {
-				t.Errorf("output tokens %v, want %v", outputs, wantOutputs)
-			}
+			assert.EqualAll(t, outputs, wantOutputs, "output tokens")
 			e.float(t, "completed", float64(r.Completed))
 			e.float(t, "failed", float64(r.Failed))
 			e.float(t, "total_input", float64(r.InputTokens))
@@ -188,9 +184,7 @@ func TestGolden(t *testing.T) {
 			if r.Goodput != nil {
 				goodput = *r.Goodput
 			}
-			if (r.Goodput == nil) != (len(c.SLO) == 0) {
-				t.Errorf("goodput %v with objectives %v", r.Goodput, c.SLO)
-			}
+			assert.Equal(t, r.Goodput == nil, len(c.SLO) == 0, "goodput %v with objectives %v", r.Goodput, c.SLO)
 			e.float(t, "request_goodput", goodput)
 			e.statistic(t, "ttft", r.Statistics[metrics.TTFT])
 			e.statistic(t, "tpot", r.Statistics[metrics.TPOT])
@@ -198,9 +192,7 @@ func TestGolden(t *testing.T) {
 			e.statistic(t, "e2el", r.Statistics[metrics.E2EL])
 			e.float(t, "max_output_tokens_per_s", float64(r.PeakOutputPerSecond))
 			e.float(t, "max_concurrent_requests", float64(r.PeakConcurrency))
-			if r.ExactPeakConcurrency != c.ExactPeak {
-				t.Errorf("exact peak concurrency = %d, want %d", r.ExactPeakConcurrency, c.ExactPeak)
-			}
+			assert.Equal(t, r.ExactPeakConcurrency, c.ExactPeak, "exact peak concurrency")
 		})
 	}
 	for _, c := range g.Statistics {

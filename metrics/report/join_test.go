@@ -10,6 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -83,17 +84,11 @@ func sorted(all []metrics.Request) iter.Seq2[metrics.Request, error] {
 func TestReportOfParts(t *testing.T) {
 	for seed := range uint64(12) {
 		pieces, whole := split(seed, seed%3 == 2)
-		want, err := Of(whole)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := assert.Must(Of(whole))(t)
 		if seed%2 == 0 {
 			slices.Reverse(pieces)
 		}
-		got, err := From(event.Join(pieces))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := assert.Must(From(event.Join(pieces)))(t)
 		if diff := gocmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
 			gocmp.Comparer(eventtest.SameHistogram)); diff != "" {
 			t.Errorf("seed %d: %s", seed, diff)
@@ -110,9 +105,7 @@ func TestPartsApart(t *testing.T) {
 	var log []string
 	var last time.Duration
 	for e, err := range event.Join(pieces)(event.Pick{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		if x, ok := e.Value.(metrics.LogEntry); ok {
 			log = append(log, x.Text)
 		}

@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 )
@@ -78,38 +77,26 @@ func TestRateSteps(t *testing.T) {
 		{RPS: 5, At: 2750 * ms},
 		{RPS: 6, At: 3000 * ms}, {RPS: 7, At: 3000 * ms}, {RPS: 8, At: 3000 * ms},
 	}
-	if diff := cmp.Diff(want, steps()); diff != "" {
-		t.Errorf("exponential (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "exponential", steps(), want)
 	all[4].Due, all[5].Due = 2750*ms, 2500*ms // the dispatcher may report them in another order
 	want = []metrics.RateStep{
 		{RPS: 1, At: 0}, {RPS: 2, At: 2000 * ms}, {RPS: 3, At: 2500 * ms}, {RPS: 4, At: 2500 * ms},
 		{RPS: 5, At: 2500 * ms},
 		{RPS: 6, At: 3000 * ms}, {RPS: 7, At: 3000 * ms}, {RPS: 8, At: 3000 * ms},
 	}
-	if diff := cmp.Diff(want, steps()); diff != "" {
-		t.Errorf("out of order (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "out of order", steps(), want)
 	plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1.5, To: 4.5} // 1.5, 2, 2.5, 3, 3.5, 4, 4.5
 	want = []metrics.RateStep{{RPS: 1, At: 0}, {RPS: 2, At: 900 * ms}, {RPS: 3, At: 2250 * ms}, {RPS: 4, At: 2500 * ms}}
-	if diff := cmp.Diff(want, steps()); diff != "" {
-		t.Errorf("linear (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "linear", steps(), want)
 	plan.Warmup = 3 * second // the schedule is what it was, whatever is reported
-	if diff := cmp.Diff(want, steps()); diff != "" {
-		t.Errorf("with a warm-up (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "with a warm-up", steps(), want)
 	// what came then was not the ramp's
 	events = []metrics.LogEntry{
 		{At: 2250 * ms, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 1}, By: metrics.ByUser}}}
-	if diff := cmp.Diff(want[:2], steps()); diff != "" {
-		t.Errorf("steered (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "steered", steps(), want[:2])
 	events = nil
 	plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 5, To: 1}
-	if diff := cmp.Diff([]metrics.RateStep{{RPS: 5, At: 0}}, steps()); diff != "" {
-		t.Errorf("falling (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "falling", steps(), []metrics.RateStep{{RPS: 5, At: 0}})
 	for _, to := range []float64{1e300, math.Inf(1), math.NaN(), -5} {
 		plan.Ramp = &metrics.Ramp{Strategy: "exponential", From: 1, To: to}
 		if n := len(steps()); n < 1 || n > mostRateSteps {
@@ -143,9 +130,7 @@ func TestRampCutShort(t *testing.T) {
 	if len(r.Levels) != 1 || math.Abs(r.Levels[0].Offered-10.035) > 0.005 { // rates of 10, 10.01, ... 10.07
 		t.Errorf("levels %+v, want one of about 10.035 requests per second", r.Levels)
 	}
-	if diff := cmp.Diff([]metrics.RateStep{{RPS: 10, At: 0}}, r.RateSteps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	assert.Same(t, "steps", r.RateSteps, []metrics.RateStep{{RPS: 10, At: 0}})
 	ramp.Requests = 0 // as many as the plan sends: 10, 11.43, ... 20
 	if r = summarize(); r.Levels[0].Offered < 14 || len(r.RateSteps) != 11 ||
 		r.RateSteps[10] != (metrics.RateStep{RPS: 20, At: 700 * ms}) {

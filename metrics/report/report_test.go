@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -52,10 +53,7 @@ func collect(all event.Events) (out []event.Event) {
 // summarize is the report of requests.
 func summarize(t *testing.T, all []metrics.Request, run metrics.Run) metrics.Report {
 	t.Helper()
-	r, err := Summarize(eventtest.Each(all), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(Summarize(eventtest.Each(all), run))(t)
 	return r
 }
 
@@ -108,9 +106,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 func TestFactsReachTheReport(t *testing.T) {
 	run, qs := eventtest.Sample()
 	got, all, err := Gather(eventtest.Of(run, eventtest.Each(qs)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	if diff := cmp.Diff(run, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-told +gathered):\n%s", diff)
 	}
@@ -121,9 +117,7 @@ func TestFactsReachTheReport(t *testing.T) {
 		}
 		n++
 	}
-	if n != len(qs) {
-		t.Errorf("%d requests, want %d", n, len(qs))
-	}
+	assert.Equal(t, n, len(qs), "requests")
 }
 
 // The last recount of an answer's tokens counts, at any place among the events.
@@ -215,9 +209,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("%v, %d successes of %q", err, r.Completed, r.Plan.ModelID)
 	}
 	_, requests, err := Gather(list(all[:first+2], broken))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	var got []string
 	for q, err := range requests {
 		got = append(got, fmt.Sprint(strings.TrimPrefix(q.ID, "sample-"), err))
@@ -264,8 +256,5 @@ func TestFoldIsBroken(t *testing.T) {
 	f := NewFold(&plan)
 	f.sums = &summary{}
 	f.Take(&event.Event{Kind: event.Done, Request: &q})
-	r, err := f.Report(source)
-	if err != nil || r.Completed != 1 {
-		t.Errorf("%v, %d requests", err, r.Completed)
-	}
+	assert.Equal(t, assert.Must(f.Report(source))(t).Completed, 1, "Report")
 }

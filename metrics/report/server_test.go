@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 )
@@ -60,10 +60,7 @@ func TestServerReport(t *testing.T) {
 		SpecDecode: metrics.SpecDecode{Drafts: 20, AcceptedPerPosition: []int{7, 3, 2}},
 		TTFT:       metrics.ServerLatency{N: 4, Mean: 125 * ms},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(),
-		cmpopts.IgnoreFields(metrics.ServerReport{}, "Seconds")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, "got", got, want, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(metrics.ServerReport{}, "Seconds"))
 	if len(got.Seconds) != 4 || got.Seconds[0].At != 9*second || run.Server[0].At != 13*second {
 		t.Errorf("seconds %v", got.Seconds)
 	}
@@ -101,9 +98,7 @@ func TestLevelsOfAShortRun(t *testing.T) {
 			metrics.Said(got) != metrics.Said(c.running) || metrics.Said(s.WaitingMost) != metrics.Said(c.running) {
 			t.Errorf("%s: running %g, waiting at most %g, want %g running", c.name, got, s.WaitingMost, c.running)
 		}
-		if s.TooShort() != c.short {
-			t.Errorf("%s: too short: %t", c.name, !c.short)
-		}
+		assert.Equal(t, s.TooShort(), c.short, "%s: too short: %t", c.name, !c.short)
 		if last := s.Seconds[len(s.Seconds)-1]; metrics.Said(c.running) &&
 			(s.OutputTokens != 40 || !metrics.Said(last.Running)) {
 			t.Errorf("%s: %g tokens, the last look %+v", c.name, s.OutputTokens, last)

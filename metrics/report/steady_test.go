@@ -3,10 +3,10 @@ package report
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 )
@@ -88,9 +88,7 @@ func TestSteadyStateWhen(t *testing.T) {
 		if r.SteadyState != nil {
 			abs = r.SteadyState.ThresholdAbs
 		}
-		if abs != c.abs {
-			t.Errorf("%s: threshold %d, want %d", name, abs, c.abs)
-		}
+		assert.Equal(t, abs, c.abs, "%s: threshold", name)
 	}
 	if r := summarize(t, nil, runOf(closedPlan(2), second)); r.SteadyState != nil {
 		t.Errorf("without requests: %+v", r.SteadyState)
@@ -111,9 +109,7 @@ func TestSteadyStateWarns(t *testing.T) {
 		plan.SteadyState.MinWindow = c.least
 		r := summarize(t, []metrics.Request{eventtest.Simple(0, second, c.length/2, c.length/2, 2)},
 			runOf(plan, c.ended))
-		if r.SteadyState.Warning != c.want {
-			t.Errorf("%s of %s: %q, want %q", c.length, c.ended, r.SteadyState.Warning, c.want)
-		}
+		assert.Equal(t, r.SteadyState.Warning, c.want, "%s of %s", c.length, c.ended)
 	}
 }
 
@@ -177,9 +173,7 @@ func TestSpread(t *testing.T) {
 		for _, n := range q.Spread() {
 			got = append(got, n)
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%v of %d: %v, want %v", c.chunks, c.output, got, c.want)
-		}
+		assert.EqualAll(t, got, c.want, "%v of %d", c.chunks, c.output)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/tui/screen"
 )
 
@@ -20,8 +21,6 @@ func TestGauge(t *testing.T) {
 		sf := screen.NewSurface(10, 1)
 		sf.Terminal.Mono = true
 		Gauge(sf.All(), 0, c.share, c.target, screen.Running)
-		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
-			t.Errorf("%g of %g: %s, want %s", c.share, c.target, got, c.want)
-		}
+		assert.Equal(t, sf.Render(&screen.Palette{Mono: true}), c.want, "%g of %g", c.share, c.target)
 	}
 }

@@ -108,9 +108,7 @@ func (b Histogram) top(all ...[]float64) float64 {
 			}
 		}
 	}
-	if most == 0 {
-		most = short
-	}
+	most = cmp.Or(most, short)
 	if most == 0 {
 		return 0
 	}

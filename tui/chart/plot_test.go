@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/tui/screen"
 )
 
@@ -66,7 +67,5 @@ func TestLinesAreCutAtTheEdges(t *testing.T) {
 		return strings.Join(drawn(axisWidth+30, 9, screen.Terminal{}, p.Draw), "\n")
 	}
 	want := draw(Point{0, 0}, Point{time.Minute, 60})
-	if got := draw(Point{-time.Minute, -60}, Point{0, 0}, Point{2 * time.Minute, 120}); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, draw(Point{-time.Minute, -60}, Point{0, 0}, Point{2 * time.Minute, 120}), want, "draw")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/tui/screen"
 )
 
@@ -24,9 +25,7 @@ func TestSparkline(t *testing.T) {
 	} {
 		sf := screen.NewSurface(5, 1)
 		Sparkline(sf.All(), nil, c.values, screen.Text)
-		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
-			t.Errorf("%v: %q, want %q", c.values, got, c.want)
-		}
+		assert.Equal(t, sf.Render(&screen.Palette{Mono: true}), c.want, "%v", c.values)
 	}
 }
 

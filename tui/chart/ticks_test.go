@@ -3,18 +3,16 @@ package chart
 import (
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestTicks(t *testing.T) {
 	for _, c := range []struct{ in, atLeast, atMost time.Duration }{
 		{0, 1, 1}, {1, 1, 1}, {3, 5, 2}, {5, 5, 5}, {6, 10, 5}, {999, 1000, 500}, {1001, 2000, 1000},
 	} {
-		if got := roundAbove(c.in*time.Microsecond, tens); got != c.atLeast*time.Microsecond {
-			t.Errorf("roundAbove(%dµs) = %s", c.in, got)
-		}
-		if got := roundBelow(c.in*time.Microsecond, tens); got != c.atMost*time.Microsecond {
-			t.Errorf("roundBelow(%dµs) = %s", c.in, got)
-		}
+		assert.Equal(t, roundAbove(c.in*time.Microsecond, tens), c.atLeast*time.Microsecond, "roundAbove(%dµs)", c.in)
+		assert.Equal(t, roundBelow(c.in*time.Microsecond, tens), c.atMost*time.Microsecond, "roundBelow(%dµs)", c.in)
 	}
 	for _, c := range []struct {
 		value, top float64

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/assert"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
 )
@@ -106,9 +107,7 @@ func TestForm(t *testing.T) {
 	} {
 		m := testForm(t)
 		typed(m, c.keys...)
-		if line(m) != c.want {
-			t.Errorf("%s: %q, want %q", c.name, line(m), c.want)
-		}
+		assert.Equal(t, line(m), c.want, "%s", c.name)
 	}
 }
 
@@ -117,9 +116,7 @@ func TestFormEnds(t *testing.T) {
 	if cmd := typed(m, "<enter>", "<enter>", "<enter>", "<enter>"); cmd != nil || m.use {
 		t.Error("Enter before the last field ended the form")
 	}
-	if view := m.View(); !strings.Contains(view, "Enter run") {
-		t.Errorf("the bottom line does not say that Enter runs:\n%s", view)
-	}
+	assert.Has(t, m.View(), "Enter run")
 	if cmd := typed(m, "<enter>"); cmd == nil || !m.use {
 		t.Error("Enter on the last field did not end the form")
 	}
@@ -154,9 +151,7 @@ func TestFormLookup(t *testing.T) {
 		t.Error("it looked up again though nothing changed")
 	}
 	typed(m, "<up>", "c")
-	if view := m.View(); strings.Contains(view, "no server") {
-		t.Errorf("what was wrong with another server is still there:\n%s", view)
-	}
+	assert.Lacks(t, m.View(), "no server")
 	if m.Update(cmd()); m.note != "" {
 		t.Errorf("an answer of another server came late and counts: %s", m.note)
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestNumbers(t *testing.T) {
@@ -24,8 +26,6 @@ func TestNumbers(t *testing.T) {
 		{Latency(Seconds(1.5)), "1.50s"}, {Seconds(math.NaN()).String(), "0s"}, {Seconds(1e300).String(), "277h46m40s"},
 		{Tick(200 * time.Millisecond), "200ms"}, {Tick(5 * time.Microsecond), "5µs"}, {Tick(2 * time.Second), "2s"},
 	} {
-		if c.got != c.want {
-			t.Errorf("got %q, want %q", c.got, c.want)
-		}
+		assert.Equal(t, c.got, c.want, "got")
 	}
 }

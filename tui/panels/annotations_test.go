@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -46,9 +47,7 @@ func TestPhase(t *testing.T) {
 	} {
 		s := tuitest.Judge(tuitest.Mid())
 		s.At, s.State = c.at, c.state
-		if got := textOf(phase(&s)); got != c.want {
-			t.Errorf("at %s, %s: %q, want %q", c.at, c.state, got, c.want)
-		}
+		assert.Equal(t, textOf(phase(&s)), c.want, "at %s, %s", c.at, c.state)
 	}
 	s := tuitest.Mid()
 	if got := phase(&s); got != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -37,9 +38,7 @@ func TestRTFx(t *testing.T) {
 			t.Errorf("%s, back %v: got %q, want %q at its end", c.s.State, c.back, got, c.want)
 		}
 	}
-	if got := Summary(&s); !strings.Contains(got, "\nRTFx 42\n") {
-		t.Errorf("the summary is\n%s", got)
-	}
+	assert.Has(t, Summary(&s), "\nRTFx 42\n")
 	if got := (Header{View: &View{Snapshot: &s}}).figures()[1]; got.name != "RTFx" || got.value != "42" {
 		t.Errorf("the second figure of a tiny screen is %v", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/tuitest"
 )
@@ -34,9 +35,7 @@ func TestBaselineOfTheSameStretch(t *testing.T) {
 			s := firstSeconds(all, n)
 			v := &View{Snapshot: &s, Span: c.span, Back: c.back, Whole: c.whole, Baseline: &Baseline{Report: report}}
 			v.selected().older = kept
-			if got := changeName(v); got != "Δp99" {
-				t.Errorf("%d s, %+v: %q", n, c, got)
-			}
+			assert.Equal(t, changeName(v), "Δp99", "%d s, %+v", n, c)
 			for _, r := range v.latencies() {
 				if got, want := p99Change(r, v.olderRow(r.of)), "0%"; got != want && !r.empty() {
 					t.Errorf("%d s, %+v: %s %s, want %s", n, c, r.name, got, want)
@@ -67,9 +66,7 @@ func TestBaselineOfTheWholeSaysSo(t *testing.T) {
 		{"at the end", &over, figures, true, "Δp99"},
 	} {
 		v := &View{Snapshot: c.s, Span: 30 * time.Second, Whole: c.whole, Baseline: &Baseline{Report: c.report}}
-		if got := changeName(v); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		assert.Equal(t, changeName(v), c.want, "%s", c.name)
 		if r := v.olderRow(metrics.TTFT); r == nil {
 			t.Errorf("%s: nothing to compare with", c.name)
 		}

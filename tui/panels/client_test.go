@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/tuitest"
 )
@@ -89,9 +90,7 @@ func TestClientWords(t *testing.T) {
 		{limited, "p99 send delay 31ms", -9, "! client"},
 		{limited, "", 80, "client OVERLOADED"},
 	} {
-		if got := c.state.describe(c.why, c.w); got != c.want {
-			t.Errorf("state %d in %d columns: %q, want %q", c.state, c.w, got, c.want)
-		}
+		assert.Equal(t, c.state.describe(c.why, c.w), c.want, "state %d in %d columns", c.state, c.w)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 )
@@ -27,9 +28,7 @@ func TestFitUsesTheRoom(t *testing.T) {
 			t.Fatalf("%d columns: %q quit %d of them unused", w, got, w-screen.Width(got))
 		}
 	}
-	if got := fit(nil, 0, 10); got != "" {
-		t.Errorf("no parts: %q", got)
-	}
+	assert.Equal(t, fit(nil, 0, 10), "", "no parts")
 }
 
 // The source of token counts and the cold cache are shown on a terminal of ordinary width, not only where the data set
@@ -52,9 +51,7 @@ func TestHeaderSaysWhoCounts(t *testing.T) {
 		}
 	}
 	p.InputSource, p.Cache = "", ""
-	if got := fit(planParts(p), 2, 50); got != "127.0.0.1:8000 · sim-8b · 10 req/s (Poisson)" {
-		t.Errorf("nothing said: got %q", got)
-	}
+	assert.Equal(t, fit(planParts(p), 2, 50), "127.0.0.1:8000 · sim-8b · 10 req/s (Poisson)", "nothing said")
 }
 
 // The objectives of a search are whole where its range has no room.
@@ -63,8 +60,6 @@ func TestHeaderOfASearch(t *testing.T) {
 		Load:    "search 6 to 1000 req/s for ttft:500 tpot:50 (ms), held for 1m",
 		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 50}}}
 	for w, want := range map[int]string{61: "search for ttft:500 tpot:50", 120: p.Load} {
-		if got := PlanLine(p, w); got != "127.0.0.1:8000 · sim-8b · "+want {
-			t.Errorf("%d columns: %q", w, got)
-		}
+		assert.Equal(t, PlanLine(p, w), "127.0.0.1:8000 · sim-8b · "+want, "%d columns", w)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -19,12 +20,8 @@ func TestSharingOfMinutes(t *testing.T) {
 	s.Minutes = metrics.Minutes{}.Follow(&s, 0)
 	v, columns := &View{Snapshot: &s}, 0
 	for ws := range v.sharing(s.Windows, 7) {
-		if at := ws[0].Start; at != time.Duration(columns)*time.Minute {
-			t.Errorf("column %d begins at %s", columns, at)
-		}
+		assert.Equal(t, ws[0].Start, time.Duration(columns)*time.Minute, "column %d begins at", columns)
 		columns++
 	}
-	if columns != 5 {
-		t.Errorf("%d columns", columns)
-	}
+	assert.Equal(t, columns, 5, "columns")
 }

@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"cmp"
 	"slices"
 
 	"benchtop/tui/screen"
@@ -81,9 +82,7 @@ func (r Rect) rows(heights ...int) []Rect {
 	out := make([]Rect, len(heights))
 	y := r.Y
 	for i, h := range heights {
-		if h == 0 {
-			h = max(0, rest)
-		}
+		h = cmp.Or(h, max(0, rest))
 		h = min(h, r.Y+r.H-y)
 		out[i] = Rect{r.X, y, r.W, h}
 		y += h

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -86,9 +87,7 @@ func TestTargetsBeyondTheMarks(t *testing.T) {
 			t.Errorf("%d s: %g, want %d", sec, got, sec+1)
 		}
 	}
-	if len(targets.set) != n {
-		t.Errorf("%d settings, want %d", len(targets.set), n)
-	}
+	assert.Equal(t, len(targets.set), n, "settings")
 }
 
 // Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was
@@ -110,9 +109,7 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 		}
 	}
 	s.Answer.Confirmed, s.Answer.From, s.Answer.To, s.Answer.Capacity = false, 24, 48, metrics.Range{}
-	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; !strings.Contains(top, "saturating? 24–48 req/s│") {
-		t.Errorf("top row %q", top)
-	}
+	assert.Has(t, draw(loadOf(&s), axisWidth+60, 8)[0], "saturating? 24–48 req/s│")
 	s.Answer.SaturatedAt = metrics.Never
 	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "satur") ||
 		!strings.Contains(top, "┊8 req/s") {
@@ -142,11 +139,10 @@ func TestStageRows(t *testing.T) {
 		v := &View{Snapshot: &s}
 		var got []string
 		for _, r := range v.stageRows() {
-			var words []string
-			for _, col := range v.stageFigures([]stageRow{{LoadLevel: metrics.LoadLevel{Unit: metrics.Users}}, {}},
-				200) {
-				words = append(words, col.of(r).Text)
-			}
+			words := metrics.Each(v.stageFigures([]stageRow{{LoadLevel: metrics.LoadLevel{Unit: metrics.Users}}, {}},
+				200), func(col column[stageRow]) string {
+				return col.of(r).Text
+			})
 			for _, n := range v.stageNotes(r, 60, true) {
 				words = append(words, strings.TrimSpace(n.Text))
 			}
@@ -186,16 +182,12 @@ func TestStageRows(t *testing.T) {
 		LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: 100}, Done: 20, TTFTp99: 100})
 	s.Answer = &metrics.Answer{Saturates: true, Before: 3, After: 2}
 	for i, r := range (&View{Snapshot: &s}).stageRows() {
-		if r.saturatesAfter != (i == 1) {
-			t.Errorf("up and down again: row %d has saturation after it: %v", i, r.saturatesAfter)
-		}
+		assert.Equal(t, r.saturatesAfter, i == 1, "up and down again: row %d has saturation after it", i)
 	}
 	s.Levels[0].Offered, s.Levels[1].Offered, s.Levels[2].Offered, s.Levels[3].Offered = 64, 48, 32, 16
 	s.Answer = &metrics.Answer{Saturates: true, Before: 2, After: 1}
 	for i, r := range (&View{Snapshot: &s}).stageRows() {
-		if r.saturatesAfter != (i == 1) {
-			t.Errorf("down: row %d has saturation after it: %v", i, r.saturatesAfter)
-		}
+		assert.Equal(t, r.saturatesAfter, i == 1, "down: row %d has saturation after it", i)
 	}
 	s.Plan.Goodput = nil
 	s.Levels, s.Answer = levels[:1], nil
@@ -274,13 +266,8 @@ func TestMostTellingStages(t *testing.T) {
 		5: "[2 3 5 8] and 2 more failed", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]", 20: "[0 1 2 3 4 5 6 7 8 9 10 11]",
 	} {
 		kept, rest := keptStages(rows, n)
-		var got []float64
-		for _, r := range kept {
-			got = append(got, r.Offered)
-		}
-		if words := strings.TrimSpace(fmt.Sprint(got, " ", rest)); words != want {
-			t.Errorf("%d rows: %s, want %s", n, words, want)
-		}
+		got := metrics.Each(kept, func(r stageRow) float64 { return r.Offered })
+		assert.Equal(t, strings.TrimSpace(fmt.Sprint(got, " ", rest)), want, "%d rows", n)
 	}
 }
 
@@ -329,9 +316,7 @@ func TestChange(t *testing.T) {
 		{100, 100, "0%"}, {101.5, 100, "+1.5%"}, {88, 100, "-12%"}, {150, 100, "+50%"}, {2500, 100, "×25"}, {5, 0, "–"},
 		{math.NaN(), 100, "-100%"}, {100, math.NaN(), "–"}, {math.Inf(1), 100, "×10T"},
 	} {
-		if got := change(c.now, c.before); got != c.want {
-			t.Errorf("%g after %g: %q, want %q", c.now, c.before, got, c.want)
-		}
+		assert.Equal(t, change(c.now, c.before), c.want, "%g after %g", c.now, c.before)
 	}
 }
 
@@ -383,9 +368,7 @@ func TestStageRowsAfterAPause(t *testing.T) {
 				t.Errorf("%s: row %d begins at %v", name, i, r.From)
 			}
 		}
-		if !slices.Equal(got, now) {
-			t.Errorf("%s: rows are on: %v, want %v", name, got, now)
-		}
+		assert.EqualAll(t, got, now, "%s: rows are on", name)
 	}
 	paused(9, 12)
 	s.Levels = []metrics.LoadLevel{seconds(0, 9, 8), seconds(12, 14, 8), seconds(14, 17, 16)}
@@ -408,9 +391,7 @@ func TestStagesTitleWithoutSaturation(t *testing.T) {
 		"no \x1b[1msaturation\nup to 16": "stages · no saturation up to 16",
 	} {
 		v := &View{Snapshot: &metrics.Snapshot{Plan: tuitest.RampPlan(), Answer: &metrics.Answer{Why: why}}}
-		if got := strings.Join(strings.Fields(title(stagesPanel, v, 80, 20)), " "); got != want {
-			t.Errorf("%q: %q, want %q", why, got, want)
-		}
+		assert.Equal(t, strings.Join(strings.Fields(title(stagesPanel, v, 80, 20)), " "), want, "%q", why)
 	}
 }
 
@@ -502,9 +483,7 @@ func TestWhoseQueue(t *testing.T) {
 		for i := range s.Server {
 			s.Server[i].Engines = engines
 		}
-		if got := drawn("server queue", &s, 100, 12); !strings.Contains(got, want) {
-			t.Errorf("%q is not in\n%s", want, got)
-		}
+		assert.Has(t, drawn("server queue", &s, 100, 12), want)
 	}
 }
 
@@ -548,9 +527,7 @@ func TestOtherServers(t *testing.T) {
 		s.Server[i].Engines = []metrics.Engine{{}, {Server: 1},
 			{Server: metrics.OtherServers, Name: metrics.OtherEngines}}
 	}
-	if got := drawn("engines", &s, 100, 12); !strings.Contains(got, "198 others") {
-		t.Errorf("no 198 others in\n%s", got)
-	}
+	assert.Has(t, drawn("engines", &s, 100, 12), "198 others")
 }
 
 // Lengths that are all alike leave their room to the other panels.

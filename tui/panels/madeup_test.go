@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
@@ -239,18 +240,11 @@ func (m *madeUp) during(by time.Duration) *metrics.Snapshot {
 // over is the run when it is over, with its result as it is saved.
 func (m *madeUp) over(t *testing.T) (*metrics.Snapshot, map[string]any) {
 	t.Helper()
-	r, err := report.Of(eventtest.Of(m.run, eventtest.Each(m.requests)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(report.Of(eventtest.Of(m.run, eventtest.Each(m.requests))))(t)
 	var b bytes.Buffer
-	if err := export.JSON(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, export.JSON(&b, r))
 	var result map[string]any
-	if err := json.Unmarshal(b.Bytes(), &result); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(b.Bytes(), &result))
 	v := m.at(m.run.Ended)
 	v.Inspect(metrics.Inspection{Rows: true})
 	v.Finish(&r)

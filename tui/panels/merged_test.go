@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/chart"
 	"benchtop/tui/number"
@@ -105,9 +106,7 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 			v := &View{Snapshot: s}
 			at, ws, end := v.overTime()
 			group := at.Group(60)
-			if group%60 != 0 {
-				t.Fatalf("groups of %ds", group)
-			}
+			assert.Need(t, group%60, 0, "groups of %ds", group)
 			return chartLines(build(v).series, v.sharing(ws, group), end, at, merges{})
 		}
 		slow, fast := points(&s), points(&joined)
@@ -149,16 +148,12 @@ func TestMergesFollowWindows(t *testing.T) {
 	kept := merges{}
 	ws := []*metrics.Window{window(0, 1), window(time.Second, 2), window(2*time.Second, 3)}
 	count := func() uint64 { return (&merger{ws, kept}).histogram(metrics.TTFT).Count() }
-	if n := count(); n != 6 {
-		t.Errorf("%d samples, want 6", n)
-	}
+	assert.Equal(t, count(), 6, "samples")
 	first := kept[mergeKey{metrics.TTFT, ws[0], 3}]
 	ws = slices.Clone(ws)
 	if n := count(); n != 6 || kept[mergeKey{metrics.TTFT, ws[0], 3}] != first {
 		t.Errorf("%d samples, want 6, not merged again", n)
 	}
 	ws[1] = window(time.Second, 5)
-	if n := count(); n != 9 {
-		t.Errorf("%d samples after a change, want 9", n)
-	}
+	assert.Equal(t, count(), 9, "samples after a change")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -31,22 +32,16 @@ func TestFilterLog(t *testing.T) {
 func TestEventsTitle(t *testing.T) {
 	for n, want := range map[int]string{0: " 0 events", 1: " 1 event", 2: " 2 events"} {
 		v := &View{Snapshot: &metrics.Snapshot{Log: make([]metrics.LogEntry, n)}}
-		if got := eventsTitle(v, 80, 24)[1].Text; got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
-		}
+		assert.Equal(t, eventsTitle(v, 80, 24)[1].Text, want, "%d", n)
 	}
 }
 
 func TestPlanLine(t *testing.T) {
-	if got := PlanLine(nil, 40); got != "" {
-		t.Errorf("no plan: %q", got)
-	}
+	assert.Equal(t, PlanLine(nil, 40), "", "no plan")
 	plan := &metrics.Plan{BaseURL: "http://a:1", ModelID: "m", Cache: "cold cache (reset)",
 		InputSource: metrics.TokensFromServer}
 	for w, want := range map[int]string{80: "a:1 · m · cold cache · tokens by server", 20: "a:1 · m · cold cache"} {
-		if got := PlanLine(plan, w); got != want {
-			t.Errorf("in %d columns: %q, want %q", w, got, want)
-		}
+		assert.Equal(t, PlanLine(plan, w), want, "in %d columns", w)
 	}
 }
 
@@ -79,15 +74,10 @@ func TestFailureNames(t *testing.T) {
 		s.Failures = append(s.Failures, metrics.FailureCount{Kind: kind, Status: 503, Count: 20 - i})
 	}
 	got := errorsPanel.inView(&View{Snapshot: &s}, 60, 20)
-	for _, name := range []string{
+	assert.Has(t, got,
 		"no connection", "no socket here", "HTTP 503", "connection reset", "stream truncated", "error in stream",
 		"malformed answer", "no output",
-		"stalled", "timeout", "new",
-	} {
-		if !strings.Contains(got, name) {
-			t.Errorf("no %q in\n%s", name, got)
-		}
-	}
+		"stalled", "timeout", "new")
 }
 
 func TestConclusionSigns(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -23,8 +24,6 @@ func TestRunLegend(t *testing.T) {
 		for _, s := range over.runLegend(w, "requests", items...) {
 			got.WriteString(s.Text)
 		}
-		if got.String() != want {
-			t.Errorf("%d columns: %q, want %q", w, got.String(), want)
-		}
+		assert.Equal(t, got.String(), want, "%d columns", w)
 	}
 }

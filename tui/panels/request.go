@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -170,10 +171,7 @@ func partsOf(v *View, q *metrics.RequestDetail, known bool, w, h int) requestPar
 		}
 	}
 	left := h - 1 - p.factRows - p.gap - p.strip - p.gap
-	whole := q.Whole
-	if whole == "" {
-		whole = q.Error
-	}
+	whole := cmp.Or(q.Whole, q.Error)
 	if p.wrong = screen.Fold(whole, w); len(p.wrong) > 0 {
 		most := left - 1
 		if q.Text+q.Prompt != "" {

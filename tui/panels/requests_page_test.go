@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -19,11 +20,8 @@ import (
 func opening(index int) List { return List{Picked: index + 1, Line: 4, Opened: true} }
 
 // indices are those the list shows, in its order.
-func indices(s *metrics.Snapshot, l List) (out []int) {
-	for _, i := range l.rows(s) {
-		out = append(out, s.Requests[i].Index)
-	}
-	return out
+func indices(s *metrics.Snapshot, l List) []int {
+	return metrics.Each(l.rows(s), func(i int) int { return s.Requests[i].Index })
 }
 
 func TestListOrders(t *testing.T) {
@@ -44,9 +42,7 @@ func TestListOrders(t *testing.T) {
 		tpotFirst:    {3, 0, 4, 2, 1},
 		failedFirst:  {1, 3, 4, 2, 0},
 	} {
-		if diff := cmp.Diff(want, indices(s, List{Sort: order})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", listOrders[order].name, diff)
-		}
+		assert.Same(t, listOrders[order].name, indices(s, List{Sort: order}), want)
 	}
 }
 
@@ -81,9 +77,7 @@ func TestListFilter(t *testing.T) {
 			t.Errorf("%+v (-want +got):\n%s", c.l, diff)
 		}
 	}
-	if n := len(indices(&s, List{Filter: "running"})); n != 14 {
-		t.Errorf("%d running", n)
-	}
+	assert.Equal(t, len(indices(&s, List{Filter: "running"})), 14, "running")
 }
 
 // The chosen request stays chosen, and on its line of the screen, while others come and go.
@@ -103,13 +97,9 @@ func TestListKeepsChoice(t *testing.T) {
 		at := l.place(&s, rows)
 		return at, at - l.top(len(rows), listHeight(page, false), at)
 	}
-	if l.Inspect() != (metrics.Inspection{Rows: true}) {
-		t.Errorf("looks for %+v", l.Inspect())
-	}
+	assert.Equal(t, l.Inspect(), metrics.Inspection{Rows: true}, "looks for")
 	do(Down, Down, Down)
-	if l.Picked != 4357+1 {
-		t.Fatalf("chose %d", l.Picked-1)
-	}
+	assert.Need(t, l.Picked, 4357+1, "chose %d", l.Picked-1)
 	for i := range 5 { // five new ones on top
 		s.Requests = append(s.Requests, metrics.RequestRow{Index: 4360 + i, State: metrics.StateHeld})
 	}
@@ -129,9 +119,7 @@ func TestListKeepsChoice(t *testing.T) {
 		t.Errorf("the end: chose %d, row %d on line %d", l.Picked-1, at, y)
 	}
 	do(Down, PageDown)
-	if l.Picked != 4301 {
-		t.Errorf("below the end: %d", l.Picked-1)
-	}
+	assert.Equal(t, l.Picked, 4301, "below the end: %d", l.Picked-1)
 	do(PageUp)
 	if at, _ := lineOf(); at != 64-listHeight(page, false) {
 		t.Errorf("a page up: row %d", at)
@@ -156,9 +144,7 @@ func TestListKeepsChoice(t *testing.T) {
 		t.Error("nothing is left to close")
 	}
 	do(End, Top)
-	if *l != (List{}) {
-		t.Errorf("the top does not follow the newest: %+v", *l)
-	}
+	assert.Equal(t, *l, List{}, "the top does not follow the newest: %+v", *l)
 	l.NextOrder()
 	l.NextPart()
 	if l.Sort != slowestFirst || l.Only != ErrorsOnly {
@@ -184,17 +170,11 @@ func TestListScrollsText(t *testing.T) {
 	for range 50 {
 		do(PageUp)
 	}
-	if l.Scroll != lines-high {
-		t.Errorf("the beginning is %d lines back, not %d", l.Scroll, lines-high)
-	}
+	assert.Equal(t, l.Scroll, lines-high, "the beginning is %d lines back, not %d", l.Scroll, lines-high)
 	v.List = l
-	if got := requestPanel.inView(v, 80, 20); !strings.Contains(got, "The harbour was quiet") {
-		t.Errorf("the beginning:\n%s", got)
-	}
+	assert.Has(t, requestPanel.inView(v, 80, 20), "The harbour was quiet")
 	do(PageDown)
-	if l.Scroll != max(0, lines-2*high) {
-		t.Errorf("a page down: %d", l.Scroll)
-	}
+	assert.Equal(t, l.Scroll, max(0, lines-2*high), "a page down")
 	do(End)
 	v.List = l
 	if got := requestPanel.inView(v, 80, 20); l.Scroll != 0 || !strings.Contains(got, "the wind turned.") {

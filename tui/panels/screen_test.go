@@ -1,9 +1,9 @@
 package panels
 
 import (
-	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 )
@@ -41,7 +41,5 @@ func TestPanelThatPanics(t *testing.T) {
 	p := Panel{name: "broken", title: func(*View, int, int) []screen.Span {
 		return []screen.Span{screen.Strong.Span("broken")}
 	}, draw: func(screen.Canvas, *View) { panic("no") }}
-	if got := p.View(&metrics.Snapshot{}, 30, 5); !strings.Contains(got, "chart error") {
-		t.Errorf("got:\n%s", got)
-	}
+	assert.Has(t, p.View(&metrics.Snapshot{}, 30, 5), "chart error")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -71,9 +72,7 @@ func TestScrolledBack(t *testing.T) {
 			t.Errorf("%v back %v: seconds %d to %d with %d values, want %d to %d with %d", c.span, c.back, first, last,
 				n, c.first, c.last, c.observed)
 		}
-		if got := v.scope(); got != c.scope {
-			t.Errorf("%v back %v: titles say %q, want %q", c.span, c.back, got, c.scope)
-		}
+		assert.Equal(t, v.scope(), c.scope, "%v back %v: titles say", c.span, c.back)
 	}
 }
 

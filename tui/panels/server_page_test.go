@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 	"benchtop/tui/screen"
@@ -64,9 +65,7 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	s := tuitest.Watched(tuitest.Mid(), 0)
 	last := &s.Server[len(s.Server)-1]
 	last.First = metrics.TTFTParts{N: 4, TTFT: 2 * time.Second}
-	if got := title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10); !strings.Contains(got, "client 500ms") {
-		t.Errorf("%q, want the mean of the requests of the last look", got)
-	}
+	assert.Has(t, title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10), "client 500ms")
 	s.Plan.Whole = true
 	if got := title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10); !strings.Contains(got, "mean TTFT") ||
 		!strings.Contains(got, "server") || strings.Contains(got, "client") {
@@ -87,27 +86,21 @@ func TestEnergy(t *testing.T) {
 	}
 	s.Totals.OutputTokens, s.State = 800, metrics.Finished
 	want := "energy last 9s 4kJ · 10.00 J/token · cost 20.00 per 1M tokens"
-	if got := energyText(&View{Snapshot: &s, Span: 9 * time.Second}); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, energyText(&View{Snapshot: &s, Span: 9 * time.Second}), want, "energyText")
 	report, err := report.Summarize(func(func(metrics.Request, error) bool) {},
 		metrics.Run{Plan: *s.Plan, End: metrics.End{Ended: s.At}, Telemetry: metrics.Telemetry{GPUs: s.GPUs}})
 	if err != nil || report.GPUs.Energy != 4000 {
 		t.Fatalf("%v, %+v", err, report.GPUs)
 	}
 	want = "energy whole run 4kJ · 12.50 J/token · cost 25.00 per 1M tokens"
-	if got := energyText(&View{Snapshot: &s}); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, energyText(&View{Snapshot: &s}), want, "energyText")
 	ended, final := s, s
 	ended.GPUsAbsent, final.Report = "nvidia-smi ended", &report
 	for _, c := range []*metrics.Snapshot{&ended, &final} {
 		if got := energyText(&View{Snapshot: c}); !strings.HasPrefix(got, "energy whole run 4kJ in 4.0s sampled") {
 			t.Errorf("got %q", got)
 		}
-		if got := energyText(&View{Snapshot: c, Span: 9 * time.Second}); strings.Contains(got, "sampled") {
-			t.Errorf("got %q", got)
-		}
+		assert.Lacks(t, energyText(&View{Snapshot: c, Span: 9 * time.Second}), "sampled")
 	}
 	s.GPUs[1].GPUs[0].Power, s.GPUs[1].GPUs[1].Power = metrics.Unsaid(), metrics.Unsaid()
 	if got := energyText(&View{Snapshot: &s}); !strings.HasPrefix(got, "energy whole run 3kJ") {
@@ -120,9 +113,7 @@ func TestEnergy(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want) // time is money, with or without a meter
 	}
 	s.Plan = &metrics.Plan{}
-	if got := energyText(&View{Snapshot: &s}); got != "energy: unknown" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, energyText(&View{Snapshot: &s}), "energy: unknown", "energyText")
 }
 
 // A second of the run has the look that covers its middle; one that came late leaves no gap, one that is long past
@@ -141,9 +132,7 @@ func TestServerIn(t *testing.T) {
 		if s := newServerFinder(all).in(&metrics.Window{Start: time.Duration(second) * time.Second}); s != nil {
 			got = s.Running
 		}
-		if got != want {
-			t.Errorf("second %d: look %v, want %v", second, got, want)
-		}
+		assert.Equal(t, got, want, "second %d: look", second)
 	}
 	begun := []metrics.ServerSecond{{At: 0}}
 	for i, at := range []time.Duration{250, 500, 1000, 2010} {

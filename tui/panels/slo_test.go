@@ -2,13 +2,13 @@ package panels
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/chart"
 	"benchtop/tui/screen"
@@ -36,11 +36,9 @@ func finishedSeconds(plan *metrics.Plan) metrics.Snapshot {
 }
 
 func lines(rows []sloRow) []string {
-	var out []string
-	for _, r := range rows {
-		out = append(out, strings.TrimSpace(r.name+" "+r.value+" "+[]string{"", "ok", "FAILED"}[r.verdict]))
-	}
-	return out
+	return metrics.Each(rows, func(r sloRow) string {
+		return strings.TrimSpace(r.name + " " + r.value + " " + []string{"", "ok", "FAILED"}[r.verdict])
+	})
 }
 
 func TestSLORows(t *testing.T) {
@@ -72,13 +70,9 @@ func TestSLORows(t *testing.T) {
 		want := append(c.want,
 			"goodput < 40% 45.45% ok", "error_rate > 0.05 0.09091 FAILED", "completed < 1000 200",
 			"p99_ttft_ms > 500 –")
-		if diff := cmp.Diff(want, lines(c.v.sloRows())); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		assert.Same(t, c.name, lines(c.v.sloRows()), want)
 	}
-	if got := sloLines(&s); got != 7 {
-		t.Errorf("%d lines, want 7", got)
-	}
+	assert.Equal(t, sloLines(&s), 7, "lines")
 	s.Report = &metrics.Report{Gates: []metrics.GateResult{{Gate: plan.Gates[3], Missed: true}}}
 	if got := lines((&View{Snapshot: &s}).sloRows()); got[len(got)-1] != "p99_ttft_ms > 500 – FAILED" {
 		t.Errorf("at the end: %q", got)
@@ -110,9 +104,7 @@ func TestTarget(t *testing.T) {
 	if diff := cmp.Diff(want, lines((&View{Snapshot: &s}).sloRows())); diff != "" {
 		t.Error(diff)
 	}
-	if shown := sloPanel.View(&s, 50, 6); !strings.Contains(shown, "SLO whole run  n 200 · target 95%") {
-		t.Errorf("no target:\n%s", shown)
-	}
+	assert.Has(t, sloPanel.View(&s, 50, 6), "SLO whole run  n 200 · target 95%")
 	s.Totals = metrics.Counts{}
 	want = []string{"goodput –", "TPOT≤50ms –"}
 	if diff := cmp.Diff(want, lines((&View{Snapshot: &s, Whole: true}).sloRows())); diff != "" {
@@ -134,10 +126,7 @@ func TestMostTelling(t *testing.T) {
 		{3, "goodput b gates ok"},
 		{2, "goodput b"}, {1, "goodput"}, {0, ""},
 	} {
-		var got []string
-		for _, r := range keptSLORows(rows, c.n) {
-			got = append(got, r.name)
-		}
+		got := metrics.Each(keptSLORows(rows, c.n), func(r sloRow) string { return r.name })
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%d rows: %q, want %q", c.n, got, c.want)
 		}
@@ -153,13 +142,9 @@ func TestPercent(t *testing.T) {
 		0: "0.0%", 0.0004: "<0.1%", 0.29: "29.0%", 0.8999: "89.9%", 0.931: "93.1%", 0.9999: "99.9%", 1: "100.0%",
 		math.Inf(1): "999.0%",
 	} {
-		if got := percent(in); got != want {
-			t.Errorf("%g: %s, want %s", in, got, want)
-		}
+		assert.Equal(t, percent(in), want, "%g", in)
 	}
-	if got := percent(math.NaN()); got != "0.0%" {
-		t.Errorf("NaN: %s", got)
-	}
+	assert.Equal(t, percent(math.NaN()), "0.0%", "NaN")
 }
 
 func TestLimits(t *testing.T) {
@@ -177,9 +162,7 @@ func TestLimits(t *testing.T) {
 		"itl":  {{Name: "mean gate 45ms", At: 45 * time.Millisecond}},
 		"e2el": nil,
 	} {
-		if got := (&View{Snapshot: &metrics.Snapshot{Plan: plan}}).limits(metric); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", metric, got, want)
-		}
+		assert.EqualAll(t, (&View{Snapshot: &metrics.Snapshot{Plan: plan}}).limits(metric), want, "%s", metric)
 	}
 	if (&View{Snapshot: &metrics.Snapshot{}}).limits("ttft") != nil {
 		t.Error("limits without a plan")

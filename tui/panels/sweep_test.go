@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics/grid"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -102,9 +103,7 @@ func TestShrink(t *testing.T) {
 		{[3]int{9, 9, 9}, [3]int{3, 3, 3}, 9},
 		{[3]int{9, 9, 9}, [3]int{0, 0, 0}, 0},
 	} {
-		if got := shrink(c.widths, c.w); got != c.want {
-			t.Errorf("%v in %d: %v, want %v", c.widths, c.w, got, c.want)
-		}
+		assert.Equal(t, shrink(c.widths, c.w), c.want, "%v in %d", c.widths, c.w)
 	}
 }
 
@@ -136,9 +135,7 @@ func TestSweepThatEndedEarly(t *testing.T) {
 		v := NewSweepView(&grid.Snapshot{Over: true, Cells: []grid.Cell{{State: grid.Done}, {State: c.last}}},
 			SweepList{})
 		v.Stopping = c.stop
-		if got := v.sweepState().Text; got != c.want {
-			t.Errorf("%s, stopped %t: %q, want %q", c.last, c.stop, got, c.want)
-		}
+		assert.Equal(t, v.sweepState().Text, c.want, "%s, stopped %t", c.last, c.stop)
 	}
 }
 
@@ -164,12 +161,8 @@ func TestSearchesOfSeveralServers(t *testing.T) {
 		return tiers, rows
 	}
 	tiers, rows := shown()
-	if want := []string{"gold", "bronze"}; !slices.Equal(tiers, want) {
-		t.Errorf("during the second search %q, want %q", tiers, want)
-	}
-	if want := strings.Fields("4 5.5 16 64 4 5.5 16 64"); !slices.Equal(rows, want) {
-		t.Errorf("rows %q, want %q", rows, want)
-	}
+	assert.EqualAll(t, tiers, []string{"gold", "bronze"}, "during the second search")
+	assert.EqualAll(t, rows, strings.Fields("4 5.5 16 64 4 5.5 16 64"), "rows")
 	s.Over = true
 	if tiers, _ = shown(); !slices.Equal(tiers, []string{"8 gold", "8 bronze", "32 gold", "32 bronze"}) {
 		t.Errorf("at the end %q", tiers)
@@ -192,8 +185,6 @@ func TestTerminalTitle(t *testing.T) {
 		"benchtop sweep serve · llama-3-8b ● RUN 1/3":  tuitest.Repeats(),
 		"benchtop sweep serve · llama-3-8b ● RUN 9/11": tuitest.Sweep(),
 	} {
-		if got := NewSweepView(&s, SweepList{}).TerminalTitle(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, NewSweepView(&s, SweepList{}).TerminalTitle(), want, "NewSweepView")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -16,8 +17,6 @@ func TestAxisOfARun(t *testing.T) {
 		{0, 61 * time.Second, 90 * time.Second}, {time.Minute, 70 * time.Second, 90 * time.Second},
 	} {
 		v := &View{Snapshot: &metrics.Snapshot{Plan: &metrics.Plan{Duration: c.length}, At: c.end}}
-		if got := v.timeShown(c.end); got != c.want {
-			t.Errorf("%v of %v: %v, want %v", c.end, c.length, got, c.want)
-		}
+		assert.Equal(t, v.timeShown(c.end), c.want, "%v of %v", c.end, c.length)
 	}
 }

@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -347,10 +348,7 @@ func (f *truth) values(l metrics.Latency) *metrics.Histogram {
 // quantile is one in milliseconds: of the result, or of the requests so far; false if there is none.
 func (f *truth) quantile(l metrics.Latency, name string) (ms float64, ok bool) {
 	if f.over() {
-		key := map[string]string{"p50": "median"}[name]
-		if key == "" {
-			key = name
-		}
+		key := cmp.Or(map[string]string{"p50": "median"}[name], name)
 		switch l {
 		case metrics.FirstAnswer:
 			ms = f.at("benchtop", "ttft_answer_ms", key)

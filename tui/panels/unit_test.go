@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
@@ -94,8 +95,6 @@ func TestFocus(t *testing.T) {
 		{"itl", 0, 1, "latency"}, {"latency", 0, 1, "log"}, {"log", 0, -1, "itl over time"}, {"latency", 0, -1, "itl"},
 		{"gone", 1, 0, "tokens"},
 	} {
-		if got := Neighbour(panels, c.from, c.dx, c.dy); got != c.want {
-			t.Errorf("from %q by %d,%d: %q, want %q", c.from, c.dx, c.dy, got, c.want)
-		}
+		assert.Equal(t, Neighbour(panels, c.from, c.dx, c.dy), c.want, "from %q by %d,%d", c.from, c.dx, c.dy)
 	}
 }

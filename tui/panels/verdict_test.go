@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -65,9 +66,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		s := &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: c.state,
 			Totals: metrics.Counts{Failed: c.failed, Completed: 95}}
-		if got := verdictOf(s, c.w, 1, false); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		assert.Equal(t, verdictOf(s, c.w, 1, false), c.want, "%s", c.name)
 	}
 }
 
@@ -83,14 +82,10 @@ func TestVerdictOfASearch(t *testing.T) {
 		75:  "8 req/s passed, 10.4 failed; testing 9.1, ~40s │ tested 6.2 ✓ 8 ✓ 10.4 ✗",
 		50:  "8 req/s passed, 10.4 failed; testing 9.1, ~40s",
 	} {
-		if got := verdictOf(s, w, 1, false); got != want {
-			t.Errorf("%d columns: %q, want %q", w, got, want)
-		}
+		assert.Equal(t, verdictOf(s, w, 1, false), want, "%d columns", w)
 	}
 	s.Search.Phase = metrics.SearchDone
-	if got := verdictOf(s, 100, 1, false); got != "within SLO: 8 req/s proven" {
-		t.Errorf("over: %q", got)
-	}
+	assert.Equal(t, verdictOf(s, 100, 1, false), "within SLO: 8 req/s proven", "over")
 }
 
 // A server that does not answer has the line for itself; once the run is over, a row of the card.
@@ -103,9 +98,7 @@ func TestVerdictOnADeadServer(t *testing.T) {
 	}
 	over := tuitest.Done()
 	over.Outage = &metrics.Outage{Since: 65 * time.Second, Why: "connection refused"}
-	if got := verdictOf(&over, 140, 6, false); !strings.Contains(got, "not answering since 01:05: connection refused") {
-		t.Errorf("the card:\n%s", got)
-	}
+	assert.Has(t, verdictOf(&over, 140, 6, false), "not answering since 01:05: connection refused")
 }
 
 // A header of one line leaves bad news of the client to the verdict.
@@ -122,9 +115,7 @@ func TestCard(t *testing.T) {
 	s := tuitest.Done()
 	for path, want := range map[string]string{"out/run.json": "saved       out/run.json", "": "saved       not saved"} {
 		s.SavePath = path
-		if got := verdictOf(&s, 120, 6, false); !strings.Contains(got, want) {
-			t.Errorf("no %q on\n%s", want, got)
-		}
+		assert.Has(t, verdictOf(&s, 120, 6, false), want)
 	}
 	s.SavePath = strings.Repeat("results/", 9) + "run.json"
 	if got := verdictOf(&s, 80, 8, false); !strings.Contains(got, "results/resul") ||
@@ -132,9 +123,7 @@ func TestCard(t *testing.T) {
 		t.Errorf("a long path is cut:\n%s", got)
 	}
 	s.SaveError = "no space left on device"
-	if got := verdictOf(&s, 120, 6, false); !strings.Contains(got, "NOT SAVED: no space left on device") {
-		t.Errorf("no error on\n%s", got)
-	}
+	assert.Has(t, verdictOf(&s, 120, 6, false), "NOT SAVED: no space left on device")
 }
 
 // A load has the same digits wherever the line of a search has it.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 )
@@ -39,17 +40,11 @@ func TestVerdictNamesTheLoadThatMissed(t *testing.T) {
 		Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{None: true, HeldLevel: -1}, LowestTried: 8}}
 	for w, want := range map[int]string{120: "no load within SLO: 8 req/s missed (97 %)",
 		40: "none in SLO: 8 req/s missed (97 %)"} {
-		if got := verdictOf(s, w, 1, false); got != want {
-			t.Errorf("%d columns: %q, want %q", w, got, want)
-		}
+		assert.Equal(t, verdictOf(s, w, 1, false), want, "%d columns", w)
 	}
 	table := stageTableText(s, 100)
-	for _, want := range []string{"90.0% !  97 %", "100.0% ?  3 requests have not ended",
-		"100.0% ?  hold 40 s more  now"} {
-		if !strings.Contains(table, want) {
-			t.Errorf("no %q in\n%s", want, table)
-		}
-	}
+	assert.Has(t, table, "90.0% !  97 %", "100.0% ?  3 requests have not ended",
+		"100.0% ?  hold 40 s more  now")
 }
 
 // A stage that is not judged yet has no sign, however good its seconds were.
@@ -93,9 +88,7 @@ func TestTiersOnScreen(t *testing.T) {
 			"no saturation up to 40 req/s",
 		100: "gold 20 req/s (97 %) │ silver 39.8 req/s (90 %) │ bronze 20 req/s missed",
 	} {
-		if got := verdictOf(s, w, 1, false); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, verdictOf(s, w, 1, false), want, "verdictOf")
 	}
 	table := stageTableText(s, 120)
 	lines := strings.Split(table, "\n")
@@ -111,10 +104,7 @@ func TestTiersOnScreen(t *testing.T) {
 	// On the card each tier has a row.
 	v := &View{Snapshot: s, Terminal: screen.Terminal{Mono: true}}
 	s.Report = &metrics.Report{Plan: *s.Plan, Objectives: aGoal, Answer: *s.Answer, Levels: s.Levels}
-	var rows []string
-	for _, r := range v.cardRows()[:3] {
-		rows = append(rows, r.name+": "+r.value[0].Text)
-	}
+	rows := metrics.Each(v.cardRows()[:3], func(r cardRow) string { return r.name + ": " + r.value[0].Text })
 	if got, want := strings.Join(rows, "\n"),
 		"gold: 20 req/s proven (97 %)\nsilver: 39.8 req/s proven (90 %)\nbronze: no load, 20 req/s missed"; got !=
 		want {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/tui/tuitest"
 )
@@ -62,9 +63,7 @@ func TestLongWordsAreWrapped(t *testing.T) {
 func TestRefusalsBesideErrors(t *testing.T) {
 	s := tuitest.Mid()
 	s.Totals.Refusals = 3
-	if got := drawn("errors", &s, 110, 4); !strings.Contains(got, " · refusals 3") {
-		t.Errorf("no refusals:\n%s", got)
-	}
+	assert.Has(t, drawn("errors", &s, 110, 4), " · refusals 3")
 }
 
 // The address at the start of a system's error must not push out what went wrong.
@@ -74,10 +73,6 @@ func TestShortErrorSaysHowTheConnectionFailed(t *testing.T) {
 	s.Failures = []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 37,
 		Examples: []string{"dial tcp 127.0.0.1:8000: connect: connection refused",
 			"dial tcp [::1]:8000: connect: connection refused"}}}
-	if got := drawn("errors", &s, 60, 3); !strings.Contains(got, "no connection: connection refused") {
-		t.Errorf("without room for the whole error:\n%s", got)
-	}
-	if got := drawn("errors", &s, 110, 4); !strings.Contains(got, "127.0.0.1:8000: connect: connection refused") {
-		t.Errorf("with room for it:\n%s", got)
-	}
+	assert.Has(t, drawn("errors", &s, 60, 3), "no connection: connection refused")
+	assert.Has(t, drawn("errors", &s, 110, 4), "127.0.0.1:8000: connect: connection refused")
 }

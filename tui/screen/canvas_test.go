@@ -8,6 +8,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
+
+	"benchtop/internal/assert"
 )
 
 func FuzzForeignText(f *testing.F) {
@@ -61,9 +63,7 @@ func TestStyles(t *testing.T) {
 	if want := "\x1b[38;5;75mab\x1b[1;38;5;43mcd \x1b[0;38;5;43me  \x1b[m"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if got := sf.Render(NewPalette(termenv.Ascii)); got != "abcd e  " {
-		t.Errorf("without colour %q", got)
-	}
+	assert.Equal(t, sf.Render(NewPalette(termenv.Ascii)), "abcd e  ", "without colour")
 }
 
 func TestWideGlyphsAreNeverHalved(t *testing.T) {
@@ -74,15 +74,11 @@ func TestWideGlyphsAreNeverHalved(t *testing.T) {
 		sf := NewSurface(5, 1)
 		sf.All().Print(0, 0, "漢字", Text)
 		sf.All().Set(c.x, 0, 'x', Text)
-		if got := sf.Render(&Palette{Mono: true}); got != c.want {
-			t.Errorf("x at %d: %q, want %q", c.x, got, c.want)
-		}
+		assert.Equal(t, sf.Render(&Palette{Mono: true}), c.want, "x at %d", c.x)
 	}
 	sf := NewSurface(4, 1)
 	sf.All().Print(0, 0, "a漢字漢", Text)
-	if got := sf.Render(&Palette{Mono: true}); got != "a漢…" {
-		t.Errorf("cut to 4: %q", got)
-	}
+	assert.Equal(t, sf.Render(&Palette{Mono: true}), "a漢…", "cut to 4")
 }
 
 func TestBorderAndSafely(t *testing.T) {
@@ -104,9 +100,6 @@ func TestGrey(t *testing.T) {
 		[]Span{Success.Span("ok"), {" 2 ", Style{Fg: Output, Bg: Input}}, {"⠒", Style{Fg: P50, Bg: Shade(Output)}},
 			{"▂", Style{Fg: Shade(Output)}}})
 	c.Grey()
-	want := "\x1b[38;5;245mok\x1b[38;5;75;48;5;245m 2 \x1b[38;5;245;48;5;238m⠒\x1b[0;38;5;238m▂ " +
-		"\x1b[38;5;242m│\x1b[m"
-	if got := sf.Render(NewPalette(termenv.ANSI256)); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	want := "\x1b[38;5;245mok\x1b[38;5;75;48;5;245m 2 \x1b[38;5;245;48;5;238m⠒\x1b[0;38;5;238m▂ \x1b[38;5;242m│\x1b[m"
+	assert.Equal(t, sf.Render(NewPalette(termenv.ANSI256)), want, "Render")
 }

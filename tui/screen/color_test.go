@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/muesli/termenv"
+
+	"benchtop/internal/assert"
 )
 
 func env(vars map[string]string) func(string) string {
@@ -68,7 +70,5 @@ func TestFewColoursAreNotBold(t *testing.T) {
 	sf.All().Print(0, 0, "ab", Style{Fg: Waiting, Bold: true})
 	sf.All().Print(2, 0, "cd", Strong)
 	sf.All().Print(4, 0, "ef", Label)
-	if got, want := sf.Render(NewPalette(termenv.ANSI)), "\x1b[33mab\x1b[0;1mcd\x1b[mef"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, sf.Render(NewPalette(termenv.ANSI)), "\x1b[33mab\x1b[0;1mcd\x1b[mef", "Render")
 }

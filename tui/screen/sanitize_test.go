@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 )
 
@@ -22,9 +23,7 @@ func TestSanitize(t *testing.T) {
 		" ":                                "",
 		"":                                 "",
 	} {
-		if got := Sanitize(in); got != want {
-			t.Errorf("sanitize(%q) = %q, want %q", in, got, want)
-		}
+		assert.Equal(t, Sanitize(in), want, "sanitize(%q)", in)
 	}
 }
 

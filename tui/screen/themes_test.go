@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/muesli/termenv"
+
+	"benchtop/internal/assert"
 )
 
 func TestCheckTheme(t *testing.T) {
@@ -42,9 +44,7 @@ func TestThemes(t *testing.T) {
 		for x, st := range []Style{{Fg: Output}, Text, Label, Strong} {
 			sf.All().Set(x, 0, rune('a'+x), st)
 		}
-		if got := sf.Render(ThemePalette(c.theme, c.p, c.light)); got != c.want {
-			t.Errorf("%s, %s: got %q, want %q", c.theme, c.p.Name(), got, c.want)
-		}
+		assert.Equal(t, sf.Render(ThemePalette(c.theme, c.p, c.light)), c.want, "%s, %s", c.theme, c.p.Name())
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 func TestLightBackground(t *testing.T) {
@@ -11,9 +13,7 @@ func TestLightBackground(t *testing.T) {
 		"": false, "15;0": false, "0;15": true, "0;default;15": true, "7;8": false, "0;7": true, "15;default": false,
 		"0;16": false, ";": false, "x": false,
 	} {
-		if got := LightBackground(func(string) string { return value }); got != want {
-			t.Errorf("%q: %v, want %v", value, got, want)
-		}
+		assert.Equal(t, LightBackground(func(string) string { return value }), want, "%q", value)
 	}
 }
 
@@ -25,9 +25,7 @@ func TestIsLight(t *testing.T) {
 		"#ffffff":       false,
 		"rgb:12345/0/0": false,
 	} {
-		if got := isLight(colour); got != want {
-			t.Errorf("%q: %v, want %v", colour, got, want)
-		}
+		assert.Equal(t, isLight(colour), want, "%q", colour)
 	}
 }
 

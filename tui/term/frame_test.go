@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // emulator is a screen that understands what a painter writes, and fails for anything else.
@@ -60,9 +62,7 @@ func (e *emulator) write(b string) {
 			}
 			e.x += n
 		case 'K', 'J':
-			if e.now.bg != "" {
-				e.t.Fatal("erased in a colour")
-			}
+			assert.Need(e.t, e.now.bg, "", "erased in a colour")
 			for at := e.y*e.w + e.x; at < len(e.all) && (b[end] == 'J' || at < (e.y+1)*e.w); at++ {
 				e.all[at] = blank
 			}
@@ -110,9 +110,7 @@ func TestPaint(t *testing.T) {
 			next.read(view, w, h)
 			out := string(paint(nil, shown, next))
 			screen.write(out)
-			if screen.now != (look{}) {
-				t.Fatalf("%q ends in a style", out)
-			}
+			assert.Need(t, screen.now, look{}, "%q ends in a style", out)
 			if !slices.Equal(screen.all, next.cells) {
 				t.Fatalf("%d by %d: %q\nwith %q shows\n%v, want\n%v", w, h, view, out, screen.all, next.cells)
 			}
@@ -138,9 +136,7 @@ func TestPaintIsShort(t *testing.T) {
 		var from, to frame
 		from.read(c.from, 12, 0)
 		to.read(c.to, 12, 0)
-		if got := string(paint(nil, &from, &to)); got != c.want {
-			t.Errorf("%q to %q: %q, want %q", c.from, c.to, got, c.want)
-		}
+		assert.Equal(t, string(paint(nil, &from, &to)), c.want, "%q to %q", c.from, c.to)
 	}
 }
 
@@ -155,9 +151,7 @@ func TestFrameIsCutToTheScreen(t *testing.T) {
 			got.WriteByte('\n')
 		}
 	}
-	if want := "abcde\n漢漢 \nx    \n"; got.String() != want {
-		t.Errorf("%q, want %q", got.String(), want)
-	}
+	assert.Equal(t, got.String(), "abcde\n漢漢 \nx    \n", "String")
 }
 
 // FuzzFrame: no view panics, and none is painted beyond the screen.

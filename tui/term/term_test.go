@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"benchtop/internal/assert"
 )
 
 func TestLimiter(t *testing.T) {
@@ -47,9 +49,7 @@ func TestLimiter(t *testing.T) {
 func TestBandwidth(t *testing.T) {
 	for _, c := range [][3]int{{80, 24, 20_000}, {120, 40, 20_000}, {200, 50, 50_000}, {0, 0, 20_000},
 		{148, 50, 35_000}} {
-		if got := bandwidth(c[0], c[1]); got != c[2] {
-			t.Errorf("%dx%d: %d bytes/s, want %d", c[0], c[1], got, c[2])
-		}
+		assert.Equal(t, bandwidth(c[0], c[1]), c[2], "%dx%d: bytes/s", c[0], c[1])
 	}
 }
 
@@ -71,9 +71,7 @@ func TestRecording(t *testing.T) {
 [4.500000,"r","120x40"]
 [6.000000,"o","` + "\ufffd\ufffd " + `"]
 `
-	if got := strings.ReplaceAll(b.String(), `\ufffd`, "\ufffd"); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, strings.ReplaceAll(b.String(), `\ufffd`, "\ufffd"), want, "ReplaceAll")
 }
 
 type failingWriter struct{ n int }
@@ -88,9 +86,7 @@ func TestRecordingThatFails(t *testing.T) {
 	var shown bytes.Buffer
 	w := &Writer{to: &shown, record: newRecording(f, 80, 24, time.Now(), func() time.Duration { return 0 })}
 	for range 3 {
-		if _, err := w.Write([]byte("frame")); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(w.Write([]byte("frame")))(t)
 	}
 	w.Resized(1, 1)
 	if f.n != 1 || shown.String() != "frameframeframe" {
@@ -155,24 +151,18 @@ func TestTitle(t *testing.T) {
 	if got := frame("a", "1"); !strings.HasSuffix(got, "\x1b[22;0t\x1b]2;a\a") {
 		t.Errorf("at first %q", got)
 	}
-	if got := frame("a", "2"); strings.Contains(got, "\x1b]2;") {
-		t.Errorf("the same title again: %q", got)
-	}
+	assert.Lacks(t, frame("a", "2"), "\x1b]2;")
 	if got := frame("b", "3"); !strings.HasSuffix(got, "\x1b]2;b\a") || strings.Contains(got, "\x1b[22;0t") {
 		t.Errorf("another title: %q", got)
 	}
 	out.Reset()
-	if n, err := d.Write([]byte(leaveScreen)); n != len(leaveScreen) || err != nil {
-		t.Errorf("%d, %v", n, err)
-	}
+	assert.Equal(t, assert.Must(d.Write([]byte(leaveScreen)))(t), len(leaveScreen), "Write")
 	if got := out.String(); !strings.HasPrefix(got, "\x1b[23;0t") {
 		t.Errorf("at the end %q", got)
 	}
 	for term, want := range map[string]bool{"xterm-256color": true, "screen": true, "linux": false, "dumb": false,
 		"": false} {
-		if got := titled(func(string) string { return term }); got != want {
-			t.Errorf("TERM=%s: %t", term, got)
-		}
+		assert.Equal(t, titled(func(string) string { return term }), want, "TERM=%s", term)
 	}
 }
 
@@ -196,8 +186,6 @@ func TestPlain(t *testing.T) {
 		{map[string]string{"LC_CTYPE": "C", "LANG": "en_US.UTF-8"}, true},
 		{map[string]string{"TERM": "linux", "LANG": "en_US.UTF-8"}, true},
 	} {
-		if got := Plain(func(name string) string { return c.vars[name] }); got != c.want {
-			t.Errorf("%v: %v, want %v", c.vars, got, c.want)
-		}
+		assert.Equal(t, Plain(func(name string) string { return c.vars[name] }), c.want, "%v", c.vars)
 	}
 }

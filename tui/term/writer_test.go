@@ -12,6 +12,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"benchtop/internal/assert"
 )
 
 // program is a model that shows a word and quits when told so.
@@ -83,9 +85,7 @@ func TestRecord(t *testing.T) {
 	var record bytes.Buffer
 	w := NewWriter(io.Discard)
 	w.Record(&record, 80, 24)
-	if _, err := w.Write([]byte("frame")); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(w.Write([]byte("frame")))(t)
 	w.Resized(100, 30)
 	if got := record.String(); !strings.Contains(got, `"o","frame"`) || !strings.Contains(got, `"r","100x30"`) {
 		t.Errorf("recorded\n%s", got)
@@ -93,9 +93,7 @@ func TestRecord(t *testing.T) {
 }
 
 func TestColumns(t *testing.T) {
-	if n := Columns(io.Discard); n != 0 {
-		t.Errorf("%d columns of no terminal", n)
-	}
+	assert.Equal(t, Columns(io.Discard), 0, "columns of no terminal")
 }
 
 func TestLimiterAnswersKeys(t *testing.T) {
@@ -121,9 +119,7 @@ func TestNothingIsDrawnOutsideTheScreen(t *testing.T) {
 		defer d.stop()
 		write := func(modes string) {
 			// As Bubble Tea writes to a terminal: by the file's WriteString, if ours were missing.
-			if _, err := io.WriteString(terminalFile{d: d}, modes); err != nil {
-				t.Fatal(err)
-			}
+			assert.Must(io.WriteString(terminalFile{d: d}, modes))(t)
 			time.Sleep(time.Second)
 		}
 		d.show("first")
@@ -137,9 +133,7 @@ func TestNothingIsDrawnOutsideTheScreen(t *testing.T) {
 		}
 		write(enterScreen)
 		write(nothing)
-		if got := out.String(); !strings.Contains(got, "second") {
-			t.Errorf("on the screen again: got %q", got)
-		}
+		assert.Has(t, out.String(), "second")
 	})
 }
 

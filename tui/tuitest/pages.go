@@ -380,8 +380,7 @@ func Detail(q metrics.RequestRow) *metrics.RequestDetail {
 		Connect: 1200 * time.Microsecond,
 		Prompt:  Prompt,
 		Text: "The harbour was quiet when the first boats came in. " + strings.Repeat(
-			"Nets were drying on the wall, and somebody "+
-				"had painted the number of each boat on a stone beside it. ",
+			"Nets were drying on the wall, and somebody had painted the number of each boat on a stone beside it. ",
 			12) + "\n\nIn the evening the wind turned.",
 	}
 	d.CachedTokens, d.ServerQueue, d.ServerPrefill, d.Finish = 128, 90*time.Millisecond, 130*time.Millisecond, "length"

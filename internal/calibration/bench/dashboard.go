@@ -19,7 +19,7 @@ func dashboards(quick bool) []table {
 	if !hasTerminals {
 		return []table{dashboardRedraw(quick)}
 	}
-	return []table{dashboardLoad(quick), dashboardBytes(quick), dashboardRedraw(quick), dashboardKeys(quick)}
+	return []table{dashboardLoad(quick), dashboardBytes(quick), dashboardRedraw(quick), dashboardKeys()}
 }
 
 // The names of models, by which a screen is recognized as that of its run.

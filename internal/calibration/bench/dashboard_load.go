@@ -123,7 +123,7 @@ func readRun(folder string) (metrics.Report, error) {
 }
 
 // dashboardKeys measures the time to a change of the screen, or of the load: after the start, and after a key.
-func dashboardKeys(quick bool) table {
+func dashboardKeys() table {
 	const serving, demo, pages, load = "first frame of serve", "first frame of demo", "page key to page",
 		"+ to the change of the load"
 	t := table{name: dashboardTables + "-keys", rounds: 5,

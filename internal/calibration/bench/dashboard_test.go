@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/export/journal"
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -33,9 +34,7 @@ PASS
 			t.Errorf("%s: got %v, want %v", k, got[k], v)
 		}
 	}
-	if _, err := redrawFigures([]byte("PASS\n"), "Load"); err == nil || !strings.Contains(err.Error(), "Load") {
-		t.Errorf("without a benchmark: %v", err)
-	}
+	assert.Complains(t, assert.Failure(redrawFigures([]byte("PASS\n"), "Load")), "Load")
 	if _, err := redrawFigures([]byte("BenchmarkFullRedraw/80x24/Load 1 x ns/op\n"), "Load"); err == nil {
 		t.Error("a figure that is none was taken")
 	}
@@ -45,15 +44,9 @@ PASS
 // line is incomplete.
 func runFolder(t *testing.T) string {
 	t.Helper()
-	f, err := os.Create(filepath.Join(t.TempDir(), "run.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(os.Create(filepath.Join(t.TempDir(), "run.jsonl")))(t)
 	defer f.Close()
-	w, err := journal.NewWriter(f, metrics.Plan{Started: time.Date(2026, 11, 21, 22, 0, 0, 500e6, time.UTC)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := assert.Must(journal.NewWriter(f, metrics.Plan{Started: time.Date(2026, 11, 21, 22, 0, 0, 500e6, time.UTC)}))(t)
 	const ms, us = time.Millisecond, time.Microsecond
 	for _, e := range []metrics.LogEntry{
 		{At: 250 * ms, Text: "load set by hand",
@@ -72,21 +65,14 @@ func runFolder(t *testing.T) string {
 		q.Index = i
 		w.Take(&event.Event{At: q.Done, Kind: event.Done, Request: &q})
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString(`{"index":3,"sched`); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, w.Close())
+	assert.Must(f.WriteString(`{"index":3,"sched`))(t)
 	return filepath.Dir(f.Name())
 }
 
 func TestRunFigures(t *testing.T) {
 	folder := runFolder(t)
-	s, err := runFigures(folder, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(runFigures(folder, 0))(t)
 	// The first was 1 ms late, 0.6 of it for its connection and 0.1 held; the second, which failed, does not count.
 	want := map[string]float64{"p50": 300, "p90": 300, "p99": 300, "open": 0}
 	if diff := cmp.Diff(want, s.Figures, cmpopts.EquateApprox(0, 1e-6)); diff != "" || len(s.Remarks) != 1 {
@@ -104,9 +90,7 @@ func TestRunFigures(t *testing.T) {
 		t.Error("no journal was taken for one")
 	}
 	for _, broken := range []string{"", "{}\n", "not JSON\n"} {
-		if err := os.WriteFile(filepath.Join(folder, "run.jsonl"), []byte(broken), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(folder, "run.jsonl"), []byte(broken), 0o600))
 		if _, err := readRun(folder); err == nil {
 			t.Errorf("%q was taken for a journal", broken)
 		}
@@ -120,19 +104,13 @@ func TestBusyLoad(t *testing.T) {
 		t.Errorf("%s at %v a second", b.lasts(), b.rate())
 	}
 	args := strings.Join(b.serve("http://h", 5*time.Second, "--exit"), " ")
-	for _, want := range []string{"serve --base-url http://h ", " --request-rate 500 ", " --num-prompts 2500 ",
-		" --random-output-len 100 ", " --exit"} {
-		if !strings.Contains(args, want) {
-			t.Errorf("%q is missing in %q", want, args)
-		}
-	}
+	assert.Has(t, args, "serve --base-url http://h ", " --request-rate 500 ", " --num-prompts 2500 ",
+		" --random-output-len 100 ", " --exit")
 }
 
 func TestOnlyTakesTablesOfAWord(t *testing.T) {
 	for only, want := range map[string]string{"stamps": "stamps", "dashboard-redraw": "dashboard-redraw"} {
-		if got := names(named(tables(true), only)); got != want {
-			t.Errorf("%s: got %q, want %q", only, got, want)
-		}
+		assert.Equal(t, names(named(tables(true), only)), want, "%s", only)
 	}
 	if got := named(tables(true), dashboardTables); len(got) != len(dashboards(true)) {
 		t.Errorf("%s: %q", dashboardTables, names(got))

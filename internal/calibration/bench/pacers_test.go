@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"benchtop/internal/assert"
+)
 
 // A pacer has the same limits on every machine, also where it is not the default.
 func TestPacerBars(t *testing.T) {
@@ -14,9 +18,7 @@ func TestPacerBars(t *testing.T) {
 		{busyLoop, [3]float64{}},
 	} {
 		for i, rate := range []int{100, 1_000, 5_000} {
-			if got := lateMost(c.kind, rate); got != c.want[i] {
-				t.Errorf("%s at %d/s: %g µs, want %g", c.kind, rate, got, c.want[i])
-			}
+			assert.Equal(t, lateMost(c.kind, rate), c.want[i], "%s at %d/s µs", c.kind, rate)
 		}
 	}
 	// The table has a limit for each row that should have one.

@@ -27,9 +27,9 @@ func TestCompare(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "result.json")
 	text := `{"ttfts":[0.051,0.053,0.05],"itls":[[0.013],[0.010,0.009],[]]}`
-	assert.Succeeds(t, os.WriteFile(path, []byte(text), 0o600))
+	assert.Fine(t, os.WriteFile(path, []byte(text), 0o600))
 	s, err := peerLoad{}.compare(path, log)
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	assert.Same(t, "TTFT", s.Figures["ttft"], 2000.0)
 	assert.Same(t, "gap", s.Figures["gap"], 1333.333)
 	assert.Same(t, "remarks", len(s.Remarks), 1)
@@ -39,13 +39,13 @@ func TestCompare(t *testing.T) {
 // The tokenizer has a token for each byte.
 func TestTokenizerOfBytes(t *testing.T) {
 	place := t.TempDir()
-	assert.Succeeds(t, writeTokenizer(place))
+	assert.Fine(t, writeTokenizer(place))
 	text, err := os.ReadFile(filepath.Join(place, "tokenizer.json"))
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	var file struct {
 		Model struct{ Vocab map[string]int }
 	}
-	assert.Succeeds(t, json.Unmarshal(text, &file))
+	assert.Fine(t, json.Unmarshal(text, &file))
 	seen := map[int]bool{}
 	for _, id := range file.Model.Vocab {
 		seen[id] = true

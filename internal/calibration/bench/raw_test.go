@@ -7,15 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/calibration"
 	"benchtop/internal/metronome"
 )
 
 func TestRawClient(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := metronome.New()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
@@ -24,10 +22,7 @@ func TestRawClient(t *testing.T) {
 		<-done
 	}()
 	load := calibration.Load{Requests: 10, Rate: 200, Chunks: 7, TTFT: 5 * time.Millisecond, ITL: 3 * time.Millisecond}
-	r, err := calibration.MeasureOther(t.Context(), "http://"+l.Addr().String(), load, rawClient(load))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(calibration.MeasureOther(t.Context(), "http://"+l.Addr().String(), load, rawClient(load)))(t)
 	if r.Requests != 10 || r.Failed != 0 || r.Chunks != 70 || r.StampError.N != 70 || r.Unmatched != 0 || r.Early != 0 {
 		t.Errorf("got %+v", r)
 	}
@@ -38,10 +33,7 @@ func TestRawClient(t *testing.T) {
 
 // An answer that breaks off is a failure.
 func TestRawClientBrokenOff(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }()
 	go func() {
 		for {
@@ -57,9 +49,7 @@ func TestRawClientBrokenOff(t *testing.T) {
 	}()
 	var tally calibration.Accumulator
 	load := calibration.Load{Requests: 2, Chunks: 2}
-	if err := rawClient(load)(t.Context(), "http://"+l.Addr().String(), time.Now(), &tally); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, rawClient(load)(t.Context(), "http://"+l.Addr().String(), time.Now(), &tally))
 	if _, failed, problem := tally.Ends(); failed != 2 || problem != "1 of 2 chunks" {
 		t.Errorf("%d failed: %s", failed, problem)
 	}
@@ -82,9 +72,7 @@ func TestEventScan(t *testing.T) {
 	}
 	var s eventScan
 	for i, want := range map[string]int{"": 0, "\n\n": 1, "\n\n\n\n": 2, "a\r\n\r\n": 0} {
-		if got := (&eventScan{}).feed([]byte(i)); got != want {
-			t.Errorf("%q: got %d events, want %d", i, got, want)
-		}
+		assert.Equal(t, (&eventScan{}).feed([]byte(i)), want, "%q: events", i)
 	}
 	if allocs := testing.AllocsPerRun(100, func() { s.feed([]byte("x\n\n")) }); allocs > 0 {
 		t.Errorf("%v allocations", allocs)

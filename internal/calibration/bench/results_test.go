@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 const page = `# Page
@@ -34,35 +36,21 @@ func TestReplaced(t *testing.T) {
 		"three": page, "one": strings.Replace(page, "<!-- end: one -->", "", 1),
 		"two": page[:strings.Index(page, "<!-- end: two")],
 	} {
-		if _, err := replaced(broken, name, "x"); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: got %v", name, err)
-		}
+		assert.Complains(t, assert.Failure(replaced(broken, name, "x")), name)
 	}
 }
 
 func TestFile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.MkdirAll(filepath.Dir(pagePath), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(pagePath, []byte(page), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.MkdirAll(filepath.Dir(pagePath), 0o755))
+	assert.Fine(t, os.WriteFile(pagePath, []byte(page), 0o644))
 	here := machine{CPU: "a CPU", Cores: 2}
 	for _, name := range []string{"one", "two", "one"} {
 		tab := table{name: name, rounds: 1, rows: []row{scripted("r", "a", 1)}, columns: []column{{"a", "A", 0}}}
-		m, err := tab.measure(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := save(tab, m, here, "table "+name); err != nil {
-			t.Fatal(err)
-		}
+		m := assert.Must(tab.measure(t.Context(), nil))(t)
+		assert.Fine(t, save(tab, m, here, "table "+name))
 	}
-	b, err := os.ReadFile(recordPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := assert.Must(os.ReadFile(recordPath))(t)
 	var kept struct {
 		Schema int
 		Tables map[string]recordTable
@@ -73,10 +61,6 @@ func TestFile(t *testing.T) {
 	if one := kept.Tables["one"]; one.Machine != here || len(one.Rows) != 1 || one.Rows[0].Rounds[0].Figures["a"] != 1 {
 		t.Errorf("got %+v", one)
 	}
-	if err := os.WriteFile(recordPath, []byte("{"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := saveRecord(table{name: "one"}, nil, here); err == nil || !strings.Contains(err.Error(), recordPath) {
-		t.Errorf("a damaged record: %v", err)
-	}
+	assert.Fine(t, os.WriteFile(recordPath, []byte("{"), 0o644))
+	assert.Complains(t, saveRecord(table{name: "one"}, nil, here), recordPath)
 }

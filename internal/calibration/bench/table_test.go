@@ -3,8 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // scripted is a row with a given figure for each round.
@@ -32,10 +33,7 @@ func TestTable(t *testing.T) {
 			{text: "every nothing", row: everyRow, column: "b", most: 20},
 		},
 	}
-	m, err := tab.measure(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := assert.Must(tab.measure(t.Context(), nil))(t)
 	want := `|  | A | B |
 | --- | ---: | ---: |
 | yardstick | 20.0 (10.0 to 40.0) | – |
@@ -54,18 +52,14 @@ own: it was slow in 1 of 3 rounds, such as: 400.
 3 rounds, commit abc, 2026-01-02, 8 cores of a CPU, linux/amd64, go1, nothing pinned to cores.
 `
 	here := machine{System: "linux/amd64", CPU: "a CPU", Cores: 8, Go: "go1", Commit: "abc", Date: "2026-01-02"}
-	if got := tab.markdown(m, here); got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
+	assert.Equal(t, tab.markdown(m, here), want, "got")
 }
 
 func TestTableTellsWhichRowFailed(t *testing.T) {
 	tab := table{rounds: 1, rows: []row{{"broken", func(context.Context, *harness, int) (sample, error) {
 		return sample{}, errors.New("no")
 	}}}}
-	if _, err := tab.measure(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "broken: no") {
-		t.Errorf("got %v", err)
-	}
+	assert.Complains(t, assert.Failure(tab.measure(t.Context(), nil)), "broken: no")
 }
 
 // Every limit is about a row and a column of the table, and every table has a place on the page.

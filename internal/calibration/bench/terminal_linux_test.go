@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // A program on a terminal gets its size and keys, and its output is awaited.
 func TestViewer(t *testing.T) {
 	v, err := startOnTerminal(exec.Command("sh", "-c",
 		`stty size; echo "TERM $TERM"; read line; echo "heard $line"; read line; stty size; read line`), size{100, 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	v.expect("TERM xterm-256color")
 	v.await(t.Context())
 	v.resize(size{80, 24})
@@ -29,17 +29,13 @@ func TestViewer(t *testing.T) {
 		t.Errorf("of %d bytes the last are %q", v.total.Load(), said)
 	}
 	v.press("\n")
-	if err := v.wait(); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, v.wait())
 }
 
 // Waiting ends with a program that does not print the words.
 func TestViewerInVain(t *testing.T) {
 	v, err := startOnTerminal(exec.Command("sh", "-c", "echo other; exit 3"), usual)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	v.expect("words")
 	if v.await(t.Context()); v.err == nil || !strings.Contains(v.err.Error(), "ended") {
 		t.Errorf("got %v", v.err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -40,11 +41,8 @@ func (s *server) draw(t *testing.T, rate, length float64, r *rand.Rand) []metric
 	plan.Metrics, plan.Percentiles = compared, []float64{99}
 	all := s.Requests(arrivals, s.Serve(arrivals, r), 0, r)
 	plan.Requests = len(all)
-	out, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{
-		Ended: eventtest.LastDone(all)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := assert.Must(report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{
+		Ended: eventtest.LastDone(all)}}))(t)
 	return []metrics.Report{out}
 }
 

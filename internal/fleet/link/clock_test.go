@@ -1,11 +1,12 @@
 package link
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // The offset is within its bound, whatever the delays are: long and short, all of them one way, with jitter.
@@ -34,16 +35,11 @@ func testClock(t *testing.T, seed uint64, name string, delay func(*rand.Rand, bo
 	offset := time.Duration(f.rand.Int64N(int64(240*time.Hour))) - 120*time.Hour
 	stop, _ := AnswerClock(f, "clock", func() time.Time { return time.Now().Add(offset).Round(0) })
 	defer stop()
-	o, err := MeasureClock(t.Context(), f, "clock", time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := assert.Must(MeasureClock(t.Context(), f, "clock", time.Now))(t)
 	if off := (o.Value - offset).Abs(); off > o.Bound {
 		t.Errorf("seed %d: offset %v, want %v within %v", seed, o.Value, offset, o.Bound)
 	}
-	if f.requests != 64 {
-		t.Errorf("%d round trips", f.requests)
-	}
+	assert.Equal(t, f.requests, 64, "round trips")
 	if name == "one way" && o.Bound != 10e6+1 {
 		t.Errorf("bound %v of round trips of 20 ms", o.Bound)
 	}
@@ -53,17 +49,13 @@ func testClock(t *testing.T, seed uint64, name string, delay func(*rand.Rand, bo
 func TestClockUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(1)
-		if _, err := MeasureClock(t.Context(), f, "clock", time.Now); !errors.Is(err, ErrNobody) {
-			t.Errorf("error %v", err)
-		}
+		assert.Is(t, assert.Failure(MeasureClock(t.Context(), f, "clock", time.Now)), ErrNobody)
 		stop, _ := AnswerClock(f, "clock", func() time.Time { return time.Now().Add(time.Hour) })
 		defer stop()
 		f.delay = func(*rand.Rand) time.Duration { return time.Millisecond }
 		f.from, f.until = time.Now().Add(20*time.Millisecond), time.Now().Add(time.Hour)
-		o, err := MeasureClock(t.Context(), f, "clock", time.Now)
-		if err != nil || o != (Offset{time.Hour, time.Millisecond}) {
-			t.Errorf("offset %v, error %v", o, err)
-		}
+		o := assert.Must(MeasureClock(t.Context(), f, "clock", time.Now))(t)
+		assert.Equal(t, o, Offset{time.Hour, time.Millisecond}, "offset")
 		if o, err := MeasureClock(t.Context(), f, "clock", time.Now); err == nil {
 			t.Errorf("an offset of %v from no answer", o)
 		}

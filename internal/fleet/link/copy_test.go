@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // growing is a file in memory to which a goroutine appends.
@@ -75,10 +77,7 @@ func (p *pair) replicate(t *testing.T, coordinator Wire) {
 		return err
 	}
 	live := func(b []byte) { p.live.Write(b) }
-	r, err := NewReplica(coordinator, "worker.1.journal", int64(len(p.copy.String())), write, live)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(NewReplica(coordinator, "worker.1.journal", int64(len(p.copy.String())), write, live))(t)
 	p.replica = r
 	t.Cleanup(r.Close)
 }
@@ -105,9 +104,7 @@ func (p *pair) finish(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if p.file.String() != p.copy.String() {
-		t.Errorf("%d bytes are copied as %d others", len(p.file.b), len(p.copy.b))
-	}
+	assert.Equal(t, p.file.String(), p.copy.String(), "%d bytes are copied as %d others", len(p.file.b), len(p.copy.b))
 }
 
 // Each byte arrives once and in order where messages are lost, doubled, late, cut, or all of it.
@@ -169,9 +166,7 @@ func TestCopyOfWholeLines(t *testing.T) {
 		p := newPair(t, f, f)
 		io.WriteString(&p.file, "one\ntwo\nthr")
 		time.Sleep(time.Second)
-		if got := p.copy.String(); got != "one\ntwo\n" {
-			t.Errorf("copied %q", got)
-		}
+		assert.Equal(t, p.copy.String(), "one\ntwo\n", "copied")
 		long := strings.Repeat("x", 3<<20)
 		io.WriteString(&p.file, "ee\n"+long)
 		time.Sleep(time.Second)
@@ -209,14 +204,10 @@ func TestLiveRecords(t *testing.T) {
 		synctest.Wait()
 		p.source.Live(make([]byte, 200<<10))
 		time.Sleep(time.Millisecond)
-		if n := len(p.live.String()); n != 0 {
-			t.Errorf("%d bytes came early", n)
-		}
+		assert.Equal(t, len(p.live.String()), 0, "bytes came early")
 		p.source.Live(make([]byte, 100<<10))
 		time.Sleep(time.Millisecond)
-		if n := len(p.live.String()); n != 300<<10 {
-			t.Errorf("%d bytes came", n)
-		}
+		assert.Equal(t, len(p.live.String()), 300<<10, "bytes came")
 		for range 100 {
 			p.source.Live(make([]byte, 100<<10))
 		}
@@ -240,9 +231,7 @@ func TestCopyFails(t *testing.T) {
 				p := newPair(t, w, w)
 				io.WriteString(&p.file, "a line\n")
 				time.Sleep(time.Second)
-				if err := f(t, w, p); err == nil || !strings.Contains(err.Error(), want) {
-					t.Errorf("error %v, want %q", err, want)
-				}
+				assert.Complains(t, f(t, w, p), want)
 				p.replica.Close()
 				p.source.Close()
 			})

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -56,10 +57,7 @@ func External(run, addresses, credentials, pin string) (Join, error) {
 			return Join{}, errors.New("address of a NATS server: want nats://HOST:PORT or tls://HOST:PORT," +
 				" perhaps with TOKEN@ or USER:PASSWORD@ before HOST")
 		}
-		port := u.Port()
-		if port == "" {
-			port = defaultPort
-		}
+		port := cmp.Or(u.Port(), defaultPort)
 		j.Addresses = append(j.Addresses, net.JoinHostPort(u.Hostname(), port))
 		j.TLS = j.TLS || u.Scheme == "tls"
 		if u.User != nil {

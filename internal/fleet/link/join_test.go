@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 const (
@@ -26,10 +28,7 @@ func TestJoin(t *testing.T) {
 	for _, j := range all {
 		rand.Read(j.Key[:])
 		s := j.String()
-		back, err := ParseJoin("  " + s + "\r\n")
-		if err != nil || cmp.Diff(j, back) != "" {
-			t.Errorf("%s: error %v, differs: %s", s, err, cmp.Diff(j, back))
-		}
+		assert.Equal(t, cmp.Diff(j, assert.Must(ParseJoin("  "+s+"\r\n"))(t)), "", "%s", s)
 		if strings.ContainsAny(s, " &;$'\"?*<>|\\`()!#") {
 			t.Errorf("%s: a shell reads some of it otherwise", s)
 		}
@@ -73,9 +72,7 @@ func TestExternal(t *testing.T) {
 // Errors say which part is wrong, and never show a value.
 func TestParseJoinErrors(t *testing.T) {
 	good := "benchtop://h:1/run=r/token=s3cret/key=" + keyText
-	if _, err := ParseJoin(good); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(ParseJoin(good))(t)
 	long := strings.Repeat("h:1,", mostAddresses)
 	for in, want := range map[string]string{
 		"":                                                    "is empty",

@@ -3,6 +3,8 @@ package chattemplate
 import (
 	"encoding/json"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // FuzzNew looks for templates that panic or do not come to an end.
@@ -33,9 +35,7 @@ func FuzzNew(f *testing.F) {
 func FuzzRender(f *testing.F) {
 	template, err := New("{{ messages }}{{ tools | tojson(indent=1) }}{% for m in messages %}{{ m.content | trim }}{{ "+
 		"m.keys() | list }}{% endfor %}{{ x }}", nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	assert.Fine(f, err)
 	f.Add([]byte(hi), []byte("[]"), []byte(`{"x": [1.5e300, null, "\ud800"]}`))
 	f.Add([]byte("[[[]"), []byte("nul"), []byte("{"))
 	f.Fuzz(func(t *testing.T, messages, tools, arguments []byte) {

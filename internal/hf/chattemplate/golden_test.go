@@ -34,10 +34,7 @@ func TestGoldenThirdParty(t *testing.T) {
 		return
 	}
 	for _, folder := range []string{more, filepath.Join(more, "tokenizers")} {
-		files, err := filepath.Glob(filepath.Join(folder, "chat-templates-*.jsonl.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := assert.Must(filepath.Glob(filepath.Join(folder, "chat-templates-*.jsonl.gz")))(t)
 		for _, file := range files {
 			golden(t, file, false)
 		}
@@ -89,32 +86,23 @@ func goldenNow() time.Time { return time.Date(2026, 11, 20, 9, 8, 7, 0, time.UTC
 
 // goldenInput takes apart what a template sees. The rest of the context are arguments.
 func goldenInput(t *testing.T, raw json.RawMessage) Input {
-	context, err := readJSON(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	context := assert.Must(readJSON(raw))(t)
 	rest := newDict()
 	var in Input
 	for i, k := range context.(*dict).keys {
 		p := printer{item: ", ", key: ": "}
-		if err := p.write(context.(*dict).at(i), 0); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, p.write(context.(*dict).at(i), 0))
 		switch k {
 		case "messages":
 			in.Messages = json.RawMessage(p.String())
 		case "tools":
 			in.Tools = json.RawMessage(p.String())
 		default:
-			if err := rest.set(k, context.(*dict).at(i)); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, rest.set(k, context.(*dict).at(i)))
 		}
 	}
 	p := printer{item: ", ", key: ": "}
-	if err := p.write(rest, 0); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, p.write(rest, 0))
 	in.Arguments = json.RawMessage(p.String())
 	return in
 }

@@ -13,14 +13,12 @@ import (
 // value.
 const (
 	otherText = " capitalize casefold center encode expandtabs format format_map index isalnum isalpha isascii " +
-		"isdecimal " +
-		"isdigit isidentifier islower isnumeric isprintable isspace istitle isupper ljust maketrans partition rindex " +
-		"rjust rpartition swapcase translate zfill "
+		"isdecimal isdigit isidentifier islower isnumeric isprintable isspace istitle isupper ljust maketrans " +
+		"partition rindex rjust rpartition swapcase translate zfill "
 	otherDict   = " clear fromkeys pop popitem setdefault update "
 	otherList   = " append clear copy count extend index insert pop remove reverse sort "
 	otherNumber = " as_integer_ratio bit_count bit_length conjugate denominator from_bytes fromhex hex imag " +
-		"is_integer numerator " +
-		"real to_bytes "
+		"is_integer numerator real to_bytes "
 	otherRange = " start stop step count index "
 	otherView  = " mapping isdisjoint "
 	otherCode  = " name arguments catch_kwargs catch_varargs caller send throw close gi_frame gi_running gi_code " +

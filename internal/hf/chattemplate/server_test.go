@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"benchtop/internal/assert"
 )
 
 // answers is a server that knows some addresses and keeps what it is asked.
@@ -129,8 +131,6 @@ func TestFirst(t *testing.T) {
 				t.Errorf("%v: %q, %v", c.among, s, err)
 			}
 		}
-		if f.Source() != c.source {
-			t.Errorf("%v: %q rendered", c.among, f.Source())
-		}
+		assert.Equal(t, f.Source(), c.source, "%v: rendered", c.among)
 	}
 }

@@ -3,7 +3,6 @@ package chattemplate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -29,10 +28,7 @@ func TestRender(t *testing.T) {
 	for _, c := range append(assert.Golden[[2]string](t, "testdata/rendered.jsonl"), [][2]string{
 		{"{{ " + strings.Repeat("not ", 3000) + strings.Repeat("-", 900) + "1 }}", "True"},
 	}...) {
-		got, err := render(t, c[0], hi, "")
-		if err != nil || got != c[1] {
-			t.Errorf("%s: %q, want %q: %v", c[0], got, c[1], err)
-		}
+		assert.Equal(t, assert.Must(render(t, c[0], hi, ""))(t), c[1], "%s", c[0])
 	}
 }
 
@@ -102,23 +98,16 @@ func TestInputRefused(t *testing.T) {
 }
 
 func TestRenderStopsWithItsContext(t *testing.T) {
-	template, err := New("{% for a in range(9999) %}{% for b in range(999) %}{% endfor %}{% endfor %}", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	template := assert.Must(New("{% for a in range(9999) %}{% for b in range(999) %}{% endfor %}{% endfor %}", nil))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := template.Render(ctx, Input{Messages: json.RawMessage(hi)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	assert.Is(t, assert.Failure(template.Render(ctx, Input{Messages: json.RawMessage(hi)})), context.Canceled)
 }
 
 func TestRenderConcurrently(t *testing.T) {
 	template, err := New("{% macro m(x) %}{{ x.content }}{% endmacro %}{% for x in messages %}{{ m(x) }}{% endfor %}",
 		nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -136,9 +125,7 @@ func TestRenderConcurrently(t *testing.T) {
 func BenchmarkRender(b *testing.B) {
 	template, err := New("{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' "+
 		"}}{% endfor %}", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, err)
 	in := Input{Messages: json.RawMessage(`[{"role":"user","content":"` + strings.Repeat("word ", 1000) + `"}]`)}
 	for b.Loop() {
 		if _, err := template.Render(b.Context(), in); err != nil {
@@ -157,8 +144,6 @@ func TestCarriageReturnsInStrings(t *testing.T) {
 		`{{ messages[0].content.split('\r')[0] }}`:       "x",
 		`{{ {'a\rb': 1} }}`:                              `{'a\rb': 1}`,
 	} {
-		if got, err := render(t, source, messages, ""); got != want || err != nil {
-			t.Errorf("%s: got %q, error %v, want %q", source, got, err, want)
-		}
+		assert.Equal(t, assert.Must(render(t, source, messages, ""))(t), want, "%s", source)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // wire is a server without a network.
@@ -44,12 +46,8 @@ func TestAsks(t *testing.T) {
 		t.Errorf("got %v, error %v", got, err)
 	}
 	want := `POST http://server/a application/json {"x":1}|GET http://server/b application/json `
-	if got := strings.Join(asked, "|"); got != want {
-		t.Errorf("asked %s, want %s", got, want)
-	}
-	if s.Base() != "http://server" {
-		t.Errorf("got base %q", s.Base())
-	}
+	assert.Equal(t, strings.Join(asked, "|"), want, "asked")
+	assert.Equal(t, s.Base(), "http://server", "base")
 	if err := s.Post(t.Context(), "/a", json.RawMessage("{"), &posted); err == nil ||
 		!strings.Contains(err.Error(), "POST http://server/a: what is to be sent is not JSON") || len(asked) != 2 {
 		t.Errorf("got error %v after %d requests", err, len(asked))
@@ -175,9 +173,7 @@ func TestOutOfReach(t *testing.T) {
 		!strings.HasSuffix(err.Error(), "; is the server up?") {
 		t.Fatalf("got error %v", err)
 	}
-	if strings.Count(err.Error(), web.URL) != 1 {
-		t.Errorf("the address is said more than once: %v", err)
-	}
+	assert.Equal(t, strings.Count(err.Error(), web.URL), 1, "the address is said more than once: %v", err)
 	if !Unready(err) || NotOffered(err) {
 		t.Errorf("unready %v, not offered %v: %v", Unready(err), NotOffered(err), err)
 	}
@@ -241,9 +237,7 @@ func TestPatience(t *testing.T) {
 				if (err == nil) != c.fine || c.fine && got.N != 7 || asked != c.asked || time.Since(began) != c.took {
 					t.Errorf("got %v, error %v, asked %d times in %s", got, err, asked, time.Since(began))
 				}
-				if len(bodies) != 1 {
-					t.Errorf("was asked %v", bodies)
-				}
+				assert.Equal(t, len(bodies), 1, "was asked %v", bodies)
 			})
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 )
 
@@ -38,12 +39,8 @@ func TestFetchKeepsOnlyWhatWasWanted(t *testing.T) {
 	complains(t, fetch("pointer"), "a pointer of Git's to a large file came instead of pointer of org/name")
 	nothingIn(t, filepath.Join(home, "own"))
 	files["part"] = "whole again."
-	if err := fetch("part"); err != nil {
-		t.Error(err)
-	}
-	if err := fetch("good"); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, fetch("part"))
+	assert.Fine(t, fetch("good"))
 }
 
 func TestFetchReplacesWhatIsDamaged(t *testing.T) {
@@ -59,9 +56,7 @@ func TestFetchReplacesWhatIsDamaged(t *testing.T) {
 		if data, _ := os.ReadFile(path); string(data) != "of the hub." || len(s.Asked()) != 1 {
 			t.Fatalf("got %q, error %v", data, err)
 		}
-		if err := os.WriteFile(path, []byte("of"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(path, []byte("of"), 0o600))
 	}
 	_, err := ofHub(s, home, nil, "HF_HUB_OFFLINE", "1").Fetch(t.Context(), theDataset(t), f)
 	complains(t, err, filepath.Join("abc", "a")+": it has no end", filepath.Join("main", "a")+": it has no end",
@@ -84,13 +79,9 @@ func TestLeftoversAreCleared(t *testing.T) {
 				".incomplete-3/x": "3", "other/x": "4"})
 			// 3 is being written, for hours
 			for _, name := range []string{".incomplete-1/x", ".incomplete-1", ".incomplete-3", "other"} {
-				if err := os.Chtimes(filepath.Join(parent, name), old, old); err != nil {
-					t.Fatal(err)
-				}
+				assert.Fine(t, os.Chtimes(filepath.Join(parent, name), old, old))
 			}
-			if err := keep(parent); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, keep(parent))
 			entries, _ := os.ReadDir(parent)
 			var names []string
 			for _, entry := range entries {
@@ -106,9 +97,7 @@ func TestLeftoversAreCleared(t *testing.T) {
 // A hub that hangs up says nothing; the message does.
 func TestHubThatHangsUp(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	defer listener.Close()
 	go func() {
 		for {

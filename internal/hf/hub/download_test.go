@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 )
 
@@ -218,10 +219,8 @@ func TestShardsAtOnce(t *testing.T) {
 		files[fmt.Sprintf("data/train-%05d-of-00004.parquet", i)] = strings.Repeat(string(rune('a'+i)), 1<<20)
 	}
 	s := hubtest.Serve(t, map[string]map[string]string{"org/name": files})
-	shards, err := ofHub(s, t.TempDir(), nil).Select(t.Context(), Selection{Path: "org/name"})
-	if err != nil || len(shards) != 4 {
-		t.Fatalf("got %v, error %v", shards, err)
-	}
+	shards := assert.Must(ofHub(s, t.TempDir(), nil).Select(t.Context(), Selection{Path: "org/name"}))(t)
+	assert.Need(t, len(shards), 4, "shards")
 	var group sync.WaitGroup
 	for _, shard := range append(shards, shards...) {
 		group.Go(func() {
@@ -242,13 +241,9 @@ func BenchmarkDownload(b *testing.B) {
 		return response(http.StatusOK, size, io.LimitReader(&endless{}, size))
 	}, nil)
 	remote, err := h.Remote(theDataset(b))
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.Fine(b, err)
 	b.SetBytes(size)
 	for b.Loop() {
-		if err := remote.Save(b.Context(), File{Name: "a", Limit: size}, filepath.Join(h.cache, "a")); err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, remote.Save(b.Context(), File{Name: "a", Limit: size}, filepath.Join(h.cache, "a")))
 	}
 }

@@ -3,7 +3,6 @@ package hub
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 )
 
@@ -26,12 +26,8 @@ func TestReadFileIsBounded(t *testing.T) {
 		_, err := ReadFile(filepath.Join(root, name), 1<<20)
 		complains(t, err, name, "larger than 1 MiB")
 	}
-	if data, err := ReadFile(filepath.Join(root, "fits"), 1<<20); len(data) != 1<<20 || err != nil {
-		t.Errorf("got %d bytes, error %v", len(data), err)
-	}
-	if _, err := ReadFile(filepath.Join(root, "none"), 1); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got error %v", err)
-	}
+	assert.Equal(t, len(assert.Must(ReadFile(filepath.Join(root, "fits"), 1<<20))(t)), 1<<20, "ReadFile")
+	assert.Is(t, assert.Failure(ReadFile(filepath.Join(root, "none"), 1)), fs.ErrNotExist)
 }
 
 // endless gives zeros without an end.
@@ -60,9 +56,7 @@ func TestReadBounded(t *testing.T) {
 	text := strings.Repeat("some text ", 1<<20)
 	for _, r := range []io.Reader{strings.NewReader(text), iotest.HalfReader(strings.NewReader(text)),
 		iotest.DataErrReader(strings.NewReader(text))} {
-		if data, err := readBounded(r, limit); string(data) != text || err != nil {
-			t.Errorf("got %d bytes, error %v", len(data), err)
-		}
+		assert.Equal(t, string(assert.Must(readBounded(r, limit))(t)), text, "readBounded")
 	}
 	data, err = readBounded(io.MultiReader(strings.NewReader("begin"), iotest.ErrReader(io.ErrUnexpectedEOF)), limit)
 	if string(data) != "begin" || err != io.ErrUnexpectedEOF {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // FuzzRepository holds paths of a repository of any name to the cache, and its addresses to the hub.
@@ -33,9 +35,7 @@ func FuzzRepository(f *testing.F) {
 		endpoint, _ := url.Parse("https://hub/mirror")
 		r := Remote{repo: repo, endpoint: endpoint}
 		address := r.address("f").String()
-		if want := "https://hub/mirror/datasets/" + id + "/resolve/" + kept + "/f"; address != want {
-			t.Errorf("got address %s, want %s", address, want)
-		}
+		assert.Equal(t, address, "https://hub/mirror/datasets/"+id+"/resolve/"+kept+"/f", "address")
 	})
 }
 

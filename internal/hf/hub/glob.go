@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -61,10 +62,7 @@ func globPart(b *strings.Builder, part, one string) {
 			globSet(b, part[1:end])
 			part = part[end+1:]
 		default:
-			next := strings.IndexAny(part[1:], magic) + 1
-			if next == 0 {
-				next = len(part)
-			}
+			next := cmp.Or(strings.IndexAny(part[1:], magic)+1, len(part))
 			b.WriteString(regexp.QuoteMeta(part[:next]))
 			part = part[next:]
 		}

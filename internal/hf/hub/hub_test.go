@@ -44,10 +44,7 @@ func nothingIn(t *testing.T, dir string) {
 
 func theDataset(t testing.TB) Repository {
 	t.Helper()
-	repo, err := ParseRepository(Datasets, "org/name", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	repo := assert.Must(ParseRepository(Datasets, "org/name", ""))(t)
 	return repo
 }
 
@@ -83,9 +80,7 @@ func TestFetch(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(own, ".incomplete-*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
-	if err := os.Truncate(filepath.Join(own, "a b.json"), 0); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Truncate(filepath.Join(own, "a b.json"), 0))
 	if _, err := h.Fetch(t.Context(), theDataset(t), lines("a b.json")); err != nil || len(s.Asked()) != 1 {
 		t.Errorf("damaged: got error %v", err)
 	}
@@ -113,9 +108,7 @@ func TestFetchFromACache(t *testing.T) {
 	if got := read("a.json"); got != "of the cache" || len(s.Asked()) != 0 {
 		t.Errorf("got %s", got)
 	}
-	if got := read("gone.json"); got != "of the hub" {
-		t.Errorf("a broken link: got %s", got)
-	}
+	assert.Equal(t, read("gone.json"), "of the hub", "a broken link")
 	complains(t, errors.New(read("b.json")), filepath.Join(commit, "b.json"),
 		"/datasets/org/name has no b.json (status 404)")
 	complains(t, errors.New(read("folder")), "not a regular file")

@@ -97,10 +97,7 @@ func TestLayoutChoices(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			subsets, err := readCard([]byte(test.card))
-			if err != nil {
-				t.Fatal(err)
-			}
+			subsets := assert.Must(readCard([]byte(test.card)))(t)
 			l := layout{files: strings.Fields(test.files), subsets: subsets}
 			files, err := l.find(test.subset, test.split)
 			if want, fails := strings.CutPrefix(test.want, "!"); fails {
@@ -108,9 +105,7 @@ func TestLayoutChoices(t *testing.T) {
 			} else if got := strings.Join(files, " "); err != nil || got != want {
 				t.Errorf("got %s, error %v, want %s", got, err, want)
 			}
-			if got := errors.As(err, new(choiceError)); got != test.choice {
-				t.Errorf("another choice helps: got %v, want %v", got, test.choice)
-			}
+			assert.Equal(t, errors.As(err, new(choiceError)), test.choice, "another choice helps")
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub/hubtest"
 )
 
@@ -155,9 +156,7 @@ func TestSelectFromTheHub(t *testing.T) {
 	if got := strings.Join(s.Asked(), " "); err != nil || got != listing {
 		t.Fatalf("asked for %s, error %v, want %s", got, err, listing)
 	}
-	if got := contents(t, shards); got != "zero one" {
-		t.Errorf("got %s", got)
-	}
+	assert.Equal(t, contents(t, shards), "zero one", "contents")
 	want := []string{"listing the files of org/name: 2", "listing the files of org/name: 4",
 		"downloading file 1 of 2, main/train-00000-of-00002.parquet of org/name from 127.0.0.1",
 		"downloading file 2 of 2, main/train-00001-of-00002.parquet of org/name from 127.0.0.1"}
@@ -171,12 +170,8 @@ func TestSelectFromTheHub(t *testing.T) {
 	if data, _ := os.ReadFile(path); err != nil || string(data) != "RIFF" {
 		t.Errorf("got %q, error %v", data, err)
 	}
-	if got := strings.Join(s.Asked(), " "); got != "org/name/resolve/"+commit+"/sound/1%20%C3%A9.wav" {
-		t.Errorf("asked for %s", got)
-	}
-	if _, err := h.Beside(t.Context(), selection, "none.wav"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got error %v", err)
-	}
+	assert.Equal(t, strings.Join(s.Asked(), " "), "org/name/resolve/"+commit+"/sound/1%20%C3%A9.wav", "asked for")
+	assert.Is(t, assert.Failure(h.Beside(t.Context(), selection, "none.wav")), fs.ErrNotExist)
 
 	// All is kept: later commits are not asked for, and nothing else either.
 	s.Files["org/name"]["z.txt"] = "later"
@@ -207,9 +202,7 @@ func TestSelectFromACache(t *testing.T) {
 	selects(t, ofHub(s, home, nil), Selection{Path: "org/name"}, "zero one")
 	want := fmt.Sprintf(
 		"org/name/revision/main org/name/tree/%s org/name/resolve/%[1]s/data/train-00001-of-00002.parquet", commit)
-	if got := strings.Join(s.Asked(), " "); got != want {
-		t.Errorf("asked for %s, want %s", got, want)
-	}
+	assert.Equal(t, strings.Join(s.Asked(), " "), want, "asked for")
 	_, err := ofHub(s, hubtest.Plant(t, files), nil, "HF_HUB_OFFLINE", "1").Select(t.Context(),
 		Selection{Path: "org/name"})
 	complains(t, err, "only 1 of the 2 files data/train-*-of-00002.parquet are there", "HF_HUB_OFFLINE is set")
@@ -245,9 +238,7 @@ func TestSelectFromARewrittenRepository(t *testing.T) {
 	s := hubtest.Serve(t, map[string]map[string]string{"org/name": {"train.json": "old", "1.wav": "RIFF"}})
 	h := ofHub(s, t.TempDir(), nil)
 	shards, err := h.Select(t.Context(), Selection{Path: "org/name"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	s.Files["org/name"]["train.json"] = "new"
 	_, err = shards[0].Fetch(t.Context())
 	complains(t, err, "has no revision", "the data set was rewritten on the hub: try again")

@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -101,9 +102,7 @@ func ReadAudio(name string, data []byte) (*Audio, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name == "" {
-		name = "audio" + extension
-	}
+	name = cmp.Or(name, "audio"+extension)
 	return &Audio{name, AudioType(name), data, length}, nil
 }
 

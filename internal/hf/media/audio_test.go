@@ -19,9 +19,7 @@ func TestAudioType(t *testing.T) {
 		"x.flac": "audio/flac", "x.oga": "audio/ogg", "x.m4a": "audio/mp4", "x.xyz": "application/octet-stream",
 		"wav": "application/octet-stream",
 	} {
-		if got := AudioType(name); got != want {
-			t.Errorf("AudioType(%q) = %q, want %q", name, got, want)
-		}
+		assert.Equal(t, AudioType(name), want, "AudioType(%q)", name)
 	}
 }
 
@@ -74,9 +72,7 @@ func TestPCMIsThatOfVLLM(t *testing.T) {
 		channels := 1
 		if json.Unmarshal(c.Array, &samples) != nil {
 			var frames [][]float64
-			if err := json.Unmarshal(c.Array, &frames); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, json.Unmarshal(c.Array, &frames))
 			samples, channels = nil, len(frames[0])
 			for _, frame := range frames {
 				samples = append(samples, frame...)
@@ -139,10 +135,7 @@ func TestAudioThatIsNotClean(t *testing.T) {
 		{"Ogg without its end", ogg[:len(ogg)-40], 500 * time.Millisecond},
 		{"Ogg twice", append(bytes.Clone(ogg), ogg...), time.Second},
 	} {
-		a, err := ReadAudio("a", c.data)
-		if err != nil || a.Duration != c.want {
-			t.Errorf("%s: got %v, error %v; want %v", c.name, a, err, c.want)
-		}
+		assert.Equal(t, assert.Must(ReadAudio("a", c.data))(t).Duration, c.want, "%s", c.name)
 	}
 }
 
@@ -206,10 +199,7 @@ func FuzzAudio(f *testing.F) {
 		f.Fatal(paths, err)
 	}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := assert.Must(os.ReadFile(path))(f)
 		if !strings.HasSuffix(path, ".json") {
 			f.Add(data)
 		}
@@ -224,10 +214,8 @@ func FuzzAudio(f *testing.F) {
 			t.Errorf("got %d bytes of %v from %d", len(a.Data), a.Duration, len(data))
 		}
 		if a.Type == wavType {
-			again, err := ReadAudio("again.wav", a.Data)
-			if err != nil || again.Duration != a.Duration {
-				t.Errorf("written and read again: %v, error %v; want %v", again, err, a.Duration)
-			}
+			again := assert.Must(ReadAudio("again.wav", a.Data))(t)
+			assert.Equal(t, again.Duration, a.Duration, "written and read again")
 		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // pngOf is a PNG of zeros of a depth and colour type, with other chunks behind its head.
@@ -69,18 +71,14 @@ func TestLargePicturesTakeTurns(t *testing.T) {
 		_, err := PNG(file)
 		done <- err
 	}()
-	if _, err := PNG(pngOf(4, 4, 8, 0, 20)); err != nil {
-		t.Errorf("a small picture: %v", err)
-	}
+	assert.Fails(t, "a small picture", assert.Failure(PNG(pngOf(4, 4, 8, 0, 20))), "")
 	select {
 	case err := <-done:
 		t.Errorf("a large picture beside another: %v", err)
 	case <-time.After(10 * time.Millisecond):
 	}
 	large.Unlock()
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "the PNG file cannot be read") {
-		t.Errorf("got %v", err)
-	}
+	assert.Complains(t, <-done, "the PNG file cannot be read")
 	if !large.TryLock() {
 		t.Fatal("a picture that cannot be read is still waited for")
 	}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // painted is a picture made of a formula.
@@ -51,9 +53,7 @@ func standard(t testing.TB, samples []byte, w, h int) []byte {
 		picture.Pix[4*i+3] = 0xff
 	}
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, picture, &jpeg.Options{Quality: jpegQuality}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, jpeg.Encode(&b, picture, &jpeg.Options{Quality: jpegQuality}))
 	return b.Bytes()
 }
 

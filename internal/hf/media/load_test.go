@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -24,9 +25,7 @@ func TestReadBounded(t *testing.T) {
 	if _, err := readBounded(endless{}, 1<<20); err == nil || err.Error() != "it is larger than 1 MiB" {
 		t.Errorf("got error %v", err)
 	}
-	if data, err := readBounded(strings.NewReader("1234"), 4); string(data) != "1234" || err != nil {
-		t.Errorf("got %q, %v", data, err)
-	}
+	assert.Equal(t, string(assert.Must(readBounded(strings.NewReader("1234"), 4))(t)), "1234", "readBounded")
 }
 
 func TestLoadAndPNG(t *testing.T) {
@@ -43,9 +42,7 @@ func TestLoadAndPNG(t *testing.T) {
 		"a b.gif": asGIF.String(), "a.webp": "RIFF\x00\x00\x00\x00WEBPVP8 rest", "a.txt": "hello",
 		"huge.gif": asGIF.String()[:6] + "\xff\xff\xff\xff" + asGIF.String()[10:],
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644))
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/a.jpg" {
@@ -82,9 +79,7 @@ func TestParts(t *testing.T) {
 		`"a<b"`:                        `{"type":"image_url","image_url":{"url":"file://a<b"}}`,
 		`"data:image/png;base64,QUJD"`: `{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}`,
 	} {
-		if got, err := Image([]byte(value)); string(got) != want || err != nil {
-			t.Errorf("%s: %s, %v", value, got, err)
-		}
+		assert.Equal(t, string(assert.Must(Image([]byte(value)))(t)), want, "%s", value)
 	}
 	if got, err := Video([]byte(`"http://h/v.mp4"`)); string(got) !=
 		`{"type":"video_url","video_url":{"url":"http://h/v.mp4"}}` || err != nil {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // Another picture is as large, and each is another; what is no picture is left out.
@@ -43,9 +45,7 @@ func TestAnother(t *testing.T) {
 			t.Errorf("%s: the same again", c.name)
 		}
 		all := sentParts(t, got)
-		if len(all) != len(c.want) {
-			t.Fatalf("%s: %s", c.name, got)
-		}
+		assert.Need(t, len(all), len(c.want), "%s: %s", c.name, got)
 		for i, part := range all {
 			_, data, _ := strings.Cut(part.Image.URL, "data:image/jpeg;base64,")
 			config, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))

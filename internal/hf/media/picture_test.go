@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
+
+	"benchtop/internal/assert"
 )
 
 // WebP pictures of 3 by 2 pixels: red without loss, red with loss, and red that is transparent throughout.
@@ -27,10 +29,7 @@ const (
 
 func unbase64(t testing.TB, s string) []byte {
 	t.Helper()
-	b, err := base64.StdEncoding.DecodeString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := assert.Must(base64.StdEncoding.DecodeString(s))(t)
 	return b
 }
 
@@ -74,9 +73,7 @@ func sentJPEG(t testing.TB, part json.RawMessage) image.Image {
 func encoded(t testing.TB, encode func(*bytes.Buffer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := encode(&b); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, encode(&b))
 	return b.Bytes()
 }
 
@@ -119,9 +116,7 @@ func TestImagePart(t *testing.T) {
 			off(g, want.G) || off(b, want.B) {
 			t.Errorf("%s: colour %d %d %d, want %v", name, r>>8, g>>8, b>>8, want)
 		}
-		if chroma := picture.(*image.YCbCr).SubsampleRatio; chroma != image.YCbCrSubsampleRatio420 {
-			t.Errorf("%s: chroma %v", name, chroma)
-		}
+		assert.Equal(t, picture.(*image.YCbCr).SubsampleRatio, image.YCbCrSubsampleRatio420, "%s: chroma", name)
 	}
 }
 

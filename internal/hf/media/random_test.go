@@ -1,6 +1,10 @@
 package media
 
-import "testing"
+import (
+	"testing"
+
+	"benchtop/internal/assert"
+)
 
 // The samples that wait take a bounded part of memory, and their buffers are used again.
 func TestEncoderIsBounded(t *testing.T) {
@@ -17,9 +21,7 @@ func TestEncoderIsBounded(t *testing.T) {
 		var last *Encoding
 		for range c.n {
 			last = e.Begin(c.bucket, func(samples []byte) {
-				if len(samples) != c.bucket.Size() {
-					t.Errorf("%s: %d samples", name, len(samples))
-				}
+				assert.Equal(t, len(samples), c.bucket.Size(), "%s: samples", name)
 			})
 			if len(e.work) > Window() || e.size > WindowBytes {
 				t.Fatalf("%s: %d in work, of %d bytes", name, len(e.work), e.size)

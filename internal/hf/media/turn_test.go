@@ -7,6 +7,8 @@ import (
 	"image/jpeg"
 	"slices"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // turnedJPEG is a picture with a red corner at the top left, a green one beside it and black below, and a note of its
@@ -19,9 +21,7 @@ func turnedJPEG(t testing.TB, note []byte) []byte {
 		}
 	}
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, picture, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, jpeg.Encode(&b, picture, nil))
 	segment := append([]byte{0xff, 0xe1, 0, byte(2 + len(note))}, note...)
 	return slices.Insert(b.Bytes(), 2, segment...)
 }
@@ -40,10 +40,7 @@ func TestUpright(t *testing.T) {
 	// The corners that are red and green: top left, top right, bottom left, bottom right.
 	for turn, want := range []string{"rg..", "rg..", "gr..", "..gr", "..rg", "r.g.", ".r.g", ".g.r", "g.r.", "rg.."} {
 		for _, order := range []string{"II", "MM"} {
-			part, err := ImagePart(turnedJPEG(t, noteOf(order, byte(turn))))
-			if err != nil {
-				t.Fatal(err)
-			}
+			part := assert.Must(ImagePart(turnedJPEG(t, noteOf(order, byte(turn)))))(t)
 			picture := sentJPEG(t, part)
 			got := ""
 			to := picture.Bounds().Max

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/numpy"
 )
 
@@ -45,14 +45,9 @@ func TestMain(m *testing.M) {
 // standIn puts the test itself in place of ffmpeg.
 func standIn(t *testing.T, does string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := assert.Must(os.Executable())(t)
 	folder := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(folder, "ffmpeg")); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, os.Symlink(self, filepath.Join(folder, "ffmpeg")))
 	t.Setenv("PATH", folder)
 	t.Setenv(behaviour, does)
 	t.Setenv("TMPDIR", t.TempDir())
@@ -61,32 +56,22 @@ func standIn(t *testing.T, does string) {
 // left is what stands in the folder of temporary files.
 func left(t *testing.T) []os.DirEntry {
 	t.Helper()
-	files, err := os.ReadDir(os.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := assert.Must(os.ReadDir(os.TempDir()))(t)
 	return files
 }
 
 func TestVideo(t *testing.T) {
 	standIn(t, "writes")
 	b := Bucket{Height: 5, Width: 7, Frames: 3, Weight: 1}
-	e, err := NewEncoder(t.Context(), Buckets{b})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := assert.Must(NewEncoder(t.Context(), Buckets{b}))(t)
 	defer e.Close()
 	drawn := numpy.NewGenerator(3).Bytes(b.Size())
-	part, err := e.Begin(b, numpy.NewGenerator(3).Fill).Part()
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := assert.Must(e.Begin(b, numpy.NewGenerator(3).Fill).Part())(t)
 	got := sentParts(t, part)[0]
 	text, ok := strings.CutPrefix(got.Video.URL, "data:video/mp4;base64,")
 	want := fmt.Sprintf(
-		"%x -hide_banner -loglevel error -f rawvideo -pixel_format rgb24 -video_size 7x5 -framerate 30 -i pipe:0 "+
-			"-vf crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0 -pix_fmt yuv420p -c:v mpeg4 -threads 1 -g 12 -qmin 3 -b:v 2100 "+
-			"-bt "+
+		"%x -hide_banner -loglevel error -f rawvideo -pixel_format rgb24 -video_size 7x5 -framerate 30 -i pipe:0 -vf "+
+			"crop=trunc(iw/2)*2:trunc(ih/2)*2:0:0 -pix_fmt yuv420p -c:v mpeg4 -threads 1 -g 12 -qmin 3 -b:v 2100 -bt "+
 			"2100 -f mp4", sha256.Sum256(drawn))
 	if file := string(unbase64(t, text)); !ok || got.Type != "video_url" || file != want {
 		t.Errorf("got  %s\nwant %s", file, want)
@@ -106,9 +91,7 @@ func TestVideoErrors(t *testing.T) {
 		t.Run(does, func(t *testing.T) {
 			standIn(t, does)
 			e, err := NewEncoder(t.Context(), Buckets{b})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			defer e.Close()
 			_, err = e.Begin(b, func([]byte) {}).Part()
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -126,19 +109,14 @@ func TestVideoCancelled(t *testing.T) {
 	standIn(t, "hangs")
 	b := Bucket{Height: 512, Width: 512, Frames: 2, Weight: 1} // more than a pipe holds
 	ctx, cancel := context.WithCancel(t.Context())
-	e, err := NewEncoder(ctx, Buckets{b})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := assert.Must(NewEncoder(ctx, Buckets{b}))(t)
 	x := e.Begin(b, func([]byte) {})
 	for len(left(t)) == 0 { // it has begun
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
 	e.Close()
-	if _, err := x.Part(); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	assert.Is(t, assert.Failure(x.Part()), context.Canceled)
 	if files := left(t); len(files) > 0 {
 		t.Errorf("left behind: %v", files)
 	}
@@ -146,12 +124,8 @@ func TestVideoCancelled(t *testing.T) {
 
 func TestNoFFmpeg(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := NewEncoder(t.Context(), Buckets{{2, 2, 1, 1}, {2, 2, 2, 1}}); !errors.Is(err, ErrNoFFmpeg) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := NewEncoder(t.Context(), Buckets{{2, 2, 1, 1}}); err != nil {
-		t.Errorf("pictures: %v", err)
-	}
+	assert.Is(t, assert.Failure(NewEncoder(t.Context(), Buckets{{2, 2, 1, 1}, {2, 2, 2, 1}})), ErrNoFFmpeg)
+	assert.Fails(t, "pictures", assert.Failure(NewEncoder(t.Context(), Buckets{{2, 2, 1, 1}})), "")
 }
 
 func TestLastWords(t *testing.T) {

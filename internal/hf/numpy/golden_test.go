@@ -17,10 +17,7 @@ var same = assert.Same
 // fails, so that a test cannot leave out a part of the file.
 func load(t *testing.T, name string, into any) {
 	t.Helper()
-	file, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := assert.Must(os.Open(filepath.Join("testdata", name)))(t)
 	defer file.Close()
 	dec := json.NewDecoder(file)
 	dec.DisallowUnknownFields()
@@ -78,9 +75,7 @@ func int64s(values []integer) []int64 {
 // near compares values that went through a logarithm, whose last bits belong to the platform's library.
 func near(t *testing.T, what string, got, want []float64) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: got %d values, want %d", what, len(got), len(want))
-	}
+	assert.Need(t, len(got), len(want), "%s: values", what)
 	for i := range want {
 		if math.Abs(got[i]-want[i]) > 1e-12*math.Abs(want[i]) {
 			t.Errorf("%s: value %d: got %v, want %v", what, i, got[i], want[i])

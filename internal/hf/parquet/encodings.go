@@ -58,7 +58,7 @@ func newDecoder(l *leaf, encoding int64, b []byte, values words, most int) (deco
 	case encoding == encodingDeltaBytes && (text || l.kind == fixedBytes):
 		return newDeltaBytes(l, b, most)
 	case encoding == encodingSplit && l.width() > 0 && l.kind != int96s:
-		return newSplit(l, b), nil
+		return &split{leaf: l, b: b, count: len(b) / l.width(), value: make([]byte, min(len(b), l.width()))}, nil
 	}
 	return nil, fmt.Errorf("its values have encoding %d, which is not known here", encoding)
 }
@@ -260,10 +260,6 @@ type split struct {
 	count int
 	at    int
 	value []byte
-}
-
-func newSplit(l *leaf, b []byte) *split {
-	return &split{leaf: l, b: b, count: len(b) / l.width(), value: make([]byte, min(len(b), l.width()))}
 }
 
 func (s *split) next() (datum, error) {

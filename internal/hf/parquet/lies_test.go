@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 const manyBytes = 16 << 20 // for any file of kilobytes
@@ -56,10 +58,7 @@ func TestLyingHeads(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			data := files(t)["hub_plain.parquet"]
-			f, err := Open(bytes.NewReader(data), int64(len(data)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := assert.Must(Open(bytes.NewReader(data), int64(len(data))))(t)
 			for _, l := range f.leaves {
 				if l.path == "problem" {
 					copy(data[f.groups[0].chunks[l.index].start:], test.page)
@@ -81,10 +80,7 @@ func TestLyingFiles(t *testing.T) {
 		t.Fatalf("files %q, %v", paths, err)
 	}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := assert.Must(os.ReadFile(path))(t)
 		if used, err := taken(data, ""); used > manyBytes {
 			t.Errorf("%s: %d bytes, %v", path, used, err)
 		}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"benchtop/internal/assert"
 )
 
 // tree is a structure of Thrift's compact protocol, to change a field of it and write it again.
@@ -339,10 +341,7 @@ func TestBombs(t *testing.T) {
 	z, _ := gzip.NewWriterLevel(&gz, gzip.BestSpeed)
 	_, _ = z.Write(zeros) // into memory
 	_ = z.Close()
-	encoder, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoder := assert.Must(zstd.NewWriter(nil))(t)
 	small := encoder.EncodeAll([]byte("small"), nil)
 	sized := encoder.EncodeAll(zeros, nil)
 	var stream bytes.Buffer // without its size at the head

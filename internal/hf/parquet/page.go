@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -169,10 +170,7 @@ func (c *cursor) unpack(packed []byte, size int64) (b []byte, err error) {
 
 // readWords reads the dictionary, the first page of the chunk.
 func (c *cursor) readWords() error {
-	at := c.wordsAt
-	if at == 0 {
-		at = c.chunk.start
-	}
+	at := cmp.Or(c.wordsAt, c.chunk.start)
 	head, body, err := c.head(at)
 	if err != nil {
 		return err

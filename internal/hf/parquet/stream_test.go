@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/snappy"
+
+	"benchtop/internal/assert"
 )
 
 // A page that is read piece by piece has the values that it has when it is unpacked as a whole, in whichever order they
@@ -20,10 +22,7 @@ import (
 func TestLargePages(t *testing.T) {
 	for name, data := range files(t) {
 		open := func(large int64) *File {
-			f, err := Open(bytes.NewReader(data), int64(len(data)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := assert.Must(Open(bytes.NewReader(data), int64(len(data))))(t)
 			f.large = large
 			return f
 		}
@@ -43,22 +42,16 @@ func TestLargePages(t *testing.T) {
 func TestRowIsBounded(t *testing.T) {
 	data := files(t)["hub.parquet"]
 	f, err := Open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	f.most = 100
 	for _, large := range []int64{largePage, 0} { // values read with their page, and piece by piece
 		f.large = large
 		_, err = f.Row(context.Background(), nil, 4, []int{0, 1, 2, 3, 4})
-		if err == nil || !strings.Contains(err.Error(), "the row is larger than") {
-			t.Errorf("got %v", err)
-		}
+		assert.Complains(t, err, "the row is larger than")
 	}
 	// A value is measured before it is read.
 	s := valueStream{r: bufio.NewReader(strings.NewReader("\xff\xff\x00\x00")), left: 1 << 20, most: 100}
-	if _, err := s.next(); err == nil || !strings.Contains(err.Error(), "the row is larger than") {
-		t.Errorf("got %v", err)
-	}
+	assert.Complains(t, assert.Failure(s.next()), "the row is larger than")
 }
 
 // FuzzSnappy holds the reader to the one that unpacks a block as a whole.

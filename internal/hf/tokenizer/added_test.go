@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // The ids are those of the Hugging Face library 0.23.3.
@@ -12,15 +14,9 @@ func TestAddedTokensBesideGaps(t *testing.T) {
 		{"id":3,"content":"n1","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true},
 		{"id":4,"content":"u","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false},
 		{"id":5,"content":"n2","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true}]}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ids, err := l.Encode("n1un2x"); err != nil || !slices.Equal(ids, []int{3, 7, 4, 1}) {
-		t.Errorf("got ids %v, error %v, want 3, 7, 4, 1", ids, err)
-	}
-	if want := []int{0, 1, 3, 4, 7}; !slices.Equal(l.IDs(), want) {
-		t.Errorf("got all ids %v, want %v", l.IDs(), want)
-	}
+	assert.Fine(t, err)
+	assert.EqualAll(t, assert.Must(l.Encode("n1un2x"))(t), []int{3, 7, 4, 1}, "ids")
+	assert.EqualAll(t, l.IDs(), []int{0, 1, 3, 4, 7}, "all ids")
 }
 
 func TestAddedTokensOfOneID(t *testing.T) {
@@ -38,10 +34,7 @@ func TestAddedWhiteSpaceTakesWhiteSpace(t *testing.T) {
 	const file = `{"model":{"type":"WordLevel","vocab":{"?":0," ":1,"\n":2},"unk_token":"?"},"added_tokens":[
 		{"id":1,"content":" ","single_word":false,"lstrip":true,"rstrip":true,"normalized":false,"special":false},
 		{"id":2,"content":"\n","single_word":false,"lstrip":true,"rstrip":false,"normalized":false,"special":false}]}`
-	l, err := Read(Files{Tokenizer: []byte(file)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(Read(Files{Tokenizer: []byte(file)}))(t)
 	for _, test := range []struct {
 		text string
 		want []int // nil for an error
@@ -99,16 +92,13 @@ func TestFirstPieceBehindWhatIsRemoved(t *testing.T) {
 			`"lowercase":true}`,
 			map[string]int{"\x01a": 2, "\u0301a": 2, "\x01\u0301A": 2, "A": 1}},
 	} {
-		l, err := Read(
+		l := assert.Must(Read(
 			Files{Tokenizer: []byte(
 				`{"model":{"type":"WordLevel","vocab":{"?":0,"▁a":1,"a":2,"▁ba":5,"ba":6},"unk_token":"?"},` +
 					`"normalizer":` +
 					test.normalizer + `,"pre_tokenizer":{"type":"Metaspace","replacement":"▁",` +
 					`"prepend_scheme":"first",` +
-					`"split":false}}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+					`"split":false}}`)}))(t)
 		for text, want := range test.want {
 			if ids, err := l.Encode(text); err != nil || !slices.Equal(ids, []int{want}) {
 				t.Errorf("%s of %q: got ids %v, error %v, want %d", test.normalizer, text, ids, err, want)
@@ -124,13 +114,8 @@ func TestAddedTokenThatWasNormalized(t *testing.T) {
 	file := withField(`"normalizer":{"type":"Lowercase"},"decoder":{"type":"Fuse"},"added_tokens":[` + token + `true}]`)
 	for _, config := range []string{`{}`,
 		`{"added_tokens_decoder":{"2":{"content":"X","normalized":false,"special":true}}}`} {
-		l, err := Read(Files{Tokenizer: []byte(file), Config: []byte(config)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text, err := l.Decode([]int{2}); err != nil || text != "x" {
-			t.Errorf("%s: got %q, error %v, want x", config, text, err)
-		}
+		l := assert.Must(Read(Files{Tokenizer: []byte(file), Config: []byte(config)}))(t)
+		assert.Equal(t, assert.Must(l.Decode([]int{2}))(t), "x", "%s", config)
 	}
 }
 
@@ -138,12 +123,8 @@ func TestAddedTokenThatWasNormalized(t *testing.T) {
 func TestBytesThatAreNoText(t *testing.T) {
 	l, err := Read(Files{Tokenizer: []byte(`{"model":{"type":"WordLevel","vocab":{"<0xFF>":0,"a":1},"unk_token":"a"},
 		"decoder":{"type":"Sequence","decoders":[{"type":"ByteFallback"},{"type":"WordPiece","prefix":"##","cleanup":false}]}}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := l.Decode([]int{0, 0, 1}); err != nil || text != "\ufffd \ufffd a" {
-		t.Errorf("got %q, error %v", text, err)
-	}
+	assert.Fine(t, err)
+	assert.Equal(t, assert.Must(l.Decode([]int{0, 0, 1}))(t), "\ufffd \ufffd a", "Decode")
 }
 
 // Tokens of a configuration, with properties and without. The ids and texts are those of transformers 5.23.
@@ -162,10 +143,7 @@ func TestAddedTokensByConfiguration(t *testing.T) {
 			`{"eos_token":{"__type":"AddedToken","content":"END","normalized":true}}`, 8, "end", []int{8}},
 		{"a setting of the model's own", `{"eos_token":"u","z_token":{"content":"END"}}`, 8, "", []int{7}},
 	} {
-		l, err := Read(Files{Tokenizer: []byte(file), Config: []byte(test.config)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := assert.Must(Read(Files{Tokenizer: []byte(file), Config: []byte(test.config)}))(t)
 		text, err := l.Decode([]int{test.id})
 		if err != nil || text != test.text || !slices.Equal(l.SpecialIDs(), test.special) {
 			t.Errorf("%s: got %q, error %v, special ids %v, want %q and %v", test.name, text, err, l.SpecialIDs(),

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 )
 
@@ -21,9 +22,7 @@ func TestLongAndShortMergesAgree(t *testing.T) {
 			word.WriteString(letters[draw.IntN(len(letters))])
 		}
 		var long, short scratch
-		if err := l.bpe.start(word.String(), &long); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, l.bpe.start(word.String(), &long))
 		short.symbols = slices.Clone(long.symbols)
 		l.bpe.mergeLong(&long)
 		l.bpe.mergeShort(&short)
@@ -43,15 +42,11 @@ func TestOneLongWord(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		ids, err := l.Encode(text)
 		runtime.ReadMemStats(&after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 96<<18 {
 			t.Errorf("256 KiB of %q took %d KB", c, took>>10)
 		}
-		if again, err := l.Decode(ids); again != text || err != nil {
-			t.Errorf("256 KiB of %q came back as %d bytes, error %v", c, len(again), err)
-		}
+		assert.Equal(t, assert.Must(l.Decode(ids))(t), text, "256 KiB of %q came back as", c)
 	}
 	var s scratch
 	if _, err := l.encodeIn(&s, nil, strings.Repeat("a", scratchMost+1)); err != nil ||

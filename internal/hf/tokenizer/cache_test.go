@@ -6,16 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 )
 
 // forgetful encodes with a memory of nothing.
 func forgetful(t testing.TB, l *Local, text string) []int {
 	t.Helper()
-	ids, err := l.encodeIn(new(scratch), nil, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ids := assert.Must(l.encodeIn(new(scratch), nil, text))(t)
 	return ids
 }
 
@@ -24,10 +22,7 @@ func afterwards(t testing.TB, l *Local, first, second string) {
 	t.Helper()
 	var s scratch
 	_, _ = l.encodeIn(&s, nil, first)
-	got, err := l.encodeIn(&s, nil, second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := assert.Must(l.encodeIn(&s, nil, second))(t)
 	if want := forgetful(t, l, second); !slices.Equal(got, want) {
 		t.Errorf("%.200q after %.200q: got %d ids %.300v, want %d ids %.300v", second, first, len(got), got, len(want),
 			want)
@@ -53,10 +48,7 @@ func TestEncodeAfterAnotherText(t *testing.T) {
 			} {
 				ids := forgetful(t, l, text)
 				for range 15 {
-					cut, err := l.Decode(ids[:random.IntN(len(ids)+1)])
-					if err != nil {
-						t.Fatal(err)
-					}
+					cut := assert.Must(l.Decode(ids[:random.IntN(len(ids)+1)]))(t)
 					at := random.IntN(len(text) + 1)
 					afterwards(t, l, text, cut)
 					afterwards(t, l, cut, text)
@@ -74,10 +66,7 @@ func TestBegins(t *testing.T) {
 	l := readGolden(t, "testdata", goldenFile{File: "qwen2.5.tokenizer.json.gz"})
 	word := byteLevel(strings.Repeat("人民大会堂举行", 9))
 	var s scratch
-	ids, err := l.bpe.encode(nil, word, &s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ids := assert.Must(l.bpe.encode(nil, word, &s))(t)
 	small := make([]int32, len(ids))
 	for i, id := range ids {
 		small[i] = int32(id)
@@ -85,9 +74,7 @@ func TestBegins(t *testing.T) {
 	end := 0
 	for i, id := range small {
 		end += len(l.vocab.texts[id])
-		if got := l.bpe.begins(word[:end], small); !slices.Equal(got, small[:i+1]) {
-			t.Errorf("up to byte %d: got %v, want %v", end, got, small[:i+1])
-		}
+		assert.EqualAll(t, l.bpe.begins(word[:end], small), small[:i+1], "up to byte %d", end)
 		if got := l.bpe.begins(word[:end-1], small); got != nil && len(l.vocab.texts[id]) > 1 {
 			t.Errorf("up to byte %d, within a token: got %v, want none", end-1, got)
 		}

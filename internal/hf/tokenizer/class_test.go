@@ -132,9 +132,7 @@ func TestClassResolution(t *testing.T) {
 			genericClass},
 		{classHints{class: "LlamaTokenizer", repository: "deepseek-ai/DeepSeek-Coder-6.7B"}, "LlamaTokenizer"},
 	} {
-		if got := c.files.resolve(); got != c.want {
-			t.Errorf("%+v: got %q, want %q", c.files, got, c.want)
-		}
+		assert.Equal(t, c.files.resolve(), c.want, "%+v", c.files)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub"
 	"benchtop/internal/hf/hub/hubtest"
 )
@@ -50,10 +51,7 @@ func TestDownload(t *testing.T) {
 		if round == 2 {
 			h.Close() // kept files do not need it
 		}
-		got, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := assert.Must(find(t.Context(), FindOptions{Model: "org/name"}, o))(t)
 		if tried := [...]int{3, 2, 2}[round]; len(got.Tried) != tried {
 			t.Errorf("round %d: got tried %q, want %d", round, got.Tried, tried)
 		}
@@ -85,10 +83,8 @@ func TestDownloadOfARevision(t *testing.T) {
 	h := serveModel(t, nil)
 	h.Before = hubtest.Answer(200, "", noTokens)
 	o := onHub(t, h, "HF_ENDPOINT", h.URL+"/mirror")
-	found, err := find(t.Context(), FindOptions{Model: "org/name", Revision: "refs/pr/1"}, o)
-	if err != nil || filepath.Base(found.Path) != "refs%2Fpr%2F1" {
-		t.Errorf("got path %s, error %v", found.Path, err)
-	}
+	found := assert.Must(find(t.Context(), FindOptions{Model: "org/name", Revision: "refs/pr/1"}, o))(t)
+	assert.Equal(t, filepath.Base(found.Path), "refs%2Fpr%2F1", "path")
 	if asked, want := h.Asked(), "mirror/org/name/resolve/refs%2Fpr%2F1/tokenizer.json"; asked[0] != want {
 		t.Errorf("got %q, want %q", asked[0], want)
 	}
@@ -164,15 +160,10 @@ func TestDownloadsAtOnce(t *testing.T) {
 func TestDownloadReplacesWhatIsDamaged(t *testing.T) {
 	h := serveModel(t, map[string]string{"tokenizer.json": noTokens})
 	o := onHub(t, h)
-	found, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := assert.Must(find(t.Context(), FindOptions{Model: "org/name"}, o))(t)
 	h.Asked()
 	for _, damage := range []string{"", noTokens[:5], strings.Repeat("\x00", 20), "x" + noTokens} {
-		if err := os.WriteFile(filepath.Join(found.Path, "tokenizer.json"), []byte(damage), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, os.WriteFile(filepath.Join(found.Path, "tokenizer.json"), []byte(damage), 0o600))
 		for _, want := range []int{len(hubFiles()), 0} {
 			_, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
 			if asked := h.Asked(); err != nil || len(asked) != want {
@@ -265,9 +256,7 @@ func TestDownloadFromASlowHub(t *testing.T) {
 				start := time.Now()
 				_, err := find(t.Context(), FindOptions{Model: "org/name"}, virtually(t, test.hub))
 				complains(t, err, test.want)
-				if took := time.Since(start); took != test.after {
-					t.Errorf("gave up after %v, want %v", took, test.after)
-				}
+				assert.Equal(t, time.Since(start), test.after, "gave up after")
 			})
 		})
 	}
@@ -311,9 +300,7 @@ func TestDownloadThatIsNotExplained(t *testing.T) {
 		start := time.Now()
 		_, err := find(t.Context(), FindOptions{Model: "org/name"}, virtually(t, lacks{}))
 		complains(t, err, "has no tokenizer.json", "check the name")
-		if took := time.Since(start); took != explainWithin {
-			t.Errorf("gave up after %v, want %v", took, explainWithin)
-		}
+		assert.Equal(t, time.Since(start), explainWithin, "gave up after")
 	})
 }
 

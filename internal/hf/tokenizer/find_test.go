@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/hf/hub"
 	"benchtop/internal/hf/hub/hubtest"
 )
@@ -74,10 +75,7 @@ func TestFindAFileOrDirectory(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := find(t.Context(), test.o, hub.Options{Env: variables()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := assert.Must(find(t.Context(), test.o, hub.Options{Env: variables()}))(t)
 			test.want.By = "--model"
 			if test.o.Tokenizer != "" {
 				test.want.By = "--tokenizer"
@@ -251,9 +249,7 @@ func TestFindInHubCache(t *testing.T) {
 				complains(t, err, filepath.FromSlash(words))
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			if want := filepath.Join(snapshots, test.want); found.Path != want || found.Name != "org/name" ||
 				string(found.Tokenizer) != "{}" {
 				t.Errorf("got %+v, want it from %s", found, want)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // reading makes a tokenizer of one word, with other parts.
@@ -52,12 +54,8 @@ func TestGrowthIsBounded(t *testing.T) {
 	// Models stay far from it.
 	l, err := reading(`"normalizer":` + times(3, "normalizers", replace(`{"String":" "}`, "▁")) + `,"pre_tokenizer":` +
 		times(2, "pretokenizers", letters))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Encode(" a \x01"); err != nil {
-		t.Error(err)
-	}
+	assert.Fine(t, err)
+	assert.Fine(t, assert.Failure(l.Encode(" a \x01")))
 }
 
 // White space that tokens on both sides take is gone through once, not once for every token: 200,000 blanks took
@@ -65,19 +63,13 @@ func TestGrowthIsBounded(t *testing.T) {
 func TestStrippingTokensInWhiteSpace(t *testing.T) {
 	const token = `{"id":5,"content":" ","lstrip":%t,"rstrip":%t,"normalized":false,"special":true,"single_word":false}`
 	for _, c := range []struct{ left, right bool }{{true, false}, {false, true}, {true, true}} {
-		l, err := reading(`"added_tokens":[` + fmt.Sprintf(token, c.left, c.right) + `]`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := assert.Must(reading(`"added_tokens":[` + fmt.Sprintf(token, c.left, c.right) + `]`))(t)
 		for text, want := range map[string]int{strings.Repeat(" ", 200_000): 200_000,
 			strings.Repeat(" ", 200_000) + "a" + strings.Repeat(" ", 7): 200_008} {
 			if c.left && c.right { // the first takes all
 				want = 1 + 2*strings.Count(text, "a")
 			}
-			ids, err := l.Encode(text)
-			if err != nil || len(ids) != want {
-				t.Errorf("%+v: %d ids instead of %d, error %v", c, len(ids), want, err)
-			}
+			assert.Equal(t, len(assert.Must(l.Encode(text))(t)), want, "%+v", c)
 		}
 	}
 }

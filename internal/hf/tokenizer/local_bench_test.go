@@ -39,9 +39,7 @@ func randomTexts(b *testing.B, l *Local, count int) (texts []string, ids [][]int
 			some[i] = draw.IntN(l.VocabSize())
 		}
 		text, err := l.Decode(some)
-		if err != nil {
-			b.Fatal(err)
-		}
+		assert.Fine(b, err)
 		texts, ids = append(texts, text), append(ids, some)
 	}
 	return texts, ids
@@ -54,9 +52,7 @@ func throughput(b *testing.B, name string, run func(i int) (tokens int, err erro
 		tokens := 0
 		for i := 0; b.Loop(); i++ {
 			n, err := run(i)
-			if err != nil {
-				b.Fatal(err)
-			}
+			assert.Fine(b, err)
 			tokens += n
 		}
 		b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
@@ -83,9 +79,7 @@ func BenchmarkDecode(b *testing.B) {
 		var words [][]int
 		for _, text := range prose(b, name) {
 			ids, err := l.Encode(text)
-			if err != nil {
-				b.Fatal(err)
-			}
+			assert.Fine(b, err)
 			words = append(words, ids)
 		}
 		for kind, all := range map[string][][]int{"prose": words, "random": random} {

@@ -63,9 +63,7 @@ func TestReadErrors(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			if ids := l.IDs(); len(ids) > 0 && ids[len(ids)-1] > 10 {
 				t.Errorf("got the ids %v", ids)
 			}
@@ -108,9 +106,7 @@ func TestUnknownsWithoutAToken(t *testing.T) {
 		`{"type":"Unigram","vocab":[["a",0]]}`,
 	} {
 		l, err := Read(Files{Tokenizer: []byte(withModel(model))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Fine(t, err)
 		_, err = l.Encode("a")
 		if err != nil {
 			t.Errorf("%s: %v", model, err)
@@ -131,15 +127,9 @@ func TestUnknownsWithoutAToken(t *testing.T) {
 
 func TestDecodeOddIDs(t *testing.T) {
 	l, err := Read(Files{Tokenizer: []byte(withModel(wordLevelModel))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := l.Decode([]int{0, 7, 1, 1 << 40}); text != "a b" || err != nil {
-		t.Errorf("got text %q, error %v, want the two tokens that there are", text, err)
-	}
-	if text, err := l.Decode(nil); text != "" || err != nil {
-		t.Errorf("got text %q, error %v for no ids", text, err)
-	}
+	assert.Fine(t, err)
+	assert.Equal(t, assert.Must(l.Decode([]int{0, 7, 1, 1 << 40}))(t), "a b", "text")
+	assert.Equal(t, assert.Must(l.Decode(nil))(t), "", "text")
 	_, err = l.Decode([]int{1, -5})
 	complains(t, err, "token id -5 is negative")
 }
@@ -161,16 +151,9 @@ func TestBrokenText(t *testing.T) {
 		{"\xc3", "\ufffd"},
 	}
 	for _, test := range tests {
-		if got := validText(test.text); got != test.want {
-			t.Errorf("%q: got %q, want %q", test.text, got, test.want)
-		}
-		ids, err := l.Encode(test.text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text, err := l.Decode(ids); text != test.want || err != nil {
-			t.Errorf("%q: got %q, error %v through ids, want %q", test.text, text, err, test.want)
-		}
+		assert.Equal(t, validText(test.text), test.want, "%q", test.text)
+		ids := assert.Must(l.Encode(test.text))(t)
+		assert.Equal(t, assert.Must(l.Decode(ids))(t), test.want, "%q", test.text)
 	}
 }
 
@@ -181,19 +164,11 @@ func TestManyAtOnce(t *testing.T) {
 	want := make([]int, len(texts))
 	for i := range texts {
 		texts[i] = strings.Repeat("the ", i) + "end <|user|> of it"
-		ids, err := l.EncodeSpecial(texts[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		ids := assert.Must(l.EncodeSpecial(texts[i]))(t)
 		want[i] = len(ids)
 	}
-	got, err := CountAll(t.Context(), l, texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := assert.Must(CountAll(t.Context(), l, texts))(t)
 	for i := range got {
-		if got[i] != want[i] {
-			t.Errorf("text %d: got %d tokens, want %d", i, got[i], want[i])
-		}
+		assert.Equal(t, got[i], want[i], "text %d: tokens", i)
 	}
 }

@@ -43,16 +43,9 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("got the ids %v", ids)
 		}
 		if ids, err := l.EncodeSpecial(text); err == nil {
-			n, err := l.Count(text)
-			if err != nil || n != len(ids) {
-				t.Errorf("got %d ids, but %d tokens, error %v", len(ids), n, err)
-			}
-			if again, err := l.EncodeSpecial(text); err != nil || !slices.Equal(again, ids) {
-				t.Errorf("got ids %v, then %v, error %v", ids, again, err)
-			}
-			if _, err := l.Decode(ids); err != nil {
-				t.Errorf("ids that it gave itself: %v", err)
-			}
+			assert.Equal(t, assert.Must(l.Count(text))(t), len(ids), "Count")
+			assert.EqualAll(t, assert.Must(l.EncodeSpecial(text))(t), ids, "ids")
+			assert.Fails(t, "ids that it gave itself", assert.Failure(l.Decode(ids)), "")
 		}
 	})
 }
@@ -70,10 +63,7 @@ func FuzzEncode(f *testing.F) {
 	}
 	f.Add("a\xe6\xbcb\xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		ids, err := gpt2.Encode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ids := assert.Must(gpt2.Encode(text))(t)
 		back, err := gpt2.Decode(ids)
 		if err != nil || back != validText(text) {
 			t.Errorf("got %q, error %v for %q", back, err, text)
@@ -82,13 +72,8 @@ func FuzzEncode(f *testing.F) {
 			t.Errorf("got %q for %q", back, text)
 		}
 		for _, l := range others {
-			ids, err := l.EncodeSpecial(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := l.Decode(ids); err != nil {
-				t.Fatal(err)
-			}
+			ids := assert.Must(l.EncodeSpecial(text))(t)
+			assert.Must(l.Decode(ids))(t)
 		}
 	})
 }

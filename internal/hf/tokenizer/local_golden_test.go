@@ -116,25 +116,13 @@ func testCase(t *testing.T, l *Local, c goldenCase) {
 	if c.Decoded != nil {
 		decoded = *c.Decoded
 	}
-	if ids, err := l.Encode(c.Text); err != nil || !slices.Equal(ids, c.IDs) {
-		t.Errorf("%q: got ids %v, error %v, want %v", c.Text, ids, err, c.IDs)
-	}
-	if ids, err := l.EncodeSpecial(c.Text); err != nil || !slices.Equal(ids, special) {
-		t.Errorf("%q: got ids %v with special ones, error %v, want %v", c.Text, ids, err, special)
-	}
-	if n, err := l.Count(c.Text); err != nil || n != len(special) {
-		t.Errorf("%q: got %d tokens, error %v, want %d", c.Text, n, err, len(special))
-	}
-	if n := len(special) - len(c.IDs); l.SpecialTokensToAdd() != n {
-		t.Errorf("%q: got %d special tokens to add, want %d", c.Text, l.SpecialTokensToAdd(), n)
-	}
-	if text, err := l.Decode(special); err != nil || text != decoded {
-		t.Errorf("%v: got text %q, error %v, want %q", special, text, err, decoded)
-	}
+	assert.EqualAll(t, assert.Must(l.Encode(c.Text))(t), c.IDs, "%q: ids", c.Text)
+	assert.EqualAll(t, assert.Must(l.EncodeSpecial(c.Text))(t), special, "%q: ids", c.Text)
+	assert.Equal(t, assert.Must(l.Count(c.Text))(t), len(special), "%q", c.Text)
+	assert.Equal(t, l.SpecialTokensToAdd(), len(special)-len(c.IDs), "%q: special tokens to add", c.Text)
+	assert.Equal(t, assert.Must(l.Decode(special))(t), decoded, "%v: text", special)
 	if c.RandomIDs != nil {
-		if text, err := l.Decode(c.RandomIDs); err != nil || text != c.Text {
-			t.Errorf("%v: got text %q, error %v, want %q", c.RandomIDs, text, err, c.Text)
-		}
+		assert.Equal(t, assert.Must(l.Decode(c.RandomIDs))(t), c.Text, "%v: text", c.RandomIDs)
 	}
 }
 
@@ -148,10 +136,7 @@ func readGolden(t testing.TB, folder string, file goldenFile) *Local {
 		once, _ := goldenLocals.LoadOrStore(path, sync.OnceValues(read))
 		read = once.(func() (*Local, error))
 	}
-	l, err := read()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(read())(t)
 	return l
 }
 

@@ -23,10 +23,7 @@ type smallTokenizer struct {
 func TestModels(t *testing.T) {
 	for _, s := range assert.Golden[smallTokenizer](t, "testdata/models.jsonl.gz") {
 		t.Run(s.Name, func(t *testing.T) {
-			l, err := Read(Files{Tokenizer: s.Tokenizer})
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := assert.Must(Read(Files{Tokenizer: s.Tokenizer}))(t)
 			if l.VocabSize() != s.Size || !slices.Equal(l.IDs(), s.IDs) {
 				t.Errorf("got %d tokens and the ids %v, want %d and %v", l.VocabSize(), l.IDs(), s.Size, s.IDs)
 			}

@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,32 +29,20 @@ func TestPatternRefused(t *testing.T) {
 // A pattern that tries ways without end is given up, and the error does not repeat the text.
 func TestPatternGivesUp(t *testing.T) {
 	p, err := compilePattern(`(?:a|aa)+\n`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, err)
 	p.regex.MatchTimeout = time.Millisecond
 	err = p.each(strings.Repeat("a", 198)+"!\n", func(int, int) {})
-	if err == nil || !strings.Contains(err.Error(), "gave up on a text of 200 bytes") {
-		t.Errorf("got %v, want a word about giving up", err)
-	}
+	assert.Complains(t, err, "gave up on a text of 200 bytes")
 }
 
 // A group may heed the case of letters within one that ignores it.
 func TestPatternHeedsCaseAgain(t *testing.T) {
-	p, err := compilePattern(`(?i:a(?-i:b))`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := wordsOf(t, p.each, "AB Ab"); !slices.Equal(got, []string{"Ab"}) {
-		t.Errorf("matches %q", got)
-	}
+	p := assert.Must(compilePattern(`(?i:a(?-i:b))`))(t)
+	assert.EqualAll(t, wordsOf(t, p.each, "AB Ab"), []string{"Ab"}, "matches")
 }
 
 func TestPatternConcurrent(t *testing.T) {
-	p, err := compilePattern(gpt2Pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(compilePattern(gpt2Pattern))(t)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {

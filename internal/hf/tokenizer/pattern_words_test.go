@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 )
 
@@ -16,23 +17,15 @@ var wordPatterns = []string{gpt2Pattern, gpt4Before + `\p{N}` + gpt4After, gpt4B
 func wordsOf(t testing.TB, find finder, text string) []string {
 	t.Helper()
 	var all []string
-	if err := find(text, func(start, end int) { all = append(all, text[start:end]) }); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, find(text, func(start, end int) { all = append(all, text[start:end]) }))
 	return all
 }
 
 // sameWords checks a text by the finder and by the regular expression.
 func sameWords(t testing.TB, source, text string) {
 	t.Helper()
-	find, err := findPattern(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compilePattern(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	find := assert.Must(findPattern(source))(t)
+	p := assert.Must(compilePattern(source))(t)
 	checkWords(t, find, p, text)
 }
 
@@ -52,14 +45,8 @@ func checkWords(t testing.TB, find finder, p *pattern, text string) {
 func TestWordsOfEveryCharacter(t *testing.T) {
 	ci.SkipUnderRace(t)
 	for _, source := range wordPatterns {
-		find, err := findPattern(source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := compilePattern(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		find := assert.Must(findPattern(source))(t)
+		p := assert.Must(compilePattern(source))(t)
 		var text strings.Builder
 		for r, step := rune(0), rune(1); r <= utf8.MaxRune; r += step {
 			c := string(r)
@@ -92,14 +79,8 @@ func TestWordsOfMixtures(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, source := range wordPatterns {
-		find, err := findPattern(source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := compilePattern(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		find := assert.Must(findPattern(source))(t)
+		p := assert.Must(compilePattern(source))(t)
 		for range 5_000 {
 			var text strings.Builder
 			for range 1 + random.IntN(12) {

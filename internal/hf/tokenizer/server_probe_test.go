@@ -3,7 +3,6 @@ package tokenizer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +14,8 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
 
 // letters answers like one of the servers: its tokens are the bytes of a text, behind a start marker 1 where special
@@ -105,10 +106,7 @@ func serve(t *testing.T, h http.Handler) *httptest.Server {
 // counter is a server that is found to tokenize, whether or not its address ends in a slash.
 func counter(t *testing.T, server *httptest.Server, models ...string) *Server {
 	t.Helper()
-	s, err := ProbeServer(t.Context(), server.Client(), server.URL+"/", models...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(ProbeServer(t.Context(), server.Client(), server.URL+"/", models...))(t)
 	return s
 }
 
@@ -143,24 +141,14 @@ func TestProbeServer(t *testing.T) {
 			if diff := cmp.Diff(test.asked, h.asked); diff != "" {
 				t.Error(diff)
 			}
-			if s.form != h.form {
-				t.Errorf("got form %v, want %v", s.form, h.form)
-			}
-			if n, err := s.Count("ab"); n != 3 || err != nil {
-				t.Errorf("got count %d, error %v", n, err)
-			}
+			assert.Equal(t, s.form, h.form, "form")
+			assert.Equal(t, assert.Must(s.Count("ab"))(t), 3, "count")
 			if ids, err := s.EncodeContext(t.Context(), "ab"); !cmp.Equal(ids, []int{'a', 'b'}) || err != nil {
 				t.Errorf("got ids %v, error %v", ids, err)
 			}
-			if ids, err := s.EncodeContext(t.Context(), ""); len(ids) != 0 || err != nil {
-				t.Errorf("got ids %v, error %v of no text", ids, err)
-			}
-			if text, err := s.DecodeContext(t.Context(), []int{1, 'a'}); text != "\x01a" || err != nil {
-				t.Errorf("got text %q, error %v", text, err)
-			}
-			if text, err := s.DecodeContext(t.Context(), nil); text != "" || err != nil {
-				t.Errorf("got text %q, error %v of no ids", text, err)
-			}
+			assert.Equal(t, len(assert.Must(s.EncodeContext(t.Context(), ""))(t)), 0, "ids")
+			assert.Equal(t, assert.Must(s.DecodeContext(t.Context(), []int{1, 'a'}))(t), "\x01a", "text")
+			assert.Equal(t, assert.Must(s.DecodeContext(t.Context(), nil))(t), "", "text")
 			for _, ids := range []string{"[1,97]", "[]"} {
 				if want := "POST /detokenize " + strings.Replace(test.decode, "[1,97]", ids, 1); !slices.Contains(
 					h.asked, want) {
@@ -204,9 +192,7 @@ func TestProbeServerFindsNone(t *testing.T) {
 			}))
 			_, err := ProbeServer(t.Context(), server.Client(), server.URL, "a", "b")
 			complains(t, err, append(test.want, server.URL)...)
-			if asked != test.asked {
-				t.Errorf("got %d requests, want %d", asked, test.asked)
-			}
+			assert.Equal(t, asked, test.asked, "requests")
 			if strings.Count(err.Error(), advice) > 1 {
 				t.Errorf("the advice comes more than once: %v", err)
 			}
@@ -220,9 +206,7 @@ func TestProbeServerFindsNone(t *testing.T) {
 
 func TestProbeServerWithoutDetokenize(t *testing.T) {
 	s := counter(t, serve(t, &letters{form: vLLM, detokenize: http.NotFound}), "m")
-	if n, err := s.CountContext(t.Context(), "ab"); n != 3 || err != nil {
-		t.Errorf("got count %d, error %v", n, err)
-	}
+	assert.Equal(t, assert.Must(s.CountContext(t.Context(), "ab"))(t), 3, "count")
 	_, err := s.DecodeContext(t.Context(), []int{1})
 	complains(t, err, "/detokenize", "404")
 	_, err = NewServerTokenizer(t.Context(), s, 0, nil)
@@ -233,9 +217,7 @@ func TestProbeServerStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	h := &letters{form: vLLM, detokenize: func(http.ResponseWriter, *http.Request) { cancel() }}
 	server := serve(t, h)
-	if _, err := ProbeServer(ctx, server.Client(), server.URL, "m"); !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v", err)
-	}
+	assert.Is(t, assert.Failure(ProbeServer(ctx, server.Client(), server.URL, "m")), context.Canceled)
 	if len(h.asked) != 1 {
 		t.Errorf("got requests %q after the end", h.asked)
 	}
@@ -250,10 +232,7 @@ func TestProbedServerIsAskedAgain(t *testing.T) {
 			answers = answers[1:]
 			return status, `{"count":1,"tokens":[1],"prompt":"x"}`
 		})}
-		s, err := ProbeServer(t.Context(), client, "http://server", "m")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(ProbeServer(t.Context(), client, "http://server", "m"))(t)
 		if n, err := s.Count("x"); n != 1 || err != nil || len(answers) > 0 {
 			t.Errorf("got count %d, error %v, answers left %v", n, err, answers)
 		}
@@ -282,9 +261,7 @@ func TestVocabSize(t *testing.T) {
 			server := serve(t, test.h)
 			s := NewServer(server.Client(), server.URL, test.model)
 			s.form = test.form
-			if got := s.VocabSize(t.Context()); got != test.want {
-				t.Errorf("got %d ids, want %d", got, test.want)
-			}
+			assert.Equal(t, s.VocabSize(t.Context()), test.want, "ids")
 		})
 	}
 }
@@ -311,9 +288,7 @@ func TestServerTokenizerOfAnotherText(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			answer, err := json.Marshal(map[string]any{"count": 1, "tokens": []int{5}, "prompt": c.text})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, err)
 			server := serve(t, says(200, string(answer)))
 			_, err = NewServerTokenizer(t.Context(), NewServer(server.Client(), server.URL, "m"), 0, nil)
 			if c.fine {
@@ -347,10 +322,7 @@ func TestServerTokenizer(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := counter(t, serve(t, &letters{form: test.form}), "m")
-			got, err := NewServerTokenizer(t.Context(), s, test.size, test.special)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := assert.Must(NewServerTokenizer(t.Context(), s, test.size, test.special))(t)
 			var tok Tokenizer = got
 			if tok.VocabSize() != test.want || len(tok.IDs()) != test.want ||
 				test.want > 0 && tok.IDs()[test.want-1] != test.want-1 {
@@ -363,9 +335,7 @@ func TestServerTokenizer(t *testing.T) {
 			if ids, err := tok.Encode("a"); !cmp.Equal(ids, []int{'a'}) || err != nil {
 				t.Errorf("got ids %v, error %v", ids, err)
 			}
-			if text, err := tok.Decode([]int{'a'}); text != "a" || err != nil {
-				t.Errorf("got text %q, error %v", text, err)
-			}
+			assert.Equal(t, assert.Must(tok.Decode([]int{'a'}))(t), "a", "text")
 			if counts, err := CountAll(t.Context(), got, []string{"", "ab"}); !cmp.Equal(counts, []int{1, 3}) ||
 				err != nil {
 				t.Errorf("got counts %v, error %v", counts, err)

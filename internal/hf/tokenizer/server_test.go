@@ -2,7 +2,6 @@ package tokenizer
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -62,9 +61,7 @@ func TestCountAllStopsWithItsContext(t *testing.T) {
 		once.Do(cancel)
 		<-r.Context().Done()
 	}))
-	if _, err := CountAll(ctx, ask(s), make([]string, 1000)); !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want that of the context", err)
-	}
+	assert.Is(t, assert.Failure(CountAll(ctx, ask(s), make([]string, 1000))), context.Canceled)
 }
 
 func TestEstimate(t *testing.T) {
@@ -83,8 +80,6 @@ func TestEstimate(t *testing.T) {
 		{"a\u00a0b", 2},
 	}
 	for _, test := range tests {
-		if got, err := (Estimate{}).Count(test.text); got != test.want || err != nil {
-			t.Errorf("%q: got %d tokens, error %v, want %d", test.text, got, err, test.want)
-		}
+		assert.Equal(t, assert.Must((Estimate{}).Count(test.text))(t), test.want, "%q", test.text)
 	}
 }

@@ -25,9 +25,7 @@ func BenchmarkSplit(b *testing.B) {
 				pieces := 0
 				for b.Loop() {
 					out, err := s.split([]piece{{c.text, true}})
-					if err != nil {
-						b.Fatal(err)
-					}
+					assert.Fine(b, err)
 					pieces = len(out)
 				}
 				b.ReportMetric(float64(pieces)*float64(b.N)/b.Elapsed().Seconds(), "pieces/s")

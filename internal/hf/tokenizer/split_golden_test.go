@@ -21,9 +21,7 @@ type stageGolden struct {
 
 func unmarshal(t testing.TB, raw json.RawMessage, into any) {
 	t.Helper()
-	if err := json.Unmarshal(raw, into); err != nil {
-		t.Fatal(err)
-	}
+	assert.Fine(t, json.Unmarshal(raw, into))
 }
 
 // check compares one stage on all of its texts and returns their number.
@@ -78,9 +76,7 @@ func TestSplitGolden(t *testing.T) {
 	ci.SkipUnderRace(t)
 	for _, g := range assert.Golden[stageGolden](t, "testdata/pretokenizers.jsonl.gz") {
 		t.Run(g.Name, func(t *testing.T) {
-			if n := g.check(t); n != 265 {
-				t.Errorf("%d texts, want 265", n)
-			}
+			assert.Equal(t, g.check(t), 265, "texts")
 		})
 	}
 }
@@ -91,7 +87,5 @@ func TestStagesGolden(t *testing.T) {
 	for _, g := range assert.Golden[stageGolden](t, "testdata/stages.jsonl.gz") {
 		texts += g.check(t)
 	}
-	if want := 5_806; texts != want {
-		t.Errorf("%d texts, want %d", texts, want)
-	}
+	assert.Equal(t, texts, 5_806, "texts")
 }

@@ -12,10 +12,7 @@ import (
 
 func mustSplitter(t testing.TB, settings string) splitter {
 	t.Helper()
-	s, err := readSplitter(json.RawMessage(settings), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(readSplitter(json.RawMessage(settings), 0))(t)
 	return s
 }
 
@@ -36,13 +33,8 @@ func TestSplitFirst(t *testing.T) {
 		{`{"type":"FixedLength","length":2}`, []piece{{"abc", true}}, []piece{{"ab", true}, {"c", false}}},
 	} {
 		before := append([]piece(nil), c.in...)
-		got, err := mustSplitter(t, c.settings).split(c.in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(piece{})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.settings, diff)
-		}
+		got := assert.Must(mustSplitter(t, c.settings).split(c.in))(t)
+		assert.Same(t, c.settings, got, c.want, cmp.AllowUnexported(piece{}))
 		if diff := cmp.Diff(before, c.in, cmp.AllowUnexported(piece{})); diff != "" {
 			t.Errorf("%s changed what it was given (-before +after):\n%s", c.settings, diff)
 		}

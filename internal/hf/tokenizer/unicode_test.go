@@ -3,6 +3,8 @@ package tokenizer
 import (
 	"testing"
 	"unicode"
+
+	"benchtop/internal/assert"
 )
 
 // The categories of the reference do not grow with Go's.
@@ -23,9 +25,7 @@ func TestCategories(t *testing.T) {
 				n++
 			}
 		}
-		if n != c.want {
-			t.Errorf("%s: %d, want %d", c.name, n, c.want)
-		}
+		assert.Equal(t, n, c.want, "%s", c.name)
 	}
 }
 

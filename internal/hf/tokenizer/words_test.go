@@ -3,6 +3,8 @@ package tokenizer
 import (
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // A word for each id; texts of ids that begin differently share no beginning to speak of. By a real vocabulary they
@@ -16,9 +18,7 @@ func TestWords(t *testing.T) {
 		s, _ := Words{}.Decode(ids)
 		return s
 	}
-	if n := len(strings.Fields(text(0, 500))); n != 500 {
-		t.Errorf("%d words of 500 ids", n)
-	}
+	assert.Equal(t, len(strings.Fields(text(0, 500))), 500, "words of 500 ids")
 	seen := map[string]int{}
 	for from := range 20_000 {
 		begin := text(from, 16)

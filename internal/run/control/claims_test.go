@@ -193,10 +193,7 @@ func (c *findClaims) row(name, border string) string {
 // search makes a search, and counts the results of all tiers.
 func (c *findClaims) search(t *testing.T, k *findKind, seed int) {
 	run := newFindRun(k, seed)
-	var names []string
-	for _, tier := range run.plan.Tiers {
-		names = append(names, tier.Name)
-	}
+	names := metrics.Each(run.plan.Tiers, func(tier metrics.Tier) string { return tier.Name })
 	f := NewFinder(run.find, names...)
 	trace := ""
 	for step := f.Step(); step.Phase != metrics.SearchDone; {
@@ -242,10 +239,7 @@ func TestFindClaims(t *testing.T) {
 	var table strings.Builder
 	var all, alone findClaims // of all, and of searches for one tier
 	for i, k := range kinds {
-		var borders []string
-		for _, tier := range k.tiers {
-			borders = append(borders, fmt.Sprintf("%.1f", tier.border))
-		}
+		borders := metrics.Each(k.tiers, func(tier findTier) string { return fmt.Sprintf("%.1f", tier.border) })
 		table.WriteString(claims[i].row(k.name, strings.Join(borders, ", ")))
 		all.join(&claims[i])
 		if len(k.tiers) == 1 {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -206,13 +207,9 @@ func TestHoldOfAPart(t *testing.T) {
 		s.run(seconds(3))
 		s.rig.order(order{3, metrics.Command{Do: metrics.HoldLoad}})
 		s.run(seconds(190))
-		if steps := fmt.Sprint(s.rig.steps()); strings.Contains(steps, "proven (") {
-			t.Errorf("proven without a machine: %s", steps)
-		}
+		assert.Lacks(t, fmt.Sprint(s.rig.steps()), "proven (")
 		s.run(seconds(500))
-		if steps := fmt.Sprint(s.rig.steps()); !strings.Contains(steps, "proven (") {
-			t.Errorf("not proven with all: %s", steps)
-		}
+		assert.Has(t, fmt.Sprint(s.rig.steps()), "proven (")
 		s.rig.Close()
 	})
 }

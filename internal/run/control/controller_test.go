@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -153,10 +154,7 @@ type sections map[string]string
 
 func golden(t *testing.T, file string) sections {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile(filepath.Join("testdata", file)))(t)
 	all := sections{}
 	for _, section := range strings.Split("\n"+string(text), "\n# ")[1:] {
 		name, lines, _ := strings.Cut(section, "\n")

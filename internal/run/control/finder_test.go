@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/internal/search"
 	"benchtop/metrics"
@@ -172,9 +173,7 @@ func TestFinder(t *testing.T) {
 			if c.high > 0 && (!ok || load < c.low || load > c.high) || c.high == 0 && ok {
 				t.Errorf("found %v (%v), want %v to %v", load, ok, c.low, c.high)
 			}
-			if last := steps[len(steps)-1].Words; !strings.Contains(last, c.last) {
-				t.Errorf("it ends with %q, want %q", last, c.last)
-			}
+			assert.Has(t, steps[len(steps)-1].Words, c.last)
 			if c.server.now > c.most {
 				t.Errorf("it took %s, want at most %s", c.server.now, c.most)
 			}

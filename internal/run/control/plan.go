@@ -118,10 +118,7 @@ type activeSearch struct {
 }
 
 func (c *Controller) beginSearch() {
-	var tiers []string
-	for _, tier := range c.Plan.TiersUnder(c.Plan.Goodput) {
-		tiers = append(tiers, tier.Name)
-	}
+	tiers := metrics.Each(c.Plan.TiersUnder(c.Plan.Goodput), func(tier metrics.Tier) string { return tier.Name })
 	f := NewFinder(*c.Plan.Find, tiers...)
 	c.search = &activeSearch{finder: f}
 	c.try(f.Step())
@@ -201,10 +198,9 @@ func (c *Controller) found() {
 	c.search, c.state.Search = nil, s.step.Words
 	c.tellState()
 	e := metrics.LogEntry{Level: metrics.Warn, Text: "search: " + s.step.Words, Mark: metrics.NotFoundMark}
-	var loads []string
-	for _, r := range s.finder.Found() {
-		loads = append(loads, strings.TrimSpace(r.Tier+" "+c.String(r.Passed)))
-	}
+	loads := metrics.Each(s.finder.Found(), func(r search.Result) string {
+		return strings.TrimSpace(r.Tier + " " + c.String(r.Passed))
+	})
 	if len(loads) > 0 {
 		e = metrics.LogEntry{Level: metrics.Info, Text: "search: highest load within SLO: " + strings.Join(loads, ", "),
 			Mark: metrics.FoundMark}

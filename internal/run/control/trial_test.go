@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/search"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -68,10 +69,7 @@ func trialOf(slo metrics.SLO) *Trial {
 func TestTrial(t *testing.T) {
 	slo := func(texts ...string) (s metrics.SLO) {
 		for _, text := range texts {
-			o, err := metrics.ParseObjective(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := assert.Must(metrics.ParseObjective(text))(t)
 			s = s.With(o)
 		}
 		return s
@@ -136,9 +134,7 @@ func TestTrial(t *testing.T) {
 			for i, f := range c.all {
 				f.tell(trial, i)
 			}
-			if got := verdictOf(trial, ms(c.now)); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			assert.Equal(t, verdictOf(trial, ms(c.now)), c.want, "verdictOf")
 		})
 	}
 }
@@ -160,9 +156,7 @@ func TestTrialOfARefusingServer(t *testing.T) {
 			}
 			f.tell(trial, i)
 		}
-		if got := verdictOf(trial, 2*time.Second); got != want {
-			t.Errorf("%d of 20 refused: %s, want %s", refused, got, want)
-		}
+		assert.Equal(t, verdictOf(trial, 2*time.Second), want, "%d of 20 refused", refused)
 	}
 }
 
@@ -176,15 +170,11 @@ func TestTrialBeginsAnew(t *testing.T) {
 	q.Failure = metrics.FailedStatus
 	trial.done(&q)
 	feel{due: 1200, first: 10, done: 20}.tell(trial, 2)
-	if got := verdictOf(trial, 2*time.Second); got != within {
-		t.Errorf("%s, want %s", got, within)
-	}
+	assert.Equal(t, verdictOf(trial, 2*time.Second), within, "verdictOf")
 	trial.Take(&event.Event{Kind: event.Fact,
 		Value: metrics.LogEntry{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}})
 	feel{due: 1200, first: 10, done: 20}.tell(trial, 3)
-	if got := verdictOf(trial, 2*time.Second); got != missed {
-		t.Errorf("after new objectives %s, want %s", got, missed)
-	}
+	assert.Equal(t, verdictOf(trial, 2*time.Second), missed, "after new objectives")
 }
 
 // A trial hears from many goroutines at once: for the race detector.
@@ -201,9 +191,7 @@ func TestTrialRace(t *testing.T) {
 		})
 	}
 	work.Wait()
-	if got := verdictOf(trial, time.Second); got != within {
-		t.Errorf("%s, want %s", got, within)
-	}
+	assert.Equal(t, verdictOf(trial, time.Second), within, "verdictOf")
 }
 
 // BenchmarkTrialChunk is what each chunk costs beside the live view: a comparison, but for the first.

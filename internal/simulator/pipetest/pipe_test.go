@@ -30,7 +30,7 @@ func connected(t *testing.T) (client, server net.Conn, listener net.Listener) {
 		accepted <- c
 	}()
 	client, err := dial(context.Background())
-	assert.Succeeds(t, err)
+	assert.Fine(t, err)
 	return client, <-accepted, listener
 }
 
@@ -41,9 +41,7 @@ func TestPipeCarriesBytesBothWays(t *testing.T) {
 		var both sync.WaitGroup
 		for _, c := range []net.Conn{client, server} {
 			both.Go(func() {
-				if n, err := c.Write(data); n != len(data) || err != nil {
-					t.Errorf("wrote %d of %d: %v", n, len(data), err)
-				}
+				assert.Equal(t, assert.Must(c.Write(data))(t), len(data), "wrote")
 			})
 			both.Go(func() {
 				got := make([]byte, len(data))
@@ -65,23 +63,13 @@ func TestPipeCarriesBytesBothWays(t *testing.T) {
 func TestPipeClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server, _ := connected(t)
-		if _, err := server.Write([]byte("last words")); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(server.Write([]byte("last words")))(t)
 		server.Close()
 		server.Close()
-		if got, err := io.ReadAll(client); err != nil || string(got) != "last words" {
-			t.Errorf("after the other end closed: %q, %v", got, err)
-		}
-		if _, err := client.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
-			t.Errorf("write to a closed end: %v", err)
-		}
-		if _, err := server.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("read on a closed connection: %v", err)
-		}
-		if _, err := server.Write(nil); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("write on a closed connection: %v", err)
-		}
+		assert.Equal(t, string(assert.Must(io.ReadAll(client))(t)), "last words", "after the other end closed")
+		assert.Is(t, assert.Failure(client.Write([]byte("x"))), io.ErrClosedPipe)
+		assert.Is(t, assert.Failure(server.Read(make([]byte, 1))), net.ErrClosed)
+		assert.Is(t, assert.Failure(server.Write(nil)), net.ErrClosed)
 		client.Close()
 	})
 }
@@ -110,9 +98,7 @@ func TestPipeCloseWakesBothEnds(t *testing.T) {
 				}()
 				synctest.Wait()
 				client.Close()
-				if err := <-ended; !errors.Is(err, tt.want) {
-					t.Errorf("got %v, want %v", err, tt.want)
-				}
+				assert.Is(t, <-ended, tt.want)
 				server.Close()
 			})
 		})
@@ -167,9 +153,7 @@ func TestPipeDial(t *testing.T) {
 		listener, dial := Pipe()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if _, err := dial(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("nobody accepts: %v", err)
-		}
+		assert.Is(t, assert.Failure(dial(ctx)), context.DeadlineExceeded)
 		accept := make(chan error)
 		go func() {
 			_, err := listener.Accept()
@@ -178,12 +162,8 @@ func TestPipeDial(t *testing.T) {
 		synctest.Wait()
 		listener.Close()
 		listener.Close()
-		if err := <-accept; !errors.Is(err, net.ErrClosed) {
-			t.Errorf("accept after close: %v", err)
-		}
-		if _, err := dial(context.Background()); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("dial after close: %v", err)
-		}
+		assert.Is(t, <-accept, net.ErrClosed)
+		assert.Is(t, assert.Failure(dial(context.Background())), net.ErrClosed)
 	})
 }
 
@@ -191,10 +171,8 @@ func TestPipeDial(t *testing.T) {
 func TestPipeReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server, _ := connected(t)
-		if _, err := server.Write([]byte("last words")); err != nil {
-			t.Fatal(err)
-		}
-		assert.Succeeds(t, errors.Join(server.(*pipeConn).SetLinger(0), server.Close()))
+		assert.Must(server.Write([]byte("last words")))(t)
+		assert.Fine(t, errors.Join(server.(*pipeConn).SetLinger(0), server.Close()))
 		r := bufio.NewReader(client)
 		words, err := r.ReadString('!')
 		if words != "last words" || !errors.Is(err, syscall.ECONNRESET) {

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -10,16 +11,14 @@ import (
 	"testing"
 
 	"benchtop/export/charts"
+	"benchtop/internal/assert"
 	"benchtop/internal/files"
 )
 
 // recordsOf reads records from JSON.
 func recordsOf(t testing.TB, list string) []Record {
 	t.Helper()
-	records, err := parse([]byte(list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := assert.Must(parse([]byte(list)))(t)
 	return records
 }
 
@@ -90,9 +89,7 @@ func TestFilters(t *testing.T) {
 			got = append(got, int(r.fields["n"].number))
 		}
 		if c.trouble != "" {
-			if err == nil || !strings.Contains(err.Error(), c.trouble) {
-				t.Errorf("%s: error %v, want %s", c.filters, err, c.trouble)
-			}
+			assert.Fails(t, c.filters, err, c.trouble)
 		} else if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: kept %v (%v), want %v", c.filters, got, err, c.want)
 		}
@@ -104,9 +101,7 @@ func TestBadFiltersAndBins(t *testing.T) {
 	_, err := ParseFilters("n,n<abc,==3,,n<5")
 	for _, want := range []string{"n: expected", `n<abc: expected a number after <`, "==3: expected the name",
 		`"": expected`} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("filters: error %v, want %q in it", err, want)
-		}
+		assert.Complains(t, err, want)
 	}
 	if n := strings.Count(err.Error(), "\n"); n != 3 {
 		t.Errorf("%d lines, want 4: %v", n+1, err)
@@ -123,18 +118,13 @@ func TestBins(t *testing.T) {
 		{7, 5, 5}, {-1, 5, -5}, {0, 5, 0}, {5, 5, 5}, {1, 0.1, 0.9}, {0.3, 0.1, 0.2}, {12.5, 2.5, 12.5},
 		{-0.3, 0.1, -0.30000000000000004},
 	} {
-		if got := floorDivide(c.v, c.size) * c.size; got != c.want {
-			t.Errorf("%v in bins of %v: got %v, want %v", c.v, c.size, got, c.want)
-		}
+		assert.Equal(t, floorDivide(c.v, c.size)*c.size, c.want, "%v in bins of %v", c.v, c.size)
 	}
 	records, err := Bin{"n", 5}.apply(recordsOf(t, mixed))
 	if err != nil || records[1].fields["n"].text != "5.0" || records[2].fields["n"].number != 60 {
 		t.Errorf("got %v %v", records, err)
 	}
-	if _, err := (Bin{"s", 5}).apply(recordsOf(t, mixed)); err == nil ||
-		!strings.Contains(err.Error(), "entry 1 has vllm") {
-		t.Errorf("text in bins: error %v", err)
-	}
+	assert.Complains(t, assert.Failure((Bin{"s", 5}).apply(recordsOf(t, mixed))), "entry 1 has vllm")
 	if records, err := (Bin{"none", 5}).apply(recordsOf(t, mixed)); err != nil ||
 		records[0].fields["none"].kind != null {
 		t.Errorf("nothing in bins: %v %v", records[0].fields["none"], err)
@@ -181,12 +171,10 @@ func TestFigures(t *testing.T) {
 			[]string{"[[seqs 32]] 1x1 [ /000 1,12±2.83 4,20±0]", "[[seqs 256]] 1x1 [ /000 1,12±0 4,30±0]" + left}},
 		{"curves", Options{CurveBy: []string{"seqs", "run"}},
 			[]string{"[] 1x1 [ seqs=32, run=0/000 1,10±0 4,20±0 seqs=32, run=1/010 1,14±0 seqs=256, run=0/100 4,30±0 " +
-				"seqs=256, run=1/110 1,12±0]" +
-				" {1 run is left out: no finite mc or ms or seqs or run}"}},
+				"seqs=256, run=1/110 1,12±0] {1 run is left out: no finite mc or ms or seqs or run}"}},
 		{"panels", Options{RowBy: []string{"seqs"}, ColBy: []string{"len"}},
 			[]string{"[] 2x1 [seqs=32;len=8 /000 1,12±2.83 4,20±0] [seqs=32;len=64] [seqs=256;len=8] " +
-				"[seqs=256;len=64 " +
-				"/000 1,12±0 4,30±0]" + left}},
+				"[seqs=256;len=64 /000 1,12±0 4,30±0]" + left}},
 		{"infinite", Options{X: "r"},
 			[]string{"[] 1x1 [ /000 2,20±0 3,30±0 5,12±0] {3 runs are left out: no finite r or ms}"}},
 		{"log", Options{X: "run", ScaleX: charts.Log},
@@ -196,9 +184,7 @@ func TestFigures(t *testing.T) {
 			[]string{"[] 1x1 [] {2 runs are left out: no finite r or ms}"}},
 		{"nothing", Options{Filters: []Filter{{"mc", ">", "9"}}}, []string{"[] 1x1"}},
 	} {
-		if c.o.X == "" {
-			c.o.X = "mc"
-		}
+		c.o.X = cmp.Or(c.o.X, "mc")
 		c.o.Y, c.o.Bands = "ms", c.name != "no bands"
 		figures, err := Figures(recordsOf(t, runsOfTwo), c.o)
 		if err != nil {
@@ -219,10 +205,7 @@ func TestFigures(t *testing.T) {
 func TestTextsAndManyKeys(t *testing.T) {
 	records := recordsOf(t,
 		`[{"s": "b", "y": 1, "a": 1, "b": 2, "c": 3, "d": null}, {"s": "a", "y": 2, "a": 1, "b": 2, "c": 3, "d": "x"}]`)
-	figures, err := Figures(records, Options{X: "s", Y: "y", CurveBy: []string{"a", "b", "c", "d"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := assert.Must(Figures(records, Options{X: "s", Y: "y", CurveBy: []string{"a", "b", "c", "d"}}))(t)
 	got, want := outline(figures[0]), "[] 1x1 [ a=1, b=2, c=3, d=None/000 0,1±0 a=1, b=2, c=3, d=x/100 1,2±0]"
 	if got != want || !slices.Equal(figures[0].Chart.X.Categories, []string{"b", "a"}) {
 		t.Errorf("got %s %v, want %s", got, figures[0].Chart.X.Categories, want)
@@ -241,10 +224,7 @@ func TestNumbersAndTexts(t *testing.T) {
 		want int
 	}{{Options{CurveBy: []string{"tp"}}, 1}, {Options{RowBy: []string{"tp"}}, 2}} {
 		c.o.X, c.o.Y = "x", "y"
-		figures, err := Figures(records, c.o)
-		if err != nil || strings.Count(outline(figures[0]), "±") != c.want {
-			t.Errorf("%+v: got %s (%v), want %d points", c.o, outline(figures[0]), err, c.want)
-		}
+		assert.Equal(t, strings.Count(outline(assert.Must(Figures(records, c.o))(t)[0]), "±"), c.want, "%+v", c.o)
 	}
 }
 
@@ -257,9 +237,7 @@ func TestMissingFields(t *testing.T) {
 		"there are max_concurrency, ms",
 		"--var-y: no record has the field mss", "--filter-by: no record has the field zz",
 		"--fig-by: summary.json, entry 2 lacks the field max_concurrency"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q in it", err, want)
-		}
+		assert.Complains(t, err, want)
 	}
 }
 
@@ -319,14 +297,10 @@ func TestPareto(t *testing.T) {
 			trouble: "entry 1: output_throughput 1e+300 of 1e-300 users"},
 		{name: "no users", records: `[{"a": 1}]`, trouble: "none of 1 runs has a number of users"},
 	} {
-		if c.o.Users == "" {
-			c.o.Users = "max_concurrency"
-		}
+		c.o.Users = cmp.Or(c.o.Users, "max_concurrency")
 		p, err := NewPareto(recordsOf(t, c.records), c.o)
 		if c.trouble != "" {
-			if err == nil || !strings.Contains(err.Error(), c.trouble) {
-				t.Errorf("%s: error %v, want %s", c.name, err, c.trouble)
-			}
+			assert.Fails(t, c.name, err, c.trouble)
 			continue
 		}
 		var got []string
@@ -361,10 +335,7 @@ func TestParetoOfUsers(t *testing.T) {
 		{"request_rate": 24, "max_concurrency": null, "max_concurrent_requests": 60, "output_throughput": 1380, "benchtop": {"output_token_throughput_per_user": {"median": null}}}]`, 85, 79)
 	for users, want := range map[string]string{"": "85 79 78.125 | 78.125 79 85, 1 skipped, 14",
 		DefaultUsers: "14 18 23 23 | 23 23, 0 skipped, 14"} {
-		p, err := NewPareto(recordsOf(t, records), ParetoOptions{Users: users})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := assert.Must(NewPareto(recordsOf(t, records), ParetoOptions{Users: users}))(t)
 		all, front := p.Chart.Panels[0].Curves[0].Points, p.Chart.Panels[0].Curves[1].Points
 		got := ""
 		for _, pt := range all {
@@ -380,9 +351,7 @@ func TestParetoOfUsers(t *testing.T) {
 				got += ", " + strings.TrimSuffix(f[1], ".0")
 			}
 		}
-		if got != want {
-			t.Errorf("%q: %s, want %s", users, got, want)
-		}
+		assert.Equal(t, got, want, "%q", users)
 	}
 	if _, err := NewPareto(recordsOf(t, `[{"output_throughput": 1, "max_concurrent_requests": 3}]`),
 		ParetoOptions{}); err == nil || !strings.Contains(err.Error(),
@@ -397,12 +366,8 @@ func TestRead(t *testing.T) {
 		dir := t.TempDir()
 		for name, content := range files {
 			path := filepath.Join(dir, filepath.FromSlash(name))
-			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			assert.Fine(t, os.MkdirAll(filepath.Dir(path), 0o777))
+			assert.Fine(t, os.WriteFile(path, []byte(content), 0o666))
 		}
 		return dir
 	}
@@ -436,21 +401,13 @@ func TestRead(t *testing.T) {
 		"[{\"a\": NaNa}]":    "summary.json, line 1: invalid character 'a'",
 		"[{\"a\": \"half\n]": "summary.json, line",
 	} {
-		if _, err := Read(write(map[string]string{"x/summary.json": content}), hide); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %s", content, err, want)
-		}
+		assert.Fails(t, content, assert.Failure(Read(write(map[string]string{"x/summary.json": content}), hide)), want)
 	}
 	dir, link := write(map[string]string{"summary.json": `[{"a": 1}]`}), filepath.Join(t.TempDir(), "latest")
 	if err := os.Symlink(dir, link); err == nil { // not all systems let
-		if records, err := Read(link, hide); err != nil || len(records) != 1 {
-			t.Errorf("by a link: %d records (%v)", len(records), err)
-		}
+		assert.Equal(t, len(assert.Must(Read(link, hide))(t)), 1, "by a link")
 	}
-	if _, err := Read(t.TempDir(), hide); err == nil ||
-		!strings.Contains(err.Error(), "no summary.json of a sweep in it or below it") {
-		t.Errorf("an empty directory: %v", err)
-	}
+	assert.Complains(t, assert.Failure(Read(t.TempDir(), hide)), "no summary.json of a sweep in it or below it")
 }
 
 func TestLabels(t *testing.T) {
@@ -459,9 +416,7 @@ func TestLabels(t *testing.T) {
 		"output_throughput": "output throughput (tokens/s)",
 		"mine_ms":           "mine_ms", "max_num_seqs": "max_num_seqs",
 	} {
-		if got := label(key); got != want {
-			t.Errorf("%s: got %s, want %s", key, got, want)
-		}
+		assert.Equal(t, label(key), want, "%s", key)
 	}
 }
 

@@ -61,6 +61,9 @@ func (k agentsKind) open(ctx context.Context, t Tools) (Flow, error) {
 	if err != nil {
 		return Flow{}, inFile("agents", c.Path, err)
 	}
+	if c.otherTools() && slices.ContainsFunc(all, (*agents.Session).UsesTools) {
+		return Flow{}, inFile("agents", c.Path, errOtherTools)
+	}
 	if c.SelfTimed {
 		if err := inOrder(all, c.Replay); err != nil {
 			return Flow{}, inFile("agents", c.Path, err)

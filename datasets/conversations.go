@@ -20,6 +20,11 @@ func (m *MultiTurn) recordedRange() (least, most int) {
 	return least, most
 }
 
+var errOtherTools = errors.New("its tool calls are in the form of chat completions; use --backend openai-chat")
+
+// otherTools reports whether the messages of a chat have calls of tools in another form than chat completions.
+func (c Common) otherTools() bool { return c.Forms != 0 && !c.Forms.Overlap(AsMessages) && c.chat() }
+
 // openConversations opens the conversations of a file. output is the number of tokens of each answer; where it is 0, an
 // answer has those that the file says, else the recorded answer's, else otherwise.
 func openConversations(ctx context.Context, dataset string, c Common, t Tools, output, otherwise int) (Flow, error) {
@@ -31,9 +36,8 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 		return Flow{}, inFile(dataset, c.Path, err)
 	}
 	all := file.all
-	if file.tools && c.Forms != 0 && !c.Forms.Overlap(AsMessages) && c.chat() {
-		return Flow{}, inFile(dataset, c.Path,
-			errors.New("its tool calls are in the form of chat completions; use --backend openai-chat"))
+	if file.tools && c.otherTools() {
+		return Flow{}, inFile(dataset, c.Path, errOtherTools)
 	}
 	if file.bad > 0 {
 		t.Note(fmt.Sprintf("%d of %d conversations left out as invalid; the first: %v", file.bad, file.bad+len(all),

@@ -60,9 +60,12 @@ func compared(r *metrics.Report, c *metrics.Comparison) object {
 		o = append(o, Arg{"places",
 			each(c.Places, func(g *metrics.Group) object { return group(r, g, Arg{"place", g.Place}) })})
 	}
-	o = append(o, Arg{"failing", each(c.Failing, func(p *metrics.FailingPlace) object {
-		return object{{"place", p.Name}, {"share", p.Share}, {"others", p.Others}}
-	})})
+	if f := c.Failures; f != nil {
+		o = append(o, Arg{"failures", object{{"longer", orNull(f.Longer)},
+			{"failing", each(f.Failing, func(p *metrics.FailingPlace) object {
+				return object{{"place", p.Name}, {"share", p.Share}, {"others", p.Others}}
+			})}}})
+	}
 	return append(o, Arg{"spread", each(c.Spreads, func(s *metrics.Spread) object {
 		return object{
 			{"metric", s.Latency.Key()}, {"slowest", orNull(s.Slowest)}, {"fastest", orNull(s.Fastest)},

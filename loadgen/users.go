@@ -268,7 +268,7 @@ func (x *exchange) again() bool {
 	}
 	q.Retries[reason]++
 	x.sentAt(x.engine.clock.At(h.first)) // where no byte went out
-	q.Failure, q.Error, q.Status, q.LastTry = "", "", 0, metrics.Never
+	q.Failure, q.Error, q.Status, q.LastTry, q.Served = "", "", 0, metrics.Never, nil
 	h.asked, x.problem = 0, nil
 	return true
 }

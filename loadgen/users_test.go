@@ -150,7 +150,7 @@ func TestRetries(t *testing.T) {
 		failedStatus int
 	}{
 		"no need": {scripts: []script{whole}, served: 1},
-		"asked": {scripts: []script{busy("429 Busy", "Retry-After: 3\r\n"), whole}, served: 2,
+		"asked": {scripts: []script{busy("429 Busy", "Retry-After: 3\r\nX-Pod: a\r\n"), whole}, served: 2,
 			retries: metrics.Retries{1}, least: 3 * sec, most: 3 * sec},
 		"a date": {scripts: []script{busy("503 Busy", "Retry-After: Sat, 01 Jan 2000 00:00:07 GMT\r\n"), whole},
 			served: 2, retries: metrics.Retries{0, 1}, least: 7 * sec, most: 7 * sec},
@@ -170,10 +170,13 @@ func TestRetries(t *testing.T) {
 			s.refuse = c.refuse
 			var book logbook
 			perform(t, s, &prompts{n: 1}, &book, func(o *Options) {
-				o.Users = Users{Tries: 4, Trying: 20 * time.Second}
+				o.Users, o.GroupHeaders = Users{Tries: 4, Trying: 20 * time.Second}, []string{"X-Pod"}
 			}, nil)
 			q := book.all[0]
 			ends(t, &q, c.failure, c.words)
+			if q.Served != nil {
+				t.Errorf("served by %q, which only refused it", q.Served)
+			}
 			if q.Retries != c.retries || s.served != c.served || book.sent != 1 || q.Sent != 0 {
 				t.Errorf("retries %v, %d served, sent %d times at %s", q.Retries, s.served, book.sent, q.Sent)
 			}

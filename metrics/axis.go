@@ -72,8 +72,16 @@ type Comparison struct {
 	Engines []Engine
 	// Spreads are those of latencies of at least two places.
 	Spreads []Spread
+	// Failures compare the shares of failures; nil where nothing failed, or nowhere else.
+	Failures *FailureShares
+}
+
+// FailureShares compare the shares of failures of places.
+type FailureShares struct {
 	// Failing are the places that fail more of their requests than the others by more than chance, the worst first.
 	Failing []FailingPlace
+	// Longer is how many times as long the run would have to be to tell, about; 0 where it tells.
+	Longer float64
 }
 
 // Slow is the highest ratio of a place that is slow, 0 for another.

@@ -48,6 +48,23 @@ type Request struct {
 	Messages json.RawMessage
 }
 
+// UsesTools reports whether a message of the session calls tools, or is of one.
+func (s *Session) UsesTools() bool {
+	for i := range s.Requests {
+		var all []struct {
+			Role  string          `json:"role"`
+			Calls json.RawMessage `json:"tool_calls"`
+		}
+		_ = json.Unmarshal(s.Requests[i].Messages, &all) // messages of no known form use none
+		for _, m := range all {
+			if m.Role == "tool" || m.Calls != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Run is a row of blocks with consecutive numbers.
 type Run struct {
 	First uint64

@@ -13,9 +13,34 @@ func Places(c *metrics.Comparison) (all []string) {
 	for i := range c.Spreads {
 		all = append(all, slow(c, &c.Spreads[i]))
 	}
-	for _, p := range c.Failing {
-		all = append(all, fmt.Sprintf("Failures: %s fails more than by chance: %.1f %% of its requests, %.1f %% of "+
-			"the others'.", placeName(p.Name), 100*p.Share, 100*p.Others))
+	if f := c.Failures; f != nil && f.Longer > 0 {
+		all = append(all, fmt.Sprintf("Failures: the run is too short to tell a failing place from chance; one %s as "+
+			"long may do.", ratio(f.Longer)))
+	} else if f != nil && len(f.Failing) == 0 {
+		all = append(all, "Failures: no place fails more than by chance.")
+	} else if f != nil {
+		for _, p := range f.Failing {
+			all = append(all, fmt.Sprintf("Failures: %s fails more than by chance: %.1f %% of its requests, %.1f %% of "+
+				"the others'.", placeName(p.Name), 100*p.Share, 100*p.Others))
+		}
+	}
+	return append(all, unplaced(c)...)
+}
+
+// unplaced says what the places of an axis cannot show.
+func unplaced(c *metrics.Comparison) (all []string) {
+	switch {
+	case c.By != metrics.AxisEngine || len(c.Engines) > 1:
+	case len(c.Engines) == 0:
+		all = append(all, "Engines: none is known, since no page of metrics was read; is it at /metrics?")
+	default:
+		all = append(all, "Engines: /metrics has one, so there is nothing to compare.")
+	}
+	for i := range c.Places {
+		if g := &c.Places[i]; g.Place == metrics.NoPlace && g.Abandoned > 0 {
+			all = append(all, fmt.Sprintf("%d users left before the answer said its place: the latencies are of those "+
+				"who were served sooner.", g.Abandoned))
+		}
 	}
 	return all
 }

@@ -16,7 +16,8 @@ func TestPlaces(t *testing.T) {
 		{Latency: metrics.TPOT, Slowest: "b", Fastest: "a", Ratio: 12.4, Places: 2, Longer: 7.5},
 		{Latency: metrics.TPOT, Places: 2, Longer: 30},
 		{Latency: metrics.TPOT, Slowest: "a", Fastest: "a", Ratio: 1, Places: 3, Pieces: 12},
-	}, Failing: []metrics.FailingPlace{{Name: "b\x07", Share: .1416, Others: .0004}}}
+	}, Failures: &metrics.FailureShares{Failing: []metrics.FailingPlace{{Name: "b\x07", Share: .1416, Others: .0004}}},
+		Places: []metrics.Group{{Place: metrics.NoPlace, Slice: metrics.Slice{Counts: metrics.Counts{Abandoned: 52}}}}}
 	want := []string{
 		"TTFT: b is slow: 1.87 times that of the others, more than chance; " +
 			"c is slow: 1.20 times that of the others, and its prompts are 1.50 times as long.",
@@ -26,6 +27,7 @@ func TestPlaces(t *testing.T) {
 		"TPOT: too few requests to tell a slow place from chance; a run 30 times as long may do.",
 		"TPOT: all places have the same.",
 		"Failures: b fails more than by chance: 14.2 % of its requests, 0.0 % of the others'.",
+		"52 users left before the answer said its place: the latencies are of those who were served sooner.",
 	}
 	if got := Places(c); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -41,6 +41,8 @@ func TestRefused(t *testing.T) {
 		{"--header A=1 nope Content-Length=3", "--header: item 2 is not KEY=VALUE"},
 		{"--group-by-header a b c d", "--group-by-header: 4 headers; use at most 3"},
 		{"--group-by-header x-a X-A", "--group-by-header X-A: given twice"},
+		{"--group-by-header set-cookie", "its values are secrets"},
+		{"--multi-turn --group-by-header x-a --echo-header X-A", "its values are secrets"},
 		{"--group-by-header a:b", "--group-by-header: header \"a\"\u2026: a name has letters, digits and dashes only"},
 		{"--header Content-Length=3", "--header: header Content-Length: it cannot be set"},
 		{"--request-id-prefix grün", "--request-id-prefix", "only printable ASCII"},

@@ -147,12 +147,15 @@ func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Prob
 	}
 	p.BadIf(len(o.GroupHeaders) > metrics.MostAxisHeaders, "--group-by-header: %d headers; use at most %d",
 		len(o.GroupHeaders), metrics.MostAxisHeaders)
+	echo, _ := given.GetString("echo-header")
 	for i, name := range o.GroupHeaders {
 		if err := target.CheckHeader(http.Header{name: nil}); err != nil {
 			p.Bad("--group-by-header: %w", err)
 		}
 		p.BadIf(slices.ContainsFunc(o.GroupHeaders[:i], func(s string) bool { return strings.EqualFold(s, name) }),
 			"--group-by-header %s: given twice", usage.Quote(name))
+		p.BadIf(strings.EqualFold(name, "Set-Cookie") || strings.EqualFold(name, echo),
+			"--group-by-header %s: its values are secrets, which no report shows; use another header", usage.Quote(name))
 	}
 	p.BadIf(len(o.addresses) > 1, "--prometheus %s: one address is enough", strings.Join(o.addresses, " "))
 	if given.Changed("prometheus") {

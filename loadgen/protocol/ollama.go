@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/usage"
 )
 
 // Ollama is Ollama's own chat protocol, whose stream is an object in each line. A chunk is a line with content,
@@ -80,8 +82,12 @@ func ollamaMessages(t *datasets.Turn) (string, error) {
 			if text := part.GetStringBytes("text"); text != nil {
 				words = append(words, string(text))
 			}
-			if _, data, ok := strings.Cut(string(part.GetStringBytes("image_url", "url")), ";base64,"); ok {
+			url := string(part.GetStringBytes("image_url", "url"))
+			if _, data, ok := strings.Cut(url, ";base64,"); ok {
 				images.SetArrayItem(len(images.GetArray()), a.NewString(data))
+			} else if url != "" {
+				return "", fmt.Errorf("the picture is at %s, but Ollama takes pictures in the request alone; use "+
+					"--custom-ensure-client-side-data, which loads them", usage.Quote(url))
 			}
 		}
 		message.Set("content", a.NewString(strings.Join(words, "\n")))

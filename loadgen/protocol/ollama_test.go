@@ -30,6 +30,12 @@ func TestOllamaBody(t *testing.T) {
 	}
 }
 
+func TestOllamaPictureAtURL(t *testing.T) {
+	turn := datasets.Turn{Messages: []byte(`[{"content":[{"type":"image_url","image_url":{"url":"http://h/a.png"}}]}]`)}
+	_, err := Ollama{}.Body(nil, Ask{Model: "m", Turn: &turn})
+	assert.Complains(t, err, "http://h/a.png", "--custom-ensure-client-side-data")
+}
+
 func TestOllamaStream(t *testing.T) {
 	r := reader()
 	var text, thought string

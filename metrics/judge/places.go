@@ -151,20 +151,20 @@ func Compare(axes []metrics.Comparison, sums []Sums) {
 
 // conclude adds what a contest says, by the corrected chances, to an axis.
 func (c *contest) conclude(axis *metrics.Comparison, chances []float64) {
+	var failing []metrics.FailingPlace
 	for k, chance := range chances {
 		mean, others := c.means[k], c.others[k]
 		switch ratio := math.Exp(mean - others); {
 		case chance > slowLevel:
 		case c.failures && mean-others >= failingLeast:
-			axis.Failing = append(axis.Failing, metrics.FailingPlace{Name: c.names[k], Share: mean, Others: others})
+			failing = append(failing, metrics.FailingPlace{Name: c.names[k], Share: mean, Others: others})
 		case !c.failures && ratio >= slowLeast:
 			c.Slow = append(c.Slow, metrics.SlowPlace{Name: c.names[k], Ratio: ratio})
 		}
 	}
 	if c.failures {
-		slices.SortStableFunc(axis.Failing, func(a, b metrics.FailingPlace) int {
-			return cmp.Compare(b.Share, a.Share)
-		})
+		slices.SortStableFunc(failing, func(a, b metrics.FailingPlace) int { return cmp.Compare(b.Share, a.Share) })
+		axis.Failures = &metrics.FailureShares{Failing: failing, Longer: c.Longer}
 		return
 	}
 	slices.SortStableFunc(c.Slow, func(a, b metrics.SlowPlace) int { return cmp.Compare(b.Ratio, a.Ratio) })

@@ -101,8 +101,10 @@ func (f fleet) compared(r *rand.Rand) []metrics.Comparison {
 
 func slow(all []metrics.Comparison) (names []string) {
 	for _, c := range all {
-		for _, p := range c.Failing {
-			names = append(names, "failing "+p.Name)
+		if c.Failures != nil {
+			for _, p := range c.Failures.Failing {
+				names = append(names, "failing "+p.Name)
+			}
 		}
 		for _, s := range c.Spreads {
 			for _, p := range s.Slow {

@@ -75,8 +75,12 @@ func (s places) compared(p *metrics.Plan, groups [][]metrics.Group, samples []me
 		out = append(out, metrics.Comparison{Axis: p.Axes[i], Places: groups[i]})
 	}
 	axes := len(out)
-	if some := metrics.EnginesOver(samples, p.Warmup); p.Engines && len(some) > 1 {
-		for _, role := range engines(p, samples, some) {
+	if some := metrics.EnginesOver(samples, p.Warmup); p.Engines {
+		roles := engines(p, samples, some)
+		if len(roles) == 0 {
+			roles = make(places, 1) // a table that says so
+		}
+		for _, role := range roles {
 			s = append(s, role)
 			out = append(out, metrics.Comparison{Axis: metrics.Axis{By: metrics.AxisEngine}, Engines: some})
 		}

@@ -29,8 +29,9 @@ func TestPlaces(t *testing.T) {
 		Axes: []metrics.Axis{{By: metrics.AxisServer}}}
 	r := summarize(t, all, runOf(plan, 61*second))
 	want := metrics.FailingPlace{Name: "http://b", Share: .25}
-	if c := r.Compared[0]; len(c.Failing) != 1 || c.Failing[0] != want || len(c.Spreads) == 0 {
-		t.Errorf("failing: %+v, want %+v; spreads %+v", c.Failing, want, c.Spreads)
+	c := r.Compared[0]
+	if f := c.Failures; f == nil || len(f.Failing) != 1 || f.Failing[0] != want || len(c.Spreads) == 0 {
+		t.Errorf("failures: %+v, want %+v; spreads %+v", f, want, c.Spreads)
 	}
 }
 

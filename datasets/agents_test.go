@@ -126,7 +126,8 @@ func TestAgentsShare(t *testing.T) {
 
 // Messages with tools have the form of one protocol.
 func TestAgentsTools(t *testing.T) {
-	const tools = `{"session":"a","block_size":4,"requests":[{"in":4,"out":1,"messages":[{"role":"tool","content":"x"}]}]}`
+	const tools = `{"session":"a","block_size":4,"requests":[{"in":4,"out":1,` +
+		`"messages":[{"role":"tool","content":"x"}]}]}`
 	complains(t, failure(openAgents(t, tools, Common{Forms: AsText}, nil, "")), "use --backend openai-chat")
 	must(openAgents(t, tools, Common{Forms: AsText | AsMessages}, nil, ""))(t)
 	must(openAgents(t, strings.Replace(tools, `"tool"`, `"user"`, 1), Common{Forms: AsText}, nil, ""))(t)

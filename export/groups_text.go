@@ -19,10 +19,11 @@ func Groups(r metrics.Report) string {
 	out := classTable(&r).String() + turnTable(&r).String()
 	for i := range r.Compared {
 		c := &r.Compared[i]
-		if out += placeTable(&r, c).String(); len(c.Spreads) > 0 {
+		all := findings.Places(c)
+		if out += placeTable(&r, c).String(); len(all) > 0 {
 			out += "\n"
 		}
-		for _, said := range findings.Places(c) {
+		for _, said := range all {
 			out += text.Wrap(said, textWidth)
 		}
 	}

@@ -20,8 +20,8 @@ func Places(c *metrics.Comparison) (all []string) {
 		all = append(all, "Failures: no place fails more than by chance.")
 	} else if f != nil {
 		for _, p := range f.Failing {
-			all = append(all, fmt.Sprintf("Failures: %s fails more than by chance: %.1f %% of its requests, %.1f %% of "+
-				"the others'.", placeName(p.Name), 100*p.Share, 100*p.Others))
+			all = append(all, fmt.Sprintf("Failures: %s fails more than by chance: %.1f %% of its requests, %.1f %% "+
+				"of the others'.", placeName(p.Name), 100*p.Share, 100*p.Others))
 		}
 	}
 	return append(all, unplaced(c)...)
@@ -32,7 +32,7 @@ func unplaced(c *metrics.Comparison) (all []string) {
 	switch {
 	case c.By != metrics.AxisEngine || len(c.Engines) > 1:
 	case len(c.Engines) == 0:
-		all = append(all, "Engines: none is known, since no page of metrics was read; is it at /metrics?")
+		all = append(all, "Engines: no sample of /metrics has one, so there is nothing to compare.")
 	default:
 		all = append(all, "Engines: /metrics has one, so there is nothing to compare.")
 	}

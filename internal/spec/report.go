@@ -155,7 +155,8 @@ func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Prob
 		p.BadIf(slices.ContainsFunc(o.GroupHeaders[:i], func(s string) bool { return strings.EqualFold(s, name) }),
 			"--group-by-header %s: given twice", usage.Quote(name))
 		p.BadIf(strings.EqualFold(name, "Set-Cookie") || strings.EqualFold(name, echo),
-			"--group-by-header %s: its values are secrets, which no report shows; use another header", usage.Quote(name))
+			"--group-by-header %s: its values are secrets, which no report shows; use another header",
+			usage.Quote(name))
 	}
 	p.BadIf(len(o.addresses) > 1, "--prometheus %s: one address is enough", strings.Join(o.addresses, " "))
 	if given.Changed("prometheus") {

@@ -29,12 +29,8 @@ func Places(c *metrics.Comparison) (all []string) {
 
 // unplaced says what the places of an axis cannot show.
 func unplaced(c *metrics.Comparison) (all []string) {
-	switch {
-	case c.By != metrics.AxisEngine || len(c.Engines) > 1:
-	case len(c.Engines) == 0:
-		all = append(all, "Engines: no sample of /metrics has one, so there is nothing to compare.")
-	default:
-		all = append(all, "Engines: /metrics has one, so there is nothing to compare.")
+	if c.By == metrics.AxisEngine && len(c.Engines) < 2 {
+		all = append(all, "Engines: /metrics has fewer than two, so there is nothing to compare.")
 	}
 	for i := range c.Places {
 		if g := &c.Places[i]; g.Place == metrics.NoPlace && g.Abandoned > 0 {

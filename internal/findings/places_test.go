@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -32,4 +33,10 @@ func TestPlaces(t *testing.T) {
 	if got := Places(c); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
+}
+
+// A table of engines that was asked for and has no rows says why.
+func TestNoEngines(t *testing.T) {
+	want := []string{"Engines: /metrics has fewer than two, so there is nothing to compare."}
+	assert.EqualAll(t, Places(&metrics.Comparison{Axis: metrics.Axis{By: metrics.AxisEngine}}), want, "sentences")
 }

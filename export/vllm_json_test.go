@@ -223,7 +223,7 @@ func TestMetadataReplacesAndIsReplaced(t *testing.T) {
 		t.Errorf("got %s", got[:min(len(got), 500)])
 	}
 	order := keys(t, got)
-	assert.Same(t, "got", order[7:17], []string{
+	assert.Same(t, "keys in order", order[7:17], []string{
 		"tp", "duration", "benchtop", "é\n\"", "mean_ttft_ms", "request_rate", "", "burstiness", "max_concurrency",
 		"completed",
 	})

@@ -418,7 +418,7 @@ func TestSkipRepeats(t *testing.T) {
 		if said, want := <-words, "no run begins after this one"; err != nil || said != want {
 			t.Errorf("%v, said %q, want %q", err, said, want)
 		}
-		assert.Equal(t, out.String(), "1 run measured, 2 skipped", "String")
+		assert.Equal(t, out.String(), "1 run measured, 2 skipped", "told")
 	})
 }
 

@@ -228,9 +228,7 @@ func TestMetadataReplacesAndIsReplaced(t *testing.T) {
 		"completed",
 	})
 	slices.Sort(order)
-	if n := len(slices.Compact(slices.Clone(order))); n != len(order) {
-		t.Errorf("%d keys, but %d different ones: %v", len(order), n, order)
-	}
+	assert.Equal(t, len(slices.Compact(slices.Clone(order))), len(order), "different keys: %v", order)
 	if slices.Contains(order, "errors") { // vLLM removes it with its own
 		t.Error("a key of the details without details")
 	}

@@ -236,8 +236,8 @@ func loads(t *testing.T, script string) {
 	assert.Equal(t, c.ProcessState.ExitCode(), 3, "exit code: %s", out)
 	const want = "<serve><http://h:8000><--no-tui><--save-result><--export><md><--result-dir><results>" +
 		"<--api-key><$MY_KEY><--goodput><ttft:500><tpot:50><--fail-on><goodput<95%><$(touch><run)>"
-	assert.Equal(t, string(assert.Must(os.ReadFile(filepath.Join(dir, "words")))(t)), want, "ReadFile")
-	assert.Equal(t, string(assert.Must(os.ReadFile(filepath.Join(dir, "summary")))(t)), "figures\n", "ReadFile")
+	assert.Equal(t, string(assert.Must(os.ReadFile(filepath.Join(dir, "words")))(t)), want, "words")
+	assert.Equal(t, string(assert.Must(os.ReadFile(filepath.Join(dir, "summary")))(t)), "figures\n", "summary")
 	// A quote without an end runs nothing, since what is behind it may be the gate.
 	broken := exec.Command(c.Args[0], c.Args[1:]...)
 	broken.Dir, broken.Env = dir, append(c.Env, `ARGS=--num-prompts 9 --fail-on "goodput<95%`)

@@ -53,9 +53,7 @@ func TestAgents(t *testing.T) {
 		} {
 			got := c.Turns[i]
 			got.Prompt, want.IdealKnown = Prompt{}, true
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("request %d: %s", i, diff)
-			}
+			same(t, fmt.Sprintf("request %d", i), got, want)
 		}
 		if n := len(prompted(t, all)[2].TokenIDs); n != 80 {
 			t.Errorf("a prompt of %d tokens", n)
@@ -111,9 +109,7 @@ func TestAgentsShare(t *testing.T) {
 					}
 				}
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s: blocks of %d: %s", c.name, size, diff)
-			}
+			same(t, fmt.Sprintf("%s: blocks of %d", c.name, size), got, c.want)
 		}
 	}
 	mixed := session("a", `,"shared":true`, 16) + session("b", `,"shared":true`, 32)

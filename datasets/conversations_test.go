@@ -106,8 +106,6 @@ func TestLengthsOfRecordedAnswers(t *testing.T) {
 		for _, turn := range drain(t, source)[0].Turns {
 			got = append(got, turn.MaxTokens)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("--output-len %d: %s", flag, diff)
-		}
+		same(t, fmt.Sprintf("--output-len %d", flag), got, want)
 	}
 }

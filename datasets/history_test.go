@@ -66,9 +66,7 @@ func TestTalks(t *testing.T) {
 		for _, turn := range sent(t, conversation, "new") {
 			got = append(got, saidIn(t, turn))
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s: %s", c.name, diff)
-		}
+		same(t, c.name, got, c.want)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestKindsOpen(t *testing.T) {
 				t.Errorf("described as %q, want %q", about, test.head)
 			}
 			assert.Equal(t, strings.Join(notes, "") != "", test.note, "told: %q", notes)
-			assert.Equal(t, must(source.Next())(t).Turns[0].TokenIDs != nil, test.ids, "Next")
+			assert.Equal(t, must(source.Next())(t).Turns[0].TokenIDs != nil, test.ids, "has token ids")
 		})
 	}
 }

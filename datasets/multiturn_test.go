@@ -212,9 +212,7 @@ func TestGroupPrefixes(t *testing.T) {
 			if i/2 == k/2 {
 				want = 50
 			}
-			if got := common(a, b); got != want {
-				t.Errorf("prompts %d and %d have %d tokens in common, want %d", k, i, got, want)
-			}
+			assert.Equal(t, common(a, b), want, "prompts %d and %d have tokens in common", k, i)
 		}
 	}
 	if diff := cmp.Diff(all, draw(1, false)); diff != "" {

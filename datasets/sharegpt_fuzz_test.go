@@ -28,12 +28,8 @@ func FuzzReadShareGPT(f *testing.F) {
 			return
 		}
 		compare := cmp.AllowUnexported(entry{})
-		if diff := cmp.Diff(lines(entries), lines(slow), compare); diff != "" {
-			t.Errorf("at once -, byte by byte +\n%s", diff)
-		}
-		if diff := cmp.Diff(decodeShareGPT(t, data), lines(entries), compare); diff != "" {
-			t.Errorf("decoded -, skimmed +\n%s", diff)
-		}
+		same(t, "at once -, byte by byte +", lines(slow), lines(entries), compare)
+		same(t, "decoded -, skimmed +", lines(entries), decodeShareGPT(t, data), compare)
 	})
 }
 

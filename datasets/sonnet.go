@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for the poem
 	"errors"
@@ -104,12 +105,7 @@ func openPoem(path string) ([]string, error) {
 }
 
 // name says which poem it is.
-func (d *sonnetMaker) name() string {
-	if d.o.Path == "" {
-		return "the sonnets built in"
-	}
-	return d.o.Path
-}
+func (d *sonnetMaker) name() string { return cmp.Or(d.o.Path, "the sonnets built in") }
 
 func (d *sonnetMaker) make(ctx context.Context) (Flow, error) {
 	prefix, err := d.plan(ctx)

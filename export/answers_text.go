@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -60,10 +61,7 @@ func checksText(r *metrics.Report) string {
 }
 
 func checksHead(r *metrics.Report) string {
-	c := r.Checks
-	if c == nil {
-		c = new(metrics.AnswerChecks)
-	}
+	c := cmp.Or(r.Checks, new(metrics.AnswerChecks))
 	head := fmt.Sprintf("Known answers: %d of %s alone", c.Sent, text.Count(r.Plan.CheckAnswers, "prompt"))
 	if c.Compared > 0 {
 		head += fmt.Sprintf(", compared %s under load by %s: %d changed (%s, %s with 95 %% confidence)",
@@ -137,10 +135,7 @@ func checks(r *metrics.Report) object {
 	if r.Plan.CheckAnswers == 0 {
 		return nil
 	}
-	c := r.Checks
-	if c == nil {
-		c = new(metrics.AnswerChecks)
-	}
+	c := cmp.Or(r.Checks, new(metrics.AnswerChecks))
 	run := findings.OfReport(r)
 	cached, known := c.Cached(run.FastestTPOT)
 	share := func(s metrics.ChangedShare) object {

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"benchtop/internal/assert"
 	"benchtop/internal/text"
 	"benchtop/metrics"
@@ -130,9 +128,7 @@ func TestClientRemarks(t *testing.T) {
 		c.change(&run, qs)
 		r := summarize(t, run, qs)
 		got := Remarks(r)
-		if diff := cmp.Diff(c.remarks, strings.Join(strings.Fields(got), " ")); diff != "" {
-			t.Errorf("%s: remarks (-want +got):\n%s", name, diff)
-		}
+		assert.Same(t, fmt.Sprintf("%s: remarks", name), strings.Join(strings.Fields(got), " "), c.remarks)
 		for line := range strings.Lines(got) {
 			if text.Width(strings.TrimSuffix(line, "\n")) > textWidth {
 				t.Errorf("%s: too wide: %q", name, line)

@@ -52,7 +52,7 @@ Median E2EL (ms):                        200.00
 P99 E2EL (ms):                           298.00    
 ==================================================
 `
-	assert.Equal(t, Text(r), want, "Text")
+	assert.Equal(t, Text(r), want, "report")
 	result := resultJSON(t, r)
 	const keys = `"duration": 2.0, "completed": 2, "total_input_tokens": 100, "total_input_sequences": 4, ` +
 		`"request_throughput": 1.0, ` +

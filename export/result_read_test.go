@@ -94,7 +94,7 @@ func TestReadResultOfVLLM(t *testing.T) {
 			Percentiles: []metrics.Percentile{{P: 9.5, Value: 2}, {P: 99, Value: 20}},
 		}},
 	}
-	assert.Same(t, "got", r, want, cmpopts.IgnoreUnexported(metrics.Report{}, metrics.Histogram{}))
+	assert.Same(t, "report", r, want, cmpopts.IgnoreUnexported(metrics.Report{}, metrics.Histogram{}))
 }
 
 func TestReadResultOfOtherFiles(t *testing.T) {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -139,10 +140,7 @@ func workers(r *metrics.Report) object {
 		parts[r.Workers[i].Part] = &r.Workers[i]
 	}
 	return object{{"workers", each(r.Client.Parts(), func(p *metrics.PartHealth) object {
-		w := parts[p.Part]
-		if w == nil {
-			w = &metrics.Worker{Bound: metrics.Never}
-		}
+		w := cmp.Or(parts[p.Part], &metrics.Worker{Bound: metrics.Never})
 		return object{
 			{"part", p.Part}, {"host", orNull(w.Host)}, {"sent", when(p.Length > 0, p.Sent)},
 			{"seconds", p.Length.Seconds()},

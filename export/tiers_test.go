@@ -61,9 +61,7 @@ none-such  no load, 20 req/s missed (99 %)                  ttft:1 tpot:0.1
 bronze     79.6 req/s proven (99 %), higher loads untested  ttft:4000 tpot:400
 `
 	r := reportOfTiers()
-	if got := Tiers(r); got != want {
-		t.Errorf("got%s\nwant%s", got, want)
-	}
+	assert.Equal(t, Tiers(r), want, "Tiers")
 	if r.Plan.Tiers = nil; Tiers(r) != "" {
 		t.Error("a run without tiers has a line for one")
 	}

@@ -223,14 +223,12 @@ func TestMetadataReplacesAndIsReplaced(t *testing.T) {
 		t.Errorf("got %s", got[:min(len(got), 500)])
 	}
 	order := keys(t, got)
-	assert.Same(t, "got", order[7:17], []string{
+	assert.Same(t, "keys in order", order[7:17], []string{
 		"tp", "duration", "benchtop", "é\n\"", "mean_ttft_ms", "request_rate", "", "burstiness", "max_concurrency",
 		"completed",
 	})
 	slices.Sort(order)
-	if n := len(slices.Compact(slices.Clone(order))); n != len(order) {
-		t.Errorf("%d keys, but %d different ones: %v", len(order), n, order)
-	}
+	assert.Equal(t, len(slices.Compact(slices.Clone(order))), len(order), "different keys: %v", order)
 	if slices.Contains(order, "errors") { // vLLM removes it with its own
 		t.Error("a key of the details without details")
 	}

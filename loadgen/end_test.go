@@ -178,9 +178,7 @@ func TestDurationEndsABlockedDispatcher(t *testing.T) {
 				o.Schedule, o.Limit, o.Until, o.StallTimeout = every(0, 2*backlogMost), 1, until, 2*hour
 			}, nil)
 			assert.Equal(t, int(book.due.Load()), c.due, "due")
-			if got := int(book.dropped.Load()); got != c.due-1 {
-				t.Errorf("%d dropped, want all but the one in flight, %d", got, c.due-1)
-			}
+			assert.Equal(t, int(book.dropped.Load()), c.due-1, "dropped all but the one in flight")
 			if last := time.Duration(book.last.Load()); last < until || last > until+50*time.Millisecond {
 				t.Errorf("the last was dropped at %s, want %s and at most 50 ms", last, until)
 			}

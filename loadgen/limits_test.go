@@ -76,9 +76,7 @@ func TestMostOfAllStreams(t *testing.T) {
 			s := newScripted(t, pieces(false, 0, stream(": "+c.body+"\n", sseEvent(finish))))
 			q := loadFrom(t, s, &prompts{n: 1}, nil, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
 			ends(t, &q, c.kind, c.message)
-			if now := e.buffered.Load(); now != c.taken {
-				t.Errorf("%d bytes are taken after the run, %d before", now, c.taken)
-			}
+			assert.Equal(t, e.buffered.Load(), c.taken, "bytes taken after the run as before")
 		})
 	}
 }

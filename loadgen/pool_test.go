@@ -56,9 +56,7 @@ func TestOpenAhead(t *testing.T) {
 						q.Index, q.Failure, q.Error, q.Connect, q.Redials, q.Admitted, q.Sent, q.FirstChunk, q.Done)
 				}
 			}
-			if n := accepted.Load(); n != users {
-				t.Errorf("the server accepted %d connections, want %d", n, users)
-			}
+			assert.Equal(t, accepted.Load(), users, "the server accepted connections")
 			assert.Equal(t, pool.Stats(), conn.Stats{Dialled: users}, "after the run")
 		})
 	}

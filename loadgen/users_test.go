@@ -234,9 +234,7 @@ func TestReadRate(t *testing.T) {
 					}
 				}
 			}
-			if a, b := book.all[0].E2EL(), book.all[1].E2EL(); a != b {
-				t.Errorf("%s and %s", a, b)
-			}
+			assert.Equal(t, book.all[0].E2EL(), book.all[1].E2EL(), "E2EL of both")
 		})
 	}
 }

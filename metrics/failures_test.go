@@ -132,9 +132,7 @@ func TestInterruptedOrOver(t *testing.T) {
 		c.run.Ended = 5 * second
 		r := summarize(t, append([]Request{done}, c.also...), c.run)
 		assert.Equal(t, r.NotSent, c.notSent, "%s: not sent", c.name)
-		if diff := cmp.Diff(c.want, r.Interrupted); diff != "" {
-			t.Errorf("%s: interrupted (-want +got):\n%s", c.name, diff)
-		}
+		assert.Same(t, fmt.Sprintf("%s: interrupted", c.name), r.Interrupted, c.want)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestGPUsOver(t *testing.T) {
 		MemoryMost: Unsaid(), TemperatureMost: 63, JoulesPerToken: 7,
 		CostPerMillion: TokenCost{Output: cost, Input: cost / 3, Total: cost / 4, Good: 2 * cost},
 	}
-	assert.Same(t, "got", got, want, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(GPUReport{}, "Seconds"))
+	assert.Same(t, "GPUs", got, want, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(GPUReport{}, "Seconds"))
 	if !got.SamplesMiss(8*second) || !got.SamplesMiss(4100*ms) || got.SamplesMiss(4080*ms) {
 		t.Errorf("4 s are taken for 8 or 4.1, or not for 4.08: %+v", got)
 	}

@@ -19,10 +19,7 @@ func ErrorMessage(body string) string {
 	}
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err == nil {
-		if words := messageOf(v, mostNested); words != "" {
-			return words
-		}
-		return body
+		return cmp.Or(messageOf(v, mostNested), body)
 	}
 	if m := cutMessage.FindStringSubmatch(text); m != nil {
 		var words string

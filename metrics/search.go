@@ -244,10 +244,7 @@ func (s *Search) left(f *Find, passed time.Duration, least bool) time.Duration {
 	case s.Phase == SearchDraining:
 		return rest(s.drain(f)) + narrow(s.Passed, s.Failed)
 	case s.Phase == SearchClimbing:
-		low := s.Passed
-		if low == 0 {
-			low = s.Load / 2
-		}
+		low := cmp.Or(s.Passed, s.Load/2)
 		return now + min(narrow(low, s.Load), s.climb(f))
 	case s.Passed == 0:
 		return now + narrow(s.Load, s.Failed)

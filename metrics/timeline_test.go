@@ -69,9 +69,7 @@ func TestSnapshotEqualsReport(t *testing.T) {
 				t.Errorf("seed %d: after the end: held %d, waiting %d, running %d, exact %v", seed, s.Held, s.Waiting,
 					s.Running, s.OutputExact)
 			}
-			if diff := cmp.Diff(summary.Failures, s.Failures); diff != "" {
-				t.Errorf("seed %d: failures (-report +snapshot):\n%s", seed, diff)
-			}
+			assert.Same(t, fmt.Sprintf("seed %d: failures (-report +snapshot)", seed), s.Failures, summary.Failures)
 		})
 	}
 }

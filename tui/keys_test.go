@@ -228,9 +228,7 @@ func TestObjectivesPrompt(t *testing.T) {
 	press(m, "enter")
 	press(m, "o", "ctrl+u", "enter")
 	want := []metrics.SLO{{{Metric: metrics.TTFT, LimitMS: 200}}, {}}
-	if diff := cmp.Diff(want, m.Control.(*control).objectives); diff != "" {
-		t.Errorf("objectives set:\n%s", diff)
-	}
+	assert.Same(t, "objectives set", m.Control.(*control).objectives, want)
 	if got := lastLine(m); !strings.HasPrefix(got, "objectives set") {
 		t.Errorf("bottom line: %q", got)
 	}

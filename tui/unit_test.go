@@ -172,9 +172,7 @@ func TestLegend(t *testing.T) {
 	for profile, want := range map[termenv.Profile]bool{termenv.Ascii: false, termenv.TrueColor: true} {
 		m := open(tuitest.Mid(), 120, 40, profile)
 		press(m, "?")
-		if got := strings.Contains(m.View(), "Colours"); got != want {
-			t.Errorf("%v: legend %v, want %v:\n%s", profile, got, want, m.View())
-		}
+		assert.Equal(t, strings.Contains(m.View(), "Colours"), want, "%v: legend: %s", profile, m.View())
 	}
 	for c := screen.Output; c <= screen.Usage; c++ {
 		if screen.Legend[c] == "" {

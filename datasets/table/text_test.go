@@ -82,7 +82,7 @@ func TestText(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := assert.Must(all(written(t, test.file, test.text), test.numbers, test.columns))(t)
-			assert.Same(t, "got", got, test.want)
+			assert.Same(t, "rows", got, test.want)
 		})
 	}
 }

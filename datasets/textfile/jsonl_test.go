@@ -136,9 +136,7 @@ func FuzzJSONLines(f *testing.F) {
 			}
 			want = append(want, fmt.Sprintf("%d:%s", i+1, line))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("split -, read +\n%s", diff)
-		}
+		assert.Same(t, "split -, read +", got, want)
 	})
 }
 

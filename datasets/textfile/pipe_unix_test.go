@@ -44,6 +44,6 @@ func TestPipeWithWriter(t *testing.T) {
 	}()
 	file := assert.Must(Open(path, "a text"))(t)
 	defer file.Close()
-	assert.Equal(t, string(assert.Must(io.ReadAll(file))(t)), "text", "ReadAll")
+	assert.Equal(t, string(assert.Must(io.ReadAll(file))(t)), "text", "what the pipe had")
 	assert.Fine(t, <-wrote)
 }

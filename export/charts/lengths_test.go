@@ -175,9 +175,7 @@ func TestHistogramCountsAsNumpyDoes(t *testing.T) {
 				c.low, c.high)
 		}
 		for i, n := range c.want {
-			if w[i] != n {
-				t.Errorf("%v: bin %d holds %v, want %v (all: %v)", c.values, i, w[i], n, w)
-			}
+			assert.Equal(t, w[i], n, "%v: bin %d holds (all: %v)", c.values, i, w)
 		}
 	}
 }

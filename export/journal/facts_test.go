@@ -80,5 +80,5 @@ func TestOlderJournal(t *testing.T) {
 		fact(2500, metrics.Source{Name: metrics.Accelerators, Absent: "none"}),
 		fact(9000, metrics.End{Ended: 9 * time.Second, Reason: "r", Unsent: 3}),
 	}
-	assert.Same(t, "got", got, want)
+	assert.Same(t, "facts", got, want)
 }

@@ -257,7 +257,7 @@ func TestCompress(t *testing.T) {
 	}
 	got, seq, err := readRun(path)
 	assert.Fine(t, err)
-	assert.Same(t, "got", got, want, cmpopts.EquateNaNs())
+	assert.Same(t, "run", got, want, cmpopts.EquateNaNs())
 	assert.Same(t, "collect", collect(t, seq), requests, sameRequest)
 
 	os.WriteFile(plain, content, 0o600)

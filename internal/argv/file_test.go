@@ -145,9 +145,7 @@ func TestReadFileRefuses(t *testing.T) {
 				t.Errorf("%s: got\n%s\nwant %s", c.name, trouble, want)
 			}
 		}
-		if len(lines) != len(c.want) {
-			t.Errorf("%s: %d problems, want %d:\n%s", c.name, len(lines), len(c.want), trouble)
-		}
+		assert.Equal(t, len(lines), len(c.want), "%s: problems: %s", c.name, trouble)
 	}
 }
 

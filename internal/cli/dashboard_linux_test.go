@@ -74,9 +74,7 @@ func (x *shown) ended(want int) {
 	x.t.Helper()
 	select {
 	case code := <-x.code:
-		if code != want {
-			x.t.Errorf("exit code %d, want %d: %s", code, want, x.stderr.String())
-		}
+		assert.Equal(x.t, code, want, "exit code: %s", x.stderr.String())
 		settings, err := unix.IoctlGetTermios(int(x.keys.Fd()), unix.TCGETS)
 		if err != nil || settings.Lflag&unix.ICANON == 0 || settings.Lflag&unix.ECHO == 0 {
 			x.t.Errorf("the terminal is left as %+v, %v", settings, err)

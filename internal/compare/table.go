@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -23,18 +24,13 @@ type Table struct {
 	plain *table.Table
 }
 
-func (t *Table) forPrograms() *table.Table {
-	if t.plain != nil {
-		return t.plain
-	}
-	return &t.Table
-}
+func (t *Table) forPrograms() *table.Table { return cmp.Or(t.plain, &t.Table) }
 
 // Tables are those of the groups, then those of throughput and latency.
 func (c *Comparison) Tables() (all []Table) {
 	for i := range c.Groups {
 		g := &c.Groups[i]
-		names := metrics.Each(g.Keys, func(k Key) string { return k.Title + ": " + orDash(k.Value) })
+		names := metrics.Each(g.Keys, func(k Key) string { return k.Title + ": " + cmp.Or(k.Value, "-") })
 		group := strings.Join(names, ", ")
 		for k := range g.Metrics {
 			all = append(all, c.table(group, &g.Metrics[k], true))
@@ -51,12 +47,7 @@ func (c *Comparison) Tables() (all []Table) {
 var titles = map[string]string{"P99": "P99 TPOT (ms)", "Median": "Median TPOT (ms)"}
 
 // Name is the title of a metric for a person.
-func (m *Metric) Name() string {
-	if name := titles[m.Title]; name != "" {
-		return name
-	}
-	return m.Title
-}
+func (m *Metric) Name() string { return cmp.Or(titles[m.Title], m.Title) }
 
 func (c *Comparison) table(group string, m *Metric, serving bool) Table {
 	t := Table{Table: *table.New(m.Name(), m.KeyTitles...), Group: group}
@@ -168,13 +159,6 @@ func load(v float64) string {
 		return ""
 	}
 	return Text(v)
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // document joins tables, each group below its name, and the note; "" for none. The forms are those of the name and of

@@ -140,7 +140,7 @@ func TestMarkdown(t *testing.T) {
 | serving_b | 200 | inf | 0.333333 |
 
 `
-	assert.Equal(t, b.String(), want, "String")
+	assert.Equal(t, b.String(), want, "table")
 	for _, x := range []any{true, 1.0, " 1"} {
 		if v, ok := (Row{"x": x}).Number("x"); v != 1 || !ok {
 			t.Errorf("%v is %v, %v", x, v, ok)

@@ -104,7 +104,7 @@ func TestPrefixesOfTokenIDs(t *testing.T) {
 	for _, size := range a.prefixes.sizes {
 		got[size.tokens] = size.hits
 	}
-	assert.Same(t, "got", got, map[int]int{1: 33 + 31, 16: 32 + 16, 32: 32, 64: 0, 128: 0, 256: 0, 512: 0})
+	assert.Same(t, "hits", got, map[int]int{1: 33 + 31, 16: 32 + 16, 32: 32, 64: 0, 128: 0, 256: 0, 512: 0})
 	if a.unanswered != 5 || a.output.n != 0 || a.arrivals.n != 0 {
 		t.Errorf("%d answers of unknown length, %d arrivals", a.unanswered, a.arrivals.n)
 	}

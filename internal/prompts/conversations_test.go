@@ -153,8 +153,6 @@ func TestConversationsOfThePlan(t *testing.T) {
 			"--tokenizer " + sentencePieces + " " + c.line
 		d := must(drawnOf(t, url, line, atOnce(3)))(t)
 		f, _ := flagsOf(t, url, line, atOnce(3))
-		if diff := cmp.Diff(c.want, f.options.Conversations(d)); diff != "" {
-			t.Errorf("%s: %s", c.line, diff)
-		}
+		assert.Same(t, c.line, f.options.Conversations(d), c.want)
 	}
 }

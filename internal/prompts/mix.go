@@ -213,10 +213,7 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Flow, error) {
 		}
 		s.all[i].Flow, s.all[i].full = flow, full && w.options.Needs().FullLength
 	}
-	left := make([]int, len(s.all))
-	for i, flow := range s.all {
-		left[i] = flow.Len
-	}
+	left := metrics.Each(s.all, func(flow mixPart) int { return flow.Len })
 	// a data set may have fewer than were asked for
 	s.order = slices.DeleteFunc(s.order, func(i uint8) bool { left[i]--; return left[i] < 0 })
 	return s.flow(), nil

@@ -2,10 +2,10 @@ package replay
 
 import (
 	"math"
-	"slices"
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -27,9 +27,7 @@ func TestPacked(t *testing.T) {
 			{At: furthest}}, 60},
 	} {
 		p := pack(tt.chunks)
-		if got := p.unpack(); !slices.Equal(got, tt.chunks) {
-			t.Errorf("%s: %v came back as %v", tt.name, tt.chunks, got)
-		}
+		assert.EqualAll(t, p.unpack(), tt.chunks, "%s: came back as", tt.name)
 		if len(p) > tt.most {
 			t.Errorf("%s: %d bytes, want at most %d", tt.name, len(p), tt.most)
 		}

@@ -45,9 +45,7 @@ func TestSteps(t *testing.T) {
 			}
 		}
 	}
-	if len(lines) != len(steps) {
-		t.Errorf("%d rows say something of %d pairs: some stand there twice", len(steps), len(lines))
-	}
+	assert.Equal(t, len(lines), len(steps), "pairs with a row that says something")
 	want := assert.Must(os.ReadFile(filepath.Join("testdata", "steps.txt")))(t)
 	assert.Equal(t, strings.Join(lines, "\n")+"\n", string(want), "the table")
 }

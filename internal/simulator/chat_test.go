@@ -40,9 +40,7 @@ func TestChatStream(t *testing.T) {
 			{events[4].data, "[DONE]"},
 		})
 		count := c.answer("/tokenize", `{"messages":[{"role":"user","content":"hello\nworld"}]}`)
-		if got, want := at(used, "usage", "prompt_tokens"), at(count, "count"); got != want {
-			t.Errorf("usage says %s prompt tokens, /tokenize %s", got, want)
-		}
+		assert.Equal(t, at(used, "usage", "prompt_tokens"), at(count, "count"), "prompt tokens by usage")
 	})
 }
 

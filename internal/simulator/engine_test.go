@@ -266,9 +266,7 @@ func TestCacheExhaustion(t *testing.T) {
 				runs[run] = fmt.Sprint(s.preemptions, s.speculation, tokens)
 			})
 		}
-		if runs[0] != runs[1] {
-			t.Errorf("two runs differ:\n%s\n%s", runs[0], runs[1])
-		}
+		assert.Equal(t, runs[0], runs[1], "two runs differ")
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 // names are those of the events, in order; equal ones in a row count as one.
@@ -32,9 +34,7 @@ func (c *client) text(events []event, name string, path ...any) string {
 func (c *client) wants(what string, v any, pairs [][2]string) {
 	c.t.Helper()
 	for _, p := range pairs {
-		if p[0] != p[1] {
-			c.t.Errorf("%s: got %s, want %s in %v", what, p[0], p[1], v)
-		}
+		assert.Equal(c.t, p[0], p[1], "%s: in %v", what, v)
 	}
 }
 

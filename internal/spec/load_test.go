@@ -51,9 +51,7 @@ func TestLimitsOfConversations(t *testing.T) {
 		assert.Fails(t, args, o.Parse(strings.Fields("--multi-turn --backend openai-chat "+args)), "")
 		load, bounds := loadgen.Options{Protocol: o.Server.Protocol}, o.Load.Shape()
 		o.Load.Send(&load, bounds.Arrivals(8, nil, nil))
-		if got := [2]int{load.Limit, load.Active}; got != want {
-			t.Errorf("%s: at most %v requests and conversations, want %v", args, got, want)
-		}
+		assert.Equal(t, [2]int{load.Limit, load.Active}, want, "%s: at most requests and conversations", args)
 	}
 }
 

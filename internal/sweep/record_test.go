@@ -22,7 +22,7 @@ func TestRecord(t *testing.T) {
 		`"max_concurrent_requests": ` +
 		`10, "benchtop": {"schema": 1, "output_token_throughput_per_user": {"n": 9, "median": 85.0}, "sweep": "id"}, ` +
 		`"run_number": 2, "_benchmark_name": "b", "tp": 2}`
-	assert.Need(t, string(done.JSON()), want, "JSON")
+	assert.Need(t, string(done.JSON()), want, "record")
 	if f := done.Figures(); f.PerUser != 85 || f.PerGPU != 50 || f.P99TTFT == f.P99TTFT {
 		t.Errorf("%+v", f)
 	}
@@ -32,7 +32,7 @@ func TestRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run=2.json")
 	assert.Fine(t, done.write(path))
 	back := assert.Must(readRecord(path))(t)
-	assert.Equal(t, string(back.JSON()), want, "JSON")
+	assert.Equal(t, string(back.JSON()), want, "record read back")
 	assert.Equal(t, back.matches(c, 2, "id"), "", "refused")
 	other := c
 	other.Bench = item(t, `{"_benchmark_name": "b", "request_rate": 6}`)

@@ -136,9 +136,7 @@ func TestSweep(t *testing.T) {
 		if out, _, err := sweepOnce(t, s.options(t, dir)); err != nil || out.Found != 8 || s.log != nil {
 			t.Errorf("%+v, %v, %q", out, err, s.log)
 		}
-		if after := tree(t, dir); after != before {
-			t.Errorf("was\n%s\nis\n%s", before, after)
-		}
+		assert.Equal(t, tree(t, dir), before, "tree")
 	})
 	var summary []map[string]any
 	raw, _ := os.ReadFile(filepath.Join(dir, b2, "summary.json"))
@@ -418,7 +416,7 @@ func TestSkipRepeats(t *testing.T) {
 		if said, want := <-words, "no run begins after this one"; err != nil || said != want {
 			t.Errorf("%v, said %q, want %q", err, said, want)
 		}
-		assert.Equal(t, out.String(), "1 run measured, 2 skipped", "String")
+		assert.Equal(t, out.String(), "1 run measured, 2 skipped", "told")
 	})
 }
 

@@ -23,7 +23,7 @@ func TestWordsAndNumbers(t *testing.T) {
 		{Short(2.5), "2.5"}, {Short(980), "980"}, {Short(2200), "2.2k"}, {Short(999_999), "1M"}, {Short(9e15), "9P"},
 		{Change(0), "0%"}, {Change(0.0123), "+1.2%"}, {Change(-0.25), "-25%"},
 	} {
-		assert.Equal(t, c.got, c.want, "got")
+		assert.Equal(t, c.got, c.want, "text")
 	}
 	for v, want := range map[float64]bool{0: true, math.MaxFloat64: true, math.Inf(1): false, math.Inf(-1): false,
 		math.NaN(): false} {

@@ -186,7 +186,7 @@ func TestDataAndDeadlineAtOnce(t *testing.T) {
 	conn, server := stampedPair(t, stamps)
 	p := make([]byte, 8)
 	_, _ = server.Write([]byte("first"))
-	assert.Equal(t, assert.Must(conn.Read(p))(t), 5, "Read")
+	assert.Equal(t, assert.Must(conn.Read(p))(t), 5, "bytes read")
 	const soon = 200 * time.Millisecond
 	_ = conn.SetReadDeadline(time.Now().Add(soon))
 	read := make(chan error)

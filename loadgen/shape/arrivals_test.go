@@ -69,9 +69,7 @@ func TestNanoseconds(t *testing.T) {
 		{1e300, math.MaxInt64}, {math.Inf(1), math.MaxInt64}, {math.NaN(), math.MaxInt64},
 		{math.Inf(-1), math.MinInt64},
 	} {
-		if got := Nanoseconds(c.seconds); got != c.want {
-			t.Errorf("%v s is %d ns, want %d", c.seconds, got, c.want)
-		}
+		assert.Equal(t, Nanoseconds(c.seconds), c.want, "%v s in ns", c.seconds)
 	}
 }
 

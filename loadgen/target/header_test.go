@@ -156,10 +156,7 @@ func FuzzTargetURL(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: %v", base, err)
 		}
-		if r.URL.RequestURI() != g.Path("/v1/x") {
-			t.Errorf("%q: the path is %q for one client and %q for the other", base, g.Path("/v1/x"),
-				r.URL.RequestURI())
-		}
+		assert.Equal(t, r.URL.RequestURI(), g.Path("/v1/x"), "%q: the path for both clients", base)
 	})
 }
 

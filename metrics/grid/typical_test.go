@@ -4,6 +4,8 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // A combination shows medians of what its runs have; one that failed or waits counts for nothing.
@@ -35,9 +37,7 @@ func TestEveryFigureHasAMedian(t *testing.T) {
 			floats++
 		}
 	}
-	if got := len(new(Figures).values()); got != floats {
-		t.Errorf("%d figures have a median, of %d", got, floats)
-	}
+	assert.Equal(t, len(new(Figures).values()), floats, "figures that have a median")
 }
 
 // The range is over the runs that have the figure.

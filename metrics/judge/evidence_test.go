@@ -101,9 +101,7 @@ func TestLook(t *testing.T) {
 	}
 	for length, want := range map[time.Duration]float64{10 * time.Second: shortMost, 58 * time.Second: shortMost,
 		time.Minute: metrics.MostConfidence} {
-		if got := MostFor(length); got != want {
-			t.Errorf("%s: at most %v sure, want %v", length, got, want)
-		}
+		assert.Equal(t, MostFor(length), want, "%s: at most sure", length)
 	}
 }
 

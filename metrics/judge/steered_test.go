@@ -3,7 +3,6 @@ package judge_test
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -47,9 +46,7 @@ func TestSteeredLevels(t *testing.T) {
 	}
 	want = append(want, span{71, 91, 30})
 	assert.Same(t, "levels", spans(s.Levels), want)
-	if s.Steered != len(events)-1 {
-		t.Errorf("steered %d times, want %d", s.Steered, len(events)-1)
-	}
+	assert.Equal(t, s.Steered, len(events)-1, "steered")
 }
 
 // A load that is set at once leaves no level of the plan.
@@ -138,9 +135,7 @@ func TestSentInLevels(t *testing.T) {
 	add(15, 18510*ms, 200*ms, 0) // 15 of its own, and 12 of before
 	s := reported(t, metrics.Plan{Rate: 8, Burstiness: 1}, all, events...)
 	got := metrics.Each(s.Levels, func(l metrics.LoadLevel) float64 { return math.Round(10*l.Sent) / 10 })
-	if want := []float64{8, 3, 3.2, 0, 9.6}; !slices.Equal(got, want) {
-		t.Errorf("sent/s %v, want %v\n%+v", got, want, s.Levels)
-	}
+	assert.EqualAll(t, got, []float64{8, 3, 3.2, 0, 9.6}, "sent/s of %+v", s.Levels)
 }
 
 // What was set is found to saturate as what was planned.

@@ -200,8 +200,6 @@ func TestOutage(t *testing.T) {
 		p := newPlayed()
 		c.play(p)
 		assert.Equal(t, p.outage(), c.outage, "%s: outage", c.name)
-		if got := p.log(); got != c.log {
-			t.Errorf("%s: log\n%swant\n%s", c.name, got, c.log)
-		}
+		assert.Equal(t, p.log(), c.log, "%s: log", c.name)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -86,9 +87,7 @@ func TestJoinedSecondsConcludeTheSame(t *testing.T) {
 			t.Errorf("split of %s (-seconds +joined):\n%s", span, diff)
 		}
 	}
-	if diff := cmp.Diff(want.CheckGates(), got.CheckGates(), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
-		t.Errorf("gates (-seconds +joined):\n%s", diff)
-	}
+	assert.Same(t, "gates (-seconds +joined)", got.CheckGates(), want.CheckGates(), cmpopts.EquateApprox(1e-9, 0))
 	for _, v := range []*View{looked, once} {
 		v.JudgeAt(now)
 	}

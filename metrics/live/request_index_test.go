@@ -42,9 +42,7 @@ func TestFullLedger(t *testing.T) {
 	if diff := cmp.Diff(want.Answer, got.Answer); diff != "" || got.Answer.Highest() == 0 {
 		t.Errorf("answer (-of the first +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want.Levels, got.Levels); diff != "" {
-		t.Errorf("levels (-of the first +got):\n%s", diff)
-	}
+	assert.Same(t, "levels (-of the first +got)", got.Levels, want.Levels)
 	rec.JudgeAt(50 * second)
 	if again := rec.Snapshot().Answer; again != got.Answer {
 		t.Error("judged again what cannot change")

@@ -101,12 +101,8 @@ func TestLateEnds(t *testing.T) {
 	}
 	often, once := views[0].SnapshotAt(length*second), views[1].SnapshotAt(length*second)
 	same := cmp.Comparer(eventtest.SameHistogram)
-	if diff := cmp.Diff(once.Windows, often.Windows, same); diff != "" {
-		t.Errorf("windows (-once +often):\n%s", diff)
-	}
-	if diff := cmp.Diff(once.Minutes, often.Minutes, same); diff != "" {
-		t.Errorf("minutes (-once +often):\n%s", diff)
-	}
+	assert.Same(t, "windows (-once +often)", often.Windows, once.Windows, same)
+	assert.Same(t, "minutes (-once +often)", often.Minutes, once.Minutes, same)
 	assert.Equal(t, often.Windows[0].Histograms[metrics.TTFT].Count(), 0, "samples of a request that failed")
 	assert.EqualAll(t, counts(), counted, "an old snapshot has changed")
 }

@@ -107,9 +107,7 @@ func TestFactsReachTheReport(t *testing.T) {
 	run, qs := eventtest.Sample()
 	got, all, err := Gather(eventtest.Of(run, eventtest.Each(qs)))
 	assert.Fine(t, err)
-	if diff := cmp.Diff(run, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-told +gathered):\n%s", diff)
-	}
+	assert.Same(t, "(-told +gathered)", got, run, cmpopts.EquateNaNs())
 	n := 0
 	for q, err := range all {
 		if err != nil || q.ID != qs[n].ID {

@@ -60,7 +60,7 @@ func TestServerReport(t *testing.T) {
 		SpecDecode: metrics.SpecDecode{Drafts: 20, AcceptedPerPosition: []int{7, 3, 2}},
 		TTFT:       metrics.ServerLatency{N: 4, Mean: 125 * ms},
 	}
-	assert.Same(t, "got", got, want, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(metrics.ServerReport{}, "Seconds"))
+	assert.Same(t, "server", got, want, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(metrics.ServerReport{}, "Seconds"))
 	if len(got.Seconds) != 4 || got.Seconds[0].At != 9*second || run.Server[0].At != 13*second {
 		t.Errorf("seconds %v", got.Seconds)
 	}

@@ -26,6 +26,6 @@ func TestNumbers(t *testing.T) {
 		{Latency(Seconds(1.5)), "1.50s"}, {Seconds(math.NaN()).String(), "0s"}, {Seconds(1e300).String(), "277h46m40s"},
 		{Tick(200 * time.Millisecond), "200ms"}, {Tick(5 * time.Microsecond), "5µs"}, {Tick(2 * time.Second), "2s"},
 	} {
-		assert.Equal(t, c.got, c.want, "got")
+		assert.Equal(t, c.got, c.want, "number")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/metrics"
 )
 
@@ -51,8 +52,6 @@ func TestShortGapsHaveAColumn(t *testing.T) {
 			t.Errorf("%s: shows %s %v, %s %v", c.name, c.shown, ax.Shows(c.shown), c.missing, ax.Shows(c.missing))
 		}
 		got := itlPanel.View(&s, 48, 9)
-		if has := strings.Contains(got, "<0.1ms"); has != c.column {
-			t.Errorf("%s: a column of short gaps %v, want %v:\n%s", c.name, has, c.column, got)
-		}
+		assert.Equal(t, strings.Contains(got, "<0.1ms"), c.column, "%s: a column of short gaps: %s", c.name, got)
 	}
 }

@@ -94,10 +94,7 @@ func fit(parts []string, must, w int) string {
 // longestThatFits is how many columns each part may take so that all of them fit into w.
 func longestThatFits(parts []string, w int) int {
 	room := w - (len(parts)-1)*screen.Width(between)
-	widths := make([]int, len(parts))
-	for i, p := range parts {
-		widths[i] = screen.Width(p)
-	}
+	widths := metrics.Each(parts, screen.Width)
 	slices.Sort(widths)
 	for i, n := range widths {
 		if each := room / (len(widths) - i); n > each {
@@ -109,9 +106,6 @@ func longestThatFits(parts []string, w int) int {
 }
 
 func joinAtMost(parts []string, most int) string {
-	short := make([]string, len(parts))
-	for i, p := range parts {
-		short[i] = screen.ShortenMiddle(p, most)
-	}
+	short := metrics.Each(parts, func(p string) string { return screen.ShortenMiddle(p, most) })
 	return strings.Join(short, between)
 }

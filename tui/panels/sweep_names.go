@@ -21,10 +21,7 @@ type nameColumn struct {
 func (n *nameColumn) title(w int) string {
 	all := strings.Join(n.keys, ", ")
 	for most := w; screen.Width(all) > w && most > 2; most-- {
-		short := make([]string, len(n.keys))
-		for i, key := range n.keys {
-			short[i] = screen.Shorten(key, most)
-		}
+		short := metrics.Each(n.keys, func(key string) string { return screen.Shorten(key, most) })
 		all = strings.Join(short, ", ")
 	}
 	return screen.Shorten(all, w)

@@ -151,7 +151,7 @@ func TestFrameIsCutToTheScreen(t *testing.T) {
 			got.WriteByte('\n')
 		}
 	}
-	assert.Equal(t, got.String(), "abcde\n漢漢 \nx    \n", "String")
+	assert.Equal(t, got.String(), "abcde\n漢漢 \nx    \n", "screen")
 }
 
 // FuzzFrame: no view panics, and none is painted beyond the screen.

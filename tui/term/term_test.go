@@ -156,7 +156,7 @@ func TestTitle(t *testing.T) {
 		t.Errorf("another title: %q", got)
 	}
 	out.Reset()
-	assert.Equal(t, assert.Must(d.Write([]byte(leaveScreen)))(t), len(leaveScreen), "Write")
+	assert.Equal(t, assert.Must(d.Write([]byte(leaveScreen)))(t), len(leaveScreen), "bytes written")
 	if got := out.String(); !strings.HasPrefix(got, "\x1b[23;0t") {
 		t.Errorf("at the end %q", got)
 	}

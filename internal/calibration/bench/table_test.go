@@ -52,7 +52,7 @@ own: it was slow in 1 of 3 rounds, such as: 400.
 3 rounds, commit abc, 2026-01-02, 8 cores of a CPU, linux/amd64, go1, nothing pinned to cores.
 `
 	here := machine{System: "linux/amd64", CPU: "a CPU", Cores: 8, Go: "go1", Commit: "abc", Date: "2026-01-02"}
-	assert.Equal(t, tab.markdown(m, here), want, "got")
+	assert.Equal(t, tab.markdown(m, here), want, "table")
 }
 
 func TestTableTellsWhichRowFailed(t *testing.T) {

@@ -157,9 +157,7 @@ func TestDownloadGoesOn(t *testing.T) {
 			path, err := h.Fetch(t.Context(), theDataset(t),
 				File{Name: "a", Limit: 1 << 20, size: int64(len(content)), sum: test.sum})
 			want, failure, fails := strings.Cut(test.want, "!")
-			if asked != want {
-				t.Errorf("asked for%s, want%s", asked, want)
-			}
+			assert.Equal(t, asked, want, "asked for")
 			if fails {
 				complains(t, err, failure)
 				nothingIn(t, h.cache)

@@ -26,7 +26,7 @@ func TestReadFileIsBounded(t *testing.T) {
 		_, err := ReadFile(filepath.Join(root, name), 1<<20)
 		complains(t, err, name, "larger than 1 MiB")
 	}
-	assert.Equal(t, len(assert.Must(ReadFile(filepath.Join(root, "fits"), 1<<20))(t)), 1<<20, "ReadFile")
+	assert.Equal(t, len(assert.Must(ReadFile(filepath.Join(root, "fits"), 1<<20))(t)), 1<<20, "bytes")
 	assert.Is(t, assert.Failure(ReadFile(filepath.Join(root, "none"), 1)), fs.ErrNotExist)
 }
 

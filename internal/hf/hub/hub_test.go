@@ -166,9 +166,7 @@ func TestFetchRefusals(t *testing.T) {
 			_, err := ofHub(s, home, nil, append([]string{"HF_TOKEN", "secret"}, test.env...)...).Fetch(t.Context(),
 				theDataset(t), lines(test.file))
 			complains(t, err, test.want...)
-			if got := errors.Is(err, fs.ErrNotExist); got != test.missing {
-				t.Errorf("the file is missing: got %v, want %v of %v", got, test.missing, err)
-			}
+			assert.Equal(t, errors.Is(err, fs.ErrNotExist), test.missing, "the file is missing: %v", err)
 			if strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error tells a secret: %v", err)
 			}

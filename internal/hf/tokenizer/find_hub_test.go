@@ -59,9 +59,7 @@ func TestDownload(t *testing.T) {
 			t.Errorf("round %d: got it from %q", round, got.Place)
 		}
 		got.Tried, got.Place = nil, ""
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("round %d: %s", round, diff)
-		}
+		assert.Same(t, fmt.Sprintf("round %d", round), got, want)
 	}
 	var asked []string
 	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json",

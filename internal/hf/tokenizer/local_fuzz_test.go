@@ -43,7 +43,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("got the ids %v", ids)
 		}
 		if ids, err := l.EncodeSpecial(text); err == nil {
-			assert.Equal(t, assert.Must(l.Count(text))(t), len(ids), "Count")
+			assert.Equal(t, assert.Must(l.Count(text))(t), len(ids), "count")
 			assert.EqualAll(t, assert.Must(l.EncodeSpecial(text))(t), ids, "ids")
 			assert.Fails(t, "ids that it gave itself", assert.Failure(l.Decode(ids)), "")
 		}

@@ -101,9 +101,7 @@ func testVocabulary(t *testing.T, l *Local, want goldenFile) {
 			t.Errorf("token %q: got special %v", token.Content, special)
 		}
 	}
-	if !slices.Equal(l.SpecialIDs(), l.AddedSpecialIDs()) {
-		t.Errorf("got the special ids %v without files that name them, want %v", l.SpecialIDs(), l.AddedSpecialIDs())
-	}
+	assert.EqualAll(t, l.SpecialIDs(), l.AddedSpecialIDs(), "the special ids without files that name them")
 }
 
 func testCase(t *testing.T, l *Local, c goldenCase) {

@@ -165,9 +165,7 @@ func golden(t *testing.T, file string) sections {
 
 func (s sections) check(t *testing.T, name string, lines []string) {
 	t.Helper()
-	if got := strings.Join(lines, "\n"); got != s[name] {
-		t.Errorf("\n# %s\n%s\nwant\n%s", name, got, s[name])
-	}
+	assert.Equal(t, strings.Join(lines, "\n"), s[name], "# %s", name)
 }
 
 // seconds is a length of time for tables.

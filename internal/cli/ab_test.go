@@ -15,6 +15,7 @@ import (
 // A side may be a URL or a profile; the slower one is found, by requests sent at once and in blocks, and both sides
 // leave results with the same prompts.
 func TestAB(t *testing.T) {
+	t.Parallel()
 	fast := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = 2*time.Millisecond, 1 })
 	slow := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = 6*time.Millisecond, 1 })
 	dir := t.TempDir()

@@ -14,7 +14,6 @@ import (
 // A server in a process of its own is reached at the address that it names, has no part in this process group, and ends
 // with its standard input.
 func TestChild(t *testing.T) {
-	t.Setenv(asProgram, "1")
 	c, err := startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin")
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +40,6 @@ func TestChild(t *testing.T) {
 
 // A server that does not come up is an error with its words.
 func TestChildFails(t *testing.T) {
-	t.Setenv(asProgram, "1")
 	_, err := startChild("the simulated server", "--version")
 	if err == nil || !strings.HasPrefix(err.Error(), `starting the simulated server: its first line was "benchtop `) {
 		t.Errorf("got %v", err)

@@ -2,9 +2,6 @@ package cli
 
 import (
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,15 +37,12 @@ func TestSweepSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "Bearer canary-in-file"
 	var sent atomic.Int64
-	at, _ := url.Parse(simulated(t, nil))
-	inner := httputil.NewSingleHostReverseProxy(at)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Authorization") == secret {
 			sent.Add(1)
 		}
-		inner.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
+		return false
+	})
 	dir := t.TempDir()
 	params := filepath.Join(dir, "b.json")
 	if err := os.WriteFile(params,
@@ -61,7 +55,7 @@ func TestSweepSecrets(t *testing.T) {
 			"max_concurrency"}} {
 		args := append([]string{"sweep", kind[0], "--no-tui", "--bench-params", params, "--num-runs", "1", "-o", dir,
 			"-e", kind[0],
-			"--bench-cmd", "vllm bench serve --base-url " + server.URL +
+			"--bench-cmd", "vllm bench serve --base-url " + server.url +
 				" --num-prompts 2 --random-input-len 5 --random-output-len 2"}, kind[2:]...)
 		first, again := benchtop(args...), benchtop(append(args, "--resume")...)
 		first.expect(t, session.ExitFine, kind[1]+" measured", "header=Authorization=***")

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/internal/files"
 	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
@@ -26,13 +25,6 @@ func TestCompareProves(t *testing.T) {
 				"--result-dir",
 				dir, "--result-filename", name}, args...)...)
 		})
-		// What the client says of itself is of the machine, whose time is another one.
-		path := filepath.Join(dir, strings.TrimSuffix(name, ".json")+files.JournalSuffix+".gz")
-		zipped(t, path, withoutClient(unzipped(t, path)))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(benchtop("report", "--json", path).stdout),
-			0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 	measure("a.json", 1)
 	measure("again.json", 1, "--seed", "1")

@@ -38,15 +38,6 @@ type ran struct {
 	result  []byte // the saved JSON, nil where the run was killed
 	// seconds are the live views at the end of each second, and that after the end of the run.
 	seconds []view
-	// limited says that this machine was too busy to run it: what the client says of itself is then in the answer and
-	// in the log.
-	limited bool
-}
-
-func (r *ran) note(s *metrics.Snapshot) {
-	r.limited = r.limited || s.Verdict.Limited() ||
-		slices.ContainsFunc(s.Log, func(e metrics.LogEntry) bool { return ofClient(&e) }) ||
-		slices.ContainsFunc(s.Levels, func(l metrics.LoadLevel) bool { return len(l.Limited) > 0 })
 }
 
 const (
@@ -85,7 +76,6 @@ func drive(t *testing.T, c *scenario) (r ran) {
 			t.Fatal(o.Err)
 		}
 		last := run.View().Snapshot()
-		r.note(&last)
 		if c.killed == 0 {
 			r.seconds = append(r.seconds, lastView(&last))
 			r.journal, r.result = unzipped(t, name+".gz"), readFile(t, o.Path)
@@ -159,7 +149,6 @@ func (r *ran) watch(t *testing.T, c *scenario, p *session.Run, s *run.Run, over 
 		acts = append(acts, act{at, func(s *run.Run) {
 			s.View().JudgeAt(at)
 			snapshot := s.View().Snapshot()
-			r.note(&snapshot)
 			r.seconds = append(r.seconds, viewOf(&snapshot, at-time.Second))
 		}})
 	}
@@ -209,6 +198,7 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.Unwatched = true
 	p.Plan.Spec = nil // it names the temporary directory
 	p.Sinks = []event.Sink{told}
 	if err := p.Reserve(t.Context(), env); err != nil {

@@ -161,7 +161,7 @@ func TestFoldIsThatOfTheJournal(t *testing.T) {
 	ci.SkipUnderRace(t)
 	dir := os.Getenv("FOLD_JOURNALS") // to compare with the reports of other programs
 	folded := 0
-	for seed := range uint64(40) {
+	for seed := range uint64(24) {
 		a := drawFold(seed)
 		j, err := NewWriter(nil, a.run.Plan)
 		if err != nil {
@@ -196,7 +196,7 @@ func TestFoldIsThatOfTheJournal(t *testing.T) {
 			}
 		}
 	}
-	if folded < 10 {
+	if folded < 6 {
 		t.Errorf("%d runs were folded", folded)
 	}
 }

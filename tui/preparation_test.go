@@ -101,7 +101,7 @@ func TestPreparationAtAnySize(t *testing.T) {
 	}
 	long.Count(9, 3)
 	for _, p := range []*Preparation{empty, drawing(), waiting(), long} {
-		for w := range 130 {
+		for w := 0; w < 130; w += 1 + w/30 {
 			for _, h := range []int{0, 1, 2, 3, 5, 9, 10, 11, 24, 50} {
 				m := prepares(p, time.Hour, w, h)
 				shown := m.View()

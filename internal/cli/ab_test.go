@@ -16,13 +16,14 @@ import (
 // A side may be a URL or a profile; the slower one is found, by requests sent at once and in blocks, and both sides
 // leave results with the same prompts.
 func TestAB(t *testing.T) {
-	fast := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = 2*time.Millisecond, 1 })
-	slow := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = 6*time.Millisecond, 1 })
+	t.Parallel()
+	fast := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = time.Millisecond, 1 })
+	slow := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = 10*time.Millisecond, 1 })
 	dir := t.TempDir()
 	profile := filepath.Join(dir, "sides.yaml")
 	assert.Fine(t, os.WriteFile(profile, []byte("profiles:\n  b:\n    base-url: "+slow+"\n"), 0o666))
 	flags := []string{"ab", fast, profile + "#b", "--max-concurrency", "2", "--random-input-len", "16",
-		"--random-output-len", "4", "--no-tui", "--fail-on", "mean_e2el_ms>+50%", "--result-dir", dir}
+		"--random-output-len", "2", "--no-tui", "--fail-on", "mean_e2el_ms>+5%", "--result-dir", dir}
 	duet := benchtop(append(flags, "--paired", "duet", "--num-prompts", "64", "--save-result")...)
 	if duet.code == session.ExitFailed {
 		t.Errorf("a duet failed: %s", duet.stderr)
@@ -30,7 +31,7 @@ func TestAB(t *testing.T) {
 	duet.expect(t, duet.code, "Evidence, 64 pairs", "A: "+fast, "B: "+profile+"#b", "Both sides had their load at once")
 	blocks := benchtop(append(flags, "--num-prompts", "96", "--no-save")...)
 	blocks.expect(t, session.ExitMissed, "Evidence, 96 pairs in 16 blocks", "99 % interval",
-		"--fail-on mean_e2el_ms>+50%: ")
+		"--fail-on mean_e2el_ms>+5%: ")
 	for line := range strings.SplitSeq(blocks.stdout, "\n") {
 		if strings.HasPrefix(line, "Mean E2EL (ms)") && !strings.Contains(line, "worse") {
 			t.Error(line)

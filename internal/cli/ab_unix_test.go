@@ -11,7 +11,7 @@ import (
 
 // Servers of commands for one port run in turn, and none of them is left.
 func TestABCommands(t *testing.T) {
-	t.Setenv(asProgram, "1")
+	t.Parallel()
 	port := unused(t)
 	command := program(t) + " simulate --port " + port
 	got := benchtop("ab", "--a", command, "--b", command+" --speed 2", "--blocks", "8", "--num-prompts", "16",

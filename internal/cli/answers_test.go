@@ -16,6 +16,7 @@ import (
 
 // The load is the same, byte for byte, with known prompts beside it as without them, and these have no request id.
 func TestKnownPromptsLeaveTheLoadAlone(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	bodies, known := map[string]string{}, 0
 	server := simulator.New(fast())

@@ -27,10 +27,14 @@ type screenOf struct {
 	all []byte
 }
 
+// read reads what is written, and tells the colour of the background when it is asked for, as most terminals do.
 func (s *screenOf) read(master *os.File) {
 	b := make([]byte, 1<<12)
 	for {
 		n, err := master.Read(b)
+		if bytes.Contains(b[:n], []byte("\x1b]11;?")) {
+			_, _ = master.WriteString("\x1b]11;rgb:0000/0000/0000\x1b\\")
+		}
 		s.mu.Lock()
 		s.all = append(s.all, b[:n]...)
 		s.mu.Unlock()

@@ -22,7 +22,7 @@ func TestCompareProves(t *testing.T) {
 		p.Speed *= speed
 		inVirtualTime(t, p, nil, func(t *testing.T, server *virtual) {
 			server.serve(t, append([]string{"--model", p.Model, "--dataset-name", "random", "--random-input-len", "32",
-				"--random-output-len", "8", "--request-rate", "10", "--duration", "90s", "--save-result",
+				"--random-output-len", "8", "--request-rate", "10", "--duration", "60s", "--save-result",
 				"--result-dir",
 				dir, "--result-filename", name}, args...)...)
 		})

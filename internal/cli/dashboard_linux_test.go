@@ -46,7 +46,6 @@ func onPlainScreen(t *testing.T, args ...string) *shown {
 	t.Setenv("COLORTERM", "")
 	t.Setenv("NO_COLOR", "")
 	t.Setenv("CI", "")
-	t.Setenv(asProgram, "1")
 	master, slave := pseudoTerminal(t)
 	x := &shown{t: t, keys: master, code: make(chan int, 1)}
 	stdin, stdout := os.Stdin, os.Stdout

@@ -131,7 +131,7 @@ func (f *faulty) serve(t *testing.T, w http.ResponseWriter, r *http.Request) {
 
 // restart cuts all connections and lets nobody in for a while.
 func (f *faulty) restart(t *testing.T) {
-	time.Sleep(100 * time.Millisecond) // all others have ended
+	time.Sleep(100 * time.Millisecond) // the last chunk has come
 	_ = f.server.Close()
 	time.Sleep(goneFor)
 	f.listen(t)
@@ -141,7 +141,8 @@ func (f *faulty) restart(t *testing.T) {
 func TestFaultsAreCounted(t *testing.T) {
 	t.Parallel()
 	const requests = 300
-	f := &faulty{address: "127.0.0.1:0", holds: 5, ends: map[string]string{}}
+	// It goes when all users wait for it: what else it would cut may be answered, as far as it knows.
+	f := &faulty{address: "127.0.0.1:0", holds: 6, ends: map[string]string{}}
 	f.listen(t)
 	dir := t.TempDir()
 	r := benchtop(append(strings.Fields("serve --model m --request-rate 80 --burstiness inf --max-concurrency 6 "+
@@ -170,10 +171,6 @@ func TestFaultsAreCounted(t *testing.T) {
 				kind += fmt.Sprint(" ", x.Status)
 			}
 			got[kind] += x.Count
-		}
-		// What the server had not read when it went is reset, and it knows nothing of it.
-		if more := got["reset"] - want["reset"]; more > 0 {
-			got["connect"], got["reset"] = got["connect"]+more, want["reset"]
 		}
 		if !maps.Equal(got, want) {
 			t.Errorf("%s counts %v, the server %v", name, got, want)

@@ -15,7 +15,6 @@ import (
 
 // Workers of this machine are one run, as the machine that leads sees it, with its files alone.
 func TestWorkersAreOneRun(t *testing.T) {
-	t.Setenv(asProgram, "1")
 	url, dir := simulated(t, nil), t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	benchtop(loadOfParts(url, path("whole.json"))...).expect(t, 0)
@@ -40,7 +39,6 @@ func TestWorkersAreOneRun(t *testing.T) {
 // A worker that is killed is missed: the report has what it sent until then, and says that a part of the load is not
 // known; the run fails.
 func TestWorkerIsKilled(t *testing.T) {
-	t.Setenv(asProgram, "1")
 	url, path := simulated(t, nil), filepath.Join(t.TempDir(), "run.json")
 	lead := make(chan result, 1)
 	go func() {

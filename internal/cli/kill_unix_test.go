@@ -22,7 +22,7 @@ import (
 	"benchtop/metrics"
 )
 
-var kills = flag.Int("kills", 2, "times that each command is killed")
+var kills = flag.Int("kills", 1, "times that each command is killed")
 
 // paced is a server whose answers end one after another, with the moments at which they did.
 type paced struct {

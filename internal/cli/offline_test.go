@@ -102,6 +102,7 @@ func TestLatencyOfBatch(t *testing.T) {
 
 // A server that was paused is resumed, whatever becomes of the run, and a server that cannot be paused is refused.
 func TestPrequeue(t *testing.T) {
+	t.Parallel()
 	url := simulated(t, nil)
 	args := []string{"throughput", "--base-url", url, "--num-prompts", "20", "--random-input-len", "20",
 		"--random-output-len", "4", "--prequeue-requests"}

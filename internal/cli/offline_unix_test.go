@@ -28,7 +28,6 @@ func TestStartedServer(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	l.Close()
 	serve := self + " simulate --port " + port
-	t.Setenv(asProgram, "1")
 	benchtop("latency", "--serve-cmd", serve, "--num-iters", "2", "--num-iters-warmup", "0", "--batch-size", "2",
 		"--output-len", "2").
 		expect(t, session.ExitFine, "server command: ", "Avg latency: ")

@@ -1,13 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,46 +15,33 @@ import (
 	"benchtop/internal/simulator"
 )
 
-// routed is a proxy in front of simulated servers, which get its requests in turn: the answer says which it was, and
-// has the id of the request as a token. tokens are those that came with each.
+// routed are simulated servers that get requests in turn, at one address: the answer says which it was, and has the id
+// of the request as a token. tokens are those that came with each.
 func routed(t *testing.T, tokens *sync.Map, names ...string) string {
 	t.Helper()
-	var all []http.Handler
+	var all []http.HandlerFunc
 	for i, name := range names {
-		to, err := url.Parse(simulated(t, func(p *simulator.Profile) {
-			p.Speed /= float64(1 + i)
-			p.Adapters = adapters("a", "b")
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		proxy := proxyTo(to)
-		proxy.ModifyResponse = func(r *http.Response) error {
-			r.Header.Set("X-Served-By", name)
-			r.Header.Set("X-Token", r.Request.Header.Get("X-Request-Id"))
-			return nil
-		}
-		all = append(all, proxy)
+		p := fast()
+		p.Speed, p.Adapters = p.Speed/float64(1+i), adapters("a", "b")
+		s := simulator.New(p)
+		t.Cleanup(func() { _ = s.Close() })
+		all = append(all, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Served-By", name)
+			w.Header().Set("X-Token", r.Header.Get("X-Request-Id"))
+			s.Handler().ServeHTTP(w, r)
+		})
 	}
 	var n atomic.Int64
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		turn := 0 // of what is no request of the load, such as samples, which come when they come
 		if id := r.Header.Get("X-Request-Id"); id != "" {
 			tokens.Store(id, r.Header.Get("X-Token"))
+			turn = int(n.Add(1)) % len(all)
 		}
-		all[int(n.Add(1))%len(all)].ServeHTTP(w, r)
+		all[turn](w, r)
 	}))
 	t.Cleanup(web.Close)
 	return web.URL
-}
-
-// proxyTo is a proxy that reads a request whole: a server may close a body of which the proxy has not read the end when
-// the answer begins.
-func proxyTo(to *url.URL) *httputil.ReverseProxy {
-	return &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(to)
-		body, _ := io.ReadAll(r.In.Body) // a shorter one fails by its length
-		r.Out.Body = io.NopCloser(bytes.NewReader(body))
-	}}
 }
 
 func adapters(names ...string) (all []simulator.Adapter) {
@@ -119,15 +102,10 @@ func TestMetricsURLs(t *testing.T) {
 	t.Parallel()
 	var keys sync.Map
 	page := func(name string) string {
-		to, err := url.Parse(simulated(t, nil))
-		assert.Fine(t, err)
-		proxy := httputil.NewSingleHostReverseProxy(to)
-		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		return recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
 			keys.Store(name, r.Header.Get("Authorization"))
-			proxy.ServeHTTP(w, r)
-		}))
-		t.Cleanup(web.Close)
-		return web.URL
+			return false
+		}).url
 	}
 	at, dir := simulated(t, nil), t.TempDir()
 	elsewhere := strings.Replace(page("decode"), "127.0.0.1", "localhost", 1)

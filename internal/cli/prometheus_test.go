@@ -22,6 +22,7 @@ func TestDocsGrafana(t *testing.T) {
 
 // The page is there while the run is on, and gone behind it; a port that is taken ends the command at once.
 func TestPrometheus(t *testing.T) {
+	t.Parallel()
 	url := simulated(t, nil)
 	taken := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := taken.Addr().String()

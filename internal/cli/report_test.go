@@ -21,6 +21,7 @@ func TestReportOfADirectory(t *testing.T) {
 
 // A journal that was cut off serves as a baseline as far as it goes; one of which nothing can be read does not.
 func TestBaselineCutOff(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", simulated(t, nil), "--num-prompts", "60", "--vocab-size", "300",
 		"--random-input-len", "5", "--random-output-len", "4",

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -73,22 +74,28 @@ func TestLoRA(t *testing.T) {
 	t.Parallel()
 	for assignment, want := range map[string]string{"random": "b b a b c b b b b b c a",
 		"round-robin": "a b c a b c a b c a b c"} {
-		// The load is kept waiting until the second probe comes.
+		// The load is kept waiting until the second probe comes, and the first one is answered.
 		var others atomic.Int64
-		probed := make(chan struct{})
+		answered, probed := make(chan struct{}), make(chan struct{})
 		server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
 			switch {
 			case r.URL.Path == "/v1/models":
 				io.WriteString(w, `{"data": [{"id": "base"}, {"id": "a"}, {"id": "b"}, {"id": "c"}]}`)
 				return true
-			case r.URL.Path != "/v1/completions":
+			case r.URL.Path != "/v1/completions" || r.Method != http.MethodPost:
 			case r.Header.Get("X-Request-Id") != "":
 				select {
 				case <-probed:
 				case <-r.Context().Done():
 				}
-			case others.Add(1) == 2+2:
-				close(probed)
+			default:
+				switch others.Add(1) {
+				case 2 + 1:
+					context.AfterFunc(r.Context(), func() { close(answered) })
+				case 2 + 2:
+					<-answered
+					close(probed)
+				}
 			}
 			return false
 		})

@@ -20,7 +20,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/export/journal"
-	"benchtop/internal/assert"
 	"benchtop/internal/files"
 	"benchtop/internal/replay"
 	"benchtop/internal/run"
@@ -39,15 +38,6 @@ type ran struct {
 	result  []byte // the saved JSON, nil where the run was killed
 	// seconds are the live views at the end of each second, and that after the end of the run.
 	seconds []view
-	// limited says that this machine was too busy to run it: what the client says of itself is then in the answer and
-	// in the log.
-	limited bool
-}
-
-func (r *ran) note(s *metrics.Snapshot) {
-	r.limited = r.limited || s.Verdict.Limited() ||
-		slices.ContainsFunc(s.Log, func(e metrics.LogEntry) bool { return ofClient(&e) }) ||
-		slices.ContainsFunc(s.Levels, func(l metrics.LoadLevel) bool { return len(l.Limited) > 0 })
 }
 
 const (
@@ -86,7 +76,6 @@ func drive(t *testing.T, c *scenario) (r ran) {
 			t.Fatal(o.Err)
 		}
 		last := run.View().Snapshot()
-		r.note(&last)
 		if c.killed == 0 {
 			r.seconds = append(r.seconds, lastView(&last))
 			r.journal, r.result = unzipped(t, name+".gz"), readFile(t, o.Path)
@@ -142,7 +131,10 @@ func (t *toldEvents) compare(test *testing.T, written event.Events) {
 	if err != nil || lines > len(told) {
 		test.Fatalf("%d events were told, %d are in the journal: %v", len(told), lines, err)
 	}
-	read := assert.Must(report.Of(written))(test)
+	read, err := report.Of(written)
+	if err != nil {
+		test.Fatal(err)
+	}
 	if diff := gocmp.Diff(live, read, reportsAlike...); diff != "" {
 		test.Error("the report of the events is not that of the journal (-told +journal): ", diff)
 	}
@@ -157,7 +149,6 @@ func (r *ran) watch(t *testing.T, c *scenario, p *session.Run, s *run.Run, over 
 		acts = append(acts, act{at, func(s *run.Run) {
 			s.View().JudgeAt(at)
 			snapshot := s.View().Snapshot()
-			r.note(&snapshot)
 			r.seconds = append(r.seconds, viewOf(&snapshot, at-time.Second))
 		}})
 	}
@@ -183,7 +174,10 @@ func (r *ran) watch(t *testing.T, c *scenario, p *session.Run, s *run.Run, over 
 // serveScenario starts the server of a scenario on a network in memory.
 func serveScenario(t *testing.T, c *scenario) (dial target.DialFunc, stop func()) {
 	t.Helper()
-	p := assert.Must(c.profile())(t)
+	p, err := c.profile()
+	if err != nil {
+		t.Fatal(err)
+	}
 	return simtest.Serve(t, p)
 }
 
@@ -191,7 +185,9 @@ func serveScenario(t *testing.T, c *scenario) (dial target.DialFunc, stop func()
 func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *toldEvents) (*session.Run, *run.Run) {
 	t.Helper()
 	o := spec.New()
-	assert.Fine(t, o.Parse(c.common(dir)))
+	if err := o.Parse(c.common(dir)); err != nil {
+		t.Fatal(err)
+	}
 	o.Command = append([]string{"serve"}, c.args...) // without the name of the temporary directory
 	var err error
 	if o.Server.Target, err = target.New(target.Options{BaseURL: o.Server.BaseURLs[0], Dial: dial}); err != nil {
@@ -199,12 +195,19 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 	}
 	env := &session.Environment{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
 	p, err := session.Prepare(t.Context(), env, o)
-	assert.Fine(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Unwatched = true
 	p.Plan.Spec = nil // it names the temporary directory
 	p.Sinks = []event.Sink{told}
-	assert.Fine(t, p.Reserve(t.Context(), env))
+	if err := p.Reserve(t.Context(), env); err != nil {
+		t.Fatal(err)
+	}
 	r, err := p.Open(&session.Console{Env: env})
-	assert.Fine(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	plan := *r.View().Snapshot().Plan
 	told.all = append([]event.Event{{Kind: event.Fact, Value: plan}}, told.all...) // as in a journal
 	r.View().Inspect(looksAt)
@@ -225,8 +228,14 @@ const requestLine = `{"index":`
 func replayViews(t *testing.T, file string) (seconds []view) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		events := assert.Must(files.ReadRun(file))(t)
-		player := assert.Must(replay.New(events(event.Pick{})))(t)
+		events, err := files.ReadRun(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		player, err := replay.New(events(event.Pick{}))
+		if err != nil {
+			t.Fatal(err)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		player.Pause()
 		player.Inspect(looksAt)
@@ -256,14 +265,23 @@ func replayViews(t *testing.T, file string) (seconds []view) {
 
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
-	b := assert.Must(os.ReadFile(name))(t)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return b
 }
 
 func unzipped(t *testing.T, name string) []byte {
 	t.Helper()
-	z := assert.Must(gzip.NewReader(bytes.NewReader(readFile(t, name))))(t)
-	b := assert.Must(io.ReadAll(z))(t)
+	z, err := gzip.NewReader(bytes.NewReader(readFile(t, name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return b
 }
 
@@ -278,5 +296,7 @@ func zipped(t *testing.T, name string, plain []byte) {
 	if err = errors.Join(err, z.Close(), os.MkdirAll(filepath.Dir(name), 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	assert.Fine(t, os.WriteFile(name, b.Bytes(), 0o644))
+	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }

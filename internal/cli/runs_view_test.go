@@ -438,15 +438,3 @@ func wordless(all []view) (hidden []view) {
 	}
 	return hidden
 }
-
-// unjudged leaves out what depends on the client's samples where a busy machine limited it: levels, the answer, and
-// which lines of failed requests became one, for a line of the client between them parts them.
-func unjudged(all []view) (rest []view) {
-	for _, v := range all {
-		rest = append(rest, slices.DeleteFunc(slices.Clone(v), func(f viewField) bool {
-			return strings.HasPrefix(f.key, "answer") || strings.HasPrefix(f.key, "level") ||
-				f.key == "log.text" && strings.HasPrefix(f.value, "request ")
-		}))
-	}
-	return rest
-}

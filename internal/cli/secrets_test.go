@@ -3,8 +3,6 @@ package cli
 import (
 	"io/fs"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +30,9 @@ func TestNoFlagTellsAKey(t *testing.T) {
 		common := []string{"serve", "--dry-run", "--skip-tokenizer-init", "--num-prompts=1"}
 		outputs := []result{benchtop(append(common, "--"+f.Name+"="+key)...)}
 		if f.Name != "num-prompts" && f.Name != "config" {
-			assert.Fine(t, os.WriteFile(file, []byte(f.Name+": "+key+"\n"), 0o600))
+			if err := os.WriteFile(file, []byte(f.Name+": "+key+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			outputs = append(outputs, benchtop(append(common, "--config="+file)...))
 		}
 		for _, r := range outputs {
@@ -47,26 +47,22 @@ func TestNoFlagTellsAKey(t *testing.T) {
 func TestKeysReachTheServerAlone(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Setenv("KEY", "canary")
-	simulator, err := url.Parse(simulated(t, nil))
-	assert.Fine(t, err)
 	var refused atomic.Int64
-	proxy := proxyTo(simulator)
-	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer canary" {
+	locked := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+		known := r.Header.Get("Authorization") == "Bearer canary"
+		if !known {
 			refused.Add(1)
 			http.Error(w, "not "+r.Header.Get("Authorization"), http.StatusUnauthorized)
-			return
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	defer locked.Close()
+		return !known
+	})
 	dir := t.TempDir()
 	assert.Fine(t, os.WriteFile(filepath.Join(dir, "key"), []byte("canary\n"), 0o600))
 	t.Chdir(dir)
 	for _, flag := range []string{"--api-key=$KEY", "--api-key=@key", "--api-key=canary", "--auth-command=echo $KEY",
 		"--auth-command=cat key", "--auth-command=echo canary"} {
 		refused.Store(0)
-		r := benchtop("serve", locked.URL, flag, "--num-prompts", "3", "--random-input-len", "8", "--random-output-len",
+		r := benchtop("serve", locked.url, flag, "--num-prompts", "3", "--random-input-len", "8", "--random-output-len",
 			"2", "--save-result", "--result-dir", "results")
 		if r.expect(t, session.ExitFine, "Successful requests:                     3"); refused.Load() > 0 {
 			t.Errorf("%s: %d refused", flag, refused.Load())
@@ -95,23 +91,19 @@ func TestKeysReachTheServerAlone(t *testing.T) {
 func TestTokenNotRenewed(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	t.Chdir(t.TempDir())
-	simulator, err := url.Parse(simulated(t, nil))
-	assert.Fine(t, err)
-	proxy := proxyTo(simulator)
 	var good, sent atomic.Int64 // requests
-	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/completions" && r.Method == http.MethodPost && sent.Add(1) > good.Load() {
+	locked := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+		over := r.URL.Path == "/v1/completions" && r.Method == http.MethodPost && sent.Add(1) > good.Load()
+		if over {
 			http.Error(w, "expired", http.StatusUnauthorized)
-			return
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	defer locked.Close()
+		return over
+	})
 	run := func(successes int64, command string) result {
 		_ = os.Remove("used")
 		good.Store(successes)
 		sent.Store(0)
-		return benchtop("serve", locked.URL, "--auth-command", command, "--num-prompts", "4", "--max-concurrency", "1",
+		return benchtop("serve", locked.url, "--auth-command", command, "--num-prompts", "4", "--max-concurrency", "1",
 			"--random-input-len", "8", "--random-output-len", "2", "--skip-tokenizer-init", "--fail-on", "failed>0")
 	}
 	const once = "[ ! -e used ] && touch used && echo token || { echo log in >&2; exit 3; }"

@@ -8,19 +8,25 @@ import (
 	"syscall"
 	"testing"
 
-	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
 // A server in a process of its own is reached at the address that it names, has no part in this process group, and ends
 // with its standard input.
 func TestChild(t *testing.T) {
-	t.Setenv(asProgram, "1")
-	c := assert.Must(startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin"))(t)
+	c, err := startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin")
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer c.stop()
-	r := assert.Must(http.Get(c.url + "/v1/models"))(t)
+	r, err := http.Get(c.url + "/v1/models")
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.Body.Close()
-	assert.Equal(t, r.StatusCode, http.StatusOK, "status %s", r.Status)
+	if r.StatusCode != http.StatusOK {
+		t.Errorf("status %s", r.Status)
+	}
 	pid := c.process.Process.Pid
 	if group, err := syscall.Getpgid(pid); err != nil || group == syscall.Getpgrp() {
 		t.Errorf("process group %d (%v), the same as here", group, err)
@@ -34,7 +40,6 @@ func TestChild(t *testing.T) {
 
 // A server that does not come up is an error with its words.
 func TestChildFails(t *testing.T) {
-	t.Setenv(asProgram, "1")
 	_, err := startChild("the simulated server", "--version")
 	if err == nil || !strings.HasPrefix(err.Error(), `starting the simulated server: its first line was "benchtop `) {
 		t.Errorf("got %v", err)

@@ -14,7 +14,6 @@ import (
 
 // The server is started, measured and stopped, cold and warm.
 func TestStartup(t *testing.T) {
-	t.Setenv(asProgram, "1")
 	t.Setenv(session.PytorchVariable, "1")
 	self := program(t)
 	dir := t.TempDir()

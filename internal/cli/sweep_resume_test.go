@@ -2,15 +2,12 @@ package cli
 
 import (
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"benchtop/internal/assert"
 	"benchtop/internal/session"
 )
 
@@ -40,26 +37,25 @@ func TestSweepSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "Bearer canary-in-file"
 	var sent atomic.Int64
-	at, _ := url.Parse(simulated(t, nil))
-	inner := proxyTo(at)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Authorization") == secret {
 			sent.Add(1)
 		}
-		inner.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
+		return false
+	})
 	dir := t.TempDir()
 	params := filepath.Join(dir, "b.json")
-	assert.Fine(t, os.WriteFile(params,
+	if err := os.WriteFile(params,
 		[]byte(`[{"header": "Authorization=`+secret+`", "extra_body": "{\"api_key\":\"canary-in-body\"}", "metadata": `+
-			`"password=canary"}]`), 0o600))
+			`"password=canary"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, kind := range [][]string{{"serve", "1 run"},
 		{"serve_workload", "2 runs", "--workload-iters", "2", "--workload-var",
 			"max_concurrency"}} {
 		args := append([]string{"sweep", kind[0], "--no-tui", "--bench-params", params, "--num-runs", "1", "-o", dir,
 			"-e", kind[0],
-			"--bench-cmd", "vllm bench serve --base-url " + server.URL +
+			"--bench-cmd", "vllm bench serve --base-url " + server.url +
 				" --num-prompts 2 --random-input-len 5 --random-output-len 2"}, kind[2:]...)
 		first, again := benchtop(args...), benchtop(append(args, "--resume")...)
 		first.expect(t, session.ExitFine, kind[1]+" measured", "header=Authorization=***")

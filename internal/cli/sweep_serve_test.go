@@ -28,7 +28,6 @@ type sweepTest struct {
 }
 
 func newSweepTest(t *testing.T) *sweepTest {
-	t.Setenv(asProgram, "1")
 	return &sweepTest{t, t.TempDir(), unused(t)}
 }
 
@@ -111,6 +110,7 @@ func (s *sweepTest) check() {
 
 // The sweep starts each server once, hides secrets, and finds what it has measured.
 func TestSweepServe(t *testing.T) {
+	t.Parallel()
 	s := newSweepTest(t)
 	dry := benchtop(s.args("--dry-run")...)
 	dry.expect(t, session.ExitFine, "Server overrides: {'_benchmark_name': 'spec', 'spec_tokens': 3, "+
@@ -155,6 +155,7 @@ func TestSweepServe(t *testing.T) {
 
 // Killed at any moment, a sweep leaves no process, and is continued to the same end.
 func TestSweepKilled(t *testing.T) {
+	t.Parallel()
 	s := newSweepTest(t)
 	self := program(t)
 	dir := filepath.Join(s.dir, "x")

@@ -15,7 +15,6 @@ import (
 // Each combination has a directory with a record and its parameters, and a sweep that is resumed measures what is
 // missing.
 func TestSweepStartup(t *testing.T) {
-	t.Setenv(asProgram, "1")
 	self := program(t)
 	dir := t.TempDir()
 	put := func(name, content string) string {

@@ -22,7 +22,6 @@ func TestOfflineSuites(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("REMOTE_HOST", host)
 	t.Setenv("REMOTE_PORT", port)
-	t.Setenv(asProgram, "1")
 	put := func(name, content string) string {
 		path := filepath.Join(dir, name)
 		assert.Fine(t, os.WriteFile(path, fmt.Appendf(nil, content, simulator.Defaults().Model), 0o600))

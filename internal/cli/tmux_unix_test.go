@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 	// The tests of the real program wait most of the time, whatever the number of cores.
 	flag.Parse()
 	_ = os.Setenv("HF_HUB_OFFLINE", "1") // no test asks the hub
+	_ = os.Setenv(asProgram, "1")
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		if signal.Ignored(sig) {
 			// As in the background of a script. Programs that are started here would ignore it too without a listener.

@@ -9,6 +9,7 @@ import (
 
 // A busy server is no wrong usage, at every endpoint.
 func TestBusyServerIsNoWrongUsage(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{"/apply-template", "/detokenize"} {
 		server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == path {

@@ -59,6 +59,7 @@ func TestDocsDistributions(t *testing.T) {
 
 // The examples of conversations and of agents' sessions are data sets.
 func TestDocsConversations(t *testing.T) {
+	t.Parallel()
 	url, path := simulated(t, nil), filepath.Join(t.TempDir(), "file")
 	for _, c := range []struct{ heading, name, begins, want string }{
 		{"## sharegpt", "sharegpt", `[{"id": "a", "conversations": [{"from": "human", "value": "What is a bench?"},

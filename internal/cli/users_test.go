@@ -14,6 +14,7 @@ import (
 
 // What users do changes neither the prompts nor the arrivals of a seed.
 func TestUsersLeaveTheWorkload(t *testing.T) {
+	t.Parallel()
 	url, workloads, left := simulated(t, nil), map[string]bool{}, 0
 	others := []string{"--abandon", "60%,ttft>20s", "--retry", "backoff", "--read-rate", "1MB/s"}
 	for i, habits := range [][]string{nil, others} {

@@ -72,6 +72,12 @@ func (v *virtual) serve(t *testing.T, args ...string) result {
 		t.Fatal(err)
 	}
 	code := env.Perform(&o.Screen, nil,
-		func(ctx context.Context) (*session.Run, error) { return session.Prepare(ctx, env, o) })
+		func(ctx context.Context) (*session.Run, error) {
+			run, err := session.Prepare(ctx, env, o)
+			if err == nil {
+				run.Unwatched = true
+			}
+			return run, err
+		})
 	return result{code, out.String(), said.String()}
 }

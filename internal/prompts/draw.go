@@ -128,8 +128,10 @@ func (d *Drawing) flow(ctx context.Context) (datasets.Flow, error) {
 }
 
 const (
-	// drawPatience limits the wait of an endless run for its first prompts.
+	// drawPatience limits the wait of an endless run for its first prompts; it does not wait for more than amplePrompts,
+	// which no burst takes.
 	drawPatience = 2 * time.Second
+	amplePrompts = 10_000
 	// serverPatience limits the wait for prompts that the server makes. The others are made beside the load where the
 	// server makes serverOutpaces times as many as the load needs, so that they take little of its time.
 	serverPatience = 10 * time.Second
@@ -138,7 +140,7 @@ const (
 
 // after is enough for a load without end.
 func after(patience time.Duration) func(int, time.Duration) bool {
-	return func(_ int, in time.Duration) bool { return in >= patience }
+	return func(drawn int, in time.Duration) bool { return drawn >= amplePrompts || in >= patience }
 }
 
 // lightLoad is enough for a load of so many prompts a second, 0 for any number, if the server makes them and that takes

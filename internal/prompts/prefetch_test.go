@@ -133,6 +133,18 @@ func TestPrefetcherPatience(t *testing.T) {
 	}
 }
 
+// Nor does such a load wait for more prompts than a burst takes.
+func TestPrefetcherHasEnough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := prefetchers(t).Begin((&slowPrompts{each: time.Millisecond}).flow(), prefetchBytes)
+		began := time.Now()
+		fine(t, s.Fill(t.Context(), after(time.Hour), time.Second, silent))
+		if took := time.Since(began); took != amplePrompts*time.Millisecond {
+			t.Errorf("the run began after %s", took)
+		}
+	})
+}
+
 // An error after the first prompts is returned by Fill if it occurs before the run, else in its turn.
 func TestPrefetcherFails(t *testing.T) {
 	bad := errors.New("line 3: bad")

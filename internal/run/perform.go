@@ -127,7 +127,7 @@ func (r *Run) watch(ctx context.Context) *sync.WaitGroup {
 	tell := watch.Tell(r.stream.Tell)
 	client := watch.NewClient(r.start, c.Plan.Part.K, c.Load.Connections, r.view)
 	var all sync.WaitGroup
-	if c.Fleet == nil { // each machine watches itself
+	if c.Fleet == nil && !c.Unwatched { // each machine watches itself
 		all.Go(func() { client.Watch(ctx, tell) })
 	}
 	all.Go(func() { c.GPUs.Watch(ctx, r.start, tell) })

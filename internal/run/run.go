@@ -47,9 +47,11 @@ type Config struct {
 	Fleet Fleet
 	// Start is offset 0 of the run, of which Plan.Started is the time; zero for the moment of New.
 	Start time.Time
-	// Server is asked about itself beside the load; nil for not. GPUs are those of this machine.
-	Server *watch.Server
-	GPUs   watch.GPUs
+	// Server is asked about itself beside the load; nil for not. GPUs are those of this machine. Unwatched: this process
+	// is not sampled, as where time is virtual, of which the kernel knows nothing.
+	Server    *watch.Server
+	GPUs      watch.GPUs
+	Unwatched bool
 	// Answers are the known prompts that are sent beside the load, nil for none.
 	Answers *answers.Check
 	// Share is the part of the prompt tokens that all prompts have in common, see watch.Cache.

@@ -45,6 +45,7 @@ func chunked(t *testing.T, plan metrics.Plan, slow time.Duration, chunks int, fa
 		datasets.AssumedVocabulary()
 	flow := assert.Must(datasets.NewBlocks(random, nil))(t)
 	c := bare()
+	c.Unwatched = true
 	c.Prompts, c.Load = flow, loadgen.Defaults()
 	c.Load.Target, c.Load.Model, c.Load.Pacer, c.Load.Timestamps = tgt, p.Model, "timer", metrics.UserStamps
 	c.Load.InputSource, c.Load.Extra = metrics.TokensFromIDs, []protocol.Field{{Name: "ignore_eos", JSON: "true"}}

@@ -39,6 +39,7 @@ func dueIn(r *Run, from, to int) (n int) {
 func TestSteeredSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simulated(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Duration: 20 * time.Second, Requests: 40}, 1)
+		c.Unwatched = false
 		var offsets []time.Duration
 		for i := range 40 {
 			offsets = append(offsets, time.Duration(i+1)*500*time.Millisecond)

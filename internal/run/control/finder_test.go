@@ -242,7 +242,7 @@ func TestFinderAgainstNoise(t *testing.T) {
 	ci.SkipUnderRace(t)
 	for _, wrong := range []float64{.1, .5, 1} {
 		near := 0
-		const n = 30
+		const n = 16
 		for seed := range uint64(n) {
 			find := metrics.Find{From: 1, Most: 500, Step: 10 * time.Second, Hold: 30 * time.Second,
 				Unit: []metrics.Unit{metrics.RequestsPerSecond, metrics.Users}[seed%2]}

@@ -155,6 +155,11 @@ func TestRefused(t *testing.T) {
 		{"--cache-hit=nan", "--cache-hit nan: expected a share"},
 		{"--cache-hit 60% --random-prefix-len 9", "--cache-hit and --random-prefix-len: choose one"},
 		{"--cache-hit 60% --dataset-name sharegpt", "--cache-hit: needs --dataset-name random, not sharegpt"},
+		{"--cache-hit 60% --cache none", "--cache-hit and --cache none: no prompt hits the cache then; leave one out"},
+		{"--cache-hit 60% --backend openai-chat", "--cache-hit: its prompts are token ids, which backend openai-chat"},
+		{"--cache-hit 60% --input-len 100",
+			"--cache-hit 60%: too much for prompts of 100 tokens in whole blocks of 128"},
+		{"--cache-hit 0.9 --random-input-len 200", "--cache-hit 90%: too much for prompts of"},
 
 		// Several runs.
 		{"--sweep-max-concurrency 1,x", "--sweep-max-concurrency x: must be whole numbers"},

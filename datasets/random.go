@@ -428,8 +428,12 @@ func (r *randomPrompts) description() string {
 	case r.o.PrefixLen > 0:
 		prefix = fmt.Sprintf(" after a prefix of %d", r.o.PrefixLen)
 	case r.o.Warm > 0:
-		prefix = fmt.Sprintf(" (%g%% of the prompts begin with a common prefix of %g%%)", 100*r.o.Warm,
-			100*r.o.WarmPrefix)
+		blocks := ""
+		if r.o.WarmBlock > 0 {
+			blocks = fmt.Sprintf(" on average, in whole blocks of %d tokens", r.o.WarmBlock)
+		}
+		prefix = fmt.Sprintf(" (%g%% of the prompts begin with a common prefix of %g%%%s)", 100*r.o.Warm,
+			100*r.o.WarmPrefix, blocks)
 	}
 	input, output := r.spreads()
 	return fmt.Sprintf("%s: %s input tokens%s%s, as %s", r.name, input, prefix, r.o.answers(output),

@@ -93,7 +93,8 @@ type Options struct {
 	// Pacer is one of pace.Kinds; "" for this system's best.
 	Pacer string
 
-	// Drain is how long requests in flight may go on when the context of Run ends.
+	// Drain is how long requests in flight may go on when the context of Run ends, and users try again after any end of
+	// the sending.
 	Drain time.Duration
 	// StallTimeout is the longest wait between chunks after the first, RequestTimeout the longest request.
 	StallTimeout, RequestTimeout time.Duration
@@ -189,6 +190,7 @@ type Engine struct {
 	stop     context.CancelFunc
 	cutting  context.Context // ends when requests in flight are cut
 	cut      context.CancelFunc
+	trying   context.Context // ends when no user tries again: at the latest Options.Drain after stopping
 	ended    atomic.Int64
 	// dispatched counts requests. planSent: those of the schedule are.
 	dispatched atomic.Int64
@@ -231,6 +233,12 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	e.pools.SetClock(e.clock)
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	e.cutting, e.cut = context.WithCancel(context.Background())
+	trying, giveUp := context.WithCancel(e.cutting)
+	e.trying = trying
+	context.AfterFunc(e.stopping, func() {
+		end := time.AfterFunc(o.Drain, giveUp)
+		context.AfterFunc(e.cutting, func() { end.Stop() })
+	})
 	return e, nil
 }
 

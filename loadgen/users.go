@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -192,7 +193,7 @@ func (x *exchange) userReads(bytes int) bool {
 // is read now, whenever it arrived.
 func (x *exchange) catchUp() bool {
 	wait := time.Until(x.user.reading)
-	if !x.rest(wait) {
+	if !rest(x.engine.cutting, wait) {
 		x.broken(metrics.FailedReset, nil)
 		return false
 	}
@@ -207,19 +208,24 @@ func (x *exchange) catchUp() bool {
 	return true
 }
 
-// rest waits; false if the run cuts the request meanwhile.
-func (x *exchange) rest(d time.Duration) bool {
+// rest waits; false if ctx ends meanwhile.
+func rest(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
-		return x.engine.cutting.Err() == nil
+		return ctx.Err() == nil
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return true
-	case <-x.engine.cutting.Done():
+	case <-ctx.Done():
 		return false
 	}
+}
+
+// givesUp adds to the server's words that its user tries no more, and why.
+func (x *exchange) givesUp(format string, args ...any) {
+	x.q.Error = protocol.Clip(metrics.ErrorMessage(x.q.Error) + " (gave up" + fmt.Sprintf(format, args...) + ")")
 }
 
 // turnedAway are the reasons for another try by the status of an answer.
@@ -242,7 +248,7 @@ func (x *exchange) again() bool {
 	if tries := 1 + q.Retries.Sum(); !ok || !h.active || u.Tries < 2 {
 		return false
 	} else if tries >= u.Tries {
-		q.Error = protocol.Clip(fmt.Sprintf("gave up after %d tries: %s", tries, q.Error))
+		x.givesUp(" after %d tries", tries)
 		return false
 	}
 	if h.tries == nil {
@@ -250,16 +256,18 @@ func (x *exchange) again() bool {
 	}
 	wait := retryPause(1+q.Retries.Sum(), h.asked, h.tries.Float64())
 	if time.Since(h.first)+wait > u.Trying {
-		q.Error = protocol.Clip(fmt.Sprintf("gave up: a try in %s would be later than %s after the first: %s",
-			wait.Round(time.Millisecond), u.Trying, q.Error))
+		x.givesUp(": a try in %s would be later than %s after the first", wait.Round(time.Millisecond), u.Trying)
 		return false
 	}
 	left := false
 	if t := h.leaves; !t.IsZero() && time.Now().Add(wait).After(t) {
 		wait, left = time.Until(t), true
 	}
-	switch cut := !x.rest(wait); {
-	case cut:
+	switch over := !rest(x.engine.trying, wait); {
+	case over && x.engine.cutting.Err() == nil:
+		x.givesUp(": the load was over for %s", x.engine.options.Drain)
+		return false
+	case over:
 		x.broken(metrics.FailedReset, nil)
 		return false
 	case left:

@@ -28,7 +28,7 @@ func answerOf(tokens int, pause time.Duration) script {
 // busy turns a request away.
 func busy(status, retryAfter string) script {
 	return func(c net.Conn, _ *http.Request, _ []byte) bool {
-		_, _ = fmt.Fprintf(c, "HTTP/1.1 %s\r\n%sContent-Length: 4\r\n\r\nbusy", status, retryAfter)
+		_, _ = fmt.Fprintf(c, "HTTP/1.1 %s\r\n%sContent-Length: 18\r\n\r\n{\"message\":\"busy\"}", status, retryAfter)
 		return true
 	}
 }
@@ -159,9 +159,9 @@ func TestRetries(t *testing.T) {
 		"refused": {refuse: refused, scripts: []script{whole}, served: 1, retries: metrics.Retries{0, 0, 1},
 			least: 375 * time.Millisecond, most: 500 * time.Millisecond},
 		"for ever": {scripts: []script{busy("429 Busy", "")}, served: 4, retries: metrics.Retries{3}, failure: failed,
-			words: "gave up after 4 tries: busy", least: own * 3 / 4, most: own, failedStatus: 429},
+			words: "busy (gave up after 4 tries)", least: own * 3 / 4, most: own, failedStatus: 429},
 		"too late": {scripts: []script{busy("503 Busy", "Retry-After: 3600\r\n")}, served: 1, failure: failed,
-			words: "gave up: a try in 1h0m0s would be later than 20s after the first: busy", failedStatus: 503},
+			words: "busy (gave up: a try in 1h0m0s would be later than 20s after the first)", failedStatus: 503},
 		"no": {scripts: []script{busy("500 Broken", "Retry-After: 1\r\n")}, served: 1, failure: failed, words: "busy",
 			failedStatus: 500},
 	} {
@@ -198,13 +198,20 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// The end of a run cuts a pause, and no pause outlives a run that drains for less.
+// The end of a run cuts a pause, and no pause outlives a run that drains for less, or the end of a load by more than
+// the time for a drain.
 func TestRetriesAreCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := loadFrom(t, newScripted(t, busy("429 Busy", "Retry-After: 1000\r\n")), &prompts{n: 1}, func(o *Options) {
 			o.Users = Users{Tries: 4, Trying: time.Hour}
 		}, func(e *Engine) { time.AfterFunc(3*time.Second, func() { e.Drain(2 * time.Second) }) })[0]
 		if ends(t, &q, metrics.Cancelled, "cut by the end"); q.Done != 5*time.Second {
+			t.Error(q.Done)
+		}
+		q = load(t, newScripted(t, busy("429 Busy", "Retry-After: 2\r\n")), 1, func(o *Options) {
+			o.Users, o.Until, o.Drain = Users{Tries: 100, Trying: time.Hour}, 3*time.Second, 2*time.Second
+		})[0]
+		if ends(t, &q, metrics.FailedStatus, "busy (gave up: the load was over for 2s)"); q.Done != 5*time.Second {
 			t.Error(q.Done)
 		}
 	})

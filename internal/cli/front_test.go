@@ -150,7 +150,8 @@ func TestInit(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
-	benchtop("serve", "--config", "a file.yaml#chat", "--dry-run").expect(t, session.ExitFine, "base-url: "+url)
+	benchtop("serve", "--config", "a file.yaml#chat", "--lora-modules", "sql", "--dry-run").expect(t, session.ExitFine,
+		"base-url: "+url, `{"model": "sql"`)
 	benchtop("init", "127.0.0.1:"+unused(t), "--overwrite").expect(t, session.ExitFailed, "cannot reach")
 	if again := readFile(t, "benchtop.yaml"); string(again) != string(first) {
 		t.Errorf("a file of a run that failed: %s", again)

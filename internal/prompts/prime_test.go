@@ -22,10 +22,14 @@ func TestPrime(t *testing.T) {
 		ok      bool
 		arrange func(*simulator.Profile)
 		tokens  int
+		modules []string
 	}{
-		{"the cache had 992 of 1000 tokens", true, func(*simulator.Profile) {}, 1000},
-		{"the answers do not say", true, func(p *simulator.Profile) { p.PrefixCache = false }, 1000},
-		{"could not be sent: ", false, func(p *simulator.Profile) { p.MaxModelLen = 500 }, 1000},
+		{"the cache had 992 of 1000 tokens", true, func(*simulator.Profile) {}, 1000, nil},
+		{"the cache had 1984 of 2000 tokens", true, func(p *simulator.Profile) {
+			p.Adapters = []simulator.Adapter{{Name: "a"}, {Name: "b"}}
+		}, 1000, []string{"b", "a", "b"}},
+		{"the answers do not say", true, func(p *simulator.Profile) { p.PrefixCache = false }, 1000, nil},
+		{"could not be sent: ", false, func(p *simulator.Profile) { p.MaxModelLen = 500 }, 1000, nil},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := simulator.Defaults()
@@ -40,7 +44,8 @@ func TestPrime(t *testing.T) {
 			o.Model, o.Pacer, o.Timestamps = p.Model, "timer", metrics.UserStamps
 			o.InputSource, o.Extra = metrics.TokensFromIDs, []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
 			ids := datasets.AssumedVocabulary().IDs()[:c.tokens]
-			if words, ok := prompts.Prime(t.Context(), o, ids); !strings.Contains(words, c.words) || ok != c.ok {
+			words, ok := prompts.Prime(t.Context(), o, ids, c.modules)
+			if !strings.Contains(words, c.words) || ok != c.ok {
 				t.Errorf("%t: %s, want %s", ok, words, c.words)
 			}
 		})

@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -173,8 +174,10 @@ func (o *RequestOptions) readModules(p *usage.Problems) {
 	o.LoRA, o.loraShares = nil, nil
 	for _, given := range o.lora {
 		name, share := given, math.NaN()
-		if i := strings.LastIndexByte(given, '='); i > 0 {
-			if v, err := strconv.ParseFloat(given[i+1:], 64); err == nil {
+		if i := strings.LastIndexByte(given, '='); i >= 0 {
+			p.BadIf(i == 0 || i == len(given)-1,
+				"--lora-modules %s: expected a name, or a name and its share, as a=0.7", usage.Quote(given))
+			if v, err := strconv.ParseFloat(given[i+1:], 64); err == nil || errors.Is(err, strconv.ErrRange) {
 				name, share = given[:i], v
 				p.BadIf(!(v > 0) || math.IsInf(v, 0), "--lora-modules %s: a share must be a number above 0",
 					usage.Quote(given))

@@ -97,20 +97,25 @@ func (w *WarmUp) warmUp(ctx context.Context, atOnce int) (notes []string) {
 	return notes
 }
 
-// Prime sends a prefix of prompts to each server, twice, so that its prefix cache has it. The words say how much of the
-// second the cache had; ok is false where that is too little.
-func Prime(ctx context.Context, load loadgen.Options, prefix []int) (words string, ok bool) {
+// Prime sends a prefix of prompts to each server, twice for each of some LoRA modules or else the model, so that its
+// prefix cache has it. The words say how much of the second the cache had; ok is false where that is too little.
+func Prime(ctx context.Context, load loadgen.Options, prefix []int, modules []string) (words string, ok bool) {
 	load.ModelFor, load.ProbeRate = nil, 0
 	turn := datasets.Turn{TokenIDs: prefix, InputTokens: len(prefix), MaxTokens: 1}
 	turns := slices.Repeat([]datasets.Turn{turn}, len(load.All()))
-	loadgen.Try(ctx, load, turns, 0)
+	if modules = slices.Compact(slices.Sorted(slices.Values(modules))); modules == nil {
+		modules = []string{load.Model}
+	}
 	var hits metrics.TokenShare
-	for _, q := range loadgen.Try(ctx, load, turns, 0) {
-		if !q.OK() {
-			return fmt.Sprintf("the prefix that is to be in the cache could not be sent: %s: %s", q.Failure,
-				text.Clean(q.Error)), false
+	for _, load.Model = range modules {
+		loadgen.Try(ctx, load, turns, 0)
+		for _, q := range loadgen.Try(ctx, load, turns, 0) {
+			if !q.OK() {
+				return fmt.Sprintf("the prefix that is to be in the cache could not be sent: %s: %s", q.Failure,
+					text.Clean(q.Error)), false
+			}
+			hits.Join(q.Cached())
 		}
-		hits.Join(q.Cached())
 	}
 	const enough = 0.9 // caches have whole blocks, and compute the last token
 	if hits.Requests == 0 {

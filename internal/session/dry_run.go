@@ -74,6 +74,9 @@ func (e *Environment) DryRun(ctx context.Context, o *spec.Spec) error {
 	load := loadgen.Options{Model: model.ID}
 	o.Server.Send(&load)
 	o.Request.Send(&load, o.FullLength(), streams.Python)
+	if load.ModelFor != nil {
+		load.Model = load.ModelFor(0)
+	}
 	body, err := load.Body(&turn)
 	if err != nil {
 		return err

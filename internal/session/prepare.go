@@ -261,7 +261,7 @@ func (o *preparation) rehearse(ctx context.Context, p *Run) error {
 		env.Show("reset")
 	}
 	if o.CacheHit.Share > 0 {
-		words, ok := prompts.Prime(ctx, p.Load, o.drawn.Prefix)
+		words, ok := prompts.Prime(ctx, p.Load, o.drawn.Prefix, o.Request.LoRA)
 		if !ok {
 			p.Notes = append(p.Notes, words+"; --cache-hit is not reached")
 			env.Warn(p.Notes[len(p.Notes)-1:])

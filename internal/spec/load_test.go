@@ -76,9 +76,10 @@ func TestConfirmTime(t *testing.T) {
 
 // A share of hits has all prompts begin with a prefix that only this run has.
 func TestCacheHit(t *testing.T) {
-	for text, want := range map[string]string{"60%": "0.6", "0.25": "0.25"} {
+	for text, want := range map[string]string{"60%": "0.6", "0.25": "0.25", "60% --random-input-len 100 " +
+		"--random-cache-block 16": "0.6"} {
 		o := New()
-		assert.Fine(t, o.Parse([]string{"--cache-hit", text}))
+		assert.Fine(t, o.Parse(strings.Fields("--cache-hit "+text)))
 		if got := o.Flags.All().Lookup("random-cache-ratio").Value.String(); got != want || !o.Request.Cold() {
 			t.Errorf("%s: a prefix of %s, cold: %t", text, got, o.Request.Cold())
 		}

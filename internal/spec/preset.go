@@ -121,16 +121,7 @@ func (o *Preset) apply(flags *argv.Flags, points *Series) (p usage.Problems) {
 	p.BadIf(controlled && given(change.Name), "--%s: the control run of --preset %s sets it; add --no-control",
 		change.Name, o.name)
 	p = append(p, o.Chosen.lack(given)...)
-	var set []argv.Value
-	for _, s := range o.Chosen.set {
-		if !slices.ContainsFunc(s.unless, given) {
-			v := argv.To(s.flag, s.value)
-			if _, words := flags.All().Lookup(s.flag).Annotations[argv.Variadic]; words {
-				v.Texts = strings.Fields(s.value)
-			}
-			set = append(set, v)
-		}
-	}
+	set := o.Chosen.values(given)
 	if n := o.Chosen.requests(flags.All()); n > 0 {
 		set = append(set, argv.To("num-prompts", n))
 	}
@@ -142,6 +133,16 @@ func (o *Preset) apply(flags *argv.Flags, points *Series) (p usage.Problems) {
 		points.Points = []Point{{Label: o.Chosen.label}, {Label: o.Chosen.Control, set: []argv.Value{change}}}
 	}
 	return p
+}
+
+// values are those of the settings that do not stay away.
+func (w *workload) values(given func(string) bool) (set []argv.Value) {
+	for _, s := range w.set {
+		if !slices.ContainsFunc(s.unless, given) {
+			set = append(set, argv.Value{Name: s.flag, Texts: []string{s.value}})
+		}
+	}
+	return set
 }
 
 // Plan writes into a plan which published preset was asked for, and what was changed in it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/datasets"
 	"benchtop/internal/argv"
 	"benchtop/internal/usage"
 )
@@ -116,24 +117,39 @@ func (w *workload) requests(f *pflag.FlagSet) int {
 	return w.samples * int(min(times, float64(math.MaxInt32/w.samples)))
 }
 
+// apart are headings of flags that alter no prompt, answer or load of a single run, and such flags below other headings
+// or with rules of their own.
+var apart = []string{"Server", "Several runs", "Client", "Report", "Server and GPUs", "Screen", "Several machines",
+	"Accepted without effect", "preset", "no-control", configFlag, dryRunFlag, "dataset-name", "dataset-path",
+	"tokenizer", "skip-tokenizer-init", "session-header", "echo-header", "request-id-prefix", "continuous-usage",
+	"cache", "seed", "num-prompts", "num-warmups", "part", "drain-timeout", "keep-going"}
+
 // changes are the words on each flag by which the user left the rules of a published preset. The loads of a series and
 // their requests are not among them, as long as the requests are those that the load asks for.
 func (w *workload) changes(flags *argv.Flags) (words []string) {
-	f, given := flags.All(), map[string]string{}
+	f, given := flags.All(), map[string]bool{}
 	for _, v := range flags.Values() {
-		given[v.Name] = strings.Join(v.Texts, " ")
+		name, _, _ := strings.Cut(v.Name, ".")
+		given[name] = true
 	}
-	number := func(name string) int {
-		n, _ := strconv.Atoi(f.Lookup(name).Value.String())
-		return n
-	}
-	var names []string
-	for _, s := range w.set {
-		names = append(names, s.left(given, number)...)
-	}
-	if n := w.requests(f); n > 0 && (number("num-prompts") < n || number("num-prompts")%w.samples != 0) {
+	names, free := w.left(f, given)
+	n, prompts := w.requests(f), number(f, "num-prompts")
+	switch {
+	case n > 0 && (prompts < n || prompts%w.samples != 0):
 		names = append(names, "num-prompts")
+	case n == 0 && w.samples > 0 && given["request-rate"]:
+		names = append(names, "request-rate")
 	}
+	if number(f, "custom-output-len") == datasets.OutputFromFile {
+		free = append(free, "custom-output-len")
+	}
+	flags.Headings(func(title string, below []*pflag.Flag) {
+		for _, x := range below {
+			if given[x.Name] && !slices.Contains(apart, title) && !slices.Contains(append(free, apart...), x.Name) {
+				names = append(names, x.Name)
+			}
+		}
+	})
 	for _, name := range names {
 		if word := "--" + name + " changed"; !slices.Contains(words, word) {
 			words = append(words, word)
@@ -145,22 +161,40 @@ func (w *workload) changes(flags *argv.Flags) (words []string) {
 	return words
 }
 
-// left are the flags among those given by which a setting does not hold. Number is the value of a flag.
-func (s *setting) left(given map[string]string, number func(string) int) (names []string) {
-	count, perUser := strings.CutSuffix(strings.TrimPrefix(s.flag, "sweep-"), "-factor")
-	if users := number("max-concurrency"); perUser && users > 0 {
-		if factor, _ := strconv.Atoi(s.value); number(count) != factor*users {
+// left are the flags among those given by which the settings do not hold, and free those of which the settings, or the
+// need for them, are the rule.
+func (w *workload) left(f *pflag.FlagSet, given map[string]bool) (names, free []string) {
+	own := New().Flags
+	own.Apply(w.values(func(string) bool { return false }))
+	missing := func(name string) bool { return !given[name] }
+	free = slices.DeleteFunc(slices.Clone(w.needs), func(name string) bool { return name == "find" })
+	for _, s := range w.set {
+		count, perUser := strings.CutSuffix(strings.TrimPrefix(s.flag, "sweep-"), "-factor")
+		factor, _ := strconv.Atoi(s.value)
+		switch users := number(f, "max-concurrency"); {
+		case perUser && users > 0 && number(f, count) != factor*users:
 			names = append(names, count)
+		case strings.HasPrefix(s.flag, "sweep-"):
+			free = append(free, count)
+		case slices.Equal(valuesOf(f, s.flag), valuesOf(own.All(), s.flag)):
+		case given[s.flag]:
+			names = append(names, s.flag)
+		default:
+			names = append(names, slices.DeleteFunc(slices.Clone(s.unless), missing)...)
 		}
-		return names
+		free = append(free, s.flag)
 	}
-	if by, own := given[s.flag]; own && by != s.value && !strings.HasPrefix(s.flag, "sweep-") {
-		names = append(names, s.flag)
-	}
-	for _, other := range s.unless {
-		if _, own := given[other]; own && other != "max-concurrency" && !perUser {
-			names = append(names, other)
-		}
-	}
-	return names
+	return names, free
+}
+
+// number is the value of a flag, 0 for none.
+func number(f *pflag.FlagSet, flag string) int {
+	n, _ := strconv.Atoi(f.Lookup(flag).Value.String())
+	return n
+}
+
+// valuesOf are the values of a flag as they are after reading, in one order.
+func valuesOf(f *pflag.FlagSet, flag string) []string {
+	text := f.Lookup(flag).Value.String()
+	return slices.Sorted(slices.Values(strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == ',' })))
 }

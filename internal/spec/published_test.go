@@ -130,28 +130,45 @@ func TestVLLMSuite(t *testing.T) {
 func TestPublishedPresetsChanged(t *testing.T) {
 	path := file(t)
 	for args, want := range map[string]string{
-		"inferencex-1k1k --sweep-max-concurrency 2,3":                              "",
-		"inferencex-1k1k --max-concurrency 8 --num-prompts 80 --num-warmups 16":    "",
-		"inferencex-1k1k --max-concurrency 8 --num-prompts 20 --num-warmups 16":    "--num-prompts",
-		"inferencex-1k1k --max-concurrency 8 --num-prompts 80":                     "--num-warmups",
-		"inferencex-1k1k --temperature 0":                                          "",
-		"inferencex-1k1k --temperature 1 --sweep-max-concurrency 2":                "--temperature",
-		"inferencex-1k1k --random-input-len 9 --sweep-max-concurrency 2":           "--random-input-len",
-		"inferencex-1k1k --num-warmups 1 --sweep-max-concurrency 2":                "--num-warmups",
-		"inferencex-1k8k --request-rate 3":                                         "--request-rate",
-		"vllm-128-128 --num-prompts 7":                                             "--num-prompts",
-		"mlperf-llama2-70b-server --find --dataset-name random":                    "--dataset-path missing --find",
-		"mlperf-llama2-70b-server --find":                                          "--find",
-		"mlperf-llama2-70b-server --request-rate 1 --num-prompts 49152":            "",
-		"mlperf-llama2-70b-server --request-rate 1 --num-prompts 24577":            "--num-prompts",
-		"mlperf-llama2-70b-server --request-rate 90 --num-prompts 24576":           "--num-prompts",
-		"mlperf-llama2-70b-server --request-rate 1 --burstiness 9 --tier a=ttft:9": "--burstiness --tier",
-		"agentx --max-active-conversations 2 --max-gap 1s --dataset-path " + path:  "--max-gap",
+		"inferencex-1k1k --sweep-max-concurrency 2,3":                             "",
+		"inferencex-1k1k --max-concurrency 8 --num-prompts 80 --num-warmups 16":   "",
+		"inferencex-1k1k --max-concurrency 8 --num-prompts 20 --num-warmups 16":   "--num-prompts",
+		"inferencex-1k1k --max-concurrency 8 --num-prompts 80":                    "--num-warmups",
+		"inferencex-1k1k --temperature 0":                                         "",
+		"inferencex-1k1k --temperature 1 --sweep-max-concurrency 2":               "--temperature",
+		"inferencex-1k1k --random-input-len 9 --sweep-max-concurrency 2":          "--random-input-len",
+		"inferencex-1k1k --num-warmups 1 --sweep-max-concurrency 2":               "--num-warmups",
+		"inferencex-1k8k --request-rate 3":                                        "--request-rate",
+		"vllm-128-128 --num-prompts 7":                                            "--num-prompts",
+		"MLPERF --find --dataset-name random":                                     "--dataset-path missing --find",
+		"MLPERF --find":                                                           "--find",
+		"MLPERF --request-rate 1 --num-prompts 49152":                             "",
+		"MLPERF --request-rate 1 --num-prompts 24577":                             "--num-prompts",
+		"MLPERF --request-rate 90 --num-prompts 24576":                            "--num-prompts",
+		"MLPERF --request-rate 1 --burstiness 9 --tier a=ttft:9":                  "--burstiness --tier",
+		"agentx --max-active-conversations 2 --max-gap 1s --dataset-path " + path: "--max-gap",
+
+		"MLPERF --request-rate 1 --duration 2s --abandon 30%":                          "--abandon --duration",
+		"MLPERF --request-rate 1 --output-len 4":                                       "--output-len",
+		"MLPERF --request-rate inf":                                                    "--request-rate",
+		"MLPERF --request-rate 1 --custom-output-len -1":                               "",
+		"MLPERF --request-rate 1 --custom-output-len 9":                                "--custom-output-len",
+		"MLPERF --request-rate 1 --max-concurrency 9":                                  "--max-concurrency",
+		"MLPERF --request-rate 1 --goodput tpot:200.0 ttft:2e3":                        "",
+		"MLPERF --request-rate 1 --burstiness 1.0":                                     "",
+		"MLPERF --request-rate 1 --fail-on p99_tpot_ms>200 --fail-on p99_ttft_ms>2000": "",
+		"vllm-128-128 --top-p 0.5 --multi-turn":                                        "--multi-turn --top-p",
+		"vllm-128-128 --random-prefix-len 50":                                          "--random-prefix-len",
+		"vllm-128-128 --extra-body.max_tokens 1":                                       "--extra-body",
+		"vllm-128-128 --cache-hit 60%":                                                 "--cache-hit",
+		"vllm-128-128 --random-input-len 0128 --temperature 0.0":                       "",
+		"vllm-128-2048 --dataset-name random":                                          "--dataset-name",
+		"vllm-128-128 --no-save --seed 3 --header a=b --num-warmups 2 --quiet":         "",
 	} {
-		if !strings.Contains(args, "dataset") && strings.HasPrefix(args, "mlperf") {
+		if !strings.Contains(args, "dataset") && strings.HasPrefix(args, "MLPERF") {
 			args += " --dataset-name custom --dataset-path " + path
 		}
-		p := plansOf(t, asked(t, args))[0]
+		p := plansOf(t, asked(t, strings.Replace(args, "MLPERF", "mlperf-llama2-70b-server", 1)))[0]
 		got := strings.ReplaceAll(strings.Join(slices.Sorted(slices.Values(p.Preset.Changed)), " "), " changed", "")
 		assert.Equal(t, got, want, "%s: changed", args)
 	}

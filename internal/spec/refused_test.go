@@ -59,9 +59,14 @@ func TestRefused(t *testing.T) {
 		{"--retry always", "--retry always: always: expected backoff, or backoff,tries=5,most=30s"},
 		{"--retry backoff,tries=1", "tries=1: tries are from 2 to 100"}, {"--retry backoff,tries=x", "from 2 to 100"},
 		{"--retry backoff,most=30", "most=30: expected a time up to 1h"}, {"--retry backoff,", "expected backoff"},
-		{"--retry backoff,backoff", "expected backoff"}, {"--retry tries=3", "expected backoff"},
+		{"--retry backoff,backoff", "backoff is given twice"}, {"--retry tries=3", "expected backoff"},
+		{"--retry backoff,tries=3,tries=9", "tries=9: tries is given twice; keep one"},
+		{"--abandon 5%,6%", "6%: the share is given twice; keep one"},
+		{"--abandon ttft>1s,ttft>1s", "ttft>1s: the time is given twice; keep one"},
 		{"--read-rate 20", "--read-rate 20: expected tokens or bytes per second"},
-		{"--read-rate 0tok/s", "expected 0.1 to 1e+09"}, {"--read-rate 1.1.1B/s", "expected 0.1 to 1e+09"},
+		{"--read-rate 0tok/s", "expected 0.1 to 1,000,000,000 tokens or bytes per second"},
+		{"--read-rate 1.1.1B/s", "expected tokens or bytes per second"}, {"--read-rate 1" + strings.Repeat("0", 400) +
+			"B/s", "expected 0.1 to 1,000,000,000"},
 		{"--read-rate 4KB/s --timestamps kernel", "--timestamps kernel and --read-rate: times are of what users read"},
 		{"--backend openai-embeddings --abandon 5% --read-rate 3tok/s",
 			"--abandon 5%: answers come in one piece", "--read-rate 3tok/s: answers come in one piece"},
@@ -157,6 +162,11 @@ func TestRefused(t *testing.T) {
 		{"--cache-hit=nan", "--cache-hit nan: expected a share"},
 		{"--cache-hit 60% --random-prefix-len 9", "--cache-hit and --random-prefix-len: choose one"},
 		{"--cache-hit 60% --dataset-name sharegpt", "--cache-hit: needs --dataset-name random, not sharegpt"},
+		{"--cache-hit 60% --cache none", "--cache-hit and --cache none: no prompt hits the cache then; leave one out"},
+		{"--cache-hit 60% --backend openai-chat", "--cache-hit: its prompts are token ids, which backend openai-chat"},
+		{"--cache-hit 60% --input-len 100",
+			"--cache-hit 60%: too much for prompts of 100 tokens in whole blocks of 128"},
+		{"--cache-hit 0.9 --random-input-len 200", "--cache-hit 90%: too much for prompts of"},
 
 		// Several runs.
 		{"--sweep-max-concurrency 1,x", "--sweep-max-concurrency x: must be whole numbers"},

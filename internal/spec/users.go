@@ -76,6 +76,9 @@ func (v *abandon) Set(s string) error {
 			if err != nil || d <= 0 || d > shape.LongestRun {
 				return fmt.Errorf("%s: expected a time with its unit, as ttft>10s", usage.Quote(item))
 			}
+			if out.patience > 0 {
+				return fmt.Errorf("%s: the time is given twice; keep one", usage.Quote(item))
+			}
 			out.patience = d
 			continue
 		}
@@ -83,6 +86,9 @@ func (v *abandon) Set(s string) error {
 		percent, err := strconv.ParseFloat(share, 64)
 		if !ok || err != nil || !(percent > 0 && percent <= 100) {
 			return fmt.Errorf("%s: expected 5%%, 'ttft>10s' or both, as '5%%,ttft>10s'", usage.Quote(item))
+		}
+		if out.share > 0 {
+			return fmt.Errorf("%s: the share is given twice; keep one", usage.Quote(item))
 		}
 		out.share = percent / 100
 	}
@@ -102,11 +108,13 @@ func (v *retry) Type() string   { return "backoff[,tries=N][,most=TIME]" }
 
 func (v *retry) Set(s string) error {
 	const mostTries, longest = 100, time.Hour
-	out := retry{tries: 5, most: 30 * time.Second}
+	out, given := retry{tries: 5, most: 30 * time.Second}, map[string]bool{}
 	for i, item := range strings.Split(s, ",") {
 		item = strings.TrimSpace(item)
 		name, value, _ := strings.Cut(item, "=")
 		switch {
+		case given[name]:
+			return fmt.Errorf("%s: %s is given twice; keep one", usage.Quote(item), usage.Quote(name))
 		case i == 0 && item == "backoff":
 		case i > 0 && name == "tries":
 			if out.tries, _ = strconv.Atoi(value); out.tries < 2 || out.tries > mostTries {
@@ -120,6 +128,7 @@ func (v *retry) Set(s string) error {
 		default:
 			return fmt.Errorf("%s: expected backoff, or backoff,tries=5,most=30s", usage.Quote(item))
 		}
+		given[name] = true
 	}
 	out.text = fmt.Sprintf("backoff,tries=%d,most=%s", out.tries, metrics.Duration(out.most))
 	*v = out
@@ -133,7 +142,7 @@ type readRate struct {
 }
 
 var (
-	readRateForm = regexp.MustCompile(`^([0-9.]+) ?(tok|B|KB|MB)/s$`)
+	readRateForm = regexp.MustCompile(`^([0-9]+\.?[0-9]*|\.[0-9]+) ?(tok|B|KB|MB)/s$`)
 	readUnits    = map[string]float64{"tok": 1, "B": 1, "KB": 1e3, "MB": 1e6}
 )
 
@@ -141,14 +150,13 @@ func (v *readRate) String() string { return v.text }
 func (v *readRate) Type() string   { return "rate" }
 
 func (v *readRate) Set(s string) error {
-	const slowest, fastest = 0.1, 1e9
 	m := readRateForm.FindStringSubmatch(s)
 	if m == nil {
 		return errors.New("expected tokens or bytes per second, as 20tok/s, 500B/s or 4KB/s")
 	}
 	n, err := strconv.ParseFloat(m[1], 64)
-	if n *= readUnits[m[2]]; err != nil || !(n >= slowest && n <= fastest) {
-		return fmt.Errorf("expected %g to %g of them per second", slowest, fastest)
+	if n *= readUnits[m[2]]; err != nil || !(n >= 0.1 && n <= 1e9) {
+		return errors.New("expected 0.1 to 1,000,000,000 tokens or bytes per second")
 	}
 	if *v = (readRate{text: s, bytes: n}); m[2] == "tok" {
 		v.tokens, v.bytes = n, 0

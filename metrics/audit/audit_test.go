@@ -528,6 +528,11 @@ func TestPreset(t *testing.T) {
 			t.Errorf("%+v", beside)
 		}
 	}
+	r.Plan.Preset.Changed, r.Interrupted, r.Completed = nil, &metrics.Interruption{}, 3
+	c := audit.Of(&r).Beside[0]
+	if c.Outcome != audit.Invalid || c.Figure != "flags as published, ended after 3 requests" {
+		t.Errorf("cut: %+v", c)
+	}
 }
 
 func TestEarlyStopping(t *testing.T) {

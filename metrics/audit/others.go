@@ -90,18 +90,22 @@ const (
 	overFewest     = 1
 )
 
-// preset says whether a run keeps the flags of the published preset that it names.
+// preset says whether a run keeps the flags of the published preset that it names, to the end.
 func preset(r *metrics.Report) []Check {
 	p := r.Plan.Preset
 	if p == nil {
 		return nil
 	}
 	figure := "flags as published"
-	if len(p.Changed) > 0 {
+	switch {
+	case len(p.Changed) > 0:
 		figure = strings.Join(p.Changed, ", ")
+	case r.Interrupted != nil:
+		figure += fmt.Sprintf(", ended after %s", text.Count(r.Counts.Ended(), "request"))
 	}
 	clean := func(s string) string { return text.Fit(text.Clean(s), longestReason) }
-	return []Check{{clean("preset " + p.Name), outcomeOf(len(p.Changed) == 0), clean(figure), clean(p.Source)}}
+	kept := len(p.Changed) == 0 && r.Interrupted == nil
+	return []Check{{clean("preset " + p.Name), outcomeOf(kept), clean(figure), clean(p.Source)}}
 }
 
 // mlperf are rules of MLPerf Inference: its minimum duration, and early stopping, by which t of n requests over a limit

@@ -10,10 +10,11 @@ import (
 )
 
 // ends gives requests that end one second after the other, one for each letter: o a success, s an HTTP status, c no
-// connection, r a reset, t a time-out, x a cancelled one.
+// connection, r a reset, t a time-out, x a cancelled one, l
+// one whose user left.
 func ends(letters string) []metrics.Request {
 	kinds := map[rune]metrics.Failure{'s': metrics.FailedStatus, 'c': metrics.FailedConnect, 'r': metrics.FailedReset,
-		't': metrics.FailedTimeout, 'x': metrics.Cancelled}
+		't': metrics.FailedTimeout, 'x': metrics.Cancelled, 'l': metrics.Abandoned}
 	var all []metrics.Request
 	for i, letter := range letters {
 		q := eventtest.Simple(i, time.Duration(i)*second, second, 0, 1)
@@ -45,6 +46,8 @@ func TestConclusion(t *testing.T) {
 		{"sos", ended(metrics.StoppedByUser), metrics.RunFailed, "2 of 3 requests failed"},
 		{"ss", metrics.Run{}, metrics.RunFailed, "no request succeeded"},
 		{"", metrics.Run{}, metrics.RunFailed, "no request succeeded"},
+		{"ll", metrics.Run{}, metrics.RunFailed, "no request succeeded: all users left"},
+		{"ls", metrics.Run{}, metrics.RunFailed, "no request succeeded"},
 		{"xx", ended(metrics.StoppedByUser), metrics.Fine, ""},
 		{"xs", ended(metrics.StoppedByUser), metrics.RunFailed, "no request succeeded"},
 

@@ -203,6 +203,8 @@ func trouble(r *metrics.Report) string {
 	switch all := r.Counts.Ended(); {
 	case metrics.ConclusionOf(reason) == metrics.RunFailed:
 		return reason
+	case r.Completed+r.Failed == 0 && r.Abandoned > 0 && !stopped:
+		return "no request succeeded: all users left"
 	case r.Completed == 0 && (r.Failed > 0 || !stopped): // a user may stop a run before its first answer
 		return "no request succeeded"
 	case r.ServerGone():

@@ -98,8 +98,8 @@ func oddCharacters(s []byte) (control, broken, all int) {
 // drawn are the characters of lines and tables.
 const drawn = "-=_*#~.+|:<> \t\n"
 
-// figures are those of large numbers and of lists of zeros as well.
-const figures = drawn + "0123456789,;()[]"
+// figures are those of other lines, of large numbers and of lists of zeros as well.
+const figures = drawn + "/\\─═━0123456789,;()[]"
 
 // loop is the length in bytes of the turn of a loop that goes to the end of a text, 0 for none. One of drawn lines is
 // none, but where there is nothing else.

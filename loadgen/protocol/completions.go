@@ -14,7 +14,7 @@ func (c Completions) Traits() Traits {
 		ContentType: "application/json",
 		Streams:     true, Chunk: "an event with a choice", Ending: ending, Member: "choices", LengthField: maxTokens,
 		FullLength: true, Finishes: true,
-		Forms:      datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch, Logprobs: true,
+		Forms: datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch, Logprobs: true,
 		Tokens:       []Field{{"seed", "0"}, {"return_token_ids", "true"}, {"logprobs", "1"}},
 		RunningUsage: runningUsage}
 }

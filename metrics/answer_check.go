@@ -50,8 +50,8 @@ type AnswerCheck struct {
 	Tokens int
 	// TPOT of the answer; Never where it came at once.
 	TPOT time.Duration
-	// By is "" where nothing was compared, as with two empty answers. Common is how many tokens or characters are the same at the beginning, of Of
-	// in the longer answer.
+	// By is "" where nothing was compared, as with two empty answers. Common is how many tokens or characters are the
+	// same at the beginning, of Of in the longer answer.
 	By         AnswerBasis
 	Changed    bool
 	Common, Of int

@@ -24,8 +24,8 @@ const (
 	loopSeen    = 4 << 10
 	// oddLeast characters, and one in oddPart of all, are no accident.
 	oddLeast, oddPart = 3, 20
-	// A loop has loopTimes turns or more. It is half of what is seen of the answer and loopBytes long, or loopWhole long
-	// and all of it, or three quarters of it by loopOften turns.
+	// A loop has loopTimes turns or more. It is half of what is seen of the answer and loopBytes long, or loopWhole
+	// long and all of it, or three quarters of it by loopOften turns.
 	loopTimes, loopOften, loopBytes, loopWhole = 8, 16, 128, 32
 	garbageDetail                              = 80
 )

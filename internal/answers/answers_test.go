@@ -108,6 +108,8 @@ func TestServersThatRefuse(t *testing.T) {
 		return func(_ int64, body map[string]any) bool { _, there := body[field]; return there }
 	}
 	first := func(n int64, _ map[string]any) bool { return n == 1 }
+	const failed = "1 request with known prompts failed before the run, the first with http_status: "
+	const unanswered = "no answer is checked: no known prompt was answered, the first failed with http_status: "
 	always := func(int64, map[string]any) bool { return true }
 	for _, c := range []struct {
 		name    string
@@ -124,14 +126,10 @@ func TestServersThatRefuse(t *testing.T) {
 		{"one named by an error of the server's", has("seed"), 500, "no seed", "", 5, 2, false},
 		{"an unnamed field", has("seed"), 422, "bad", "", 7, 2, false},
 		{"temperature", has("temperature"), 400, "temperature", "", 5, 2, true},
-		{"busy for a moment", first, 429, "busy",
-			"1 request with known prompts failed before the run, the first with http_status: busy", 3, 1, false},
-		{"cold", first, 500, "cold",
-			"1 request with known prompts failed before the run, the first with http_status: cold", 3, 1, false},
-		{"broken", always, 500, "broken",
-			"no answer is checked: no known prompt was answered, the first failed with http_status: broken", 2, 0, false},
-		{"all", always, 400, "no model",
-			"no answer is checked: no known prompt was answered, the first failed with http_status: no model", 5, 0, false},
+		{"busy for a moment", first, 429, "busy", failed + "busy", 3, 1, false},
+		{"cold", first, 500, "cold", failed + "cold", 3, 1, false},
+		{"broken", always, 500, "broken", unanswered + "broken", 2, 0, false},
+		{"all", always, 400, "no model", unanswered + "no model", 5, 0, false},
 	} {
 		var sent atomic.Int64
 		load := stub(t, func(w http.ResponseWriter, body map[string]any) {

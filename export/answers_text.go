@@ -102,32 +102,46 @@ func checksTable(r *metrics.Report) *table.Table {
 	return t
 }
 
-// garbageTable has a row for each reason.
+// garbageTable has a row for each reason, and the sentences about all.
 func garbageTable(r *metrics.Report) *table.Table {
 	t := table.List("Garbage", "reason", "answers", "first request", "example")
 	for _, g := range r.Garbage {
 		t.Add(text.Clean(g.Reason), g.Count, g.Index, text.Fit(text.Clean(g.Detail), textWidth/2))
 	}
-	if len(r.Garbage) > 0 {
-		t.Add(findings.GarbageWords(r.Garbage, r.Plan.IgnoreEOS))
+	for _, words := range garbageWords(r) {
+		t.Add(words)
 	}
 	return t
 }
 
-func garbageText(r *metrics.Report) string {
-	if r.Plan.CheckAnswers == 0 {
-		return ""
-	}
-	if len(r.Garbage) == 0 {
-		return fmt.Sprintf("\nGarbage: none in %s.\n", text.Count(r.Completed, "answer"))
-	}
-	n := 0
+// garbageWords are how many answers are garbage, and what that may mean.
+func garbageWords(r *metrics.Report) []string {
+	n, all := 0, text.Count(r.Completed, "answer")
 	for _, g := range r.Garbage {
 		n += g.Count
 	}
-	return fmt.Sprintf("\nGarbage: %d of %s (%s)\n", n, text.Count(r.Completed, "answer"),
-		percent(metrics.Share(n, r.Completed))) + reasons(r.Garbage) +
-		text.Wrap(findings.GarbageWords(r.Garbage, r.Plan.IgnoreEOS), textWidth)
+	head := fmt.Sprintf("Garbage: %d of %s (%s)", n, all, percent(metrics.Share(n, r.Completed)))
+	switch words := findings.GarbageWords(r.Garbage, r.Plan.IgnoreEOS); {
+	case r.Plan.CheckAnswers == 0:
+		return nil
+	case n == 0:
+		return []string{fmt.Sprintf("Garbage: none in %s.", all)}
+	case words != "":
+		return []string{head, words}
+	}
+	return []string{head}
+}
+
+func garbageText(r *metrics.Report) string {
+	words := garbageWords(r)
+	if len(words) == 0 {
+		return ""
+	}
+	out := "\n" + words[0] + "\n" + reasons(r.Garbage)
+	for _, w := range words[1:] {
+		out += text.Wrap(w, textWidth)
+	}
+	return out
 }
 
 // checks are known answers under load, and garbage; none for a run that checks no answers.
@@ -144,7 +158,8 @@ func checks(r *metrics.Report) object {
 			{"low", low}, {"high", high}}
 	}
 	return object{{"answer_checks", slices.Concat(object{
-		{"prompts", r.Plan.CheckAnswers}, {"alone", c.Sent}, {"unsteady", c.Unsteady}, {"failed", c.Failed},
+		{"prompts", r.Plan.CheckAnswers}, {"alone", c.Sent}, {"unsteady", c.Unsteady}, {"empty", c.Empty},
+		{"failed", c.Failed}, {"failed_beside", c.FailedBeside}, {"sampled", c.Sampled},
 		{"compared_by", orNull(string(c.By))}, {"tokens", c.Tokens}, {"cost", finiteOrNull(checksCost(r))},
 	}, share(c.ChangedShare), object{
 		{"by_load", each(c.Levels(), func(l *metrics.CheckLevel) object {

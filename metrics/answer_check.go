@@ -43,12 +43,15 @@ type AnswerCheck struct {
 	// InFlight are the requests of the load that were in flight when it was sent.
 	InFlight int
 	Failure  Failure
+	Error    string // foreign text
+	// Sampled: the server refuses temperature 0, so that the same prompt may have another answer.
+	Sampled bool
 	// Tokens of prompt and answer.
 	Tokens int
 	// TPOT of the answer; Never where it came at once.
 	TPOT time.Duration
-	// By is "" where nothing was compared. Common is how many tokens or characters are the same at the beginning, of Of
-	// in the longer answer.
+	// By is "" where nothing was compared, as with two empty answers. Common is how many tokens or characters are the
+	// same at the beginning, of Of in the longer answer.
 	By         AnswerBasis
 	Changed    bool
 	Common, Of int
@@ -114,9 +117,15 @@ const mostTPOTs = 1000
 // AnswerChecks sum up the checks of answers of a run.
 type AnswerChecks struct {
 	// Sent are the prompts with an answer alone, Repeated those with two. Unsteady are those of them whose answers
-	// differ, and which are sent no more; Failed are the checks that failed.
-	Sent, Repeated, Unsteady, Failed int
-	By                               AnswerBasis
+	// differ, and which are sent no more, Empty those whose answers are empty.
+	Sent, Repeated, Unsteady, Empty int
+	// Failed are the checks that failed, FailedBeside those of them that were sent beside the load; Error is that of
+	// the first, foreign text.
+	Failed, FailedBeside int
+	Error                string
+	// Sampled: the server refuses temperature 0, so that a change tells nothing of the load.
+	Sampled bool
+	By      AnswerBasis
 	// Beside are the checks beside the load, Tokens those of their prompts and answers.
 	Beside, Tokens int
 	// ChangedShare is that of the checks beside the load, and Loads the same by the number of bits of the number in
@@ -140,14 +149,19 @@ func (a *AnswerChecks) Take(c *AnswerCheck) {
 		a.Beside, a.Tokens = a.Beside+1, a.Tokens+max(0, c.Tokens)
 	}
 	if c.Failure != "" {
-		a.Failed++
+		a.Failed, a.FailedBeside = a.Failed+1, a.FailedBeside+one(c.Alone == 0)
+		if a.Error == "" {
+			a.Error = string(c.Failure) + ": " + c.Error
+		}
 		return
 	}
+	a.Sampled = a.Sampled || c.Sampled
 	a.time(c)
 	switch {
 	case c.Alone == 1:
 		a.Sent++
 	case c.By == "":
+		a.Empty++
 	case c.Alone > 1:
 		a.By, a.Repeated, a.Unsteady = c.By, a.Repeated+1, a.Unsteady+one(c.Changed)
 	default:

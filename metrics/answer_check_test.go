@@ -64,7 +64,10 @@ func TestAnswerChecks(t *testing.T) {
 		check(0, flying, flying > 3)
 	}
 	a.Take(&AnswerCheck{Failure: FailedStatus, TPOT: Never})
-	if a.Sent != 3 || a.Unsteady != 1 || a.Failed != 1 || a.Beside != 9 || a.Tokens != 80 || a.Compared != 8 ||
+	a.Take(&AnswerCheck{Alone: 2, Failure: FailedStatus, TPOT: Never})
+	a.Take(&AnswerCheck{Alone: 2, TPOT: Never, Sampled: true}) // an empty one
+	if a.Sent != 3 || a.Unsteady != 1 || a.Failed != 2 || a.FailedBeside != 1 || a.Empty != 1 || !a.Sampled ||
+		a.Beside != 9 || a.Tokens != 80 || a.Compared != 8 ||
 		a.Changed != 4 || a.Ties != 0 || a.NoTies != 0 || a.CommonShare() != 0.25 {
 		t.Errorf("%+v", a)
 	}
@@ -129,6 +132,7 @@ func TestGateOnChangedAnswers(t *testing.T) {
 		{&AnswerChecks{ChangedShare: ChangedShare{100, 1}}, true, false},
 		{&AnswerChecks{ChangedShare: ChangedShare{100, 2}}, true, true},
 		{&AnswerChecks{ChangedShare: ChangedShare{8, 7}}, true, true},
+		{&AnswerChecks{ChangedShare: ChangedShare{100, 0}, Sampled: true}, false, true},
 	} {
 		r := Report{Plan: Plan{Gates: []Gate{g}}, Checks: c.checks}
 		if got := r.CheckGates()[0]; got.Known != c.known || got.Missed != c.missed {

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -25,10 +24,10 @@ const (
 	loopSeen    = 4 << 10
 	// oddLeast characters, and one in oddPart of all, are no accident.
 	oddLeast, oddPart = 3, 20
-	// A loop has loopTimes turns or more. It is half of what is seen of the answer and loopBytes long, or all of it and
-	// loopWhole long.
-	loopTimes, loopBytes, loopWhole = 8, 128, 32
-	garbageDetail                   = 80
+	// A loop has loopTimes turns or more. It is half of what is seen of the answer and loopBytes long, or loopWhole
+	// long and all of it, or three quarters of it by loopOften turns.
+	loopTimes, loopOften, loopBytes, loopWhole = 8, 16, 128, 32
+	garbageDetail                              = 80
 )
 
 // Garbage is why an answer is none for a reader, "" where it may be one, with what shows it: foreign text.
@@ -69,7 +68,7 @@ func (p *Plan) Garbage(q *Request, answer []byte, more bool) (g Garbage) {
 func (p *Plan) cutShort(q *Request) bool {
 	switch {
 	case q.Finish == "":
-		return slices.Contains([]string{"openai", "vllm", "openai-chat"}, p.Backend) && !p.Whole
+		return p.Finishes && !p.Whole
 	case q.Finish != "length" || q.OutputSource != TokensFromUsage || q.InputSource != TokensFromUsage || q.Inputs > 1:
 		return false
 	}
@@ -99,6 +98,9 @@ func oddCharacters(s []byte) (control, broken, all int) {
 // drawn are the characters of lines and tables.
 const drawn = "-=_*#~.+|:<> \t\n"
 
+// figures are those of other lines, of large numbers and of lists of zeros as well.
+const figures = drawn + "/\\─═━0123456789,;()[]"
+
 // loop is the length in bytes of the turn of a loop that goes to the end of a text, 0 for none. One of drawn lines is
 // none, but where there is nothing else.
 func loop(s []byte) (turn int) {
@@ -119,9 +121,10 @@ func loop(s []byte) (turn int) {
 			longest, turn = i+1, period
 		}
 	}
+	often := len(bytes.Trim(s[n-turn:], figures)) > 0 && longest >= loopOften*turn && 4*longest >= 3*n
 	line := len(bytes.Trim(s[n-turn:], drawn)) == 0
 	switch {
-	case longest == n && (longest >= loopBytes || longest >= loopWhole && !line):
+	case longest == n && longest >= loopBytes, (longest == n || often) && longest >= loopWhole && !line:
 		return turn
 	case longest >= loopBytes && 2*longest >= n && !line:
 		return turn

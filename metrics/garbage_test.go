@@ -37,9 +37,12 @@ func TestGarbage(t *testing.T) {
 		{name: "full context", answer: prose, change: func(p *Plan, q *Request) {
 			p.Context, q.MaxTokens, q.OutputTokens, q.InputTokens, q.Finish = 100, 90, 60, 40, "length"
 		}},
-		{name: "an engine without reasons", answer: prose, change: func(p *Plan, q *Request) {
-			p.Backend, q.Finish = "tgi", ""
+		{name: "a protocol without reasons", answer: prose, change: func(p *Plan, q *Request) {
+			p.Finishes, q.Finish = false, ""
 		}},
+		{name: "a large number", answer: "That is 1" + strings.Repeat("0", 30) + "."},
+		{name: "a hash of zeros", answer: "It is 0x" + strings.Repeat("0", 64)},
+		{name: "a vector of zeros", answer: "v = [" + strings.Repeat("0, ", 29) + "0]"},
 
 		{name: "nothing", want: GarbageEmpty},
 		{name: "blanks", answer: " \n\t", want: GarbageEmpty},
@@ -54,12 +57,13 @@ func TestGarbage(t *testing.T) {
 		{name: "private characters", answer: strings.Repeat("ab\ue000", 9) + "c", want: GarbageBroken},
 		{name: "exclamation marks", answer: strings.Repeat("!", 40), want: GarbageRepetition},
 		{name: "a loop of words", answer: prose + strings.Repeat("is the best of ", 20), want: GarbageRepetition},
+		{name: "a short answer's loop", answer: " one two three" + strings.Repeat(" so", 26), want: GarbageRepetition},
 		{name: "a long loop", answer: strings.Repeat(prose, 9), want: GarbageRepetition},
 		{name: "nothing but a line", answer: strings.Repeat("-", 400), want: GarbageRepetition},
 		{name: "a loop behind much text", answer: strings.Repeat(prose+"x", 7) + strings.Repeat("ha ", 2000),
 			want: GarbageRepetition},
 	} {
-		p := Plan{Backend: "openai"}
+		p := Plan{Finishes: true}
 		q := Request{Finish: "stop", OutputTokens: 20, OutputSource: TokensFromUsage, InputSource: TokensFromUsage}
 		if c.change != nil {
 			c.change(&p, &q)
@@ -78,7 +82,7 @@ func FuzzGarbage(f *testing.F) {
 	f.Add([]byte("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), true)
 	f.Add([]byte("\xff\x00\ufffd日"), false)
 	f.Fuzz(func(t *testing.T, answer []byte, more bool) {
-		p, q := Plan{Backend: "openai-chat"}, Request{Finish: "stop", OutputTokens: 9}
+		p, q := Plan{Finishes: true}, Request{Finish: "stop", OutputTokens: 9}
 		g := p.Garbage(&q, answer, more)
 		if g.Reason == GarbageRepetition && len(answer) < loopWhole || len(g.Detail) > 3*garbageDetail {
 			t.Errorf("%q: %+v", answer, g)

@@ -163,7 +163,7 @@ var gateNumbers = []gateNumber{
 		if g.checks == nil {
 			return 0, false
 		}
-		return g.checks.Share(), g.checks.Known()
+		return g.checks.Share(), g.checks.Known() && !g.checks.Sampled
 	}},
 	{name: "request_goodput", objectives: true, value: func(g *gateFigures) (float64, bool) { return g.rate(g.Good) }},
 	{name: "request_throughput", value: func(g *gateFigures) (float64, bool) { return g.rate(g.Completed) }},

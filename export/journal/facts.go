@@ -123,6 +123,8 @@ func (l *line) answer(a *metrics.AnswerCheck) {
 	l.count("alone", &a.Alone)
 	l.count("in_flight", &a.InFlight)
 	text(l, "failure", &a.Failure)
+	text(l, "error", &a.Error)
+	l.flag("sampled", &a.Sampled)
 	l.count("tokens", &a.Tokens)
 	l.moment("tpot_us", &a.TPOT)
 	text(l, "by", &a.By)

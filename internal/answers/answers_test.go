@@ -51,6 +51,7 @@ func TestPrompts(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
 	var last map[string]any
+	models := map[any]int{}
 	load := stub(t, func(w http.ResponseWriter, body map[string]any) {
 		if !mu.TryLock() {
 			t.Error("two at once")
@@ -58,17 +59,18 @@ func TestPrompts(t *testing.T) {
 		}
 		defer mu.Unlock()
 		seen, last = append(seen, body["prompt"].(string)), body
+		models[body["model"]]++
 		say(w, "a b c")
 	})
 	load.Extra = []protocol.Field{{Name: "temperature", JSON: "1.5"}, {Name: "n", JSON: "3"},
-		{Name: "max_tokens", JSON: "4000"}, {Name: "top_p", JSON: "0.5"}}
+		{Name: "max_tokens", JSON: "4000"}, {Name: "top_p", JSON: "0.5"}, {Name: "priority", JSON: "1"}}
 	load.Salt = loadgen.Salt{Mode: loadgen.SaltPrefix, Text: "salt", PerRequest: true}
 	const n = 30
 	alone := func(seed int64) (prompts []string, c *Check) {
 		mu.Lock()
 		seen = nil
 		mu.Unlock()
-		c = New(load, n, seed)
+		c = New(load, []string{"a", "b"}, n, seed)
 		if note := c.Alone(context.Background(), func(int, int) {}); note != "" {
 			t.Error(note)
 		}
@@ -88,9 +90,9 @@ func TestPrompts(t *testing.T) {
 		assert.Equal(t, p, first[i%n], "%q the second time, %q the first", p, first[i%n])
 	}
 	assert.Equal(t, len(different), n, "different prompts")
-	if last["temperature"] != 0.0 || last["n"] != 1.0 || last["max_tokens"] != float64(outputTokens) ||
-		last["seed"] != 0.0 || last["top_p"] != 0.5 {
-		t.Errorf("%v", last)
+	if last["temperature"] != 0.0 || last["n"] != nil || last["max_tokens"] != float64(outputTokens) ||
+		last["seed"] != 0.0 || last["top_p"] != nil || last["priority"] != 1.0 || models["a"] != models["b"] {
+		t.Errorf("%v, %v", last, models)
 	}
 	for _, a := range c.alone {
 		if a.Changed || a.Alone == 2 && a.By != metrics.ByText {
@@ -99,30 +101,88 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// A server that refuses fields gets fewer of them; one that refuses all is told of, and never asked again.
+// A server that refuses fields gets fewer of them, and temperature 0 is the last to go; what fails for a moment costs
+// that prompt alone. One that answers nothing is told of, and not asked for long.
 func TestServersThatRefuse(t *testing.T) {
+	has := func(field string) func(int64, map[string]any) bool {
+		return func(_ int64, body map[string]any) bool { _, there := body[field]; return there }
+	}
+	first := func(n int64, _ map[string]any) bool { return n == 1 }
+	const failed = "1 request with known prompts failed before the run, the first with http_status: "
+	const unanswered = "no answer is checked: no known prompt was answered, the first failed with http_status: "
+	always := func(int64, map[string]any) bool { return true }
 	for _, c := range []struct {
-		refused string
+		name    string
+		refuses func(n int64, body map[string]any) bool
+		status  int
+		text    string
 		note    string
 		sent    int64 // requests of 2 prompts
+		steady  int
+		sampled bool
 	}{
-		{"none", "", 4}, {"return_token_ids", "", 5}, {"temperature", "", 6},
-		{"model", "no answer is checked: the first known prompt failed with http_status: no model", 3},
+		{"none", has("none"), 400, "", "", 4, 2, false},
+		{"a named field", has("return_token_ids"), 400, "return_token_ids", "", 5, 2, false},
+		{"one named by an error of the server's", has("seed"), 500, "no seed", "", 5, 2, false},
+		{"an unnamed field", has("seed"), 422, "bad", "", 7, 2, false},
+		{"temperature", has("temperature"), 400, "temperature", "", 5, 2, true},
+		{"busy for a moment", first, 429, "busy", failed + "busy", 3, 1, false},
+		{"cold", first, 500, "cold", failed + "cold", 3, 1, false},
+		{"broken", always, 500, "broken", unanswered + "broken", 2, 0, false},
+		{"all", always, 400, "no model", unanswered + "no model", 5, 0, false},
 	} {
 		var sent atomic.Int64
 		load := stub(t, func(w http.ResponseWriter, body map[string]any) {
-			sent.Add(1)
-			if _, there := body[c.refused]; there {
-				http.Error(w, "no "+c.refused, http.StatusBadRequest)
+			if c.refuses(sent.Add(1), body) {
+				http.Error(w, c.text, c.status)
 				return
 			}
 			say(w, "a")
 		})
-		check := New(load, 2, 1)
+		check := New(load, nil, 2, 1)
 		note := check.Alone(context.Background(), func(int, int) {})
-		if note != c.note || sent.Load() != c.sent {
-			t.Errorf("%s: %q after %d requests", c.refused, note, sent.Load())
+		if note != c.note || sent.Load() != c.sent || len(check.steady) != c.steady || check.sampled != c.sampled {
+			t.Errorf("%s: %q after %d requests, %v steady, sampled %v", c.name, note, sent.Load(), check.steady,
+				check.sampled)
 		}
+	}
+}
+
+// An interrupt is no failure of the server's, and two empty answers are nothing to compare.
+func TestNothingToCheck(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	load := stub(t, func(w http.ResponseWriter, _ map[string]any) { cancel() })
+	if note := New(load, nil, 2, 1).Alone(ctx, func(int, int) {}); note != "" {
+		t.Error(note)
+	}
+	check := New(stub(t, func(w http.ResponseWriter, _ map[string]any) { say(w, "") }), nil, 2, 1)
+	check.Alone(context.Background(), func(int, int) {})
+	assert.Equal(t, len(check.steady), 0, "steady prompts")
+}
+
+// A known prompt is given up after what is long for others, and within the limit of requests.
+func TestPatience(t *testing.T) {
+	for _, c := range []struct{ limit, longest, usual, want time.Duration }{
+		{time.Hour, 0, 0, leastPatience}, {time.Hour, 10 * time.Second, 0, 100 * time.Second},
+		{time.Hour, 0, time.Minute, 10 * time.Minute}, {5 * time.Second, 0, time.Minute, 5 * time.Second},
+	} {
+		check := Check{load: loadgen.Options{RequestTimeout: c.limit}, longest: c.longest}
+		assert.Equal(t, check.patience(c.usual), c.want, "%+v", c)
+	}
+}
+
+// The user's fields of length and drawing do not reach known prompts.
+func TestKept(t *testing.T) {
+	for _, c := range []struct{ name, value, want string }{
+		{"min_tokens", "100", ""}, {"best_of", "3", ""}, {"stop", `["a"]`, ""}, {"repetition_penalty", "null", "null"},
+		{"max_completion_tokens", "null", "null"}, {"max_tokens", "4000", "16"}, {"user", `"u"`, `"u"`},
+		{"options", `{"num_predict":99,"num_ctx":4096,"top_k":4}`, `{"num_ctx":4096,"num_predict":16}`},
+	} {
+		got := ""
+		for _, f := range kept([]protocol.Field{{Name: c.name, JSON: c.value}}) {
+			got = f.JSON
+		}
+		assert.Equal(t, got, c.want, "%s", c.name)
 	}
 }
 
@@ -151,7 +211,7 @@ func TestCompare(t *testing.T) {
 		{"other ids", tokens(ids(1, 2, 3)), tokens(ids(1, 4, 3)), metrics.ByTokenIDs, true, 1, 3, -2, -4},
 		{"shorter", tokens(ids(1, 2, 3)), tokens(ids(1)), metrics.ByTokenIDs, true, 1, 3, none, none},
 		{"tokens", tokens(texts("a", "b")), tokens(texts("a", "c")), metrics.ByTokens, true, 1, 2, -1, -1},
-		{"ids once", tokens(ids(1)), tokens(texts("a")), metrics.ByText, false, 0, 0, none, none},
+		{"ids once", tokens(ids(1)), tokens(texts("a")), "", false, 0, 0, none, none},
 		{"text", said("日本語"), said("日本人々"), metrics.ByText, true, 2, 4, none, none},
 		{"same text", said("日本語"), said("日本語"), metrics.ByText, false, 3, 3, none, none},
 		{"no text", said("a"), said(""), metrics.ByText, true, 0, 1, none, none},

@@ -187,6 +187,7 @@ func (o *abOptions) check() error {
 	var p usage.Problems
 	for _, s := range o.sides {
 		p.BadIf(s.spec.Report.JSON, "--json: it prints a single run; use --format json")
+		p.BadIf(s.spec.Load.Answers > 0, "--check-answers: ab compares no answers; use serve with each server")
 		p.BadIf(s.spec.Load.Searching() || s.spec.Load.Confirm.Time > 0,
 			"--%s: a search sends each side another load; leave --find, --find-users and --confirm out",
 			strings.ToLower(s.name))

@@ -2,7 +2,6 @@ package findings
 
 import (
 	"fmt"
-	"strings"
 
 	"benchtop/internal/text"
 	"benchtop/metrics"
@@ -17,12 +16,12 @@ func (r *Run) answers() (Finding, bool) {
 	switch c := r.Checks; {
 	case c == nil || c.Sent == 0:
 		value, brief = "no known prompt was answered alone", "not known"
-	case c.Unsteady == c.Sent:
-		value, brief = "not the same with itself alone", "not the same alone"
 	case c.Compared > 0:
 		brief = fmt.Sprintf("%d of %d changed", c.Changed, c.Compared)
 		value = brief + " under load (" + Interval(c.ChangedShare) + ")"
 		switch {
+		case c.Sampled:
+			value += ", sampled"
 		case c.Changed == 0 && c.Known():
 			f.Severity = Good
 		case c.NoTies > 0 && c.MoreThanAlone():
@@ -30,6 +29,15 @@ func (r *Run) answers() (Finding, bool) {
 		case c.Changed > 0:
 			f.Severity = Open
 		}
+	case c.Unsteady == c.Sent:
+		value, brief = "not the same with itself alone", "not the same alone"
+	case c.FailedBeside > 0:
+		value, brief = fmt.Sprintf("%d of %d failed under load", c.FailedBeside, c.Beside), "failed under load"
+		if f.Severity = Open; c.Failed == c.FailedBeside {
+			f.Severity = Bad
+		}
+	case c.Empty == c.Sent:
+		value, brief = "known answers are empty", "empty"
 	}
 	if cached, _ := r.cached(); cached {
 		f.Severity = Bad
@@ -78,30 +86,68 @@ func (r *Run) AnswerWords() (out []string) {
 		}
 	}
 	c := r.Checks
-	if c == nil || c.Sent == 0 {
-		return []string{"No known prompt was answered alone, so there is nothing to compare with."}
+	if c == nil {
+		c = new(metrics.AnswerChecks)
 	}
-	say(c.Failed > 0, "%s of known prompts failed.", text.Count(c.Failed, "request"))
-	say(c.Unsteady > 0, "%d of %d known prompts had two different answers alone: the server is not the same with "+
-		"itself even without a load. They are not compared.", c.Unsteady, c.Sent)
-	say(c.Compared == 0 && c.Unsteady < c.Sent,
-		"None was compared under load: a longer run has room for more within 1 %% of its tokens.")
-	say(c.Compared > 0 && !c.Known(), "%d are few: a condition of --fail-on takes %d, or five that changed.",
-		c.Compared, metrics.EnoughChecks)
-	say(c.Changed > 0 && !c.MoreThanAlone(), "No more are shown to change under load than alone (%s, %s alone): the "+
-		"load need not be the cause.", Interval(c.ChangedShare), Interval(c.Alone()))
+	say(c.Failed > 0, "%s with known prompts failed, the first with %s.", text.Count(c.Failed, "request"),
+		text.Clean(c.Error))
+	if c.Sent == 0 {
+		return append(out, "No known prompt was answered alone, so there is nothing to compare with.")
+	}
+	say(c.Empty > 0, "%d of %d known prompts had empty answers, which leave nothing to compare.", c.Empty, c.Sent)
+	switch {
+	case c.Compared > 0 || c.Unsteady == c.Sent || c.Empty == c.Sent:
+	case c.FailedBeside > 0:
+		say(true, "None was compared under load: all requests beside it failed.")
+	case c.Unsteady == c.Repeated:
+		say(true, "None was compared under load: no prompt had the same answer twice alone.")
+	default:
+		say(true, "None was compared under load: a longer run has room for more within 1 %% of its tokens.")
+	}
+	say(c.Compared > 0 && !c.Known(), "A condition of --fail-on needs %d compared answers, or five that changed; this "+
+		"run has %d.", metrics.EnoughChecks, c.Compared)
 	say(c.Changed > 0, "Those that changed were the same for %.0f %% of their length on average.", 100*c.CommonShare())
-	at := func(n int, words string) { say(n > 0, "At the first difference of %d, "+words+".", n) }
-	at(c.Ties, "two tokens were about as likely, and rounding decides, which depends on the batch; a server that is "+
-		"invariant to batches has no such changes")
-	at(c.NoTies, "one token was likely alone and another one under load, which rounding does not explain")
-	at(c.Changed-c.Ties-c.NoTies, "the log probabilities are not known, so neither is the reason; a server that tells "+
-		"them, or one that is invariant to batches, would settle it")
+	if c.Sampled {
+		say(true, "The server refuses temperature 0, so its answers are drawn at random, and a change tells nothing.")
+	} else {
+		out = append(out, r.changeWords(c)...)
+	}
 	cached, known := r.cached()
 	say(cached, "The same prompt again is answered in less than a quarter of the time per output token of other "+
 		"answers: a prefix cache shortens the wait for the first token alone, so these come from a cache of answers.")
-	say(!known, "Whether repeated prompts are answered from a cache of answers is not known: too few answers have a "+
-		"time per output token.")
+	why := "too few answers have a time per output token"
+	if r.Plan.ReadRate != "" {
+		why = "with --read-rate the times of the load are the reader's, and too few known answers have a time per " +
+			"output token"
+	}
+	say(!known, "Whether repeated prompts are answered from a cache of answers is not known: %s.", why)
+	return out
+}
+
+// changeWords say what may be the cause of changes.
+func (r *Run) changeWords(c *metrics.AnswerChecks) (out []string) {
+	say := func(n int, format string, args ...any) {
+		if n > 0 {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	say(c.Unsteady, "%d of %d known prompts had two different answers alone: the server is not the same with itself "+
+		"even without a load. They are not compared.", c.Unsteady, c.Sent)
+	if c.Changed > 0 && !c.MoreThanAlone() {
+		say(1, "No more are shown to change under load than alone (%s, %s alone): the load need not be the cause.",
+			Interval(c.ChangedShare), Interval(c.Alone()))
+	}
+	invariant := ""
+	if c.Ties == c.Changed && len(r.Garbage) == 0 {
+		invariant = ". A server that is invariant to batches has no such changes"
+	}
+	say(c.Ties, "Rounding may be the cause of %d of %d: the two tokens at the first difference were about as likely, "+
+		"and rounding depends on the batch%s.", c.Ties, c.Changed, invariant)
+	say(c.NoTies, "Rounding does not explain %d of %d: at the first difference one token was likely alone and another "+
+		"one under load.", c.NoTies, c.Changed)
+	unknown := c.Changed - c.Ties - c.NoTies
+	say(unknown, "The cause of %d of %d is not known, because the log probabilities are not; a server that tells "+
+		"them, or one that is invariant to batches, would settle it.", unknown, c.Changed)
 	return out
 }
 
@@ -117,10 +163,10 @@ func GarbageWords(all []metrics.WrongAnswers, ignoreEOS bool) string {
 	if len(words) == 0 {
 		return ""
 	}
-	why := "prompts without sense or a model without training do it"
+	why := "meaningless prompts and untrained models lead to such answers"
 	if ignoreEOS {
-		why = "prompts without sense, and answers that have to go on past their end (ignore_eos), do it"
+		why = "meaningless prompts, and answers that must go on past their end (ignore_eos), lead to them"
 	}
-	return fmt.Sprintf("Of %s the model itself can be the cause: %s. If there is none of it under a light load, it is "+
-		"the server.", strings.Join(words, ", "), why)
+	return fmt.Sprintf("The model itself may be the cause of the %s: %s. If a light load has none, the server is the "+
+		"cause.", text.Join(words, " and "), why)
 }

@@ -111,11 +111,10 @@ func OfSnapshot(s *metrics.Snapshot) *Run {
 
 // OfReport is a run that is over.
 func OfReport(r *metrics.Report) *Run {
-	return &Run{
+	run := &Run{
 		Plan: &r.Plan, Objectives: r.Objectives, Answer: &r.Answer, Levels: r.Levels, Over: true,
 		Done: r.Counts.Ended() - r.Failed, Failed: r.Failed, Peak: r.Answer.PeakOutput, Checks: r.Checks,
-		Garbage:     r.Garbage,
-		FastestTPOT: time.Duration(r.Statistics[metrics.TPOT].Min * float64(time.Millisecond)),
+		Garbage: r.Garbage,
 		Percentiles: func(l metrics.Latency) (p50, p99 float64, known bool) {
 			s := &r.Statistics[l]
 			p50, _ = s.Percentile(50)
@@ -123,6 +122,10 @@ func OfReport(r *metrics.Report) *Run {
 			return p50, p99, known && s.N > 0
 		},
 	}
+	if r.Plan.ReadRate == "" { // else it is the reader's
+		run.FastestTPOT = time.Duration(r.Statistics[metrics.TPOT].Min * float64(time.Millisecond))
+	}
+	return run
 }
 
 // Findings are those of the headline in the order in which they are read. There are none before a request has ended.

@@ -218,6 +218,7 @@ func (o *preparation) run() (*Run, error) {
 	p.Plan = o.plan(requests, &load)
 	if o.Load.Answers > 0 {
 		plan := p.Plan
+		plan.Finishes = load.Protocol.Traits().Finishes
 		p.Load.Garbage = plan.Garbage
 	}
 	host, _ := os.Hostname()
@@ -247,7 +248,7 @@ func (o *preparation) rehearse(ctx context.Context, p *Run) error {
 	}
 	if n := o.Load.Answers; n > 0 {
 		env.Step(stepAnswers)
-		p.Answers = answers.New(p.Load, n, o.Load.Seed)
+		p.Answers = answers.New(p.Load, o.Request.LoRA, n, o.Load.Seed)
 		if note := p.Answers.Alone(ctx, func(done, total int) { env.Count(done, total, "") }); note != "" {
 			warmed = append(warmed, note)
 			env.Warn([]string{note})

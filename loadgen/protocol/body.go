@@ -33,8 +33,8 @@ const (
 	maxCompletionTokens = "max_completion_tokens"
 )
 
-// lengthFields are those of all protocols.
-var lengthFields = []string{maxTokens, maxCompletionTokens, maxOutputTokens, "num_predict"}
+// LengthFields are those of all protocols.
+var LengthFields = []string{maxTokens, maxCompletionTokens, maxOutputTokens, "num_predict"}
 
 // Length is the output length that the body of a request asks for, 0 where it names none. Of several fields the
 // protocol's own counts, as with vLLM. most is the largest of them: a server may go by any.
@@ -51,13 +51,13 @@ func (a Ask) Length(field string) (length, most int) {
 		}
 	}
 	for _, f := range a.Extra {
-		if slices.Contains(lengthFields, f.Name) {
+		if slices.Contains(LengthFields, f.Name) {
 			n, _ := strconv.Atoi(f.JSON) // null is 0, and servers ignore a value that is not a number
 			set(f.Name, max(n, 0))
 		}
 	}
 	if a.Turn.Overrides != nil {
-		for _, name := range lengthFields {
+		for _, name := range LengthFields {
 			if fastjson.Exists(a.Turn.Overrides, name) {
 				set(name, max(fastjson.GetInt(a.Turn.Overrides, name), 0))
 			}
@@ -189,7 +189,7 @@ func setField(fields []bodyField, x Field) []bodyField {
 // the needed ones it would be another request; a server can do without the optional ones.
 var (
 	neededFields = append([]string{"model", "prompt", "messages", "input", "query", "documents", "modality", "system",
-		"stream"}, lengthFields...)
+		"stream"}, LengthFields...)
 	optionalFields = []string{"stream_options", "logprobs", "store", "language", "stream_include_usage",
 		"stream_continuous_usage_stats", "ignore_eos", "temperature", "top_p", "top_k", "min_p",
 		"frequency_penalty", "presence_penalty", "repetition_penalty", "truncate_prompt_tokens"}

@@ -24,7 +24,7 @@ func (Chat) Traits() Traits {
 		Streams:     true,
 		Chunk: "an event with a choice that has output, as in vLLM 0.33, but reasoning_content counts as " +
 			"reasoning does, and a refusal as content does", Ending: ending,
-		Member: "choices", LengthField: maxCompletionTokens, FullLength: true,
+		Member: "choices", LengthField: maxCompletionTokens, FullLength: true, Finishes: true,
 		Forms: datasets.AsText | datasets.AsMessages | datasets.AsMedia, Templates: true,
 		Tokens:       []Field{{"seed", "0"}, {"return_token_ids", "true"}, {"logprobs", "true"}},
 		RunningUsage: runningUsage}

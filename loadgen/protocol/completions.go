@@ -13,8 +13,8 @@ func (c Completions) Traits() Traits {
 	return Traits{Name: c.Backend, Path: "/v1/completions", Suffixes: []string{"completions"},
 		ContentType: "application/json",
 		Streams:     true, Chunk: "an event with a choice", Ending: ending, Member: "choices", LengthField: maxTokens,
-		FullLength: true,
-		Forms:      datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch, Logprobs: true,
+		FullLength: true, Finishes: true,
+		Forms: datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch, Logprobs: true,
 		Tokens:       []Field{{"seed", "0"}, {"return_token_ids", "true"}, {"logprobs", "1"}},
 		RunningUsage: runningUsage}
 }

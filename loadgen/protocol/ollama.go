@@ -20,7 +20,8 @@ type Ollama struct{}
 func (Ollama) Traits() Traits {
 	return Traits{Name: "ollama", Path: "/api/chat", Suffixes: []string{"api/chat"}, ContentType: "application/json",
 		Streams: true, Lines: true, Chunk: "a line with content, thinking or tool calls", Ending: `"done": true`,
-		Member: "message", LengthField: "num_predict", Forms: datasets.AsText | datasets.AsMedia, Templates: true}
+		Member: "message", LengthField: "num_predict", Forms: datasets.AsText | datasets.AsMedia, Templates: true,
+		Tokens: []Field{{"seed", "0"}}}
 }
 
 // ollamaFields are those outside of the options.

@@ -43,6 +43,7 @@ type Traits struct {
 	LengthField string // the field of a body that bounds the length of an answer; "" where answers have no length
 	// FullLength: servers of the protocol know ignore_eos, which makes answers as long as asked for.
 	FullLength bool
+	Finishes   bool           // an answer ends with a finish reason
 	Forms      datasets.Forms // in which a request can hold its prompts
 	// Only is the content of a request that cannot hold a text, in words, and DataSet the name of the data set that has
 	// it; "" for others.

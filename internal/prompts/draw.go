@@ -128,8 +128,8 @@ func (d *Drawing) flow(ctx context.Context) (datasets.Flow, error) {
 }
 
 const (
-	// drawPatience limits the wait of an endless run for its first prompts; it does not wait for more than amplePrompts,
-	// which no burst takes.
+	// drawPatience limits the wait of an endless run for its first prompts, and amplePrompts their number: no burst
+	// takes more.
 	drawPatience = 2 * time.Second
 	amplePrompts = 10_000
 	// serverPatience limits the wait for prompts that the server makes. The others are made beside the load where the

@@ -47,8 +47,8 @@ type Config struct {
 	Fleet Fleet
 	// Start is offset 0 of the run, of which Plan.Started is the time; zero for the moment of New.
 	Start time.Time
-	// Server is asked about itself beside the load; nil for not. GPUs are those of this machine. Unwatched: this process
-	// is not sampled, as where time is virtual, of which the kernel knows nothing.
+	// Server is asked about itself beside the load; nil for not. GPUs are those of this machine. Unwatched: this
+	// process is not sampled, as where time is virtual, of which the kernel knows nothing.
 	Server    *watch.Server
 	GPUs      watch.GPUs
 	Unwatched bool

@@ -67,7 +67,7 @@ func checksHead(r *metrics.Report) string {
 		head += fmt.Sprintf(", compared %s under load by %s: %d changed (%s, %s with 95 %% confidence)",
 			times(c.Compared), c.By, c.Changed, percent(c.Share()), findings.Interval(c.ChangedShare))
 	}
-	if share := checksCost(r); metrics.Said(share) && c.Beside > 0 {
+	if share := checksCost(r); metrics.Said(share) && c.Tokens > 0 {
 		head += fmt.Sprintf("; they cost %.2f %% of the load's tokens", 100*share)
 	}
 	return head + "."

@@ -136,7 +136,7 @@ func (g *Gate) parseLimit(text string, f figure) error {
 		return fmt.Errorf("the limit %s is too large", text)
 	case math.Signbit(limit):
 		return fmt.Errorf("the limit %s must be 0 or more", text)
-	case f.share() && limit > 1 && !g.Percent:
+	case f.share() && !g.Percent && (limit > 1 || limit == 1 && g.Op == ">"): // nothing is above 1
 		return fmt.Errorf("%s is a share of 1, so its limit cannot be %s; did you mean %s%%?", f, text, text)
 	case f.share() && limit > 1:
 		return fmt.Errorf("%s cannot be more than 100%%, so its limit cannot be %s", f, text)

@@ -69,6 +69,7 @@ func TestParseGateRefuses(t *testing.T) {
 		"p99_ttft>5%":                    "p99_ttft_ms is not a share",
 		"goodput<5s":                     "goodput is not a time",
 		"goodput<90":                     "goodput is a share of 1, so its limit cannot be 90; did you mean 90%?",
+		"changed_answers>1":              "changed_answers is a share of 1, so its limit cannot be 1; did you mean 1%?",
 		"goodput<101%":                   "goodput cannot be more than 100%",
 		"p99_tfft_ms>5":                  `unknown metric "p99_tfft_ms"; use goodput, `,
 		"godput<90%":                     "p0 to p100 of ttft, tpot",

@@ -65,6 +65,8 @@ func TestABUsage(t *testing.T) {
 		"--figure", "mean_ttft_ms", "--paired", "--fail-on \"p99>5\"")
 	benchtop("ab", "--a", "http://x:1", "--b", "http://x:2", "--find", "--goodput", "ttft:100").expect(t,
 		session.ExitUsage, "--a: a search sends each side another load")
+	benchtop("ab", "--a", "http://x:1", "--b", "http://x:2", "--check-answers", "20").expect(t, session.ExitUsage,
+		"--check-answers: ab compares no answers; use serve with each server")
 	benchtop("ab", "--a", "http://x:1", "--b", "http://x:2", "--paired", "duet", "--prometheus", "--num-prompts",
 		"9").expect(t, session.ExitUsage, "--prometheus: it shows one run at a time")
 	benchtop("ab", "--a", "sh -c 'sleep 1' --port 9", "--b", "sh x --port 9", "--paired", "duet").expect(t,

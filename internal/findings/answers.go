@@ -31,6 +31,9 @@ func (r *Run) answers() (Finding, bool) {
 		}
 	case c.Unsteady == c.Sent:
 		value, brief = "not the same with itself alone", "not the same alone"
+		if c.Sampled {
+			value, brief = "not compared, as the server refuses temperature 0", "sampled"
+		}
 	case c.FailedBeside > 0:
 		value, brief = fmt.Sprintf("%d of %d failed under load", c.FailedBeside, c.Beside), "failed under load"
 		if f.Severity = Open; c.Failed == c.FailedBeside {
@@ -108,7 +111,8 @@ func (r *Run) AnswerWords() (out []string) {
 		"run has %d.", metrics.EnoughChecks, c.Compared)
 	say(c.Changed > 0, "Those that changed were the same for %.0f %% of their length on average.", 100*c.CommonShare())
 	if c.Sampled {
-		say(true, "The server refuses temperature 0, so its answers are drawn at random, and a change tells nothing.")
+		say(true, "The server refuses temperature 0, so its answers are drawn at random, and a change tells nothing. "+
+			"Alone %d of %d known prompts had two different ones, and are not compared.", c.Unsteady, c.Sent)
 	} else {
 		out = append(out, r.changeWords(c)...)
 	}
@@ -156,8 +160,10 @@ func GarbageWords(all []metrics.WrongAnswers, ignoreEOS bool) string {
 	var words []string
 	for _, g := range all {
 		switch g.Reason {
-		case metrics.GarbageRepetition, metrics.GarbageBroken, metrics.GarbageEmpty:
+		case metrics.GarbageRepetition, metrics.GarbageBroken:
 			words = append(words, g.Reason)
+		case metrics.GarbageEmpty:
+			words = append(words, "empty answers")
 		}
 	}
 	if len(words) == 0 {
@@ -167,6 +173,6 @@ func GarbageWords(all []metrics.WrongAnswers, ignoreEOS bool) string {
 	if ignoreEOS {
 		why = "meaningless prompts, and answers that must go on past their end (ignore_eos), lead to them"
 	}
-	return fmt.Sprintf("The model itself may be the cause of the %s: %s. If a light load has none, the server is the "+
+	return fmt.Sprintf("The model itself may be the cause of %s: %s. If a light load has none, the server is the "+
 		"cause.", text.Join(words, " and "), why)
 }

@@ -86,7 +86,9 @@ func TestAnswers(t *testing.T) {
 		{"drawn", &metrics.AnswerChecks{Sent: 9, Repeated: 9, Unsteady: 4, Sampled: true, NoTies: 9,
 			ChangedShare: metrics.ChangedShare{Compared: 9, Changed: 9}}, 0,
 			"answers: 9 of 9 changed under load (70–100 %), sampled", Note,
-			[]string{"drawn at random, and a change tells nothing. Whether"}},
+			[]string{"a change tells nothing. Alone 4 of 9 known prompts had two different ones"}},
+		{"drawn alone", &metrics.AnswerChecks{Sent: 4, Repeated: 4, Unsteady: 4, Sampled: true}, 0,
+			"answers: not compared, as the server refuses temperature 0", Note, nil},
 		{"a cache", checked(20, 0, 40, 0, func(c *metrics.AnswerCheck) { c.TPOT = time.Millisecond }),
 			10 * time.Millisecond, "answers: 0 of 40 changed under load (0–9 %), repeated ones from a cache", Bad,
 			[]string{"these come from a cache of answers"}},
@@ -135,7 +137,7 @@ func TestGarbage(t *testing.T) {
 	if f.Long != "garbage: 1,201 of 9,000 answers, mostly repetition" || f.Short != "1,201 garbage" {
 		t.Errorf("%q, %q", f.Long, f.Short)
 	}
-	if words := GarbageWords(all, true); !strings.Contains(words, "The model itself may be the cause of the") ||
+	if words := GarbageWords(all, true); !strings.Contains(words, "may be the cause of repetition: ") ||
 		!strings.Contains(words, "ignore_eos") || GarbageWords(slices.Clone(all[1:]), true) != "" {
 		t.Error(words)
 	}

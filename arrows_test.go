@@ -71,7 +71,7 @@ var arrows = map[string][]string{
 		"benchtop/metrics/outage"},
 	"benchtop/metrics/report": {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/judge"},
 	"benchtop/export": {"benchtop/internal/findings", "benchtop/metrics", "benchtop/metrics/audit",
-		"benchtop/export/dots", "benchtop/export/journal"},
+		"benchtop/metrics/grid", "benchtop/export/dots", "benchtop/export/journal"},
 	"benchtop/export/journal": {"benchtop/metrics", "benchtop/metrics/event"},
 	"benchtop/export/page": {"benchtop/export", "benchtop/export/charts", "benchtop/internal/findings",
 		"benchtop/internal/race", "benchtop/metrics", "benchtop/metrics/event/eventtest", "benchtop/metrics/report",

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"benchtop/internal/findings"
 	"benchtop/internal/text"
 	"benchtop/metrics"
+	"benchtop/metrics/grid"
 )
 
 // Remarks are the remarks on a report, at most textWidth columns wide: an interrupted or steered run; requests not
@@ -436,7 +438,8 @@ func (t *remarks) window(s *metrics.SteadyState, what string) bool {
 	return true
 }
 
-// gpus reports GPUs without data, unless the figures above already give the reason, and a price without a cost.
+// gpus reports GPUs without data, unless the figures above already give the reason, and the cost, or that there is
+// none, where these GPUs have none.
 func (t *remarks) gpus() {
 	g := t.r.GPUs
 	if words := MissingGPUs(t.r); words != "" && !(hasGPUs(g) && len(neverSeen(t.r)) == 0) {
@@ -445,11 +448,23 @@ func (t *remarks) gpus() {
 	if t.r.Plan.GPUPrice <= 0 || g != nil && text.Finite(g.CostPerMillion.Output) || t.r.Completed == 0 {
 		return
 	}
+	gpus, said := grid.GPUs(func(key string) float64 {
+		i := slices.IndexFunc(t.r.Plan.Metadata, func(m metrics.Pair) bool { return m.Key == key })
+		if i < 0 {
+			return math.NaN()
+		}
+		v, _ := strconv.ParseFloat(t.r.Plan.Metadata[i].Value, 64)
+		return v
+	})
+	if cost := 1e6 * t.r.Plan.GPUPrice * gpus / 3600 / t.r.OutputThroughput; said && text.Finite(cost) {
+		t.add("Cost: %.4g per million output tokens, of %g GPUs by --metadata.", cost, gpus)
+		return
+	}
 	why := "the GPUs were not monitored"
 	if g != nil && g.Absent != "" {
 		why = clause(g.Absent)
 	}
-	t.add("Cost: unknown despite --gpu-price: %s.", why)
+	t.add("Cost: unknown despite --gpu-price: %s; tell the server's GPUs, as --metadata tensor_parallel_size=8.", why)
 }
 
 // clause is foreign text as part of a sentence.

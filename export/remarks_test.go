@@ -399,12 +399,17 @@ func TestSingleRemarks(t *testing.T) {
 				Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
 		{"\nObjectives: removed during the run, so no request was judged.\n",
 			metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
-		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there.\n", metrics.Report{
+		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there; tell the server's\n  GPUs, as --metadata " +
+			"tensor_parallel_size=8.\n", metrics.Report{
 			Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2},
 			GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.",
 				CostPerMillion: metrics.TokenCost{Output: metrics.Unsaid()}}}},
-		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n",
+		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored; tell the\n  server's GPUs, as --metadata " +
+			"tensor_parallel_size=8.\n",
 			metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}}},
+		{"\nCost: 22.22 per million output tokens, of 8 GPUs by --metadata.\n", metrics.Report{OutputThroughput: 200,
+			Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2, Metadata: []metrics.Pair{
+				{Key: "tensor_parallel_size", Value: "4"}, {Key: "dp", Value: "2"}}}}},
 		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2},
 			GPUs: &metrics.GPUReport{CostPerMillion: metrics.TokenCost{Output: 0.5}}}},
 		{"\nPrefix cache: asked to have 60 % of the prompt tokens; by the answers it had\n  59.5 %.\n", metrics.Report{

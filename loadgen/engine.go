@@ -93,8 +93,8 @@ type Options struct {
 	// Pacer is one of pace.Kinds; "" for this system's best.
 	Pacer string
 
-	// Drain is how long requests in flight may go on when the context of Run ends, and users try again after any end of
-	// the sending.
+	// Drain is how long requests in flight may go on when the context of Run ends, and users try again after the
+	// sending was ended or its time is over.
 	Drain time.Duration
 	// StallTimeout is the longest wait between chunks after the first, RequestTimeout the longest request.
 	StallTimeout, RequestTimeout time.Duration
@@ -190,7 +190,8 @@ type Engine struct {
 	stop     context.CancelFunc
 	cutting  context.Context // ends when requests in flight are cut
 	cut      context.CancelFunc
-	trying   context.Context // ends when no user tries again: at the latest Options.Drain after stopping
+	trying   context.Context // ends when no user tries again: Options.Drain after the end of the sending
+	giveUp   context.CancelFunc
 	ended    atomic.Int64
 	// dispatched counts requests. planSent: those of the schedule are.
 	dispatched atomic.Int64
@@ -233,10 +234,9 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	e.pools.SetClock(e.clock)
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	e.cutting, e.cut = context.WithCancel(context.Background())
-	trying, giveUp := context.WithCancel(e.cutting)
-	e.trying = trying
+	e.trying, e.giveUp = context.WithCancel(e.cutting)
 	context.AfterFunc(e.stopping, func() {
-		end := time.AfterFunc(o.Drain, giveUp)
+		end := time.AfterFunc(o.Drain, e.giveUp)
 		context.AfterFunc(e.cutting, func() { end.Stop() })
 	})
 	return e, nil
@@ -255,6 +255,10 @@ func (e *Engine) Run(ctx context.Context, prompts datasets.Flow) error {
 	if e.options.Until > 0 {
 		end := e.options.Start.Add(e.options.Until)
 		defer time.AfterFunc(time.Until(end), func() { e.expire(dispatched) }).Stop()
+	}
+	if until := e.options.SteeredUntil; until > 0 { // a schedule of times may end by itself
+		end := e.options.Start.Add(until + e.options.Drain)
+		defer time.AfterFunc(time.Until(end), e.giveUp).Stop()
 	}
 	var err error
 	go func() {

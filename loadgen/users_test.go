@@ -208,11 +208,14 @@ func TestRetriesAreCut(t *testing.T) {
 		if ends(t, &q, metrics.Cancelled, "cut by the end"); q.Done != 5*time.Second {
 			t.Error(q.Done)
 		}
-		q = load(t, newScripted(t, busy("429 Busy", "Retry-After: 2\r\n")), 1, func(o *Options) {
-			o.Users, o.Until, o.Drain = Users{Tries: 100, Trying: time.Hour}, 3*time.Second, 2*time.Second
-		})[0]
-		if ends(t, &q, metrics.FailedStatus, "busy (gave up: the load was over for 2s)"); q.Done != 5*time.Second {
-			t.Error(q.Done)
+		for _, until := range []time.Duration{3 * time.Second, 0} {
+			q = load(t, newScripted(t, busy("429 Busy", "Retry-After: 2\r\n")), 1, func(o *Options) {
+				o.Users, o.Drain = Users{Tries: 100, Trying: time.Hour}, 2*time.Second
+				o.Until, o.SteeredUntil = until, 3*time.Second-until
+			})[0]
+			if ends(t, &q, metrics.FailedStatus, "busy (gave up: the load was over for 2s)"); q.Done != 5*time.Second {
+				t.Error(q.Done)
+			}
 		}
 	})
 }

@@ -38,7 +38,7 @@ func TestAnswersUnderLoad(t *testing.T) {
 					Rate: metrics.Rate(math.Inf(1)), Backend: "openai"}
 				config := chunked(t, plan, 1, 64, c.faults...)
 				config.Load.Garbage = plan.Garbage
-				config.Answers = answers.New(config.Load, n, 7)
+				config.Answers = answers.New(config.Load, nil, n, 7)
 				if note := config.Answers.Alone(context.Background(), func(int, int) {}); note != "" {
 					t.Error(note)
 				}
@@ -83,7 +83,7 @@ func TestAnswersNeverProlongARun(t *testing.T) {
 		plan := metrics.Plan{MaxConcurrency: 1, Duration: 10 * time.Second, CheckAnswers: 2,
 			Rate: metrics.Rate(math.Inf(1))}
 		config := chunked(t, plan, 1, 64)
-		config.Answers = answers.New(config.Load, 2, 7)
+		config.Answers = answers.New(config.Load, nil, 2, 7)
 		config.Answers.Alone(context.Background(), func(int, int) {})
 		run := measureAll(t, begin(t, config))
 		without := measureAll(t, begin(t, chunked(t, plan, 1, 64)))

@@ -56,8 +56,8 @@ type Plan struct {
 	Pooling bool `json:"pooling,omitempty"`
 	// Whole: answers come in one piece with all their tokens.
 	Whole bool `json:"whole,omitempty"`
-	// Finishes: by the protocol each answer has a finish reason. It is known to the run that sends alone.
-	Finishes bool `json:"-"`
+	// Finishes: by the protocol each answer has a finish reason. It is told of runs with CheckAnswers alone.
+	Finishes bool `json:"finishes,omitempty"`
 	// ModelID is the model's own name; Context its limit in tokens, 0 if unknown; Tokenizer counted, "" for none.
 	ModelID   string `json:"model_id"`
 	Context   int    `json:"context,omitempty"`

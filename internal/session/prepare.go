@@ -217,8 +217,8 @@ func (o *preparation) run() (*Run, error) {
 	p.Server = o.watched
 	p.Plan = o.plan(requests, &load)
 	if o.Load.Answers > 0 {
+		p.Plan.Finishes = load.Protocol.Traits().Finishes
 		plan := p.Plan
-		plan.Finishes = load.Protocol.Traits().Finishes
 		p.Load.Garbage = plan.Garbage
 	}
 	host, _ := os.Hostname()

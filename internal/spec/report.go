@@ -119,6 +119,23 @@ func (o *Report) workloadsJudged() bool {
 	return slices.ContainsFunc(o.workloads, func(w metrics.Workload) bool { return len(w.Goodput) > 0 })
 }
 
+// checkGroupHeaders checks the names of headers of answers.
+func (o *Report) checkGroupHeaders(p *usage.Problems, given *pflag.FlagSet) {
+	p.BadIf(len(o.GroupHeaders) > metrics.MostAxisHeaders, "--group-by-header: %d headers; use at most %d",
+		len(o.GroupHeaders), metrics.MostAxisHeaders)
+	echo, _ := given.GetString("echo-header")
+	for i, name := range o.GroupHeaders {
+		if err := target.CheckHeader(http.Header{name: nil}); err != nil {
+			p.Bad("--group-by-header: %w", err)
+		}
+		p.BadIf(slices.ContainsFunc(o.GroupHeaders[:i], func(s string) bool { return strings.EqualFold(s, name) }),
+			"--group-by-header %s: given twice", usage.Quote(name))
+		p.BadIf(strings.EqualFold(name, "Set-Cookie") || strings.EqualFold(name, echo),
+			"--group-by-header %s: its values are secrets, which no report shows; use another header",
+			usage.Quote(name))
+	}
+}
+
 func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
 	switch {
 	case to != nil && !to.Traits().Streams:
@@ -145,19 +162,7 @@ func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Prob
 		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0 && !o.workloadsJudged(),
 			"--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
 	}
-	p.BadIf(len(o.GroupHeaders) > metrics.MostAxisHeaders, "--group-by-header: %d headers; use at most %d",
-		len(o.GroupHeaders), metrics.MostAxisHeaders)
-	echo, _ := given.GetString("echo-header")
-	for i, name := range o.GroupHeaders {
-		if err := target.CheckHeader(http.Header{name: nil}); err != nil {
-			p.Bad("--group-by-header: %w", err)
-		}
-		p.BadIf(slices.ContainsFunc(o.GroupHeaders[:i], func(s string) bool { return strings.EqualFold(s, name) }),
-			"--group-by-header %s: given twice", usage.Quote(name))
-		p.BadIf(strings.EqualFold(name, "Set-Cookie") || strings.EqualFold(name, echo),
-			"--group-by-header %s: its values are secrets, which no report shows; use another header",
-			usage.Quote(name))
-	}
+	o.checkGroupHeaders(&p, given)
 	p.BadIf(len(o.addresses) > 1, "--prometheus %s: one address is enough", strings.Join(o.addresses, " "))
 	if given.Changed("prometheus") {
 		o.Prometheus = append(o.addresses, usualAddress)[0]

@@ -9,7 +9,7 @@ import (
 )
 
 // beatEvery is the interval of the heartbeat: by so much a stall may be longer than it is told. Beats wake the process
-// and the runtime's monitor: at 20 ms they took a twentieth of the CPU time of a load of 5,000 chunks a second.
+// and the runtime's monitor: at 20 ms a run that only waits took 1.4 times the CPU time.
 const beatEvery = 50 * time.Millisecond
 
 // heartbeat is a goroutine that wakes on a timer and notes its lateness. SIGSTOP, a frozen control group or other

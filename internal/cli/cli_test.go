@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,9 +32,21 @@ type result struct {
 
 // run performs a command line in this process, without a terminal.
 func benchtop(args ...string) result {
-	var out, err bytes.Buffer
+	var out, err lockedText
 	code := Main(args, strings.NewReader(""), &out, &err)
-	return result{code, out.String(), err.String()}
+	return result{code, out.all.String(), err.all.String()}
+}
+
+// lockedText is what several goroutines write, as to a file.
+type lockedText struct {
+	mu  sync.Mutex // guards all
+	all strings.Builder
+}
+
+func (w *lockedText) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all.Write(p)
 }
 
 func (r result) expect(t *testing.T, code int, words ...string) {

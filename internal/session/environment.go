@@ -34,7 +34,7 @@ const (
 // Environment is the input and output of a command.
 type Environment struct {
 	Stdin          io.Reader
-	Stdout, Stderr io.Writer
+	Stdout, Stderr io.Writer // which take writes of several goroutines, as files do
 	// JSON takes the result of each run as a line; nil for nobody.
 	JSON io.Writer
 	// Asked takes the flags of a command whose help is asked for; nil prints the help.

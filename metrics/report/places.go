@@ -29,7 +29,10 @@ func (s places) add(p *metrics.Plan, q *metrics.Request, o *metrics.Outcome, gro
 		}
 		s[i].Failures.AddEnd(g.Place, at, !q.OK())
 		for l, sums := range s[i].Latencies {
-			if v, times := l.Exact(o); q.OK() && times > 0 && v > 0 { // an answer that came at once has no speed
+			if l == metrics.TPOT && q.Pace() == metrics.Never { // all of the answer came at once
+				continue
+			}
+			if v, times := l.Exact(o); q.OK() && times > 0 {
 				sums.Add(g.Place, at, v, 1)
 			}
 		}

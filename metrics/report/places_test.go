@@ -35,6 +35,26 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// An answer that comes at once tells nothing of the speed of its place.
+func TestPlacesAtOnce(t *testing.T) {
+	var all []metrics.Request
+	for i := range 200 {
+		q := eventtest.Simple(i, time.Duration(i)*100*ms, 50*ms, 10*ms, 3)
+		if q.Server = i % 2; q.Server == 1 {
+			q = eventtest.Simple(i, time.Duration(i)*100*ms, 50*ms, time.Microsecond, 3)
+			q.Server = 1
+		}
+		all = append(all, q)
+	}
+	plan := metrics.Plan{Requests: len(all), Servers: []string{"http://a", "http://b"},
+		Axes: []metrics.Axis{{By: metrics.AxisServer}}}
+	for _, s := range summarize(t, all, runOf(plan, 21*second)).Compared[0].Spreads {
+		if s.Latency == metrics.TPOT {
+			t.Errorf("TPOT of one place alone is compared: %+v", s)
+		}
+	}
+}
+
 // Engines are compared with those of their role: a decode engine is not slow beside a prefill engine, by nature faster.
 func TestEnginesByRole(t *testing.T) {
 	p := metrics.Plan{Engines: true, Pages: []metrics.Page{{Name: "prefill-0", Role: "prefill"},

@@ -56,11 +56,11 @@ type arrival struct {
 }
 
 // arrivals are the coming ones of a schedule. A goroutine takes the prompts and makes the bodies ahead; it does not
-// where the dispatcher waits for it, since bodies are then made side by side by those that send them.
+// where a late dispatcher waits for it, since bodies are then made side by side by those that send them.
 type arrivals struct {
 	ready   chan arrival // closed behind the last one
 	err     error        // why there are no more, once ready is closed; nil at the end of the schedule
-	awaited atomic.Bool  // the next one, by the dispatcher
+	awaited atomic.Bool  // the next one, by a late dispatcher
 	stop    context.CancelFunc
 }
 
@@ -114,9 +114,10 @@ func (d *dispatcher) feed(ctx context.Context, a *arrivals, schedule shape.Sched
 	return nil
 }
 
-// next is the next arrival; false when there are no more, or the sending has ended.
-func (a *arrivals) next(ctx context.Context) (next arrival, ok bool) {
-	a.awaited.Store(len(a.ready) == 0)
+// next is the next arrival; false when there are no more, or the sending has ended. late says that the one before it
+// was.
+func (a *arrivals) next(ctx context.Context, late bool) (next arrival, ok bool) {
+	a.awaited.Store(late && len(a.ready) == 0)
 	select {
 	case next, ok = <-a.ready:
 	case <-ctx.Done():

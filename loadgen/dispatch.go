@@ -62,8 +62,8 @@ func (e *Engine) dispatch(prompts datasets.Flow) error {
 func (d *dispatcher) follow(schedule shape.Schedule) error {
 	coming := d.arrivals(schedule)
 	defer coming.stop()
-	for d.awaitBacklog() {
-		a, ok := coming.next(d.stopping)
+	for late := false; d.awaitBacklog(); {
+		a, ok := coming.next(d.stopping, late)
 		if !ok && d.stopping.Err() == nil && coming.err != nil && coming.err != io.EOF {
 			return fmt.Errorf("after %d requests: %w", d.index, coming.err)
 		}
@@ -75,6 +75,7 @@ func (d *dispatcher) follow(schedule shape.Schedule) error {
 			d.leave(coming, a.job)
 			return nil
 		}
+		late = d.clock.Now() > due+closeBehind
 		if !d.handOver(a.job, due) {
 			return nil
 		}

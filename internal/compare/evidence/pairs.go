@@ -153,7 +153,7 @@ func addLatency(h *metrics.Histogram, l metrics.Latency, q *metrics.Request) {
 	case metrics.TTFT:
 		v = q.TTFT()
 	case metrics.TPOT:
-		v = q.TPOT()
+		v = q.Pace() // what comes at once has no time per token, and no ratio
 	case metrics.E2EL:
 		v = q.E2EL()
 	case metrics.ITL:

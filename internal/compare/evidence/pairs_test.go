@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,5 +163,31 @@ func TestPairs(t *testing.T) {
 		if c := &equal; float64(c.alarms) > max(2, .015*float64(c.all)) || metrics.Share(c.covered, c.intervals) < .97 {
 			t.Errorf("%s: %+v", mode, equal)
 		}
+	}
+}
+
+// TestPairsAtOnce: answers that came at once have no TPOT, so that they do not make a change of thousands of percent.
+func TestPairsAtOnce(t *testing.T) {
+	p := NewPairs(&metrics.Plan{Metrics: compared})
+	for side := range 2 {
+		for i := range 600 {
+			first := time.Duration(i) * time.Second
+			gap := time.Duration(4+side*4)*time.Millisecond + time.Duration(i*7919%100)*time.Microsecond
+			if i%3 > 0 && side == 0 {
+				gap = 2 * time.Microsecond
+			}
+			q := metrics.Request{Conversation: i, Sent: first, FirstChunk: first + 1, FirstToken: first + 1,
+				LastChunk: first + 1 + gap, Done: first + 1 + gap, OutputTokens: 2,
+				Chunks: []metrics.Chunk{{At: first + 1, Tokens: 1}, {At: first + 1 + gap, Tokens: 1}}}
+			sink := p.Side(side)
+			sink.Take(&event.Event{Kind: event.Due, Request: &q})
+			sink.Take(&event.Event{Kind: event.Done, Request: &q})
+		}
+	}
+	p.Close()
+	rows := ComparePairs([]*Pairs{p}, Looks).Rows
+	at := slices.IndexFunc(rows, func(r Row) bool { return r.Key == "mean_tpot_ms" })
+	if at < 0 || math.Abs(rows[at].Change-1) > .05 {
+		t.Errorf("%d of %+v", at, rows)
 	}
 }

@@ -43,6 +43,8 @@ type LevelVerdict struct {
 	// Missing is how much longer the load must be held for a verdict; 0 where nothing is missing, or how much is not
 	// known.
 	Missing time.Duration
+	// Near: so near the objectives that how much is missing for a proof, if it ever comes, cannot be told.
+	Near bool
 }
 
 // Tier is the verdict of the tier with this number, from 0.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
@@ -91,6 +92,15 @@ func TestWithin(t *testing.T) {
 	if f := good.Findings()[0]; !strings.HasSuffix(f.Long, "holding 29 req/s: 82 %, about 25 s more for a proof") {
 		t.Errorf("a load within the objectives: %q", f.Long)
 	}
+}
+
+func TestNearTheObjectives(t *testing.T) {
+	t.Parallel()
+	r := judged(metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 24, Confidence: 0.979, HeldLevel: 1}})
+	r.On = true
+	r.Levels[1].LevelVerdict = metrics.LevelVerdict{Standing: metrics.LevelWithin, Confidence: .61, Near: true}
+	assert.Equal(t, r.Findings()[0].Long,
+		"within SLO: 24 req/s proven (97 %); holding 29 req/s: 61 %, so near the SLO that a proof may not come", "")
 }
 
 func TestSaturation(t *testing.T) {

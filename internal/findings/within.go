@@ -98,7 +98,7 @@ func (r *Run) held(tier int, a *metrics.TierAnswer) (l *metrics.LoadLevel, v met
 	}
 	l = &r.Levels[a.HeldLevel]
 	v = l.Tier(tier)
-	return l, v, v.Missing > 0
+	return l, v, v.Missing > 0 || v.Near
 }
 
 // holding is the state of the proof of a higher load: of that which is on, or of one that would have to be held again.
@@ -114,6 +114,9 @@ func (r *Run) holding(tier int, a *metrics.TierAnswer) string {
 	if share := Confidence(v.Confidence); share != "" {
 		text += share + ", "
 	}
+	if v.Near {
+		return text + "so near the SLO that a proof may not come"
+	}
 	goal := "a verdict"
 	if v.Standing == metrics.LevelWithin {
 		goal = "a proof"
@@ -123,7 +126,7 @@ func (r *Run) holding(tier int, a *metrics.TierAnswer) string {
 
 // missing is what a first proof lacks.
 func (r *Run) missing(tier int, a *metrics.TierAnswer) string {
-	if _, v, ok := r.held(tier, a); ok && a.HeldLevel == len(r.Levels)-1 {
+	if _, v, ok := r.held(tier, a); ok && !v.Near && a.HeldLevel == len(r.Levels)-1 {
 		return Missing(v.Missing)
 	}
 	return r.holding(tier, a)

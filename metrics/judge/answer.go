@@ -139,8 +139,7 @@ func (l *Levels) stand(v *level) {
 		v.weights = append(v.weights, w)
 		l.standing(v, tier, &v.weights[tier], length)
 		if of := v.verdict(tier); v.missing != "" && !v.unanswered && w.n > 0 {
-			of.Standing, of.Confidence, of.Missing = metrics.LevelUnknown, 0, 0
-			of.Why = fmt.Sprintf("no samples of part %s of the load", v.missing)
+			unknown(of, "no samples of part "+v.missing+" of the load")
 		}
 	}
 }
@@ -190,7 +189,7 @@ func (l *Levels) judgedFor(v *level) time.Duration {
 // standing fills in the verdict of a tier on a level, of which so much is judged.
 func (l *Levels) standing(v *level, tier int, w *weight, length time.Duration) {
 	of := v.verdict(tier)
-	of.Effective, of.Standing, of.Why, of.Missing = w.effective, metrics.LevelOpen, "", 0
+	of.Effective, of.Standing, of.Why, of.Missing, of.Near = w.effective, metrics.LevelOpen, "", 0, false
 	enough, passes := l.enough(tier)
 	pending := w.arrived - w.n - v.tests[tier].without
 	if float64(pending) <= pendingMost*float64(w.arrived) {
@@ -200,8 +199,8 @@ func (l *Levels) standing(v *level, tier int, w *weight, length time.Duration) {
 	if !passes(worst) && passes(best) {
 		w.pending = pending
 	}
-	unknown := func(format string, args ...any) {
-		of.Standing, of.Why, of.Confidence, of.Missing = metrics.LevelUnknown, fmt.Sprintf(format, args...), 0, 0
+	because := func(format string, args ...any) {
+		unknown(of, fmt.Sprintf(format, args...))
 	}
 	switch {
 	case v.unanswered:
@@ -215,21 +214,21 @@ func (l *Levels) standing(v *level, tier int, w *weight, length time.Duration) {
 	case passes(worst):
 		of.Standing, of.Confidence = metrics.LevelWithin, ShareAtLeast(worst*w.effective, w.effective, enough)
 		if !v.behind.clear {
-			unknown("the server may be behind by %.0f %%", 100*v.behind.share)
+			because("the server may be behind by %.0f %%", 100*v.behind.share)
 			return
 		}
 	case !passes(best):
 		of.Standing, of.Confidence = metrics.LevelMissed, 1-ShareAtLeast(best*w.effective, w.effective, enough)
 		if v.recovers() {
-			unknown("a queue of its start was being worked off")
+			because("a queue of its start was being worked off")
 			return
 		}
 		if l.inherits(v) {
-			unknown("the queue of the load before was not worked off")
+			because("the queue of the load before was not worked off")
 			return
 		}
 	case w.pending > 0:
-		unknown(notEnded, pending)
+		because(notEnded, pending)
 		return
 	default:
 		of.Standing, of.Confidence = metrics.LevelLimited, 0
@@ -249,23 +248,28 @@ func (l *Levels) standing(v *level, tier int, w *weight, length time.Duration) {
 		}
 		return
 	}
-	l.missing(v, of, w, worst, enough)
+	l.missing(v, of, w, [2]float64{worst, best}, enough)
 	missing := of.Missing
 	if w.lasting < lastingLeast {
 		missing = max(missing, time.Duration(float64(length-w.warm)*(lastingLeast/max(w.lasting, 0.5)-1)))
 	}
 	switch {
 	case l.ramps(v):
-		unknown("a part of a ramp is too short for a verdict")
+		because("a part of a ramp is too short for a verdict")
 	case w.n < int(lastingLeast):
-		unknown("%d of %d good: at least %.0f %% at %.0f %% confidence", w.good, w.n,
+		because("%d of %d good: at least %.0f %% at %.0f %% confidence", w.good, w.n,
 			100*lowerBound(float64(w.good), float64(w.n)), 100*metrics.EnoughConfidence)
 		of.Missing = missing
 	case w.lasting < lastingLeast:
 		least := metrics.Duration((length + missing).Round(time.Second))
-		unknown("too short: the load must be held for at least %s", least)
+		because("too short: the load must be held for at least %s", least)
 		of.Missing = missing
 	}
+}
+
+// unknown takes a standing back.
+func unknown(of *metrics.LevelVerdict, why string) {
+	of.Standing, of.Why, of.Confidence, of.Missing, of.Near = metrics.LevelUnknown, why, 0, 0, false
 }
 
 // enough is the share of good requests that a tier asks for, and the test of a share.
@@ -291,8 +295,12 @@ func (l *Levels) inherits(v *level) bool {
 		l.work.backlog(v.From) > 2*v.Offered*v.base().Seconds()+lagFewest
 }
 
-// missing is how much longer the load must be held for a proof.
-func (l *Levels) missing(v *level, of *metrics.LevelVerdict, w *weight, share, enough float64) {
+// foreseen is how many times as many requests as there are, or as all good ones would be, a proof may need. Where it
+// needs more, their share is within half of its standard error of the one asked for, and their number may be any.
+const foreseen = 16
+
+// missing is how much longer the load must be held for a proof, by a share of good requests at worst, or else at best.
+func (l *Levels) missing(v *level, of *metrics.LevelVerdict, w *weight, shares [2]float64, enough float64) {
 	if of.Standing != metrics.LevelWithin || of.Confidence >= metrics.EnoughConfidence {
 		return
 	}
@@ -300,8 +308,16 @@ func (l *Levels) missing(v *level, of *metrics.LevelVerdict, w *weight, share, e
 	if l.looked(v) {
 		confidence = lookConfidence
 	}
-	n := needed(share, enough, confidence)
-	if n == 0 || w.effective == 0 {
+	if w.effective == 0 {
+		return
+	}
+	n, most := 0.0, foreseen*max(w.effective, needed(1, enough, confidence))
+	for _, share := range shares {
+		if n = needed(share, enough, confidence); n > 0 && n <= most {
+			break
+		}
+	}
+	if of.Near = n == 0 || n > most; of.Near {
 		return
 	}
 	held, judged := l.heldFor(v), l.judgedFor(v)
@@ -356,18 +372,28 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 	if t.Estimate.Known() && a.LowestTried == a.HighestTried {
 		alone(&t, order[0].Tier(tier))
 	}
-	for _, v := range order {
-		missing := v.verdict(tier).Missing
-		least := t.HeldLevel < 0 || missing < l.list[t.HeldLevel].verdict(tier).Missing
-		if missing > 0 && v.Offered > t.Proven && least {
-			t.HeldLevel = v.index
-		}
-	}
-	if n := len(l.list) - 1; l.Live && n >= 0 && l.list[n].verdict(tier).Missing > 0 {
-		t.HeldLevel = n // it is on
-	}
+	t.HeldLevel = l.held(order, tier, t.Proven)
 	bound(&t, a)
 	return t
+}
+
+// held is the level that needs the least further time for a proof of more than is proven, or the one that is on; -1 for
+// none.
+func (l *Levels) held(order []*level, tier int, proven float64) (held int) {
+	if n := len(l.list) - 1; l.Live && n >= 0 {
+		if of := l.list[n].verdict(tier); of.Missing > 0 || of.Near {
+			return n
+		}
+	}
+	held = -1
+	for _, v := range order {
+		missing := v.verdict(tier).Missing
+		least := held < 0 || missing < l.list[held].verdict(tier).Missing
+		if missing > 0 && v.Offered > proven && least {
+			held = v.index
+		}
+	}
+	return held
 }
 
 // broken reports whether failures alone keep a level outside the objectives. What fails at the lowest load may fail at

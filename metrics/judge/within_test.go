@@ -64,6 +64,9 @@ func TestOneLoad(t *testing.T) {
 		{"4 req/s for two minutes", 250 * ms, 120 * second, noisy(0, 1), metrics.LevelWithin, true, ""},
 		{"a minute at 20 req/s", 50 * ms, 60 * second, noisy(1, 1), metrics.LevelWithin, true, ""},
 		{"50 s at 20 req/s", 50 * ms, 50 * second, noisy(0, 1), metrics.LevelWithin, false, ""},
+		{"as many are good as have to be", 50 * ms, 50 * second, func(i int) time.Duration {
+			return []time.Duration{60 * ms, 800 * ms}[(i%20)/19]
+		}, metrics.LevelWithin, false, ""},
 		{"a tenth is slow", 50 * ms, 60 * second, noisy(10, 1), metrics.LevelMissed, false, ""},
 		{"a slow start", 50 * ms, 60 * second, func(i int) time.Duration {
 			if i < 200 {
@@ -87,7 +90,7 @@ func TestOneLoad(t *testing.T) {
 			a.Estimate.Known()) || a.None != (c.standing == metrics.LevelMissed) {
 			t.Errorf("%s: %+v", c.name, a)
 		}
-		if c.standing == metrics.LevelWithin && !c.proven && l.Missing <= 0 {
+		if c.standing == metrics.LevelWithin && !c.proven && (l.Missing > 0) == (l.Good*20 == l.Requests*19) {
 			t.Errorf("%s: nothing is missing for a proof: %+v", c.name, l)
 		}
 	}

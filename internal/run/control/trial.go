@@ -273,7 +273,7 @@ func (t *Trial) vain(tiers []metrics.LevelVerdict, now time.Duration) bool {
 	}
 	for _, v := range tiers {
 		if v.Standing.Failed() ||
-			v.Confidence < metrics.EnoughConfidence && v.Missing > 0 && now+v.Missing > t.to+time.Second {
+			v.Confidence < metrics.EnoughConfidence && (v.Near || v.Missing > 0 && now+v.Missing > t.to+time.Second) {
 			continue
 		}
 		return false

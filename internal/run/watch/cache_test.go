@@ -26,15 +26,14 @@ func TestCacheAlarm(t *testing.T) {
 	}{
 		{"nothing found", []look{{9000, 0}}, 0, false, ""},
 		{"warm", []look{{9000, 8550}}, 0, false,
-			"hit 95% of the prompt tokens, although prompts share at most 0%; an earlier run warmed it, or another " +
-				"client sends them; " +
-				"--cache cold excludes earlier runs"},
+			"hit 95% of the first 9000 prompt tokens, although prompts share at most 0%; an earlier run warmed it, " +
+				"or another client sends them; --cache cold excludes earlier runs"},
 		{"warm all the same", []look{{9000, 8550}}, 0, true,
 			"share at most 0%; another client seems to send prompts too"},
 		{"what they share", []look{{9000, 5900}}, 0.65, false, ""},
 		{"a little more than that", []look{{9000, 7600}}, 0.65, false, ""},
 		{"far more than that", []look{{9000, 7700}}, 0.65, false,
-			"hit 86% of the prompt tokens, although prompts share at most 65%"},
+			"hit 86% of the first 9000 prompt tokens, although prompts share at most 65%"},
 		{"not known what they share", []look{{9000, 9000}}, 1, false, ""},
 		{"too few to tell", []look{{999, 999}}, 0, false, ""},
 		{"enough in the end", []look{{500, 500}, {500, 500}}, 0, false, "hit 100%"},

@@ -393,7 +393,6 @@ func (c *Cache) warning(answers *metrics.Counts, share float64) string {
 	if c.Cold {
 		why = "another client seems to send prompts too"
 	}
-	return fmt.Sprintf(
-		"the server's prefix cache hit %.0f%% of the prompt tokens, although prompts share at most %.0f%%; %s",
-		100*hits/queries, 100*share, why)
+	return fmt.Sprintf("the server's prefix cache hit %.0f%% of the first %.0f prompt tokens, although prompts share "+
+		"at most %.0f%%; %s", 100*hits/queries, queries, 100*share, why)
 }

@@ -417,7 +417,10 @@ func (o *abOptions) lookAt(look int) bool {
 	o.look, o.proof = look, o.prove(look)
 	o.narrow = o.precision > 0 && !slices.ContainsFunc(o.figures, func(key string) bool {
 		i := slices.IndexFunc(o.proof.Rows, func(r evidence.Row) bool { return r.Key == key })
-		return i < 0 || !o.proof.Rows[i].Decidable || !((o.proof.Rows[i].High-o.proof.Rows[i].Low)/2 <= o.precision/100)
+		if i < 0 || o.proof.Rows[i].Verdict == evidence.Short {
+			return true
+		}
+		return !((o.proof.Rows[i].High-o.proof.Rows[i].Low)/2 <= o.precision/100)
 	})
 	return o.narrow
 }

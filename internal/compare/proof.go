@@ -312,12 +312,14 @@ func (p *Proof) evidence(a, b string) Table {
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		var change, between, longer string
-		if r.Low < r.High || !math.IsNaN(r.Change) && r.Verdict != evidence.None {
+		if decided := marks[r.Verdict] != ""; r.Low < r.High || decided && !math.IsNaN(r.Change) {
 			change, between = percent(r.Change), percent(r.Low)+" to "+percent(r.High)
 		}
 		switch {
 		case math.IsInf(r.Longer, 1):
 			longer = "does not settle"
+		case r.Longer > 100:
+			longer = "over 100 x as long"
 		case r.Longer > 0:
 			longer = fmt.Sprintf("%.1f x as long", r.Longer)
 		}

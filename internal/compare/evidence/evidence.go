@@ -21,7 +21,7 @@ const (
 	Worse  Verdict = "worse"
 	// None: the difference may be chance.
 	None Verdict = "no evidence"
-	// Short: there are too few units for a test.
+	// Short: there are too few units for a test, or for one whose outcome could be evidence beside those of the others.
 	Short Verdict = "too short"
 )
 
@@ -48,14 +48,12 @@ type Row struct {
 	// A and B are the figures of whole runs, of several their mean; an answer has its bounds as well.
 	A, B metrics.Range
 	// Change of B against A, as a part of A, or of a Share as a difference; Low to High hold it with Confidence. NaN
-	// where the runs are too short, and for an answer.
+	// where the runs are too short for it, and for an answer.
 	Change, Low, High float64
 	Verdict           Verdict
 	// Longer: with runs so many times as long, there would be a test, or a change of Notable would be seen; 0 where
 	// that is so, and beside a verdict; infinite where the figure does not settle, so that it cannot be said.
 	Longer float64
-	// Decidable: there are so many pairs of units that they could be evidence; of pairs alone.
-	Decidable bool
 	// A Share is a part of 1. HigherBetter figures are rates and shares of what is good.
 	Share, HigherBetter bool
 }
@@ -143,8 +141,7 @@ func late(r *metrics.Report) float64 {
 
 // compare adds a row for each figure that both sides have, by the units of it.
 func (out *Result) compare(a, b []metrics.Report, units func(*figure) (va, vb []float64, need float64)) {
-	var tested []int
-	var chances []float64
+	var tests []test
 	for _, f := range figures() {
 		wa, wb := f.ofRuns(a), f.ofRuns(b)
 		if len(wa) < len(a) || len(wb) < len(b) || mean(wa) == 0 && mean(wb) == 0 && !f.share {
@@ -160,17 +157,24 @@ func (out *Result) compare(a, b []metrics.Report, units func(*figure) (va, vb []
 				out.Rows = append(out.Rows, row)
 				continue
 			}
-			tested, chances = append(tested, len(out.Rows)), append(chances, chance(va, vb))
+			tests = append(tests, test{row: len(out.Rows), chance: chance(va, vb)})
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	out.decide(tested, chances, 1-Confidence)
+	out.decide(tests, 1-Confidence)
 }
 
-// decide gives the rows that were tested their verdicts, by the chances of their changes and the level of all together.
-func (out *Result) decide(tested []int, chances []float64, level float64) {
+// test is that of a row, by so many units of a side, and the chance of its change.
+type test struct {
+	row, units int
+	chance     float64
+}
+
+// decide gives the rows that were tested their verdicts, by the level of all together.
+func (out *Result) decide(tests []test, level float64) {
+	chances := metrics.Each(tests, func(x test) float64 { return x.chance })
 	for i, p := range judge.Corrected(chances) {
-		row := &out.Rows[tested[i]]
+		row := &out.Rows[tests[i].row]
 		row.Verdict = None
 		if p <= level && row.Change != 0 {
 			row.Verdict, row.Longer = row.direction(row.Change), 0

@@ -269,9 +269,7 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 		return out
 	}
 	wholeA, wholeB := joined(a), joined(b)
-	var tested []int
-	var units []int
-	var chances []float64
+	var tests []test
 	least, longest := math.MaxInt, 0
 	for _, f := range figures() {
 		row, ok := f.row(&wholeA, &wholeB)
@@ -282,19 +280,16 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 		if n := len(changes); n > 0 && lowestChance(n) <= level {
 			least, longest = min(least, n), max(longest, n)
 			row.paired(changes)
-			tested, units = append(tested, len(out.Rows)), append(units, n)
-			chances = append(chances, pairedChance(changes))
+			tests = append(tests, test{len(out.Rows), n, pairedChance(changes)})
 		} else {
 			row.Longer = cmp.Or(need, fewestPaired(level)/max(1, float64(n)))
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	for k, i := range tested {
-		out.Rows[i].Decidable = lowestChance(units[k])*float64(len(tested)) <= level
-	}
-	if out.decide(tested, chances, level); look == 0 {
-		for _, i := range tested {
-			out.Rows[i].Verdict = ""
+	tests = out.decidable(tests, level)
+	if out.decide(tests, level); look == 0 {
+		for _, x := range tests {
+			out.Rows[x.row].Verdict = ""
 		}
 	}
 	out.Units = fmt.Sprintf("%d pairs", wholeA.Ended())
@@ -307,6 +302,27 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 		out.Units += fmt.Sprintf(" in %d to %d pieces", least, longest)
 	}
 	return out
+}
+
+// decidable are the tests that can be evidence beside the others. Of those with the fewest units, the last is left out
+// first.
+func (out *Result) decidable(tests []test, level float64) []test {
+	for len(tests) > 0 {
+		fewest, alone := 0, level/float64(len(tests))
+		for i := range tests {
+			if tests[i].units <= tests[fewest].units {
+				fewest = i
+			}
+		}
+		n := tests[fewest].units
+		if lowestChance(n) <= alone {
+			break
+		}
+		row := &out.Rows[tests[fewest].row]
+		row.Longer = max(row.Longer, fewestPaired(alone)/float64(n))
+		tests = slices.Delete(tests, fewest, fewest+1)
+	}
+	return tests
 }
 
 // unitsOf are those of each side: the blocks, or the cells of a single one.

@@ -128,6 +128,7 @@ func (p *Pairs) add(pair *[2]*metrics.Request) {
 		p.cells = append(p.cells, cell{sent: [2]time.Duration{metrics.Never, metrics.Never}})
 	}
 	c, both := &p.cells[at/p.size], pair[0].OK() && pair[1].OK()
+	atOnce := pair[0].Pace() == metrics.Never || pair[1].Pace() == metrics.Never
 	for i, q := range pair {
 		counts := metrics.CountsOf(q)
 		if q.OK() {
@@ -139,7 +140,7 @@ func (p *Pairs) add(pair *[2]*metrics.Request) {
 		}
 		p.ended[i] = append(p.ended[i], end{q.Done, counts.OutputTokens, counts.Completed})
 		for _, l := range compared {
-			if both {
+			if both && !(l == metrics.TPOT && atOnce) { // what comes at once has no time per token, and no ratio
 				addLatency(&c.sides[i].histograms[l], l, q)
 			}
 		}
@@ -153,7 +154,7 @@ func addLatency(h *metrics.Histogram, l metrics.Latency, q *metrics.Request) {
 	case metrics.TTFT:
 		v = q.TTFT()
 	case metrics.TPOT:
-		v = q.Pace() // what comes at once has no time per token, and no ratio
+		v = q.TPOT()
 	case metrics.E2EL:
 		v = q.E2EL()
 	case metrics.ITL:
@@ -286,10 +287,12 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	tests = out.decidable(tests, level)
-	if out.decide(tests, level); look == 0 {
+	out.decide(tests, level)
+	if out.shorten(tests, level); look == 0 {
 		for _, x := range tests {
-			out.Rows[x.row].Verdict = ""
+			if row := &out.Rows[x.row]; row.Verdict != Short {
+				row.Verdict = ""
+			}
 		}
 	}
 	out.Units = fmt.Sprintf("%d pairs", wholeA.Ended())
@@ -304,25 +307,15 @@ func ComparePairs(blocks []*Pairs, look int) (out Result) {
 	return out
 }
 
-// decidable are the tests that can be evidence beside the others. Of those with the fewest units, the last is left out
-// first.
-func (out *Result) decidable(tests []test, level float64) []test {
-	for len(tests) > 0 {
-		fewest, alone := 0, level/float64(len(tests))
-		for i := range tests {
-			if tests[i].units <= tests[fewest].units {
-				fewest = i
-			}
+// shorten calls a figure too short that has no verdict and could have none beside the others: with so many of its units
+// as there are, if all changed in one direction.
+func (out *Result) shorten(tests []test, level float64) {
+	alone := level / float64(max(1, len(tests)))
+	for _, x := range tests {
+		if row := &out.Rows[x.row]; row.Verdict == None && lowestChance(x.units) > alone {
+			row.Verdict, row.Longer = Short, max(row.Longer, fewestPaired(alone)/float64(x.units))
 		}
-		n := tests[fewest].units
-		if lowestChance(n) <= alone {
-			break
-		}
-		row := &out.Rows[tests[fewest].row]
-		row.Longer = max(row.Longer, fewestPaired(alone)/float64(n))
-		tests = slices.Delete(tests, fewest, fewest+1)
 	}
-	return tests
 }
 
 // unitsOf are those of each side: the blocks, or the cells of a single one.

@@ -167,30 +167,33 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestDecidable: figures with too few units for evidence beside the others are too short, the last ones first.
-func TestDecidable(t *testing.T) {
+// Figures without a verdict are too short where they have too few units for one beside the others.
+func TestShorten(t *testing.T) {
 	for _, c := range []struct {
 		units string // a letter each: a for 1
 		look  int
-		want  string // rows
+		want  string // too short
 	}{
-		{"xixixixi", Looks, "[0 2 4 6]"},
-		{"llllllll", Looks - 1, "[0 1 2 3 4]"},
-		{"i", Looks, "[0]"},
-		{"h", Looks, "[]"},
+		{"xixixixi", Looks, "[1 3 5 7]"},
+		{"llllllll", Looks - 1, "[0 1 2 3 4 5 6 7]"},
+		{"lllll", Looks - 1, "[]"},
+		{"i", Looks, "[]"},
+		{"h", Looks, "[0]"},
 	} {
 		out := Result{Rows: make([]Row, len(c.units))}
 		var tests []test
 		for i, n := range c.units {
 			tests = append(tests, test{row: i, units: int(n-'a') + 1})
+			out.Rows[i].Verdict = None
 		}
-		rows := metrics.Each(out.decidable(tests, levelAt(c.look)), func(x test) int { return x.row })
-		assert.Equal(t, fmt.Sprint(rows), c.want, "%s at look %d", c.units, c.look)
+		out.shorten(tests, levelAt(c.look))
+		var short []int
 		for i, row := range out.Rows {
-			if kept := slices.Contains(rows, i); kept != (row.Longer == 0) || !kept && !(row.Longer > 1) {
-				t.Errorf("%s at look %d: row %d %g times as long", c.units, c.look, i, row.Longer)
+			if row.Verdict == Short && row.Longer > 1 {
+				short = append(short, i)
 			}
 		}
+		assert.Equal(t, fmt.Sprint(short), c.want, "%s at look %d", c.units, c.look)
 	}
 }
 

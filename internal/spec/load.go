@@ -173,8 +173,8 @@ func (o *Load) shapes() (all []shape.Shape) {
 	return all
 }
 
-// check reports problems of the flags and of the load they make.
-func (o *Load) check(given *pflag.FlagSet, within string) (p usage.Problems) {
+// check reports problems of the flags and of the load they make, but where each run of a sweep has one of its own.
+func (o *Load) check(given *pflag.FlagSet, within string, swept bool) (p usage.Problems) {
 	o.PromptsGiven, o.within = given.Changed("num-prompts"), within
 	p.BadIf(!(o.Rate > 0), "--request-rate %s: must be more than 0", &o.Rate)
 	p.BadIf(!(o.Burstiness > 0), "--burstiness %s: must be more than 0", &o.Burstiness)
@@ -202,6 +202,9 @@ func (o *Load) check(given *pflag.FlagSet, within string) (p usage.Problems) {
 	o.checkSearch(&p, given)
 	o.checkConfirm(&p, given)
 	o.checkPart(&p)
+	if swept {
+		return p
+	}
 	for _, s := range o.shapes() {
 		p = append(p, s.Validate()...)
 	}

@@ -31,6 +31,8 @@ type Point struct {
 	Label string
 	run   int
 	set   []argv.Value
+	rate  argv.Rate
+	users int
 }
 
 // MostPoints limits the runs of one command line.
@@ -109,7 +111,8 @@ func (o *Series) addUsers(p *usage.Problems) {
 			p.Bad("--sweep-max-concurrency %s: must be whole numbers of at least 1, as 1,10,50", usage.Quote(item))
 			continue
 		}
-		at := Point{Label: fmt.Sprintf("concurrency=%d", n), set: []argv.Value{argv.To("max-concurrency", n)}}
+		at := Point{Label: fmt.Sprintf("concurrency=%d", n), users: n,
+			set: []argv.Value{argv.To("max-concurrency", n)}}
 		for _, f := range o.factors() {
 			if f.by > 0 {
 				p.BadIf(n > math.MaxInt32/f.by, "--sweep-%s-factor %d: %d times that are too many requests", f.flag,
@@ -129,7 +132,18 @@ func (o *Series) addRates(p *usage.Problems) {
 			continue
 		}
 		o.Points = append(o.Points,
-			Point{Label: "rate=" + rate.String(), set: []argv.Value{argv.To("request-rate", &rate)}})
+			Point{Label: "rate=" + rate.String(), rate: rate, set: []argv.Value{argv.To("request-rate", &rate)}})
+	}
+}
+
+// lend has the rest of what is asked for checked with the load of the first point.
+func (o *Series) lend(to *Load) {
+	switch {
+	case o.Swept() == "" || len(o.Points) == 0:
+	case o.users != "":
+		to.concurrency = o.Points[0].users
+	default:
+		to.Rate = o.Points[0].rate
 	}
 }
 

@@ -229,7 +229,9 @@ func (o *Spec) check() (problems usage.Problems) {
 	o.Load.AllRows = o.Prompts.Needs().AllRows
 	o.Load.SelfTimed = o.Prompts.SelfTiming()
 	problems = append(problems, o.Fleet.check(&o.Load, &o.Series)...)
-	problems = append(problems, o.Load.check(all, o.Report.within())...)
+	swept := o.Series.at == nil && o.Series.Swept() != ""
+	problems = append(problems, o.Load.check(all, o.Report.within(), swept)...)
+	o.Series.lend(&o.Load)
 	o.Load.Users.check(&problems, o.Report.Whole || o.Server.Protocol != nil && !o.Server.Protocol.Traits().Streams)
 	o.Client.slow = o.Load.Users.slow()
 	problems = append(problems, o.checkAnswers()...)

@@ -125,6 +125,19 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// A sweep of loads for a time needs no load beside its own.
+func TestSweepForATime(t *testing.T) {
+	for flag, want := range map[string]string{"sweep-request-rate": "2", "sweep-max-concurrency": "inf"} {
+		o := New()
+		assert.Fine(t, o.Take([]argv.Value{argv.To(flag, "2,6"), argv.To("duration", "15s")}))
+		runs := assert.Must(o.Runs())(t)
+		assert.Equal(t, runs[0].Load.Rate.String(), want, "%s", flag)
+	}
+	o := New()
+	assert.Fine(t, o.Take([]argv.Value{argv.To("sweep-request-rate", "inf,2"), argv.To("duration", "15s")}))
+	assert.Complains(t, assert.Failure(o.Runs()), "--sweep-request-rate, rate=inf: --duration at an infinite rate")
+}
+
 // The run of a preset and its control make themselves again without each other.
 func TestRunsOfPreset(t *testing.T) {
 	o := New()

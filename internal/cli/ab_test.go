@@ -36,10 +36,12 @@ func TestAB(t *testing.T) {
 	if duet.code == session.ExitFailed {
 		t.Errorf("a duet failed: %s", duet.stderr)
 	}
-	duet.expect(t, duet.code, "Evidence, 64 pairs", "A: "+whole, "B: "+profile+"#b", "Both sides had their load at once")
+	duet.expect(t, duet.code, "Evidence, 64 pairs", "A: "+whole, "B: "+profile+"#b",
+		"Both sides had their load at once")
 	breaks.Store(true)
 	blocks := benchtop(append(flags, "--num-prompts", "160", "--no-save")...)
-	blocks.expect(t, session.ExitMissed, "Evidence, 160 pairs in 16 blocks", "99 % interval", "--fail-on error_rate>+5%: ")
+	blocks.expect(t, session.ExitMissed, "Evidence, 160 pairs in 16 blocks", "99 % interval",
+		"--fail-on error_rate>+5%: ")
 	for line := range strings.SplitSeq(blocks.stdout, "\n") {
 		if strings.HasPrefix(line, "Failed") && !strings.Contains(line, "worse") {
 			t.Error(line)

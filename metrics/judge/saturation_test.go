@@ -17,7 +17,7 @@ import (
 func TestSaturationIsTheCapacity(t *testing.T) {
 	ci.SkipUnderRace(t)
 	t.Parallel()
-	const seeds = 3
+	const seeds = 2
 	for name, s := range map[string]server{
 		"one": one, "many": many, "wide": wide,
 		"refusing":      many.with(func(s *server) { s.room = 10 }),

@@ -190,11 +190,11 @@ func testServerRest(t *testing.T) {
 	look(1)
 	status = http.StatusNotFound // gone in the middle of a run, perhaps for a moment
 	look(5)
-	status, long = http.StatusOK, 20e6
+	status, long = http.StatusOK, 8e6
 	look(1)
 	long, takes = 0, 3*time.Second
 	look(1)
-	assert.EqualAll(t, rests, []time.Duration{2, 4, 8, 16, 30, 30, 30, 1, 1, 1, 1, 5, 5, 5, 3}, "seconds of rest")
+	assert.EqualAll(t, rests, []time.Duration{2, 4, 8, 16, 30, 30, 30, 1, 1, 1, 1, 5, 5, 2, 3}, "seconds of rest")
 	takes = 0
 	w = NewServerWatch(page)
 	for _, c := range []struct{ at, want time.Duration }{{0, 250 * ms}, {250 * ms, 250 * ms}, {500 * ms, 500 * ms},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -231,7 +232,7 @@ func TestTraceBlocksAreBounded(t *testing.T) {
 		}
 	}
 	again := b.block([]byte("0"), 1<<19)
-	if &again[0] == &first[0] || !cmp.Equal(first, again) {
+	if &again[0] == &first[0] || !slices.Equal(first, again) {
 		t.Error("a block was not made again as it was")
 	}
 }

@@ -20,12 +20,12 @@ func engineSecond(i, n int) ServerSecond {
 	return s
 }
 
-// The engines of a day are few in memory, those of each of the last samples are there, and sums stay as they were.
-func TestEnginesOfADay(t *testing.T) {
-	const day, engines = 24 * 3600, 3
+// The engines of hours are few in memory, those of each of the last samples are there, and sums stay as they were.
+func TestEnginesOfHours(t *testing.T) {
+	const length, engines = 4 * 3600, 3
 	var live Telemetry
 	var early []ServerSecond
-	for i := range day {
+	for i := range length {
 		live.Take(engineSecond(i, engines))
 		if i == enginesKept {
 			early = live.Server
@@ -34,18 +34,18 @@ func TestEnginesOfADay(t *testing.T) {
 	kept := 0
 	for i, s := range live.Server {
 		kept += len(s.Engines)
-		if s.Engines == nil && i >= day-enginesKept {
+		if s.Engines == nil && i >= length-enginesKept {
 			t.Fatalf("sample %d has no engines", i)
 		}
 	}
-	if most := engines * (2*enginesKept + day/perMinute); kept > most {
+	if most := engines * (2*enginesKept + length/perMinute); kept > most {
 		t.Errorf("%d samples of engines are kept, want at most %d", kept, most)
 	}
 	if early[0].Engines == nil {
 		t.Error("the samples of a snapshot changed")
 	}
-	want := Engine{Name: "2", Took: day * time.Second, Running: 2.5, KVUsage: 0.25, OutputTokens: 20 * day,
-		TTFT: ServerLatency{N: 2 * day, Mean: 3 * time.Second}}
+	want := Engine{Name: "2", Took: length * time.Second, Running: 2.5, KVUsage: 0.25, OutputTokens: 20 * length,
+		TTFT: ServerLatency{N: 2 * length, Mean: 3 * time.Second}}
 	got := EnginesOver(live.Server, 0)[2]
 	if Said(got.Waiting) {
 		t.Errorf("%v waiting, want unknown", got.Waiting)

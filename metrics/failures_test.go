@@ -23,6 +23,9 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 		if i%3 == 0 {
 			q.Failure, q.Status, q.Error = FailedConnect, 0, ""
 		}
+		if i == 25 {
+			q.Status = 429
+		}
 		if i%2 == 0 {
 			q = eventtest.Simple(i, 0, second, 0, 1)
 		}
@@ -31,11 +34,12 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 	all[29].Failure, all[29].Error, all[29].Done = "", "", Never // not even that
 	want := []FailureCount{
 		{
-			Kind: FailedStatus, Status: 503, Count: 9, Last: 25001 * ms,
+			Kind: FailedStatus, Status: 503, Count: 8, Last: 23001 * ms,
 			Examples: []string{"text b", "text a", "text c"},
 		},
 		{Kind: FailedConnect, Count: 5, Last: 27001 * ms},
 		{Kind: "", Status: 503, Count: 1, Last: 0},
+		{Kind: FailedStatus, Status: 429, Count: 1, Last: 25001 * ms, Examples: []string{"text a"}},
 	}
 	first := []string{"text b", "connect", "text a", "text c", "connect", "text b", "text d", "connect", "text c",
 		"text e"}

@@ -69,15 +69,17 @@ func TestManyChunksAreCheapToRead(t *testing.T) {
 // The longest request can be read back, whatever its text.
 func TestLongestLineIsRead(t *testing.T) {
 	ci.SkipUnderRace(t)
-	for _, letter := range []string{"\x01", ",", "\"", "a"} {
+	for i, letter := range []string{"\x01", ",", "\"", "a"} {
 		q := metrics.NewRequest(0)
 		q.Text = strings.Repeat(letter, metrics.MostText)
-		q.Chunks = make([]metrics.Chunk, 1<<20)
+		if i == 0 { // with the letter that takes the most
+			q.Chunks = make([]metrics.Chunk, 1<<20)
+		}
 		for i := range q.Chunks {
 			q.Chunks[i] = metrics.Chunk{At: time.Duration(i) * 20 * time.Millisecond, Tokens: int32(i % 3)}
 		}
 		line := appendRequest(nil, &q)
-		if perChunk := (len(line) - 6*metrics.MostText) / len(q.Chunks); perChunk > 10 || len(line) > maxLineBytes {
+		if perChunk := (len(line) - 6*metrics.MostText) / max(1, len(q.Chunks)); perChunk > 10 || len(line) > maxLineBytes {
 			t.Errorf("%q: a line of %d bytes, %d for each chunk", letter, len(line), perChunk)
 		}
 		if e, err := decodeLine(line[:len(line)-1]); err != nil || e.Request.Text != q.Text ||

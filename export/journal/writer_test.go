@@ -381,7 +381,8 @@ func TestJournalDoneDoesNotAllocate(t *testing.T) {
 	}
 	// Facts are boxed, but what is pending is not copied for them.
 	e := event.Event{Kind: event.Fact, Value: clientSeconds(t)[0]}
-	if n := testing.AllocsPerRun(200, func() { j.Take(&e) }); n > 2 {
+	// With counters of coverage, functions that are inlined else are called, and what they return is on the heap.
+	if n := testing.AllocsPerRun(200, func() { j.Take(&e) }); n > 2 && testing.CoverMode() == "" {
 		t.Errorf("%v allocations per second of the client", n)
 	}
 }

@@ -2,38 +2,48 @@ package cli
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"benchtop/internal/assert"
 	"benchtop/internal/session"
-	"benchtop/internal/simulator"
 )
 
-// A side may be a URL or a profile; the slower one is found, by requests sent at once and in blocks, and both sides
-// leave results with the same prompts.
+// A side may be a URL or a profile. Requests sent at once leave results of both sides with the same prompts, and those
+// in blocks find the side of which every other request fails, however busy the machine is.
 func TestAB(t *testing.T) {
 	t.Parallel()
-	fast := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = time.Millisecond, 1 })
-	slow := simulated(t, func(p *simulator.Profile) { p.StepBase, p.Speed = 10*time.Millisecond, 1 })
+	whole := recorded(t, nil).url
+	var breaks atomic.Bool
+	var asked atomic.Int64
+	broken := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+		fails := breaks.Load() && r.URL.Path == "/v1/completions" && asked.Add(1)%2 == 0
+		if fails {
+			http.Error(w, "out of memory", http.StatusInternalServerError)
+		}
+		return fails
+	}).url
 	dir := t.TempDir()
 	profile := filepath.Join(dir, "sides.yaml")
-	assert.Fine(t, os.WriteFile(profile, []byte("profiles:\n  b:\n    base-url: "+slow+"\n"), 0o666))
-	flags := []string{"ab", fast, profile + "#b", "--max-concurrency", "2", "--random-input-len", "16",
-		"--random-output-len", "2", "--no-tui", "--fail-on", "mean_e2el_ms>+5%", "--result-dir", dir}
+	assert.Fine(t, os.WriteFile(profile, []byte("profiles:\n  b:\n    base-url: "+broken+"\n"), 0o666))
+	flags := []string{"ab", whole, profile + "#b", "--max-concurrency", "2", "--random-input-len", "16",
+		"--random-output-len", "2", "--no-tui", "--precision", "0", "--fail-on", "error_rate>+5%", "--result-dir", dir}
 	duet := benchtop(append(flags, "--paired", "duet", "--num-prompts", "64", "--save-result")...)
 	if duet.code == session.ExitFailed {
 		t.Errorf("a duet failed: %s", duet.stderr)
 	}
-	duet.expect(t, duet.code, "Evidence, 64 pairs", "A: "+fast, "B: "+profile+"#b", "Both sides had their load at once")
-	blocks := benchtop(append(flags, "--num-prompts", "96", "--no-save")...)
-	blocks.expect(t, session.ExitMissed, "Evidence, 96 pairs in 16 blocks", "99 % interval",
-		"--fail-on mean_e2el_ms>+5%: ")
+	duet.expect(t, duet.code, "Evidence, 64 pairs", "A: "+whole, "B: "+profile+"#b",
+		"Both sides had their load at once")
+	breaks.Store(true)
+	blocks := benchtop(append(flags, "--num-prompts", "160", "--no-save")...)
+	blocks.expect(t, session.ExitMissed, "Evidence, 160 pairs in 16 blocks", "99 % interval",
+		"--fail-on error_rate>+5%: ")
 	for line := range strings.SplitSeq(blocks.stdout, "\n") {
-		if strings.HasPrefix(line, "Mean E2EL (ms)") && !strings.Contains(line, "worse") {
+		if strings.HasPrefix(line, "Failed") && !strings.Contains(line, "worse") {
 			t.Error(line)
 		}
 	}

@@ -82,21 +82,6 @@ func TestDatasetOfTheHub(t *testing.T) {
 	wasAsked(t, h)
 }
 
-// Files in the cache of the hub's own libraries are not downloaded again.
-func TestDatasetInTheHubsCache(t *testing.T) {
-	model := modelDirectory(t, "synthetic-spbpe")
-	h := leaderboard(t)
-	snapshot := filepath.Join(os.Getenv("HF_HOME"), "hub",
-		"datasets--gorilla-llm--Berkeley-Function-Calling-Leaderboard", "snapshots", "abc")
-	assert.Fine(t, os.MkdirAll(snapshot, 0o755))
-	simple := h.Files[datasets.BFCLRepository]["BFCL_v3_simple.json"]
-	assert.Fine(t, os.WriteFile(filepath.Join(snapshot, "BFCL_v3_simple.json"), []byte(simple), 0o600))
-	benchtop("dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model,
-		"--num-prompts", "2",
-		"--bfcl-categories", "simple,parallel").expect(t, session.ExitFine, "requests             2")
-	wasAsked(t, h, "BFCL_v3_parallel.json")
-}
-
 // A wrong file is not cached, so that the next run does not fail too.
 func TestDatasetOfAHubThatCutsShort(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")

@@ -126,51 +126,6 @@ func marksOf(v map[string]any) string {
 	return strings.Join(marks, "|")
 }
 
-// A ramp over requests has vLLM's events in the result: one for each whole rate.
-func TestRateChangeEvents(t *testing.T) {
-	dir := t.TempDir()
-	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
-		server.serve(t, "--random-input-len", "5", "--random-output-len", "2", "--num-prompts", "40",
-			"--ramp-up-strategy", "linear",
-			"--ramp-up-start-rps", "50", "--ramp-up-end-rps", "60", "--burstiness", "inf", "--save-result",
-			"--result-dir", dir).expect(t, session.ExitFine)
-	})
-	v := resultIn(t, dir)
-	var rates []float64
-	for _, e := range v["rps_change_events"].([]any) {
-		rates = append(rates, e.(map[string]any)["rps"].(float64))
-		if _, err := time.Parse("2006-01-02T15:04:05.000000", e.(map[string]any)["timestamp"].(string)); err != nil {
-			t.Error(err)
-		}
-	}
-	assert.EqualAll(t, rates, []float64{50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60}, "rates")
-	if v["ramp_up_strategy"] != "linear" || v["ramp_up_start_rps"] != 50. || v["request_rate"] != "inf" {
-		t.Errorf("%v %v %v", v["ramp_up_strategy"], v["ramp_up_start_rps"], v["request_rate"])
-	}
-}
-
-// The warm-up is sent and counted nowhere.
-func TestWarmupIsLeftOut(t *testing.T) {
-	dir := t.TempDir()
-	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
-		server.serve(t, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration",
-			"1s", "--warmup", "500ms", "--burstiness", "inf",
-			"--save-result", "--result-dir", dir).expect(t, session.ExitFine)
-		assert.Equal(t, len(server.all()), 50, "requests were sent")
-	})
-	v := resultIn(t, dir)
-	if n := v["completed"].(float64); n != 26 { // due at 0.50 s, 0.52 s, ... 1.00 s
-		t.Errorf("completed %v, want 26", n)
-	}
-	// All of the run but its first half second.
-	journals, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
-	whole, _, err := report.Gather(journal.Read(journals[0]))
-	assert.Fine(t, err)
-	if d := v["duration"].(float64); d != (whole.Ended - time.Second/2).Seconds() {
-		t.Errorf("duration %v s of %s, want all but 0.5 s", d, whole.Ended)
-	}
-}
-
 // The exit code shows whether a condition of the user holds; the report names it.
 func TestFailOn(t *testing.T) {
 	t.Parallel()
@@ -308,20 +263,4 @@ func TestAppend(t *testing.T) {
 	}
 	benchtop("report", journals[0]).expect(t, session.ExitFine, "Successful requests:                     2 ")
 	benchtop("report", filepath.Join(dir, "all.json")).expect(t, session.ExitFailed, "holds several runs", journals[2])
-}
-
-// A ramp that the clock ends early keeps its slope: it was drawn over all requests, sent or not.
-func TestRampCutShort(t *testing.T) {
-	dir := t.TempDir()
-	inVirtualTime(t, fast(), nil, func(t *testing.T, server *virtual) {
-		server.serve(t, "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2",
-			"--ramp-up-strategy", "linear", "--burstiness", "inf",
-			"--ramp-up-start-rps", "20", "--ramp-up-end-rps", "40", "--duration", "1s", "--save-result", "--result-dir",
-			dir).expect(t, session.ExitFine)
-	})
-	v := resultIn(t, dir)
-	if n := len(v["rps_change_events"].([]any)); n != 1 ||
-		v["benchtop"].(map[string]any)["load"] != "linear ramp 20 to 40 req/s over 1000 requests" {
-		t.Errorf("%d changes of the rate, load %q", n, v["benchtop"].(map[string]any)["load"])
-	}
 }

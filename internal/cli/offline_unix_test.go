@@ -23,6 +23,7 @@ import (
 
 // A server that is started for the measurement is stopped after it.
 func TestStartedServer(t *testing.T) {
+	t.Parallel()
 	self := program(t)
 	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_, port, _ := net.SplitHostPort(l.Addr().String())

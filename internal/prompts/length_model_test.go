@@ -20,7 +20,7 @@ func TestLengthModel(t *testing.T) {
 		for _, each := range []float64{0.8, 1, 1.31, 2.5} {
 			for _, spread := range []int{0, 50, 90} { // percent
 				w := &lengthModel{}
-				for i := range 200 {
+				for i := range 50 {
 					asked := 1000 + 10*(draws.IntN(2*spread+1)-spread)
 					text, _ := tokenizer.Words{Even: true}.Decode(make([]int, asked))
 					turn := datasets.Turn{Text: text, InputTokens: asked}

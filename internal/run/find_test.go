@@ -92,7 +92,7 @@ func TestFindRate(t *testing.T) {
 func TestFindTheMost(t *testing.T) {
 	ci.SkipUnderRace(t)
 	synctest.Test(t, func(t *testing.T) {
-		find := metrics.Find{From: 1.5, Most: 2, Step: 5 * time.Second, Hold: 8 * time.Minute}
+		find := metrics.Find{From: 1.5, Most: 2, Step: 5 * time.Second, Hold: 5 * time.Minute}
 		c := simulated(t,
 			metrics.Plan{Rate: 1.5, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 60_000}}, Find: &find}, 8)
 		r := begin(t, c)

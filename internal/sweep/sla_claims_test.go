@@ -20,34 +20,13 @@ import (
 
 var finds = flag.Int("finds", 0, "searches on each queue with a known border; 0 for a short test")
 
-type claimKind struct {
-	name string
-	simulated.Server
-	ttft, tpot, border float64
+// claimKinds are the queues.
+func claimKinds() []simulated.Kind {
+	return simulated.Known("fifo-det", "fifo-exp", "sharing", "limiter", "speed", "slow start", "tail 3 %")
 }
 
-func claimKinds() []claimKind {
-	fifo := simulated.Server{Discipline: simulated.FIFO, Servers: 4, Service: .2, First: .04}
-	exponential, start, tail := fifo, fifo, fifo
-	exponential.Spread = 1
-	start.Slow, start.SlowFor = 3, 10
-	tail.Spread, tail.Tail, tail.TailBy = .5, .03, 2
-	sharing := exponential
-	sharing.Discipline = simulated.Sharing
-	return []claimKind{
-		{"fifo-det", fifo, .5, 0, 0},
-		{"fifo-exp", exponential, .5, 0, 0},
-		{"sharing", sharing, .5, 0, 0},
-		{"limiter", simulated.Server{Discipline: simulated.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5,
-			0, 0},
-		{"speed", simulated.Server{Discipline: simulated.Sharing, Servers: 16, Service: 1.2, First: .05}, .5, .6, 0},
-		{"slow start", start, .5, 0, 0},
-		{"tail 3 %", tail, .5, 0, 0},
-	}
-}
-
-// run is a run of so many requests, and the evidence of it.
-func (k *claimKind) run(t *testing.T, load float64, requests int, first bool,
+// runOf is a run of so many requests, and the evidence of it.
+func runOf(t *testing.T, k *simulated.Kind, load float64, requests int, first bool,
 	seed uint64) (search.Evidence, time.Duration) {
 	s := k.Server
 	if !first {
@@ -57,9 +36,9 @@ func (k *claimKind) run(t *testing.T, load float64, requests int, first bool,
 	arrivals := simulated.Constant(load, 2*float64(requests)/load, r)
 	arrivals = arrivals[:min(requests, len(arrivals))]
 	all := s.Requests(arrivals, s.Serve(arrivals, r), 0, r)
-	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: k.ttft * 1000}}
-	if k.tpot > 0 {
-		slo = slo.With(metrics.Objective{Metric: metrics.TPOT, LimitMS: k.tpot * 1000})
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: k.TTFT * 1000}}
+	if k.TPOT > 0 {
+		slo = slo.With(metrics.Objective{Metric: metrics.TPOT, LimitMS: k.TPOT * 1000})
 	}
 	ended := time.Duration(0)
 	for i := range all {
@@ -95,7 +74,7 @@ func (c *slaClaims) row(name, border string) string {
 		float64(c.runs)/n, c.loaded/n)
 }
 
-func (c *slaClaims) search(t *testing.T, k *claimKind, seed int) {
+func (c *slaClaims) search(t *testing.T, k *simulated.Kind, seed int) {
 	requests := []int{300, 400, 500}[seed%3]
 	s := search.New(search.Options{From: 11, Most: 8192})
 	for runs := 0; ; runs++ {
@@ -103,27 +82,27 @@ func (c *slaClaims) search(t *testing.T, k *claimKind, seed int) {
 		if !more {
 			break
 		}
-		e, took := k.run(t, p.Load, requests, runs == 0, uint64(1000*seed+runs))
+		e, took := runOf(t, k, p.Load, requests, runs == 0, uint64(1000*seed+runs))
 		s.Observe(p.Load, []search.Evidence{e})
 		c.runs++
 		c.loaded += took.Seconds()
 	}
 	r := s.Results()[0]
 	c.searches++
-	if math.Abs(r.Estimate.Load/k.border-1) <= .1 {
+	if math.Abs(r.Estimate.Load/k.Border-1) <= .1 {
 		c.near++
 	}
-	if e := r.Estimate; e.Low <= k.border*1.02 && (e.High == 0 || k.border*.98 <= e.High) {
+	if e := r.Estimate; e.Low <= k.Border*1.02 && (e.High == 0 || k.Border*.98 <= e.High) {
 		c.inside++
 	}
 	if r.Proven() {
 		c.proven++
-		if r.Passed > 1.02*k.border {
+		if r.Passed > 1.02*k.Border {
 			c.untrue++
 		}
 	}
 	if r.Confidence > metrics.MostConfidence {
-		t.Errorf("%s: a confidence of %v", k.name, r.Confidence)
+		t.Errorf("%s: a confidence of %v", k.Name, r.Confidence)
 	}
 }
 
@@ -140,7 +119,6 @@ func TestSLAClaims(t *testing.T) {
 	for i := range kinds {
 		wait.Go(func() {
 			k := &kinds[i]
-			k.border = k.Border(k.ttft, k.tpot, metrics.EnoughGood)
 			for seed := range cmp.Or(*finds, 2) {
 				claims[i].search(t, k, seed)
 			}
@@ -150,7 +128,7 @@ func TestSLAClaims(t *testing.T) {
 	var table strings.Builder
 	var all slaClaims
 	for i, k := range kinds {
-		table.WriteString(claims[i].row(k.name, fmt.Sprintf("%.1f", k.border)))
+		table.WriteString(claims[i].row(k.Name, fmt.Sprintf("%.1f", k.Border)))
 		all.join(&claims[i])
 	}
 	table.WriteString(all.row("all", ""))
@@ -172,7 +150,7 @@ func TestSLAClaims(t *testing.T) {
 func TestFewRequests(t *testing.T) {
 	t.Parallel()
 	k := claimKinds()[0]
-	e, _ := k.run(t, 2, 8, false, 1)
+	e, _ := runOf(t, &k, 2, 8, false, 1)
 	s := search.New(search.Options{From: 2, Most: 2})
 	s.Observe(2, []search.Evidence{e})
 	if r := s.Results()[0]; e.Confidence != 0 || r.Confidence != 0 || r.Proven() {

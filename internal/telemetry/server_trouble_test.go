@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,51 +164,43 @@ func TestServerPollBadPages(t *testing.T) {
 	close(over)
 }
 
-// A missing or large page is polled less often; one that answers again, each second, and more often at the start of a
-// run.
-func TestServerRest(t *testing.T) {
-	var fails atomic.Bool
-	var long atomic.Int64
-	url := served(t, func(w http.ResponseWriter, r *http.Request) {
-		if fails.Load() {
-			http.NotFound(w, r)
-			return
-		}
-		_, _ = io.WriteString(w,
-			"vllm:num_requests_running 1\n"+strings.Repeat("#"+strings.Repeat("x", 998)+"\n", int(long.Load()/1000)))
-	})
-	w := NewServerWatch(Page{Client: http.DefaultClient, URL: url})
-	look := func() time.Duration {
-		_, _ = w.Poll(t.Context(), time.Minute)
-		return w.Rest()
-	}
-	fails.Store(true)
+// A missing, large or slow page is polled less often; one that answers again, each second, and more often at the start
+// of a run.
+func TestServerRest(t *testing.T) { synctest.Test(t, testServerRest) }
+
+func testServerRest(t *testing.T) {
+	status, long, takes := 0, 0, time.Duration(0)
+	page := Page{URL: "http://server/metrics", Client: &http.Client{
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(takes)
+			text := "vllm:num_requests_running 1\n" + strings.Repeat("#"+strings.Repeat("x", 998)+"\n", long/1000)
+			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+		})}}
+	w := NewServerWatch(page)
 	var rests []time.Duration
-	for range 7 {
-		rests = append(rests, look()/time.Second)
+	look := func(times int) {
+		for range times {
+			_, _ = w.Poll(t.Context(), time.Minute)
+			rests = append(rests, w.Rest()/time.Second)
+		}
 	}
-	fails.Store(false)
-	rests = append(rests, look()/time.Second)
-	fails.Store(true) // gone in the middle of a run, perhaps for a moment
-	for range 5 {
-		rests = append(rests, look()/time.Second)
-	}
-	fails.Store(false)
-	long.Store(20e6)
-	rests = append(rests, look()/time.Second)
-	want := []time.Duration{2, 4, 8, 16, 30, 30, 30, 1, 1, 1, 1, 5, 5, 5}
-	if diff := cmp.Diff(want, rests); diff != "" {
-		t.Errorf("seconds of rest, -want +got\n%s", diff)
-	}
-	long.Store(0)
-	w = NewServerWatch(Page{Client: http.DefaultClient, URL: url})
+	status = http.StatusNotFound
+	look(7)
+	status = http.StatusOK
+	look(1)
+	status = http.StatusNotFound // gone in the middle of a run, perhaps for a moment
+	look(5)
+	status, long = http.StatusOK, 8e6
+	look(1)
+	long, takes = 0, 3*time.Second
+	look(1)
+	assert.EqualAll(t, rests, []time.Duration{2, 4, 8, 16, 30, 30, 30, 1, 1, 1, 1, 5, 5, 2, 3}, "seconds of rest")
+	takes = 0
+	w = NewServerWatch(page)
 	for _, c := range []struct{ at, want time.Duration }{{0, 250 * ms}, {250 * ms, 250 * ms}, {500 * ms, 500 * ms},
 		{time.Second, time.Second}, {time.Hour, time.Second}} {
-		began := time.Now()
 		_, _ = w.Poll(t.Context(), c.at)
-		if took, got := time.Since(began), w.Rest(); got < c.want || got > max(c.want, took) {
-			t.Errorf("at %s: rest %s after %s, want %s", c.at, got, took, c.want)
-		}
+		assert.Equal(t, w.Rest(), c.want, "rest at %s", c.at)
 	}
 }
 

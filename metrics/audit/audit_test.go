@@ -418,7 +418,7 @@ func TestCleanRuns(t *testing.T) {
 		{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8, PauseEvery: 15},
 		{Discipline: queuetest.Sharing, Servers: 40, Service: 2, First: .1, Spread: .5},
 	}
-	runs, most := 40, 2
+	runs, most := 20, 1
 	if *auditRuns > 0 {
 		runs, most = *auditRuns, *auditRuns/100
 	}

@@ -19,35 +19,6 @@ import (
 var calibrate = flag.Int("calibrate", 0,
 	"repetitions of the table of claims on queues with a known border; 0 for the short test")
 
-// simulated is a server whose border is known.
-type simulated = queuetest.Server
-
-// kind is a server with an objective.
-type kind struct {
-	name string
-	simulated
-	ttft, tpot, late float64
-}
-
-var kinds = []kind{
-	{"fifo-det", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04}, .5, 0, 0},
-	{"fifo-exp", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
-	{"single", simulated{Discipline: queuetest.FIFO, Servers: 1, Service: .05, First: .02}, .5, 0, 0},
-	{"sharing", simulated{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
-	{"batches", simulated{Discipline: queuetest.Batches, Servers: 8, Service: .4, First: .04}, .5, 0, 0},
-	{"limiter", simulated{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5, 0, 0},
-	{"speed", simulated{Discipline: queuetest.Sharing, Servers: 16, Service: 1.2, First: .05}, .5, .6, 0},
-	{"late client", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, .03},
-	{"slow start", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Slow: 3, SlowFor: 10}, .5,
-		0, 0},
-	{"log-normal", simulated{Discipline: queuetest.FIFO, Servers: 8, Service: .4, First: .1, Spread: 1.5}, .8, 0, 0},
-	{"tail 3 %", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Tail: .03,
-		TailBy: 2}, .5, 0, 0},
-	{"pause", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8,
-		PauseEvery: 15}, .5, 0, 0},
-	{"long", simulated{Discipline: queuetest.Sharing, Servers: 40, Service: 2, First: .1, Spread: .5}, 1, 0, 0},
-}
-
 type namedShape struct {
 	name string
 	queuetest.Shape
@@ -88,7 +59,8 @@ func (c *claims) join(o *claims) {
 	c.width += o.width
 }
 
-func (c *claims) count(k *kind, s *queuetest.Shape, border, capacity float64, a *metrics.Answer) (bad string) {
+func (c *claims) count(k *queuetest.Kind, s *queuetest.Shape, a *metrics.Answer) (bad string) {
+	border, capacity := k.Border, k.Capacity
 	c.runs++
 	high := a.Estimate.High
 	switch {
@@ -126,7 +98,7 @@ func (c *claims) count(k *kind, s *queuetest.Shape, border, capacity float64, a 
 			c.width += high/a.Estimate.Low - 1
 		}
 	}
-	if s.Over == 0 && k.SlowFor == 0 && k.late == 0 {
+	if s.Over == 0 && k.SlowFor == 0 && k.Late == 0 {
 		for _, of := range []struct {
 			part   float64
 			n, yes *int
@@ -173,14 +145,14 @@ func (c *claims) count(k *kind, s *queuetest.Shape, border, capacity float64, a 
 }
 
 // judged is the answer to a run.
-func judged(k *kind, s *queuetest.Shape, seed uint64) ([]metrics.LoadLevel, metrics.Answer) {
+func judged(k *queuetest.Kind, s *queuetest.Shape, seed uint64) ([]metrics.LoadLevel, metrics.Answer) {
 	r := rand.New(rand.NewPCG(seed, 99))
 	arrivals, plan := s.Arrivals(r)
-	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: k.ttft * 1000}}
-	if k.tpot > 0 {
-		plan.Goodput = append(plan.Goodput, metrics.Objective{Metric: metrics.TPOT, LimitMS: k.tpot * 1000})
+	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: k.TTFT * 1000}}
+	if k.TPOT > 0 {
+		plan.Goodput = append(plan.Goodput, metrics.Objective{Metric: metrics.TPOT, LimitMS: k.TPOT * 1000})
 	}
-	all := k.Requests(arrivals, k.Serve(arrivals, r), k.late, r)
+	all := k.Requests(arrivals, k.Serve(arrivals, r), k.Late, r)
 	return answerOf(&plan, all, nil)
 }
 
@@ -198,17 +170,18 @@ func answerOf(plan *metrics.Plan, all []metrics.Request, sets []judge.Setting) (
 	return l.Judge()
 }
 
-// truth is what is known of a kind: the highest load within the objective, and the load that the server can do.
-type truth struct{ border, capacity float64 }
-
-func truths() []truth {
-	all := make([]truth, len(kinds))
+// checkKinds measures what is known of the kinds anew.
+func checkKinds(t *testing.T) {
 	var wait sync.WaitGroup
-	for i := range kinds {
-		wait.Go(func() { all[i] = truth{kinds[i].Border(kinds[i].ttft, kinds[i].tpot, .95), kinds[i].Capacity()} })
+	for _, k := range queuetest.Kinds {
+		wait.Go(func() {
+			border, capacity := k.Server.Border(k.TTFT, k.TPOT, metrics.EnoughGood), k.Server.Capacity()
+			if math.Abs(border/k.Border-1) > .001 || math.Abs(capacity/k.Capacity-1) > .001 {
+				t.Errorf("%s: border %.5g, capacity %.5g, known as %+v", k.Name, border, capacity, k)
+			}
+		})
 	}
 	wait.Wait()
-	return all
 }
 
 // TestClaims counts the claims on runs of servers with a known border. With -calibrate it prints the tables of
@@ -219,7 +192,10 @@ func TestClaims(t *testing.T) {
 	ci.SkipUnderRace(t)
 	t.Parallel()
 	reps := max(2, *calibrate)
-	known := truths()
+	kinds := queuetest.Kinds
+	if *calibrate > 0 {
+		checkKinds(t)
+	}
 	total, long := claims{}, claims{}
 	cells := make([][]claims, len(shapes))
 	for j, s := range shapes {
@@ -230,12 +206,12 @@ func TestClaims(t *testing.T) {
 				shape := s.Shape
 				if shape.Over == 0 && len(shape.Rates) == 0 {
 					parts := []float64{.7, .8, .9, .97, 1.04, 1.1, 1.2}
-					shape.Rates = []float64{max(1, known[i].border) * parts[rep%len(parts)]}
+					shape.Rates = []float64{max(1, k.Border) * parts[rep%len(parts)]}
 				}
 				_, a := judged(k, &shape, uint64(j*1000_000+i*10_000+rep))
-				bad := c.count(k, &shape, known[i].border, known[i].capacity, &a)
+				bad := c.count(k, &shape, &a)
 				if bad != "" && testing.Verbose() && *calibrate == 0 {
-					t.Logf("%s, %s, %d: %s: %+v, answer %+v", s.name, k.name, rep, bad, known[i], a)
+					t.Logf("%s, %d: %s: %+v, answer %+v", s.name, rep, bad, k, a)
 				}
 			}
 			total.join(c)
@@ -245,7 +221,7 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	if *calibrate > 0 {
-		print(t, known, cells, &total)
+		print(t, cells, &total)
 	}
 	for _, c := range []struct {
 		what     string
@@ -272,15 +248,15 @@ func TestClaims(t *testing.T) {
 }
 
 // print writes the tables for docs/accuracy.md.
-func print(t *testing.T, known []truth, cells [][]claims, total *claims) {
+func print(t *testing.T, cells [][]claims, total *claims) {
 	head, rule := "| server | border | capacity |", "|---|--:|--:|"
 	for _, s := range shapes {
 		head, rule = head+" "+s.name+" |", rule+"--:|"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n%s\n", head, rule)
-	for i, k := range kinds {
-		fmt.Fprintf(&b, "| %s | %.1f | %.1f |", k.name, known[i].border, known[i].capacity)
+	for i, k := range queuetest.Kinds {
+		fmt.Fprintf(&b, "| %s | %.1f | %.1f |", k.Name, k.Border, k.Capacity)
 		for j := range shapes {
 			c := &cells[j][i]
 			fmt.Fprintf(&b, " %d of %d |", c.false_, c.proven)
@@ -298,7 +274,7 @@ func print(t *testing.T, known []truth, cells [][]claims, total *claims) {
 	}
 	for j, s := range shapes {
 		sum := claims{}
-		for i := range kinds {
+		for i := range queuetest.Kinds {
 			sum.join(&cells[j][i])
 		}
 		row(s.name, &sum)

@@ -119,7 +119,7 @@ func slow(all []metrics.Comparison) (names []string) {
 // and however long their queues last.
 func TestEqualPlaces(t *testing.T) {
 	ci.SkipUnderRace(t)
-	const runs = 60
+	const runs = 20
 	for name, f := range map[string]fleet{
 		"two":                {servers: 2, requests: 4000, load: .7},
 		"two, short":         {servers: 2, requests: 400, load: .5},

@@ -17,7 +17,7 @@ import (
 func TestSaturationIsTheCapacity(t *testing.T) {
 	ci.SkipUnderRace(t)
 	t.Parallel()
-	const seeds = 3
+	const seeds = 2
 	for name, s := range map[string]server{
 		"one": one, "many": many, "wide": wide,
 		"refusing":      many.with(func(s *server) { s.room = 10 }),
@@ -99,7 +99,8 @@ func TestNoSaturation(t *testing.T) {
 // A load far below one is not said to be none.
 func TestLoadsBelowOne(t *testing.T) {
 	t.Parallel()
-	plan, all := queued(simulated{Discipline: queuetest.FIFO, Servers: 4, Service: 1, First: .04}, 2000, 0.02, 0.04)
+	plan, all := queued(queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: 1, First: .04}, 2000,
+		0.02, 0.04)
 	if a := reported(t, plan, all).Answer; a.Why != "no saturation up to 0.04 req/s" {
 		t.Errorf("stages up to 0.04 req/s: %q", a.Why)
 	}
@@ -166,14 +167,15 @@ func queued(s queuetest.Server, length float64, rates ...float64) (metrics.Plan,
 func TestWorkDecides(t *testing.T) {
 	ci.SkipUnderRace(t)
 	t.Parallel()
-	sharing := simulated{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .02, Spread: 1, Tokens: 50}
-	limiter := simulated{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}
-	long := simulated{Discipline: queuetest.FIFO, Servers: 400, Service: 20, First: .1, Spread: .3, Tokens: 200}
-	drifting := simulated{Discipline: queuetest.FIFO, Servers: 40, Service: .4, First: .04, Spread: .3, Drift: 2,
+	sharing := queuetest.Server{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .02, Spread: 1,
+		Tokens: 50}
+	limiter := queuetest.Server{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}
+	long := queuetest.Server{Discipline: queuetest.FIFO, Servers: 400, Service: 20, First: .1, Spread: .3, Tokens: 200}
+	drifting := queuetest.Server{Discipline: queuetest.FIFO, Servers: 40, Service: .4, First: .04, Spread: .3, Drift: 2,
 		DriftFor: 300}
 	for _, c := range []struct {
 		name      string
-		server    simulated
+		server    queuetest.Server
 		length    float64
 		rates     []float64
 		standings string // of the levels

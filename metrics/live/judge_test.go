@@ -87,7 +87,7 @@ func TestLateSamples(t *testing.T) {
 // Objectives that were set during the run judge all of it, in totals, windows and report, but no gate.
 func TestSetObjectives(t *testing.T) {
 	ci.SkipUnderRace(t)
-	all := eventtest.DrawRun(5, 2500)
+	all := eventtest.DrawRun(5, 1200)
 	plan := metrics.Plan{Goodput: ttft(700), Warmup: 4 * second,
 		Gates: eventtest.Gates(t, "goodput<10%", "request_goodput<0.001")}
 	other := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 400}, {Metric: metrics.TPOT, LimitMS: 50},

@@ -78,7 +78,7 @@ var readers = map[string]func(*truth){
 func TestFiguresAreTrue(t *testing.T) {
 	ci.SkipUnderRace(t)
 	read := map[string]int{}
-	for seed := range uint64(12) {
+	for seed := range uint64(8) {
 		checkFigures(t, seed, read)
 	}
 	for _, p := range all {

@@ -61,7 +61,7 @@ func TestLayoutCoversTheScreen(t *testing.T) {
 	ci.SkipUnderRace(t)
 	for _, p := range Pages {
 		for suffix, v := range layouts() {
-			for w := 40; w <= 250; w += 7 {
+			for w := 40; w <= 250; w += 13 {
 				for h := 10; h <= 80; h++ {
 					seen := make([]bool, w*h)
 					for _, b := range Layout(p, w, h, v).boxes() {

@@ -111,9 +111,13 @@ func TestEqualServers(t *testing.T) {
 	t.Parallel()
 	var all counts
 	var table strings.Builder
+	loads := []float64{.5, .8, .97}
+	if *calibrate > 0 {
+		loads = []float64{.5, .7, .8, .9, .97}
+	}
 	for i := range servers {
 		s := &servers[i]
-		for j, load := range []float64{.5, .7, .8, .9, .97} {
+		for j, load := range loads {
 			for k, length := range []float64{60, 300} {
 				r, c := rand.New(rand.NewPCG(uint64(i*100+j*10+k), 7)), counts{}
 				rate := load * s.Capacity()
@@ -139,7 +143,7 @@ func TestEqualServers(t *testing.T) {
 	if covered := metrics.Share(all.covered, all.intervals); alarms > .05 || failed > .05 || covered < .93 {
 		t.Errorf("alarms %.3f, gates %.3f, intervals hold %.3f: %+v", alarms, failed, covered, all)
 	}
-	if all.all < 40 || all.short > all.rows/2 {
+	if all.all < 24 || all.short > all.rows/2 {
 		t.Errorf("hardly anything was compared: %+v", all)
 	}
 }

@@ -30,30 +30,12 @@ type findKind struct {
 
 type findTier struct{ ttft, tpot, border float64 }
 
-func oneTier(ttft, tpot float64) []findTier { return []findTier{{ttft: ttft, tpot: tpot}} }
-
-func findKinds() []findKind {
-	fifo := queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04}
-	exponential, start, tail := fifo, fifo, fifo
-	exponential.Spread = 1
-	start.Slow, start.SlowFor = 3, 10
-	tail.Spread, tail.Tail, tail.TailBy = .5, .03, 2
-	sharing := exponential
-	sharing.Discipline = queuetest.Sharing
-	two := []findTier{{ttft: .25}, {ttft: .7}}
-	return []findKind{
-		{"fifo-det", fifo, oneTier(.5, 0)},
-		{"fifo-exp", exponential, oneTier(.5, 0)},
-		{"single", queuetest.Server{Discipline: queuetest.FIFO, Servers: 1, Service: .05, First: .02}, oneTier(.5, 0)},
-		{"sharing", sharing, oneTier(.5, 0)},
-		{"limiter", queuetest.Server{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04},
-			oneTier(.5, 0)},
-		{"speed", queuetest.Server{Discipline: queuetest.Sharing, Servers: 16, Service: 1.2, First: .05},
-			oneTier(.5, .6)},
-		{"slow start", start, oneTier(.5, 0)},
-		{"tail 3 %", tail, oneTier(.5, 0)},
-		{"two tiers", exponential, two},
+func findKinds() (all []findKind) {
+	for _, k := range queuetest.Known("fifo-det", "fifo-exp", "single", "sharing", "limiter", "speed", "slow start",
+		"tail 3 %") {
+		all = append(all, findKind{k.Name, k.Server, []findTier{{k.TTFT, k.TPOT, k.Border}}})
 	}
+	return append(all, findKind{"two tiers", all[1].Server, []findTier{{.25, 0, 11.757}, {.7, 0, 15.911}}})
 }
 
 // findRun is a run against a server, in which loads are held after one another.
@@ -227,9 +209,6 @@ func TestFindClaims(t *testing.T) {
 	for i := range kinds {
 		wait.Go(func() {
 			k := &kinds[i]
-			for j := range k.tiers {
-				k.tiers[j].border = k.Border(k.tiers[j].ttft, k.tiers[j].tpot, metrics.EnoughGood)
-			}
 			for seed := range seeds {
 				claims[i].search(t, k, seed)
 			}

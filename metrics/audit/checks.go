@@ -168,7 +168,8 @@ func pacing(r *metrics.Report) finding {
 	case !r.Plan.Paced():
 		return valid("no rate asked for")
 	case r.WaitedForSlot():
-		return invalid("waits of up to %s ms for a slot, not in TTFT", text.Digits(r.Statistics[metrics.SlotWait].Max, 4))
+		return invalid("waits of up to %s ms for a slot, not in TTFT",
+			text.Digits(r.Statistics[metrics.SlotWait].Max, 4))
 	case r.SentShort():
 		return invalid("%s", sent)
 	}

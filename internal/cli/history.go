@@ -172,7 +172,7 @@ func (o *historyOptions) list(runs []history.Run) *table.Table {
 		}
 		for _, v := range values[1:] {
 			if n, isNumber := history.Number(v); isNumber && o.format != "csv" {
-				v = history.Digits(n)
+				v = text.Digits(n, 3)
 			}
 			row = append(row, v)
 		}

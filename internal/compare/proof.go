@@ -234,12 +234,12 @@ func differences(a, b []metrics.Report) (all []Difference) {
 		if math.IsNaN(x) || math.IsNaN(y) || x == 0 && !of.share || y == 0 && !of.share {
 			continue
 		}
-		form, most := "%.4g", alike*max(x, y)
+		form, most := func(v float64) string { return text.Digits(v, 4) }, alike*max(x, y)
 		if of.share {
-			x, y, form, most = 100*x, 100*y, "%.0f %%", 100*alike
+			form, most = func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }, alike
 		}
 		if math.Abs(x-y) > most {
-			all = append(all, Difference{of.name, fmt.Sprintf(form, x), fmt.Sprintf(form, y)})
+			all = append(all, Difference{of.name, form(x), form(y)})
 		}
 	}
 	return all
@@ -384,9 +384,9 @@ func figureText(r *evidence.Row, v metrics.Range) string {
 	case r.Share:
 		return fmt.Sprintf("%.1f %%", 100*v.Load)
 	case v.High > 0:
-		return fmt.Sprintf("%.3g to %.3g", v.Low, v.High)
+		return text.Digits(v.Low, 3) + " to " + text.Digits(v.High, 3)
 	case v.Low > 0:
-		return fmt.Sprintf("%.3g or more", v.Low)
+		return text.Digits(v.Low, 3) + " or more"
 	}
 	return decimals(v.Load)
 }

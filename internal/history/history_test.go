@@ -206,12 +206,8 @@ func TestTrends(t *testing.T) {
 	}
 }
 
-// Digits are bounded; the middle of large values is one of them.
-func TestDigits(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 1.2345: "1.23", 999.6: "1000", 123456.7: "123457",
-		-999999999: "-999999999", 1e9: "1e+09", -1e308: "-1e+308"} {
-		assert.Equal(t, Digits(v), want, "%g", v)
-	}
+// The middle of large values is one of them.
+func TestMedian(t *testing.T) {
 	if got := median([]float64{1.2e308, 1.6e308}); math.Abs(got/1.4e308-1) > 1e-9 {
 		t.Error(got)
 	}

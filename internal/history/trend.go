@@ -126,26 +126,21 @@ func (t *Trend) verdict(by float64) string {
 
 // String is the change in words: +12% (85.1 to 95.3), worse.
 func (c Change) String() string {
-	words := fmt.Sprintf("(%s to %s)", Digits(c.Before), Digits(c.After))
+	words := fmt.Sprintf("(%s to %s)", digits(c.Before), digits(c.After))
 	if c.Before != 0 {
 		words = text.Change((c.After-c.Before)/math.Abs(c.Before)) + " " + words
 	}
 	return strings.TrimSuffix(words+", "+c.Verdict, ", ")
 }
 
-// Digits writes a number with three digits that count, and below a thousand millions all before the decimal point.
-func Digits(v float64) string {
-	if size := math.Abs(v); size >= 999.5 && size < 1e9 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.3g", v)
-}
+// digits writes a figure.
+func digits(v float64) string { return text.Digits(v, 3) }
 
 // Range are the least, the largest and the middle value, in words.
 func (t *Trend) Range() string {
 	values := t.values()
-	return fmt.Sprintf("%s to %s, median %s", Digits(slices.Min(values)), Digits(slices.Max(values)),
-		Digits(median(values)))
+	return fmt.Sprintf("%s to %s, median %s", digits(slices.Min(values)), digits(slices.Max(values)),
+		digits(median(values)))
 }
 
 // Line is the trend as a line of columns, at most so many, with a line of marks below it: a ^ where there is a change.

@@ -173,10 +173,10 @@ func (a *arrivals) text(f figures, o Options) {
 		most = max(most, n)
 	}
 	part := a.duration().Seconds() / float64(len(counts))
-	fmt.Fprintf(f.w, "  %s at most %.3g/s\n", text.Sparkline(counts, most, o.ASCII), most/part)
+	fmt.Fprintf(f.w, "  %s at most %s/s\n", text.Sparkline(counts, most, o.ASCII), decimals(most/part))
 	end := length(a.duration())
 	fmt.Fprintf(f.w, "  0%*s\n", len(counts)-1, end)
-	f.row("rate", "%.3g requests/s over %s; at most %s in a second, %s in a minute", a.rate(), end,
+	f.row("rate", "%s requests/s over %s; at most %s in a second, %s in a minute", decimals(a.rate()), end,
 		text.Grouped(a.second.most), text.Grouped(a.minute.most))
 	if cv := a.cv(); !math.IsNaN(cv) {
 		f.row("burstiness", "%s: %s (the gaps vary by a CV of %.2f; Poisson is 1)", decimals(a.burstiness()),
@@ -214,7 +214,7 @@ func decimals(v float64) string {
 	if math.IsInf(v, 1) {
 		return "inf"
 	}
-	return fmt.Sprintf("%.3g", v)
+	return text.Digits(v, 3)
 }
 
 // Flags are flags of serve for about such a load. The parts that prompts share become one prefix of all of them, as

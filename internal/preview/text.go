@@ -90,7 +90,8 @@ func (p *Preview) figures(f figures) {
 	}
 	if p.timed {
 		rate := float64(p.conversations) / p.last.Seconds()
-		f.row("times", "the trace takes %s, %.3g %s/s on average", p.last.Round(time.Millisecond), rate, arriving)
+		f.row("times", "the trace takes %s, %s %s/s on average", p.last.Round(time.Millisecond), decimals(rate),
+			arriving)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"benchtop/internal/hf/hub"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/server"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
@@ -162,10 +163,11 @@ func (d *Drawing) lightLoad(perSecond float64) func(int, time.Duration) bool {
 		}
 		need := "may need any number of them"
 		if perSecond > 0 {
-			need = fmt.Sprintf("needs %.3g", perSecond)
+			need = "needs " + text.Digits(perSecond, 3)
 		}
-		d.To.Tell(fmt.Sprintf("the server's tokenizer makes %.3g prompts a second, and the load %s; all are made "+
-			"before it, which they would slow down; --tokenizer DIRECTORY makes them on this machine", made, need))
+		d.To.Tell(fmt.Sprintf("the server's tokenizer makes %s prompts a second, and the load %s; all are made "+
+			"before it, which they would slow down; --tokenizer DIRECTORY makes them on this machine",
+			text.Digits(made, 3), need))
 		decided = true
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -55,9 +56,5 @@ func ProgressLine(s *metrics.Snapshot) string {
 
 // short is a latency in milliseconds to three figures.
 func short(d time.Duration) string {
-	ms := float64(d) / float64(time.Millisecond)
-	if ms >= 100 {
-		return fmt.Sprintf("%.0f ms", ms)
-	}
-	return fmt.Sprintf("%.3g ms", ms)
+	return text.Digits(metrics.Milliseconds(d), 3) + " ms"
 }

@@ -247,7 +247,7 @@ func (a Answer) Text(variable string) string {
 		}
 	}
 	if a.Achieved > 0 {
-		known = fmt.Sprintf("%.4g req/s completed, %s", a.Achieved, known)
+		known = text.Digits(a.Achieved, 4) + " req/s completed, " + known
 	}
 	switch {
 	case a.Passed == 0 && a.Failed == 0:

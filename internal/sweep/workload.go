@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"benchtop/internal/text"
 )
 
 // Workload is a scan of loads between one request after the other and all at once: the driver of serve_workload.
@@ -76,8 +78,8 @@ func (w *Workload) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Com
 	rows := ends[:1:1]
 	loads := w.between(estimates[0], estimates[1])
 	if missing := w.Levels - len(ends) - len(loads); missing > 0 {
-		s.say("%d of %d levels between the ends are left out: the ends lie too close together, at %.3g and %.3g",
-			missing, w.Levels-len(ends), estimates[0], estimates[1])
+		s.say("%d of %d levels between the ends are left out: the ends lie too close together, at %s and %s",
+			missing, w.Levels-len(ends), text.Digits(estimates[0], 3), text.Digits(estimates[1], 3))
 	}
 	for _, load := range loads {
 		c := w.at(pair, load)

@@ -33,6 +33,14 @@ func Short(v float64) string {
 	return fmt.Sprintf("%.0fP", v)
 }
 
+// Digits writes a number with so many digits that count, and below a thousand millions all before the decimal point.
+func Digits(v float64, n int) string {
+	if s := strconv.FormatFloat(v, 'g', n, 64); !strings.Contains(s, "e+") || math.Abs(v) >= 1e9 {
+		return s
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
 // Change is a relative change in percent: 0.12 is +12%. Below a tenth it has one decimal.
 func Change(part float64) string {
 	switch {

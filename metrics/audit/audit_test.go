@@ -469,6 +469,16 @@ func TestPromptsLeft(t *testing.T) {
 	}
 }
 
+// Large loads are written in full.
+func TestLargeLoad(t *testing.T) {
+	r := metrics.Report{Levels: []metrics.LoadLevel{{Unit: metrics.Users, Offered: 10_000}}}
+	for _, c := range audit.Of(&r).Checks {
+		if c.Name == "load" {
+			assert.Equal(t, c.Figure, "10000 users", "load")
+		}
+	}
+}
+
 // What comes from a journal is cleaned.
 func TestForeignText(t *testing.T) {
 	m := clean()

@@ -143,7 +143,7 @@ func load(r *metrics.Report) finding {
 	case len(r.Levels) == 0:
 		return unknown("no load to tell", "a run of 2 s or more")
 	}
-	return valid("%s", r.Levels[0].Unit.Words(fmt.Sprintf("%.4g", r.Levels[0].Offered)))
+	return valid("%s", r.Levels[0].Unit.Words(text.Digits(r.Levels[0].Offered, 4)))
 }
 
 func steering(r *metrics.Report) finding {
@@ -163,15 +163,17 @@ func steering(r *metrics.Report) finding {
 }
 
 func pacing(r *metrics.Report) finding {
+	sent := fmt.Sprintf("%s of %s req/s sent", text.Digits(r.SentRate, 4), text.Digits(r.ScheduledRate, 4))
 	switch {
 	case !r.Plan.Paced():
 		return valid("no rate asked for")
 	case r.WaitedForSlot():
-		return invalid("waits of up to %.4g ms for a slot, not in TTFT", r.Statistics[metrics.SlotWait].Max)
+		return invalid("waits of up to %s ms for a slot, not in TTFT",
+			text.Digits(r.Statistics[metrics.SlotWait].Max, 4))
 	case r.SentShort():
-		return invalid("%.4g of %.4g req/s sent", r.SentRate, r.ScheduledRate)
+		return invalid("%s", sent)
 	}
-	return valid("%.4g of %.4g req/s sent", r.SentRate, r.ScheduledRate)
+	return valid("%s", sent)
 }
 
 func steady(r *metrics.Report) finding {
@@ -299,7 +301,8 @@ func cache(r *metrics.Report) finding {
 	p := &r.Repeats
 	switch {
 	case p.Again >= fewestRepeats && p.First >= fewestRepeats && p.AgainTTFT < (1-fasterBy)*p.FirstTTFT:
-		return invalid("%d prompts sent again, TTFT %.4g instead of %.4g ms", p.Again, p.AgainTTFT, p.FirstTTFT)
+		return invalid("%d prompts sent again, TTFT %s instead of %s ms", p.Again, text.Digits(p.AgainTTFT, 4),
+			text.Digits(p.FirstTTFT, 4))
 	case p.Again >= fewestRepeats && p.First < fewestRepeats && share > 0:
 		return invalid("%d prompts sent again, %.0f %% from the cache", p.Again, 100*share)
 	case more && (told || marked):

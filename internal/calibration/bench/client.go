@@ -116,10 +116,15 @@ func figures(r *calibration.Result, raw bool) sample {
 		s.Remarks = append(s.Remarks,
 			remark{"CPU and allocations are of the whole run", "the streams were never all open for a second"})
 	}
-	if r.Verdict == calibration.Limited {
-		s.Remarks = append(s.Remarks, remark{"the verdict was limited", metrics.Verdict{Why: r.Why}.String()})
-	}
+	s.limited(r.Why)
 	return s
+}
+
+// limited adds why the verdict was limited, if it was.
+func (s *sample) limited(why []string) {
+	if v := (metrics.Verdict{Why: why}); v.Limited() {
+		s.Remarks = append(s.Remarks, remark{"the verdict was limited", v.String()})
+	}
 }
 
 // note adds a remark on something that happened n times, if it did.
@@ -140,7 +145,7 @@ func pacers(quick bool) table {
 	for _, kind := range append(kinds, busyLoop) {
 		for _, rate := range []int{100, 1_000, 5_000} {
 			name := fmt.Sprintf("%s, %d/s", kind, rate)
-			t.rows = append(t.rows, row{name, measurePacer(kind, rate, scaled(quick, 2, 1))})
+			t.rows = append(t.rows, row{name, measurePacer(kind, float64(rate), rate*scaled(quick, 2, 1), allCores())})
 			if most := lateMost(kind, rate); most > 0 {
 				t.limits = append(t.limits, limit{
 					text: fmt.Sprintf("%s: p99 ≤ %g µs", name, most), row: name, column: "p99", most: most, unit: " µs",
@@ -203,12 +208,11 @@ func (p *pacerLoad) busyLoop() []time.Duration {
 	return late
 }
 
-func measurePacer(kind string, rate, seconds int) measurement {
+func measurePacer(kind string, rate float64, arrivals int, on cores) measurement {
 	return func(ctx context.Context, h *harness, round int) (sample, error) {
-		q := question{
-			Pacer: &pacerLoad{Kind: kind, PerSecond: float64(rate), Arrivals: rate * seconds, Seed: uint64(round)}}
+		q := question{Pacer: &pacerLoad{Kind: kind, PerSecond: rate, Arrivals: arrivals, Seed: uint64(round)}}
 		var late calibration.Quantiles
-		if err := h.ask(ctx, allCores(), q, &late); err != nil {
+		if err := h.ask(ctx, on, q, &late); err != nil {
 			return sample{}, err
 		}
 		return sample{Raw: late, Figures: map[string]float64{

@@ -29,17 +29,21 @@ type peerLoad struct {
 	flags            []string
 }
 
+// The loads whose end has a limit.
+const fewRequests, manyRequests = "100 streams of 50/s", "300 streams of 50/s, 5,000 requests"
+
 // peers measures benchtop's program and that of vLLM's client in Rust as a user has them: from the start of the process
 // to its end, with the result saved, on a core of their own.
 func peers(quick bool) table {
 	users := func(n int) []string { return []string{"--max-concurrency", strconv.Itoa(n)} }
 	const ms = time.Millisecond
 	loads := []peerLoad{
-		{"100 streams of 50/s", 600, 64, 50 * ms, 20 * ms, users(100)},
+		{fewRequests, 600, 64, 50 * ms, 20 * ms, users(100)},
 		{"1,000 streams of 20/s", 2_000, 64, 50 * ms, 50 * ms, users(1_000)},
 		{"300 streams of 100/s", 1_500, 100, 50 * ms, 10 * ms, users(300)},
 		{"200 requests/s, 20/s each", 2_000, 64, 50 * ms, 50 * ms, []string{"--request-rate", "200"}},
 		{"1,000 of 100/s, all at once", 1_000, 100, 50 * ms, 10 * ms, nil},
+		{manyRequests, 5_000, 64, 50 * ms, 20 * ms, users(300)},
 	}
 	t := table{name: "peers", rounds: 3, columns: []column{
 		{"ttft", "TTFT error, mean, µs", 0}, {"gap", "gap error, mean, µs", 1}, {"gap p99", "p99", 0},
@@ -59,6 +63,11 @@ func peers(quick bool) table {
 		t.limits = append(t.limits, limit{text: l.name + ": CPU ≤ 0.9 × Rust's", row: own, column: "cpu", over: rust,
 			most: 0.9, unit: " ×", decimals: 2})
 	}
+	end := func(load string, most float64) limit {
+		return limit{text: fmt.Sprintf("%s: last byte to exit ≤ %g ms", load, most), row: "benchtop, " + load,
+			column: "exit", most: most, unit: " ms"}
+	}
+	t.limits = append(t.limits, end(fewRequests, 30), end(manyRequests, 100))
 	return t
 }
 
@@ -73,20 +82,21 @@ func (l peerLoad) measure(program string, missing error) measurement {
 		if err != nil {
 			return sample{}, err
 		}
-		c, err := l.command(ctx, h, program, place)
+		c, err := l.command(ctx, h, program, place, "--dataset-name", "random", "--random-input-len", "16",
+			"--random-output-len", strconv.Itoa(l.chunks), "--num-prompts", strconv.Itoa(l.requests))
 		if err != nil {
 			return sample{}, err
 		}
 		began := time.Now()
-		if said, err := c.CombinedOutput(); err != nil {
-			return sample{}, fmt.Errorf("%w: %s", err, said[max(0, len(said)-500):])
+		if err := perform(c); err != nil {
+			return sample{}, err
 		}
 		ended := time.Now()
 		log, err := metronome.FetchLog(ctx, h.base)
 		if err != nil {
 			return sample{}, err
 		}
-		s, err := l.compare(filepath.Join(place, "result.json"), log)
+		s, err := l.compare(filepath.Join(place, resultName), log)
 		if err != nil {
 			return sample{}, err
 		}
@@ -113,20 +123,29 @@ func lastWrite(e *metronome.Entry) time.Time {
 }
 
 // peerID begins the ids of requests; their numbers follow.
-const peerID = "peer-"
+const (
+	peerID     = "peer-"
+	resultName = "result.json"
+)
 
-// command is the run of a program that saves its result in a folder.
-func (l peerLoad) command(ctx context.Context, h *harness, program, place string) (*exec.Cmd, error) {
+// perform runs a command to its end. The error has the end of what it wrote.
+func perform(c *exec.Cmd) error {
+	if said, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, said[max(0, len(said)-500):])
+	}
+	return nil
+}
+
+// command is the run of a program that saves its result in a folder. data are the flags of its data set.
+func (l peerLoad) command(ctx context.Context, h *harness, program, place string, data ...string) (*exec.Cmd, error) {
 	if err := writeTokenizer(place); err != nil {
 		return nil, err
 	}
-	args := append([]string{
+	args := slices.Concat([]string{
 		"serve", "--backend", "openai", "--base-url", metronome.Pace(h.base, l.ttft, l.itl), "--model", "metronome",
-		"--tokenizer", place, "--dataset-name", "random", "--random-input-len", "16",
-		"--random-output-len", strconv.Itoa(l.chunks), "--num-prompts", strconv.Itoa(l.requests),
-		"--request-id-prefix", peerID, "--save-result", "--save-detailed", "--result-dir", place,
-		"--result-filename", "result.json",
-	}, l.flags...)
+		"--tokenizer", place, "--request-id-prefix", peerID, "--save-result", "--save-detailed", "--result-dir", place,
+		"--result-filename", resultName,
+	}, data, l.flags)
 	if program == "" {
 		program = h.program
 		args = append(args, "--no-tui")

@@ -20,7 +20,7 @@ import (
 
 // tables are all tables, in the order of the page. Quick ones have one round of smaller loads.
 func tables(quick bool) []table {
-	all := []table{streams(quick), stamps(quick), burst(quick), pacers(quick), startup(), peers(quick)}
+	all := []table{streams(quick), stamps(quick), burst(quick), pacers(quick), replay(quick), startup(), peers(quick)}
 	all = append(all, dashboards(quick)...)
 	if quick {
 		for i := range all {
@@ -164,7 +164,7 @@ func measureStart(ctx context.Context, h *harness, _ int) (sample, error) {
 		"metronome",
 		"--dataset-name", "random", "--random-input-len", "1024", "--random-output-len", "1",
 		"--num-prompts", "1000", "--max-concurrency", "1")
-	c.Dir = h.folder
+	c.Dir, c.Env = h.folder, append(os.Environ(), "HF_HUB_OFFLINE=1") // no look-up of a tokenizer
 	began := time.Now()
 	if err := c.Start(); err != nil {
 		return sample{}, err

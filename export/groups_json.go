@@ -39,7 +39,7 @@ func group(r *metrics.Report, g *metrics.Group, name ...Arg) object {
 		{"ttft_ms", statistic(&g.Statistics[metrics.TTFT], "")},
 		{"tpot_ms", statistic(&g.Statistics[metrics.TPOT], "")},
 		{"e2el_ms", statistic(&g.Statistics[metrics.E2EL], "")},
-	}, userCounts(&r.Plan, &g.Counts))
+	}, columns(&r.Plan, &g.Counts))
 }
 
 // compared are the places of an axis, with the slow ones by latency.
@@ -89,7 +89,7 @@ func serverShare(r *metrics.Report, s *metrics.Group) object {
 		{"mean_in_flight", metrics.PerSecond(s.Busy, r.Duration)},
 		{"request_throughput", s.RequestThroughput(r.Duration)}, {"output_throughput", s.OutputThroughput(r.Duration)},
 		{"p50_" + wait + "_ms", when(known, p50)}, {"p99_" + wait + "_ms", when(known, p99)},
-	}, userCounts(&r.Plan, &s.Counts)...)
+	}, columns(&r.Plan, &s.Counts)...)
 }
 
 // window is a second of the run.
@@ -98,7 +98,7 @@ func window(r *metrics.Report, w *metrics.Window) object {
 		{"t_s", int(w.Start / time.Second)},
 		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Completed}, {"good", goodOrNull(r, w.Good)}, {"failed", w.Failed},
 		{"cancelled", w.Cancelled},
-	}, userCounts(&r.Plan, &w.Counts), object{
+	}, columns(&r.Plan, &w.Counts), object{
 		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
 		{"input_tokens", w.TokensIn}, {"output_tokens", w.TokensOut},
 	}, percentiles(w, inFull, 50, 90, 99), percentiles(w, func(l metrics.Latency) bool { return !inFull(l) }, 50, 99))

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"benchtop/internal/findings"
@@ -35,26 +36,51 @@ func classTable(r *metrics.Report) *table.Table { return groupTable(r, "class", 
 // groupTable has a line for each group, with E2EL for those of places.
 func groupTable(r *metrics.Report, by string, groups []metrics.Group) *table.Table {
 	t := table.New("Requests by "+by+", latencies in ms", by, "done", "failed", "req/s", "tok/s",
-		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("left", "retried", "cached", "ideal", "correct",
-		"E2EL p50", "p99")
+		"TTFT p50", "p99", "TPOT p50", "p99", "good")
+	more := columnsOf(t, r, groups)
+	t.Optional("E2EL p50", "p99")
 	for i := range groups {
-		g, correct, whole := &groups[i], table.Absent, new(metrics.Statistic)
+		g, whole := &groups[i], new(metrics.Statistic)
 		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
-		if g.Judged > 0 {
-			correct = percent(float64(g.Correct) / float64(g.Judged))
-		}
 		if g.Place != "" {
 			whole = &g.Statistics[metrics.E2EL]
 		}
-		t.Add(text.FitMiddle(text.Clean(g.Name()), longestClass), g.Completed, g.Failed,
+		t.Add(slices.Concat([]any{text.FitMiddle(text.Clean(g.Name()), longestClass), g.Completed, g.Failed,
 			g.RequestThroughput(r.Duration), g.OutputThroughput(r.Duration),
 			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50), percentileOf(tpot, 99),
-			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare()),
-			countIf(r.Plan.Abandon, g.Abandoned), countIf(r.Plan.Retry, g.Retried),
-			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct,
-			percentileOf(whole, 50), percentileOf(whole, 99))
+			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare())}, more(g),
+			[]any{percentileOf(whole, 50), percentileOf(whole, 99)})...)
 	}
 	return t
+}
+
+// columnsOf adds the columns to a table of groups that not all runs have, and returns the cells of a group in them.
+func columnsOf(t *table.Table, r *metrics.Report, groups []metrics.Group) func(*metrics.Group) []any {
+	var all metrics.Counts
+	for i := range groups {
+		all.Merge(&groups[i].Counts)
+	}
+	columns := metrics.ColumnsOf(&r.Plan, &all)
+	for i := range columns {
+		t.Columns = append(t.Columns, table.Column{Name: columns[i].Heading})
+	}
+	return func(g *metrics.Group) (cells []any) {
+		for i := range columns {
+			cells = append(cells, columnCell(&columns[i], &g.Counts))
+		}
+		return cells
+	}
+}
+
+func columnCell(c *metrics.Column, of *metrics.Counts) any {
+	if c.Count != nil {
+		return c.Count(of)
+	}
+	share := c.Share(of)
+	if c.Strict && metrics.Said(share) {
+		return percent(share)
+	}
+	return wholePercent(true, share)
 }
 
 // placeTable has a line for each place of an axis; none for servers, which have a table of their own.
@@ -85,27 +111,18 @@ func engineTable(r *metrics.Report, all []metrics.Engine) *table.Table {
 
 func turnTable(r *metrics.Report) *table.Table {
 	t := table.New("Requests by turn, latencies in ms", "turn", "done", "failed", "tokens in",
-		"TTFT p50", "p99", "TPOT p50").Optional("left", "retried", "cached", "ideal")
+		"TTFT p50", "p99", "TPOT p50")
+	more := columnsOf(t, r, r.Turns)
 	for i := range r.Turns {
 		g, input := &r.Turns[i], table.Absent
 		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
 		if g.Completed > 0 {
 			input = strconv.Itoa(int(metrics.Share(g.InputTokens, g.Completed) + 0.5))
 		}
-		t.Add(g.Name(), g.Completed, g.Failed, input,
-			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50),
-			countIf(r.Plan.Abandon, g.Abandoned), countIf(r.Plan.Retry, g.Retried),
-			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()))
+		t.Add(append([]any{g.Name(), g.Completed, g.Failed, input,
+			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50)}, more(g)...)...)
 	}
 	return t
-}
-
-// countIf is a count where the plan has a rule for it.
-func countIf(rule string, n int) any {
-	if rule == "" {
-		return table.Absent
-	}
-	return n
 }
 
 func wholePercent(known bool, share float64) string {
@@ -128,15 +145,16 @@ func serverTable(r *metrics.Report) *table.Table {
 	for i, width := range []int{0, 6, 6, 9, 7, 8, 9, 8} {
 		t.Columns[i].Width = width
 	}
+	more := columnsOf(t, r, r.Servers)
 	for i := range r.Servers {
 		s, wait := &r.Servers[i], &r.Servers[i].Statistics[r.Plan.FirstWait()]
 		output := any(table.Absent)
 		if r.Plan.Generates() {
 			output = s.OutputThroughput(r.Duration)
 		}
-		t.Add(text.FitMiddle(text.Clean(r.Plan.ServerURL(i)), longestServer), s.Completed, s.Failed,
+		t.Add(append([]any{text.FitMiddle(text.Clean(r.Plan.ServerURL(i)), longestServer), s.Completed, s.Failed,
 			metrics.PerSecond(s.Busy, r.Duration), s.RequestThroughput(r.Duration), output,
-			percentileOf(wait, 50), percentileOf(wait, 99))
+			percentileOf(wait, 50), percentileOf(wait, 99)}, more(s)...)...)
 	}
 	return t
 }

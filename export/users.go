@@ -45,13 +45,12 @@ func tries(r *metrics.Report) int {
 	return n
 }
 
-// userCounts are counts of users in a group or a second, where the plan has such users.
-func userCounts(p *metrics.Plan, c *metrics.Counts) (o object) {
-	if p.Abandon != "" {
-		o = append(o, Arg{"abandoned", c.Abandoned})
-	}
-	if p.Retry != "" {
-		o = append(o, Arg{"retried", c.Retried}, Arg{"retries", c.Retries.Sum()})
+// columns are the counts of a group or a second that not all runs have.
+func columns(p *metrics.Plan, of *metrics.Counts) (o object) {
+	for i := range metrics.Columns {
+		if c := &metrics.Columns[i]; c.Key != "" && c.Of(p) {
+			o = append(o, Arg{c.Key, c.Count(of)})
+		}
 	}
 	return o
 }

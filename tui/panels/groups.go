@@ -165,12 +165,9 @@ func (r *groupRow) percentiles(l metrics.Latency) (p50, p99 time.Duration) {
 
 // Columns of all tables of groups.
 var (
-	doneColumn   = column[*groupRow]{"done", 7, func(r *groupRow) screen.Span { return countCell(r.Completed) }, 3}
-	p50Column    = column[*groupRow]{"p50", 7, func(r *groupRow) screen.Span { return waitCell(r.p50) }, 0}
-	p99Column    = column[*groupRow]{"p99", 7, func(r *groupRow) screen.Span { return waitCell(r.p99) }, 0}
-	cachedColumn = column[*groupRow]{"cached", 7, func(r *groupRow) screen.Span { return shareCell(r.Cached.Rate()) },
-		0}
-	idealColumn = column[*groupRow]{"ideal", 6, func(r *groupRow) screen.Span { return shareCell(r.Ideal.Rate()) }, 0}
+	doneColumn = column[*groupRow]{"done", 7, func(r *groupRow) screen.Span { return countCell(r.Completed) }, 3}
+	p50Column  = column[*groupRow]{"p50", 7, func(r *groupRow) screen.Span { return waitCell(r.p50) }, 0}
+	p99Column  = column[*groupRow]{"p99", 7, func(r *groupRow) screen.Span { return waitCell(r.p99) }, 0}
 )
 
 func countCell(n int) screen.Span { return screen.Text.Span(number.Count(n)) }
@@ -183,17 +180,26 @@ func shareCell(share float64) screen.Span {
 	return cell(orDash(metrics.Said(share), saidShare, share))
 }
 
-// cacheColumnsOf are the columns of the prefix cache that have a figure in any row.
-func cacheColumnsOf(rows []groupRow) (out columns[*groupRow]) {
-	cached, ideal := false, false
+// moreFigures are the columns of a table of groups that not all runs have.
+func (v *View) moreFigures(rows []groupRow) (out columns[*groupRow]) {
+	var all metrics.Counts
 	for i := range rows {
-		cached, ideal = cached || rows[i].Cached.Of > 0, ideal || rows[i].Ideal.Of > 0
+		all.Merge(&rows[i].Counts)
 	}
-	if cached {
-		out = append(out, cachedColumn)
-	}
-	if ideal {
-		out = append(out, idealColumn)
+	for _, c := range metrics.ColumnsOf(v.plan(), &all) {
+		col := column[*groupRow]{c.Heading, len(c.Heading) + 1, func(r *groupRow) screen.Span {
+			return shareCell(c.Share(&r.Counts))
+		}, c.Spare}
+		switch {
+		case c.Count != nil:
+			col.w, col.of = 8, func(r *groupRow) screen.Span { return countCell(c.Count(&r.Counts)) }
+		case c.Strict:
+			col.of = func(r *groupRow) screen.Span {
+				share := c.Share(&r.Counts)
+				return cell(orDash(metrics.Said(share), percent, share))
+			}
+		}
+		out = append(out, col)
 	}
 	return out
 }
@@ -254,7 +260,11 @@ func drawTurns(c screen.Canvas, v *View) {
 			chart.Gauge(c.Sub(2, 0, c.W-3, 1), 0, p50, p99, screen.P50)
 		}
 	}
-	figures := append(columns[*groupRow]{doneColumn, p50Column, p99Column}, cacheColumnsOf(rows)...)
+	more := v.moreFigures(rows)
+	for i := range more {
+		more[i].spare = 0 // rather than the hits of the cache the bars go
+	}
+	figures := append(columns[*groupRow]{doneColumn, p50Column, p99Column}, more...)
 	t := table[*groupRow]{
 		before:  []field[*groupRow]{{fmt.Sprintf("%*s", names, "turn"), names, name}},
 		figures: figures.fit(c.W - names - turnBar),
@@ -344,19 +354,7 @@ func (v *View) groupFigures(rows []groupRow) columns[*groupRow] {
 	if failed > 0 {
 		out = append(out, column[*groupRow]{"failed", 7, failedOf, 0})
 	}
-	users := func(rule, name string, n func(*groupRow) int) {
-		if rule != "" {
-			out = append(out,
-				column[*groupRow]{name, 8, func(r *groupRow) screen.Span { return countCell(n(r)) }, 1})
-		}
-	}
-	users(v.plan().Abandon, "left", func(r *groupRow) int { return r.Abandoned })
-	users(v.plan().Retry, "retried", func(r *groupRow) int { return r.Retried })
-	for i, col := range cacheColumnsOf(rows) {
-		col.spare = 6 + i
-		out = append(out, col)
-	}
-	return out
+	return append(out, v.moreFigures(rows)...)
 }
 
 // slowOf is how many times as long those of the others the latencies of a slow place are.

@@ -128,11 +128,7 @@ func figuresMarkdown(r *metrics.Report) string {
 	}
 	for _, l := range selected(r) {
 		s := &r.Statistics[l]
-		row := []any{l.Naming().Label, known(*s), percentileOf(s, 50)}
-		for _, p := range r.Plan.Percentiles {
-			row = append(row, percentileOf(s, p))
-		}
-		latencies.Add(row...)
+		latencies.Add(l.Naming().Label, known(*s), percentileOf(s, 50), percentilesOf(s, r.Plan.Percentiles...))
 	}
 	return fmt.Sprintf("**%s**\n\n%s\n%s", table.Escape.Replace(Answer(*r)), totalTable(r).Markdown(table.Escape),
 		latencies.Markdown(table.Escape))

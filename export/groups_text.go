@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"benchtop/internal/findings"
@@ -37,38 +36,27 @@ func classTable(r *metrics.Report) *table.Table { return groupTable(r, "class", 
 func groupTable(r *metrics.Report, by string, groups []metrics.Group) *table.Table {
 	t := table.New("Requests by "+by+", latencies in ms", by, "done", "failed", "req/s", "tok/s",
 		"TTFT p50", "p99", "TPOT p50", "p99", "good")
-	more := columnsOf(t, r, groups)
+	more := columnsOf(t, r)
 	t.Optional("E2EL p50", "p99")
 	for i := range groups {
-		g, whole := &groups[i], new(metrics.Statistic)
-		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
-		if g.Place != "" {
-			whole = &g.Statistics[metrics.E2EL]
-		}
-		t.Add(slices.Concat([]any{text.FitMiddle(text.Clean(g.Name()), longestClass), g.Completed, g.Failed,
+		g := &groups[i]
+		t.Add(text.FitMiddle(text.Clean(g.Name()), longestClass), g.Completed, g.Failed,
 			g.RequestThroughput(r.Duration), g.OutputThroughput(r.Duration),
-			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50), percentileOf(tpot, 99),
-			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare())}, more(g),
-			[]any{percentileOf(whole, 50), percentileOf(whole, 99)})...)
+			percentilesOf(&g.Statistics[metrics.TTFT], 50, 99), percentilesOf(&g.Statistics[metrics.TPOT], 50, 99),
+			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare()), more(&g.Counts),
+			when(g.Place != "", percentilesOf(&g.Statistics[metrics.E2EL], 50, 99)))
 	}
 	return t
 }
 
 // columnsOf adds the columns to a table of groups that not all runs have, and returns the cells of a group in them.
-func columnsOf(t *table.Table, r *metrics.Report, groups []metrics.Group) func(*metrics.Group) []any {
-	var all metrics.Counts
-	for i := range groups {
-		all.Merge(&groups[i].Counts)
+func columnsOf(t *table.Table, r *metrics.Report) func(*metrics.Counts) []any {
+	columns := metrics.ColumnsOf(&r.Plan, &r.Counts)
+	for _, c := range columns {
+		t.Optional(c.Heading)
 	}
-	columns := metrics.ColumnsOf(&r.Plan, &all)
-	for i := range columns {
-		t.Columns = append(t.Columns, table.Column{Name: columns[i].Heading})
-	}
-	return func(g *metrics.Group) (cells []any) {
-		for i := range columns {
-			cells = append(cells, columnCell(&columns[i], &g.Counts))
-		}
-		return cells
+	return func(of *metrics.Counts) []any {
+		return metrics.Each(columns, func(c metrics.Column) any { return columnCell(&c, of) })
 	}
 }
 
@@ -99,12 +87,10 @@ func engineTable(r *metrics.Report, all []metrics.Engine) *table.Table {
 	t := table.New("Engines by /metrics, means", "engine", "running", "waiting").Optional("KV", "tok/s in", "tok/s",
 		"TTFT ms")
 	for i := range all {
-		e, first := &all[i], any(table.Absent)
-		if e.TTFT.N > 0 {
-			first = milliseconds(e.TTFT.Mean)
-		}
+		e := &all[i]
 		t.Add(text.FitMiddle(text.Clean(r.Plan.EngineName(e, all)), longestServer), e.Running, e.Waiting,
-			wholePercent(true, e.KVUsage), e.PromptTokens/e.Took.Seconds(), e.OutputTokens/e.Took.Seconds(), first)
+			wholePercent(true, e.KVUsage), e.PromptTokens/e.Took.Seconds(), e.OutputTokens/e.Took.Seconds(),
+			when(e.TTFT.N > 0, milliseconds(e.TTFT.Mean)))
 	}
 	return t
 }
@@ -112,15 +98,13 @@ func engineTable(r *metrics.Report, all []metrics.Engine) *table.Table {
 func turnTable(r *metrics.Report) *table.Table {
 	t := table.New("Requests by turn, latencies in ms", "turn", "done", "failed", "tokens in",
 		"TTFT p50", "p99", "TPOT p50")
-	more := columnsOf(t, r, r.Turns)
+	more := columnsOf(t, r)
 	for i := range r.Turns {
-		g, input := &r.Turns[i], table.Absent
-		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
-		if g.Completed > 0 {
-			input = strconv.Itoa(int(metrics.Share(g.InputTokens, g.Completed) + 0.5))
-		}
-		t.Add(append([]any{g.Name(), g.Completed, g.Failed, input,
-			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50)}, more(g)...)...)
+		g := &r.Turns[i]
+		input := int(metrics.Share(g.InputTokens, g.Completed) + 0.5)
+		t.Add(g.Name(), g.Completed, g.Failed, when(g.Completed > 0, input),
+			percentilesOf(&g.Statistics[metrics.TTFT], 50, 99), percentileOf(&g.Statistics[metrics.TPOT], 50),
+			more(&g.Counts))
 	}
 	return t
 }
@@ -145,25 +129,23 @@ func serverTable(r *metrics.Report) *table.Table {
 	for i, width := range []int{0, 6, 6, 9, 7, 8, 9, 8} {
 		t.Columns[i].Width = width
 	}
-	more := columnsOf(t, r, r.Servers)
+	more := columnsOf(t, r)
 	for i := range r.Servers {
-		s, wait := &r.Servers[i], &r.Servers[i].Statistics[r.Plan.FirstWait()]
-		output := any(table.Absent)
-		if r.Plan.Generates() {
-			output = s.OutputThroughput(r.Duration)
-		}
-		t.Add(append([]any{text.FitMiddle(text.Clean(r.Plan.ServerURL(i)), longestServer), s.Completed, s.Failed,
-			metrics.PerSecond(s.Busy, r.Duration), s.RequestThroughput(r.Duration), output,
-			percentileOf(wait, 50), percentileOf(wait, 99)}, more(s)...)...)
+		s := &r.Servers[i]
+		t.Add(text.FitMiddle(text.Clean(r.Plan.ServerURL(i)), longestServer), s.Completed, s.Failed,
+			metrics.PerSecond(s.Busy, r.Duration), s.RequestThroughput(r.Duration),
+			when(r.Plan.Generates(), s.OutputThroughput(r.Duration)),
+			percentilesOf(&s.Statistics[r.Plan.FirstWait()], 50, 99), more(&s.Counts))
 	}
 	return t
 }
 
 // content is what answers hold beside text, as far as servers say it.
 func (t *remarks) content() {
-	if n := t.r.Refusals; n > 0 {
-		t.add("Refusals: %d of %s. The figures count them as answers.", n,
-			text.Count(t.r.Completed, "successful request"))
+	for _, c := range metrics.ColumnsOf(&t.r.Plan, &t.r.Counts) {
+		if c.Remark != "" {
+			t.add(c.Remark, c.Count(&t.r.Counts), text.Count(t.r.Completed, "successful request"))
+		}
 	}
 	of := func(n int) string { return text.Count(n, "answer") }
 	if n := t.r.Calling; n > 0 {
@@ -190,9 +172,8 @@ func sessionsText(s *metrics.Sessions) string {
 		if of.N == 0 {
 			return
 		}
-		p50, _ := of.Percentile(50)
-		p99, _ := of.Percentile(99)
-		text += fmt.Sprintf("  %-22s mean %s, p50 %s, p99 %s\n", name, write(of.Mean), write(p50), write(p99))
+		text += fmt.Sprintf("  %-22s mean %s, p50 %s, p99 %s\n", name, write(of.Mean),
+			write(percentileOf(of, 50)), write(percentileOf(of, 99)))
 	}
 	line("makespan", &s.Makespan, findings.Milliseconds)
 	line("waiting for the model", &s.Waiting, findings.Milliseconds)

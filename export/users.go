@@ -46,11 +46,14 @@ func tries(r *metrics.Report) int {
 }
 
 // columns are the counts of a group or a second that not all runs have.
-func columns(p *metrics.Plan, of *metrics.Counts) (o object) {
-	for i := range metrics.Columns {
-		if c := &metrics.Columns[i]; c.Key != "" && c.Of(p) {
+func columns(r *metrics.Report, of *metrics.Counts) (o object) {
+	for _, c := range metrics.ColumnsOf(&r.Plan, &r.Counts) {
+		if c.Key != "" {
 			o = append(o, Arg{c.Key, c.Count(of)})
 		}
+	}
+	if r.Plan.Retry != "" {
+		o = append(o, Arg{"retries", of.Retries.Sum()})
 	}
 	return o
 }

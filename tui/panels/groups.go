@@ -165,9 +165,8 @@ func (r *groupRow) percentiles(l metrics.Latency) (p50, p99 time.Duration) {
 
 // Columns of all tables of groups.
 var (
-	doneColumn = column[*groupRow]{"done", 7, func(r *groupRow) screen.Span { return countCell(r.Completed) }, 3}
-	p50Column  = column[*groupRow]{"p50", 7, func(r *groupRow) screen.Span { return waitCell(r.p50) }, 0}
-	p99Column  = column[*groupRow]{"p99", 7, func(r *groupRow) screen.Span { return waitCell(r.p99) }, 0}
+	p50Column = column[*groupRow]{"p50", 7, func(r *groupRow) screen.Span { return waitCell(r.p50) }, 0}
+	p99Column = column[*groupRow]{"p99", 7, func(r *groupRow) screen.Span { return waitCell(r.p99) }, 0}
 )
 
 func countCell(n int) screen.Span { return screen.Text.Span(number.Count(n)) }
@@ -192,7 +191,7 @@ func (v *View) moreFigures(rows []groupRow) (out columns[*groupRow]) {
 		}, c.Spare}
 		switch {
 		case c.Count != nil:
-			col.w, col.of = 8, func(r *groupRow) screen.Span { return countCell(c.Count(&r.Counts)) }
+			col.w, col.of = max(8, col.w), func(r *groupRow) screen.Span { return countCell(c.Count(&r.Counts)) }
 		case c.Strict:
 			col.of = func(r *groupRow) screen.Span {
 				share := c.Share(&r.Counts)
@@ -264,7 +263,8 @@ func drawTurns(c screen.Canvas, v *View) {
 	for i := range more {
 		more[i].spare = 0 // rather than the hits of the cache the bars go
 	}
-	figures := append(columns[*groupRow]{doneColumn, p50Column, p99Column}, more...)
+	done := func(r *groupRow) screen.Span { return countCell(r.Completed) }
+	figures := append(columns[*groupRow]{{"done", 7, done, 3}, p50Column, p99Column}, more...)
 	t := table[*groupRow]{
 		before:  []field[*groupRow]{{fmt.Sprintf("%*s", names, "turn"), names, name}},
 		figures: figures.fit(c.W - names - turnBar),

@@ -261,7 +261,9 @@ func drawTurns(c screen.Canvas, v *View) {
 	}
 	more := v.moreFigures(rows)
 	for i := range more {
-		more[i].spare = 0 // rather than the hits of the cache the bars go
+		if more[i].spare > 1 {
+			more[i].spare = 0 // rather than the hits of the cache the bars go
+		}
 	}
 	done := func(r *groupRow) screen.Span { return countCell(r.Completed) }
 	figures := append(columns[*groupRow]{{"done", 7, done, 3}, p50Column, p99Column}, more...)

@@ -66,7 +66,7 @@ func TestRefusalsBesideErrors(t *testing.T) {
 	assert.Has(t, drawn("errors", &s, 110, 4), " · refusals 3")
 }
 
-// Groups show what not all runs have, where a run has it; the turns leave their bars out for it.
+// Groups show what not all runs have, where a run has it and there is room. The hits of the cache stay beside turns.
 func TestColumnsOfGroups(t *testing.T) {
 	s := tuitest.Mid()
 	s.Plan.Abandon, s.Plan.Retry = "30%", "backoff"
@@ -80,6 +80,9 @@ func TestColumnsOfGroups(t *testing.T) {
 		assert.Lacks(t, drawn(panel, &s, 140, 4), "refusals")
 		s.Classes[0].Refusals, s.Turns[0].Refusals = 2, 2
 	}
+	narrow := drawn("turns", &s, 42, 4)
+	assert.Has(t, narrow, "turn p50 p99 cached", " 50%")
+	assert.Lacks(t, narrow, "left", "retried", "refusals")
 }
 
 // The address at the start of a system's error must not push out what went wrong.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"benchtop/internal/table"
@@ -99,10 +100,11 @@ func gatesJUnit(r *metrics.Report) (string, error) {
 	return s.XML()
 }
 
-// figuresCSV is a line for each key of the result that has a single value, as KEY,VALUE; an empty value is none.
+// figuresCSV is a line for each key of the result that has a single value, as KEY,VALUE; an empty value is none. The
+// counts of the object benchtop that not all runs have are among them.
 func figuresCSV(r *metrics.Report) (string, error) {
 	t := table.List("", "figure", "value")
-	for _, f := range append(vllmResult(r), rustKeys(r)...) {
+	for _, f := range slices.Concat(vllmResult(r), rustKeys(r), counts(r)) {
 		switch v := f.Value.(type) {
 		case nil:
 			t.Add(f.Name, "")

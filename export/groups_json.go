@@ -103,12 +103,8 @@ func window(r *metrics.Report, w *metrics.Window) object {
 }
 
 // answers counts what there is of refusals, tool calls, reasoning, drafts, and answers that were judged.
-func answers(r *metrics.Report) (o object) {
-	for _, c := range metrics.ColumnsOf(&r.Plan, &r.Counts) {
-		if c.Remark != "" {
-			o = append(o, Arg{c.Key, c.Count(&r.Counts)})
-		}
-	}
+func answers(r *metrics.Report) object {
+	o := counts(r)
 	if r.Calls > 0 {
 		o = append(o, Arg{"tool_calls", object{{"answers", r.Calling}, {"calls", r.Calls},
 			{"first_ms", statistic(&r.FirstCalls, "")}}})

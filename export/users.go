@@ -58,6 +58,16 @@ func columns(r *metrics.Report, of *metrics.Counts) (o object) {
 	return o
 }
 
+// counts are those of the run that remarks tell.
+func counts(r *metrics.Report) (o object) {
+	for _, c := range metrics.ColumnsOf(&r.Plan, &r.Counts) {
+		if c.Remark != "" {
+			o = append(o, Arg{c.Key, c.Count(&r.Counts)})
+		}
+	}
+	return o
+}
+
 // users tell of users who left, tried again, or read slowly.
 func (t *remarks) users() {
 	r, p := t.r, &t.r.Plan

@@ -38,12 +38,11 @@ func (v *View) placeRows() (out []groupRow) {
 		if a.By != metrics.AxisHeader {
 			continue
 		}
-		rows := v.groupRows(all, func(r *metrics.Report) []metrics.Group {
-			if i < len(r.Compared) {
-				return r.Compared[i].Places
-			}
-			return nil
-		})
+		var over []metrics.Group
+		if r := v.report(); i < len(r.Compared) {
+			over = r.Compared[i].Places
+		}
+		rows := v.groupRows(all, over)
 		for k := range rows {
 			rows[k].slow = v.slow(a, rows[k].Place)
 			if len(headers) > 1 {
@@ -57,11 +56,9 @@ func (v *View) placeRows() (out []groupRow) {
 
 // slow is the ratio by which a place of an axis is slow, once the run is over; 0 for none.
 func (v *View) slow(a metrics.Axis, name string) float64 {
-	if v.Report != nil {
-		for i := range v.Report.Compared {
-			if c := &v.Report.Compared[i]; c.Axis == a {
-				return c.Slow(name)
-			}
+	for i := range v.report().Compared {
+		if c := &v.Report.Compared[i]; c.Axis == a {
+			return c.Slow(name)
 		}
 	}
 	return 0
@@ -82,22 +79,17 @@ type groupRow struct {
 	slow     float64       // by which ratio it is slow beside the others, 0 where that is not said
 }
 
-func (v *View) turnRows() []groupRow {
-	return v.groupRows(v.Turns, func(r *metrics.Report) []metrics.Group { return r.Turns })
-}
+func (v *View) turnRows() []groupRow { return v.groupRows(v.Turns, v.report().Turns) }
 
-func (v *View) classRows() []groupRow {
-	return v.groupRows(v.Classes, func(r *metrics.Report) []metrics.Group { return r.Classes })
-}
+func (v *View) classRows() []groupRow { return v.groupRows(v.Classes, v.report().Classes) }
 
 // endpointRows are those of the endpoints. A report has servers, which are the same where each has one model.
 func (v *View) endpointRows() []groupRow {
-	out := v.groupRows(v.Endpoints, func(r *metrics.Report) []metrics.Group {
-		if len(r.Servers) == len(v.Endpoints) {
-			return r.Servers
-		}
-		return nil
-	})
+	over := v.report().Servers
+	if len(over) != len(v.Endpoints) {
+		over = nil
+	}
+	out := v.groupRows(v.Endpoints, over)
 	for i := range out {
 		e := &v.Endpoints[i]
 		out[i].title = v.endpointName(e.Server, e.Model)
@@ -138,9 +130,9 @@ func foreignName(s string) string {
 }
 
 // groupRows are those of groups so far, or of a report that has some.
-func (v *View) groupRows(all []metrics.Group, over func(*metrics.Report) []metrics.Group) (out []groupRow) {
-	if v.Report != nil && len(over(v.Report)) > 0 {
-		all = over(v.Report)
+func (v *View) groupRows(all, over []metrics.Group) (out []groupRow) {
+	if len(over) > 0 {
+		all = over
 	}
 	for i := range all {
 		r := groupRow{Group: &all[i], title: foreignName(all[i].Name())}
@@ -220,10 +212,10 @@ func turnsTitle(v *View, w, _ int) []screen.Span {
 		}
 		return noted(out, w, screen.Text, done+active, active, thinking)
 	}
-	if v.Report == nil || v.Report.Sessions == nil {
+	s := v.report().Sessions
+	if s == nil {
 		return out
 	}
-	s := v.Report.Sessions
 	return noted(out, w, screen.Text,
 		between+number.Count(s.Completed)+" completed"+between+number.Count(s.Failed)+" failed",
 		between+number.Count(s.Failed)+" failed")

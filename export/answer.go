@@ -207,12 +207,6 @@ func goodShares(r *metrics.Report) string {
 	return strings.Join(all, ", ")
 }
 
-// p99 is unknown without samples.
-func p99(s *metrics.Statistic) (ms float64, known bool) {
-	ms, known = s.Percentile(99)
-	return ms, known && s.N > 0
-}
-
 // loadName describes the load of a run at one load.
 func loadName(r *metrics.Report) string {
 	p := &r.Plan

@@ -268,10 +268,6 @@ func gate(g *metrics.GateResult) object {
 func steadyState(s *metrics.SteadyState) object {
 	ttft := func(ms float64) any { return when(s.TTFT.N != 0, ms) }
 	tpot := func(ms float64) any { return when(s.TPOT.N != 0, ms) }
-	percentile := func(p float64) any {
-		v, ok := s.TPOT.Percentile(p)
-		return when(ok, tpot(v))
-	}
 	return object{
 		{"window", object{
 			{"start_s", s.Start.Seconds()}, {"end_s", s.End.Seconds()}, {"duration_s", (s.End - s.Start).Seconds()},
@@ -289,8 +285,8 @@ func steadyState(s *metrics.SteadyState) object {
 			each(s.TTFT.Percentiles, func(p *metrics.Percentile) []float64 { return []float64{p.P, p.Value} })},
 		{"mean_tpot_ms", tpot(s.TPOT.Mean)},
 		{"median_tpot_ms", tpot(s.TPOT.Median)},
-		{"p90_tpot_ms", percentile(90)},
-		{"p99_tpot_ms", percentile(99)},
+		{"p90_tpot_ms", finiteOrNull(percentileOf(&s.TPOT, 90))},
+		{"p99_tpot_ms", finiteOrNull(percentileOf(&s.TPOT, 99))},
 	}
 }
 

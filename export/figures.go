@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"benchtop/internal/table"
@@ -99,10 +100,11 @@ func gatesJUnit(r *metrics.Report) (string, error) {
 	return s.XML()
 }
 
-// figuresCSV is a line for each key of the result that has a single value, as KEY,VALUE; an empty value is none.
+// figuresCSV is a line for each key of the result that has a single value, as KEY,VALUE; an empty value is none. The
+// counts of the object benchtop that not all runs have are among them.
 func figuresCSV(r *metrics.Report) (string, error) {
 	t := table.List("", "figure", "value")
-	for _, f := range append(vllmResult(r), rustKeys(r)...) {
+	for _, f := range slices.Concat(vllmResult(r), rustKeys(r), counts(r)) {
 		switch v := f.Value.(type) {
 		case nil:
 			t.Add(f.Name, "")
@@ -128,11 +130,7 @@ func figuresMarkdown(r *metrics.Report) string {
 	}
 	for _, l := range selected(r) {
 		s := &r.Statistics[l]
-		row := []any{l.Naming().Label, known(*s), percentileOf(s, 50)}
-		for _, p := range r.Plan.Percentiles {
-			row = append(row, percentileOf(s, p))
-		}
-		latencies.Add(row...)
+		latencies.Add(l.Naming().Label, known(*s), percentileOf(s, 50), percentilesOf(s, r.Plan.Percentiles...))
 	}
 	return fmt.Sprintf("**%s**\n\n%s\n%s", table.Escape.Replace(Answer(*r)), totalTable(r).Markdown(table.Escape),
 		latencies.Markdown(table.Escape))

@@ -39,7 +39,7 @@ func group(r *metrics.Report, g *metrics.Group, name ...Arg) object {
 		{"ttft_ms", statistic(&g.Statistics[metrics.TTFT], "")},
 		{"tpot_ms", statistic(&g.Statistics[metrics.TPOT], "")},
 		{"e2el_ms", statistic(&g.Statistics[metrics.E2EL], "")},
-	}, userCounts(&r.Plan, &g.Counts))
+	}, columns(r, &g.Counts))
 }
 
 // compared are the places of an axis, with the slow ones by latency.
@@ -81,15 +81,13 @@ func compared(r *metrics.Report, c *metrics.Comparison) object {
 // serverShare is what one of several servers did.
 func serverShare(r *metrics.Report, s *metrics.Group) object {
 	wait, first := r.Plan.FirstWait().Key(), &s.Statistics[r.Plan.FirstWait()]
-	p50, _ := first.Percentile(50)
-	p99, _ := first.Percentile(99)
-	known := first.N > 0
 	return append(object{
 		{"url", r.Plan.ServerURL(s.Server)}, {"completed", s.Completed}, {"failed", s.Failed},
 		{"mean_in_flight", metrics.PerSecond(s.Busy, r.Duration)},
 		{"request_throughput", s.RequestThroughput(r.Duration)}, {"output_throughput", s.OutputThroughput(r.Duration)},
-		{"p50_" + wait + "_ms", when(known, p50)}, {"p99_" + wait + "_ms", when(known, p99)},
-	}, userCounts(&r.Plan, &s.Counts)...)
+		{"p50_" + wait + "_ms", finiteOrNull(percentileOf(first, 50))},
+		{"p99_" + wait + "_ms", finiteOrNull(percentileOf(first, 99))},
+	}, columns(r, &s.Counts)...)
 }
 
 // window is a second of the run.
@@ -98,17 +96,15 @@ func window(r *metrics.Report, w *metrics.Window) object {
 		{"t_s", int(w.Start / time.Second)},
 		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Completed}, {"good", goodOrNull(r, w.Good)}, {"failed", w.Failed},
 		{"cancelled", w.Cancelled},
-	}, userCounts(&r.Plan, &w.Counts), object{
+	}, columns(r, &w.Counts), object{
 		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
 		{"input_tokens", w.TokensIn}, {"output_tokens", w.TokensOut},
 	}, percentiles(w, inFull, 50, 90, 99), percentiles(w, func(l metrics.Latency) bool { return !inFull(l) }, 50, 99))
 }
 
 // answers counts what there is of refusals, tool calls, reasoning, drafts, and answers that were judged.
-func answers(r *metrics.Report) (o object) {
-	if r.Refusals > 0 {
-		o = append(o, Arg{"refusals", r.Refusals})
-	}
+func answers(r *metrics.Report) object {
+	o := counts(r)
 	if r.Calls > 0 {
 		o = append(o, Arg{"tool_calls", object{{"answers", r.Calling}, {"calls", r.Calls},
 			{"first_ms", statistic(&r.FirstCalls, "")}}})

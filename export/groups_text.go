@@ -35,26 +35,40 @@ func classTable(r *metrics.Report) *table.Table { return groupTable(r, "class", 
 // groupTable has a line for each group, with E2EL for those of places.
 func groupTable(r *metrics.Report, by string, groups []metrics.Group) *table.Table {
 	t := table.New("Requests by "+by+", latencies in ms", by, "done", "failed", "req/s", "tok/s",
-		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("left", "retried", "cached", "ideal", "correct",
-		"E2EL p50", "p99")
+		"TTFT p50", "p99", "TPOT p50", "p99", "good")
+	more := columnsOf(t, r)
+	t.Optional("E2EL p50", "p99")
 	for i := range groups {
-		g, correct, whole := &groups[i], table.Absent, new(metrics.Statistic)
-		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
-		if g.Judged > 0 {
-			correct = percent(float64(g.Correct) / float64(g.Judged))
-		}
-		if g.Place != "" {
-			whole = &g.Statistics[metrics.E2EL]
-		}
+		g := &groups[i]
 		t.Add(text.FitMiddle(text.Clean(g.Name()), longestClass), g.Completed, g.Failed,
 			g.RequestThroughput(r.Duration), g.OutputThroughput(r.Duration),
-			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50), percentileOf(tpot, 99),
-			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare()),
-			countIf(r.Plan.Abandon, g.Abandoned), countIf(r.Plan.Retry, g.Retried),
-			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct,
-			percentileOf(whole, 50), percentileOf(whole, 99))
+			percentilesOf(&g.Statistics[metrics.TTFT], 50, 99), percentilesOf(&g.Statistics[metrics.TPOT], 50, 99),
+			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare()), more(&g.Counts),
+			when(g.Place != "", percentilesOf(&g.Statistics[metrics.E2EL], 50, 99)))
 	}
 	return t
+}
+
+// columnsOf adds the columns to a table of groups that not all runs have, and returns the cells of a group in them.
+func columnsOf(t *table.Table, r *metrics.Report) func(*metrics.Counts) []any {
+	columns := metrics.ColumnsOf(&r.Plan, &r.Counts)
+	for _, c := range columns {
+		t.Optional(c.Heading)
+	}
+	return func(of *metrics.Counts) []any {
+		return metrics.Each(columns, func(c metrics.Column) any { return columnCell(&c, of) })
+	}
+}
+
+func columnCell(c *metrics.Column, of *metrics.Counts) any {
+	if c.Count != nil {
+		return c.Count(of)
+	}
+	share := c.Share(of)
+	if c.Strict && metrics.Said(share) {
+		return percent(share)
+	}
+	return wholePercent(true, share)
 }
 
 // placeTable has a line for each place of an axis; none for servers, which have a table of their own.
@@ -73,39 +87,26 @@ func engineTable(r *metrics.Report, all []metrics.Engine) *table.Table {
 	t := table.New("Engines by /metrics, means", "engine", "running", "waiting").Optional("KV", "tok/s in", "tok/s",
 		"TTFT ms")
 	for i := range all {
-		e, first := &all[i], any(table.Absent)
-		if e.TTFT.N > 0 {
-			first = milliseconds(e.TTFT.Mean)
-		}
+		e := &all[i]
 		t.Add(text.FitMiddle(text.Clean(r.Plan.EngineName(e, all)), longestServer), e.Running, e.Waiting,
-			wholePercent(true, e.KVUsage), e.PromptTokens/e.Took.Seconds(), e.OutputTokens/e.Took.Seconds(), first)
+			wholePercent(true, e.KVUsage), e.PromptTokens/e.Took.Seconds(), e.OutputTokens/e.Took.Seconds(),
+			when(e.TTFT.N > 0, milliseconds(e.TTFT.Mean)))
 	}
 	return t
 }
 
 func turnTable(r *metrics.Report) *table.Table {
 	t := table.New("Requests by turn, latencies in ms", "turn", "done", "failed", "tokens in",
-		"TTFT p50", "p99", "TPOT p50").Optional("left", "retried", "cached", "ideal")
+		"TTFT p50", "p99", "TPOT p50")
+	more := columnsOf(t, r)
 	for i := range r.Turns {
-		g, input := &r.Turns[i], table.Absent
-		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
-		if g.Completed > 0 {
-			input = strconv.Itoa(int(metrics.Share(g.InputTokens, g.Completed) + 0.5))
-		}
-		t.Add(g.Name(), g.Completed, g.Failed, input,
-			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50),
-			countIf(r.Plan.Abandon, g.Abandoned), countIf(r.Plan.Retry, g.Retried),
-			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()))
+		g := &r.Turns[i]
+		input := int(metrics.Share(g.InputTokens, g.Completed) + 0.5)
+		t.Add(g.Name(), g.Completed, g.Failed, when(g.Completed > 0, input),
+			percentilesOf(&g.Statistics[metrics.TTFT], 50, 99), percentileOf(&g.Statistics[metrics.TPOT], 50),
+			more(&g.Counts))
 	}
 	return t
-}
-
-// countIf is a count where the plan has a rule for it.
-func countIf(rule string, n int) any {
-	if rule == "" {
-		return table.Absent
-	}
-	return n
 }
 
 func wholePercent(known bool, share float64) string {
@@ -128,24 +129,23 @@ func serverTable(r *metrics.Report) *table.Table {
 	for i, width := range []int{0, 6, 6, 9, 7, 8, 9, 8} {
 		t.Columns[i].Width = width
 	}
+	more := columnsOf(t, r)
 	for i := range r.Servers {
-		s, wait := &r.Servers[i], &r.Servers[i].Statistics[r.Plan.FirstWait()]
-		output := any(table.Absent)
-		if r.Plan.Generates() {
-			output = s.OutputThroughput(r.Duration)
-		}
+		s := &r.Servers[i]
 		t.Add(text.FitMiddle(text.Clean(r.Plan.ServerURL(i)), longestServer), s.Completed, s.Failed,
-			metrics.PerSecond(s.Busy, r.Duration), s.RequestThroughput(r.Duration), output,
-			percentileOf(wait, 50), percentileOf(wait, 99))
+			metrics.PerSecond(s.Busy, r.Duration), s.RequestThroughput(r.Duration),
+			when(r.Plan.Generates(), s.OutputThroughput(r.Duration)),
+			percentilesOf(&s.Statistics[r.Plan.FirstWait()], 50, 99), more(&s.Counts))
 	}
 	return t
 }
 
 // content is what answers hold beside text, as far as servers say it.
 func (t *remarks) content() {
-	if n := t.r.Refusals; n > 0 {
-		t.add("Refusals: %d of %s. The figures count them as answers.", n,
-			text.Count(t.r.Completed, "successful request"))
+	for _, c := range metrics.ColumnsOf(&t.r.Plan, &t.r.Counts) {
+		if c.Remark != "" {
+			t.add(c.Remark, c.Count(&t.r.Counts), text.Count(t.r.Completed, "successful request"))
+		}
 	}
 	of := func(n int) string { return text.Count(n, "answer") }
 	if n := t.r.Calling; n > 0 {
@@ -172,9 +172,8 @@ func sessionsText(s *metrics.Sessions) string {
 		if of.N == 0 {
 			return
 		}
-		p50, _ := of.Percentile(50)
-		p99, _ := of.Percentile(99)
-		text += fmt.Sprintf("  %-22s mean %s, p50 %s, p99 %s\n", name, write(of.Mean), write(p50), write(p99))
+		text += fmt.Sprintf("  %-22s mean %s, p50 %s, p99 %s\n", name, write(of.Mean),
+			write(percentileOf(of, 50)), write(percentileOf(of, 99)))
 	}
 	line("makespan", &s.Makespan, findings.Milliseconds)
 	line("waiting for the model", &s.Waiting, findings.Milliseconds)

@@ -59,6 +59,32 @@ priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50
 	assert.Equal(t, Groups(summarize(t, run, nil)), "", "without classes")
 }
 
+// The figures that not all runs have are in every table of groups and in the result, where a run has them.
+func TestColumns(t *testing.T) {
+	run := metrics.Run{Plan: metrics.Plan{Requests: 4, Rate: 1, Abandon: "30%", Retry: "backoff",
+		Servers: []string{"http://a", "http://b"}}, End: metrics.End{Ended: 10 * time.Second}}
+	var qs []metrics.Request
+	for i := range 4 {
+		q := sampleRequest(i, 10, 4, 0, time.Duration(i)*time.Second, 100*ms, time.Second, time.Second, time.Second)
+		q.Class, q.Turns, q.Turn, q.Server = "chat", 2, i%2, i%2
+		q.CachedTokens, q.CachedKnown = 5, true
+		q.Judgement.Judged = true
+		qs = append(qs, q)
+	}
+	qs[0].Refusal, qs[1].Failure, qs[2].Retries[0], qs[2].Judgement.Wrong = true, metrics.Abandoned, 3, "not JSON"
+	r := summarize(t, run, qs)
+	for _, table := range []string{classTable(&r).CSV(), turnTable(&r).CSV(), serverTable(&r).CSV()} {
+		assert.Has(t, table, "left,retried,cached,correct,refusals\n")
+	}
+	assert.Has(t, classTable(&r).CSV(), ",1,1,50 %,66.6 %,1\n")
+	assert.Has(t, turnTable(&r).CSV(), ",0,1,50 %,50.0 %,1\n", ",1,0,50 %,100.0 %,0\n")
+	assert.Has(t, serverTable(&r).CSV(), ",0,1,50 %,50.0 %,1\n", ",1,0,50 %,100.0 %,0\n")
+	got := resultJSON(t, r)
+	assert.Equal(t, strings.Count(got, `"abandoned": 1, "retried": 1, "refusals": 1, "retries": 3`), 1, "in the class")
+	assert.Equal(t, strings.Count(got, `"abandoned": 0, "retried": 1, "refusals": 1, "retries": 3`), 2,
+		"in a turn and a server")
+}
+
 // The wrong answers are told by reason, each with its first request.
 func TestAnswers(t *testing.T) {
 	run := metrics.Run{Plan: metrics.Plan{Requests: 6, Rate: 1}, End: metrics.End{Ended: 10 * time.Second}}

@@ -342,6 +342,7 @@ func TestRefusals(t *testing.T) {
 	}
 	assert.Has(t, Remarks(r), "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them.")
 	assert.Has(t, resultJSON(t, r), fmt.Sprintf(`"refusals": %d`, ok))
+	assert.Has(t, assert.Must(figuresCSV(&r))(t), fmt.Sprintf("\nrefusals,%d\n", ok))
 	run.Plan.Warmup = time.Hour
 	if r := summarize(t, run, qs); r.Refusals != 0 {
 		t.Errorf("%d refusals of the warm-up", r.Refusals)

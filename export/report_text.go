@@ -27,11 +27,7 @@ func Text(r metrics.Report) string {
 	for _, l := range selected(&r) {
 		v, name := &r.Statistics[l], l.Naming()
 		t.heading(name.Heading, '-')
-		t.float("Mean "+name.Label+" (ms):", v.Mean)
-		t.float("Median "+name.Label+" (ms):", v.Median)
-		for _, p := range v.Percentiles {
-			t.float("P"+pythonNumber(p.P)+" "+name.Label+" (ms):", p.Value)
-		}
+		t.statistic(name.Label+" (ms):", v, v.Percentiles)
 	}
 	if f := diffusionFigures(&r); f != nil { // vLLM prints one of the two sections
 		t.section("Diffusion Decoding", f)
@@ -68,6 +64,15 @@ func (t textReport) heading(text string, fill byte) {
 func (t textReport) line(label, value string) {
 	fmt.Fprintf(t.w, "%-40s %-10s\n", label, value)
 	t.row(strings.TrimSuffix(label, ":"), value)
+}
+
+// statistic writes mean, median and percentiles.
+func (t textReport) statistic(label string, s *metrics.Statistic, percentiles []metrics.Percentile) {
+	t.float("Mean "+label, s.Mean)
+	t.float("Median "+label, s.Median)
+	for _, p := range percentiles {
+		t.float("P"+pythonNumber(p.P)+" "+label, p.Value)
+	}
 }
 
 func (t textReport) float(label string, v float64) { t.line(label, decimal(v)) }
@@ -197,7 +202,7 @@ func Comparison(name string, old, now *metrics.Report) string {
 		t.Columns[i].Width = width
 	}
 	figure := func(known bool, label string, before, now float64) {
-		if known {
+		if known && metrics.Said(before+now) {
 			t.Add(label, before, now, changeText(now, before))
 		}
 	}
@@ -216,18 +221,12 @@ func Comparison(name string, old, now *metrics.Report) string {
 		old.OutputThroughput, now.OutputThroughput)
 	figure(old.RTFx > 0 && now.RTFx > 0, "RTFx (Inverse Real-Time Factor):", old.RTFx, now.RTFx)
 	if a, b := old.Server, now.Server; a != nil && b != nil {
-		figure(metrics.Said(a.HitRate) && metrics.Said(b.HitRate), "Prefix cache hit rate (%):",
-			100*a.HitRate, 100*b.HitRate)
+		figure(true, "Prefix cache hit rate (%):", 100*a.HitRate, 100*b.HitRate)
 	}
 	for _, l := range selected(now) {
 		a, b, label := &old.Statistics[l], &now.Statistics[l], l.Naming().Label
-		if a.N == 0 || b.N == 0 {
-			continue
-		}
-		figure(true, "Median "+label+" (ms):", a.Median, b.Median)
-		before, known := p99(a)
-		after, knownNow := p99(b)
-		figure(known && knownNow, "P99 "+label+" (ms):", before, after)
+		figure(a.N > 0 && b.N > 0, "Median "+label+" (ms):", a.Median, b.Median)
+		figure(true, "P99 "+label+" (ms):", percentileOf(a, 99), percentileOf(b, 99))
 	}
 	return fmt.Sprintf("%sOne run each: %s.\n", t, SingleRuns)
 }

@@ -24,6 +24,11 @@ func percentileOf(s *metrics.Statistic, p float64) float64 {
 	return math.NaN()
 }
 
+// percentilesOf are the cells of some of them.
+func percentilesOf(s *metrics.Statistic, of ...float64) []any {
+	return metrics.Each(of, func(p float64) any { return percentileOf(s, p) })
+}
+
 // RunsSummary has a line for each run, with the columns of vLLM's Rust client, and the load of the highest mean request
 // throughput last, with its spread over the repetitions. SS is the steady state. The percentiles come behind 50 and 90.
 func RunsSummary(runs []RunOf, percentiles []float64) string {
@@ -40,13 +45,10 @@ func RunsSummary(runs []RunOf, percentiles []float64) string {
 	t := table.New("Sweep Summary", head...)
 	for i := range runs {
 		r := &runs[i].Report
-		row := []any{text.Clean(runs[i].Label), r.RequestThroughput, r.OutputThroughput, r.TotalThroughput,
-			steadyOf(steadyRequests)(r), steadyOf(steadyOutput)(r)}
-		for _, p := range shown {
-			ttft, tpot := &r.Statistics[metrics.TTFT], &r.Statistics[metrics.TPOT]
-			row = append(row, percentileOf(ttft, p), percentileOf(tpot, p))
-		}
-		t.Add(row...)
+		t.Add(text.Clean(runs[i].Label), r.RequestThroughput, r.OutputThroughput, r.TotalThroughput,
+			steadyOf(steadyRequests)(r), steadyOf(steadyOutput)(r), metrics.Each(shown, func(p float64) any {
+				return []any{percentileOf(&r.Statistics[metrics.TTFT], p), percentileOf(&r.Statistics[metrics.TPOT], p)}
+			}))
 	}
 	if len(runs) == 0 {
 		return ""

@@ -79,10 +79,9 @@ func probeFigures(r *metrics.Report) figures {
 // probeObject is written for every run with probes.
 func probeObject(p *metrics.Probes) object {
 	s, ok := probesOf(p)
-	p99, _ := s.Percentile(99)
 	return object{
 		{"completed", p.Completed}, {"failed", p.Failed},
-		{"median_ms", when(ok, s.Median)}, {"p99_ms", when(ok, p99)}, {"max_ms", when(ok, s.Max)},
+		{"median_ms", when(ok, s.Median)}, {"p99_ms", finiteOrNull(percentileOf(&s, 99))}, {"max_ms", when(ok, s.Max)},
 	}
 }
 
@@ -247,9 +246,9 @@ func clientVerdict(r *metrics.Report, width int) string {
 	case !r.Plan.Paced() || p99OfSlotWait(r) > 0: // lateness has no meaning or is reported as the wait for a slot
 		return ""
 	}
-	late, known := p99(&r.Statistics[metrics.Lateness])
+	late := percentileOf(&r.Statistics[metrics.Lateness], 99)
 	switch {
-	case !known:
+	case !metrics.Said(late):
 		return ""
 	case late < 10:
 		return fmt.Sprintf("client p99 send delay %.1f ms", late)

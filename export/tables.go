@@ -38,8 +38,8 @@ func RunTable(names []string, reports []*metrics.Report) *table.Table {
 	t.Columns[1].Align = table.Left
 	for i, r := range reports {
 		wait, itl := &r.Statistics[r.Plan.FirstWait()], &r.Statistics[metrics.ITL]
-		t.Add(names[i], Answer(*r), r.RequestThroughput, r.OutputThroughput, percentileOf(wait, 50),
-			percentileOf(wait, 99), percentileOf(itl, 50), percentileOf(itl, 99), r.Failed)
+		t.Add(names[i], Answer(*r), r.RequestThroughput, r.OutputThroughput, percentilesOf(wait, 50, 99),
+			percentilesOf(itl, 50, 99), r.Failed)
 	}
 	return t
 }
@@ -62,11 +62,7 @@ func latencyTable(r *metrics.Report) *table.Table {
 		s, name := &r.Statistics[l], l.Naming()
 		same := l == metrics.FirstAnswer && s.Mean == r.Statistics[metrics.TTFT].Mean // nothing was thought before it
 		if name := cmp.Or(name.Label, name.Title); name != "" && s.N > 0 && !same {
-			row := []any{name, s.N, s.Mean, s.Std, s.Min}
-			for _, p := range percentiles {
-				row = append(row, percentileOf(s, p))
-			}
-			t.Add(append(row, s.Max)...)
+			t.Add(name, s.N, s.Mean, s.Std, s.Min, percentilesOf(s, percentiles...), s.Max)
 		}
 	}
 	return t
@@ -86,8 +82,8 @@ func levelTable(r *metrics.Report) *table.Table {
 	for i := range r.Levels {
 		l := &r.Levels[i]
 		row := []any{findings.Load(l.Unit.Of(l.Offered)), metrics.Duration(l.From.Round(time.Second)),
-			metrics.Duration((l.To - l.From).Round(time.Second)), l.Sent, l.Done, positive(l.TTFTp50),
-			positive(l.TTFTp99), positive(l.ITLp99), steadyShare(l)}
+			metrics.Duration((l.To - l.From).Round(time.Second)), l.Sent, l.Done, positiveOrNull(l.TTFTp50),
+			positiveOrNull(l.TTFTp99), positiveOrNull(l.ITLp99), steadyShare(l)}
 		for k := range tiers {
 			v := l.Tier(k)
 			row = append(row, wholePercent(v.Requests > 0, metrics.Share(v.Good, v.Requests)),
@@ -108,14 +104,6 @@ func steadyShare(l *metrics.LoadLevel) string {
 	default:
 		return wholePercent(true, s.Share)
 	}
-}
-
-// positive is a figure that is not known where it is 0.
-func positive(v float64) any {
-	if v > 0 {
-		return v
-	}
-	return table.Absent
 }
 
 // standing says what is known of a level.

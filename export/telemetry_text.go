@@ -52,24 +52,14 @@ func (t textReport) users(r *metrics.Report) {
 	if speed.N == 0 {
 		t.line("Mean output speed (tok/s/user):", "unknown")
 	} else {
-		t.float("Mean output speed (tok/s/user):", speed.Mean)
-		t.float("Median output speed (tok/s/user):", speed.Median)
-		for _, p := range speed.Percentiles {
-			if p.P <= 10 { // the slow users
-				t.float("P"+pythonNumber(p.P)+" output speed (tok/s/user):", p.Value)
-			}
-		}
+		fast := func(p metrics.Percentile) bool { return p.P > 10 }
+		t.statistic("output speed (tok/s/user):", speed, slices.DeleteFunc(slices.Clone(speed.Percentiles), fast))
 	}
 	if n := r.AtOnce; n > 0 {
 		t.note(fmt.Sprintf("No speed: the output of %d of %s came at once.", n, text.Count(r.Completed, "answer")))
 	}
-	if itl.N == 0 {
-		return
-	}
-	t.float("Mean per-token ITL (ms):", itl.Mean)
-	t.float("Median per-token ITL (ms):", itl.Median)
-	for _, p := range itl.Percentiles {
-		t.float("P"+pythonNumber(p.P)+" per-token ITL (ms):", p.Value)
+	if itl.N > 0 {
+		t.statistic("per-token ITL (ms):", itl, itl.Percentiles)
 	}
 }
 

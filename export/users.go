@@ -45,13 +45,25 @@ func tries(r *metrics.Report) int {
 	return n
 }
 
-// userCounts are counts of users in a group or a second, where the plan has such users.
-func userCounts(p *metrics.Plan, c *metrics.Counts) (o object) {
-	if p.Abandon != "" {
-		o = append(o, Arg{"abandoned", c.Abandoned})
+// columns are the counts of a group or a second that not all runs have.
+func columns(r *metrics.Report, of *metrics.Counts) (o object) {
+	for _, c := range metrics.ColumnsOf(&r.Plan, &r.Counts) {
+		if c.Key != "" {
+			o = append(o, Arg{c.Key, c.Count(of)})
+		}
 	}
-	if p.Retry != "" {
-		o = append(o, Arg{"retried", c.Retried}, Arg{"retries", c.Retries.Sum()})
+	if r.Plan.Retry != "" {
+		o = append(o, Arg{"retries", of.Retries.Sum()})
+	}
+	return o
+}
+
+// counts are those of the run that remarks tell.
+func counts(r *metrics.Report) (o object) {
+	for _, c := range metrics.ColumnsOf(&r.Plan, &r.Counts) {
+		if c.Remark != "" {
+			o = append(o, Arg{c.Key, c.Count(&r.Counts)})
+		}
 	}
 	return o
 }

@@ -1,10 +1,6 @@
 package metrics
 
-import (
-	"fmt"
-	"strings"
-	"time"
-)
+import "time"
 
 // Counts count the requests of a set: of a second, of the run, of a class, of a server. Those of a single request are
 // CountsOf, and Merge adds them up, so that every set counts by the same rules.
@@ -102,23 +98,14 @@ func (c *Counts) Merge(o *Counts) {
 	c.PlannedGood += o.PlannedGood
 }
 
-// OfUsers is what users did other than wait, in words, such as "5 left, 12 retried"; "" where the plan has none who do.
-func (c *Counts) OfUsers(p *Plan) string {
-	var words []string
-	if p != nil && p.Abandon != "" {
-		words = append(words, fmt.Sprintf("%d left", c.Abandoned))
-	}
-	if p != nil && p.Retry != "" {
-		words = append(words, fmt.Sprintf("%d retried", c.Retried))
-	}
-	return strings.Join(words, ", ")
-}
-
 // Ended are the requests whose outcome says something of the server; see Request.Undecided.
 func (c *Counts) Ended() int { return c.Completed + c.Failed + c.Unanswered }
 
 // GoodShare is the share of good requests among those that Ended, of 1; Unsaid without one.
 func (c *Counts) GoodShare() float64 { return over(float64(c.Good), float64(c.Ended())) }
+
+// CorrectShare is the share of the judged answers that were correct, of 1; Unsaid without one.
+func (c *Counts) CorrectShare() float64 { return over(float64(c.Correct), float64(c.Judged)) }
 
 // RequestThroughput and OutputThroughput are successes and their tokens per second of a run of so many seconds.
 func (c *Counts) RequestThroughput(seconds float64) float64 {

@@ -176,7 +176,7 @@ func (r *Result) parts() string {
 		t.Columns[i].Width = width
 	}
 	add := func(title string, of func(Start) time.Duration) {
-		if cold, warm := average(r.Of(Cold), of), average(r.Of(Warm), of); cold+warm != table.Absent+table.Absent {
+		if cold, warm := average(r.Of(Cold), of), average(r.Of(Warm), of); metrics.Said(cold) || metrics.Said(warm) {
 			t.Add(title, cold, warm)
 		}
 	}
@@ -198,8 +198,8 @@ func (r *Result) parts() string {
 	return t.String()
 }
 
-// average is in seconds, over the starts that have the time.
-func average(starts []Start, of func(Start) time.Duration) string {
+// average is in seconds, over the starts that have the time; NaN without one.
+func average(starts []Start, of func(Start) time.Duration) float64 {
 	sum, n := 0.0, 0
 	for _, s := range starts {
 		if d := of(s); d > 0 {
@@ -207,8 +207,5 @@ func average(starts []Start, of func(Start) time.Duration) string {
 			n++
 		}
 	}
-	if n == 0 {
-		return table.Absent
-	}
-	return fmt.Sprintf("%.2f", sum/float64(n))
+	return sum / float64(n)
 }

@@ -10,6 +10,7 @@ import (
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/table"
+	"benchtop/metrics"
 )
 
 // writeCSV writes all records as pandas writes the table of them: an index, a column for each key in order of first
@@ -22,11 +23,7 @@ func writeCSV(path string, records []Record) error {
 		t.Columns = append(t.Columns, table.Column{Name: c.key})
 	}
 	for i, r := range records {
-		row := []any{i}
-		for _, c := range columns {
-			row = append(row, c.cell(r.Get(c.key)))
-		}
-		t.Add(row...)
+		t.Add(i, metrics.Each(columns, func(c *column) any { return c.cell(r.Get(c.key)) }))
 	}
 	return files.Write(path, func(w io.Writer) error {
 		_, err := io.WriteString(w, t.CSV())

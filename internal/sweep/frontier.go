@@ -25,15 +25,14 @@ func Frontier(runs []export.RunOf) (string, error) {
 		if math.IsNaN(gpus) {
 			continue
 		}
-		row := []any{text.Clean(runs[i].Label), f.TotalThroughput / gpus, f.PerGPU, f.PerUser, f.MedianE2EL}
-		for _, speed := range []float64{f.TotalThroughput, f.TotalThroughput - f.OutputThroughput, f.OutputThroughput} {
-			cost := table.Absent
-			if r.Plan.GPUPrice > 0 && speed > 0 {
-				cost = strconv.FormatFloat(1e6*r.Plan.GPUPrice*gpus/(3600*speed), 'g', 3, 64)
+		cost := func(speed float64) string {
+			if !(r.Plan.GPUPrice > 0 && speed > 0) {
+				return table.Absent
 			}
-			row = append(row, cost)
+			return strconv.FormatFloat(1e6*r.Plan.GPUPrice*gpus/(3600*speed), 'g', 3, 64)
 		}
-		t.Add(row...)
+		t.Add(text.Clean(runs[i].Label), f.TotalThroughput/gpus, f.PerGPU, f.PerUser, f.MedianE2EL,
+			cost(f.TotalThroughput), cost(f.TotalThroughput-f.OutputThroughput), cost(f.OutputThroughput))
 	}
 	return t.String(), nil
 }

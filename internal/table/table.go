@@ -94,23 +94,29 @@ func List(title string, names ...string) *Table {
 // Absent stands for a figure that a row does not have.
 const Absent = "-"
 
-// Add adds a row. Numbers with a fraction have two decimals; NaN is Absent.
-func (t *Table) Add(cells ...any) {
-	row := make([]Cell, len(cells))
-	for i, c := range cells {
+// Add adds a row. Numbers with a fraction have two decimals; NaN and nil are Absent. A list of cells stands for these.
+func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, cellsOf(cells)) }
+
+func cellsOf(all []any) (row []Cell) {
+	for _, c := range all {
 		switch c := c.(type) {
 		case Cell:
-			row[i] = c
+			row = append(row, c)
+		case []any:
+			row = append(row, cellsOf(c)...)
 		case float64:
-			row[i].Text = Absent
+			text := Absent
 			if !math.IsNaN(c) {
-				row[i].Text = strconv.FormatFloat(c, 'f', 2, 64)
+				text = strconv.FormatFloat(c, 'f', 2, 64)
 			}
+			row = append(row, Cell{Text: text})
+		case nil:
+			row = append(row, Cell{Text: Absent})
 		default:
-			row[i].Text = fmt.Sprint(c)
+			row = append(row, Cell{Text: fmt.Sprint(c)})
 		}
 	}
-	t.Rows = append(t.Rows, row)
+	return row
 }
 
 // lines are the head and the rows, without the optional columns that have no figures.

@@ -23,6 +23,8 @@ func TestTable(t *testing.T) {
 	early := New("", "a", "b", "c", "d")
 	early.Add("x", "reaches over")
 	early.Add("y", 1, 2, 3)
+	lists := New("", "a", "b", "c", "d")
+	lists.Add("x", []any{0.5, []any{nil}}, 1)
 	for name, c := range map[string]struct{ got, want string }{
 		"text": {sample().String(), `
 Foreign title
@@ -59,6 +61,7 @@ name     ratio
 		"no head in Markdown": {two.Markdown(strings.NewReplacer()), "|  |  |\n| --: | --: |\n| a | b |\n"},
 		"early":               {early.String(), "\na  b  c  d\nx  reaches over\ny  1  2  3\n"},
 		"no rows":             {New("title", "a").String(), ""},
+		"lists":               {lists.String(), "\na     b  c  d\nx  0.50  -  1\n"},
 		"all keys":            {keys.String(), "\na  b\nx  yy\n"},
 	} {
 		assert.Equal(t, c.got, c.want, "%s", name)

@@ -23,7 +23,11 @@ func errorsTitle(v *View, _, _ int) []screen.Span {
 			out = append(out, screen.Label.Span(between+"latest "+v.ago(at)))
 		}
 	}
-	out.when(t.Refusals > 0, screen.Label, " · refusals ", number.Count(t.Refusals))
+	for _, c := range metrics.ColumnsOf(v.plan(), &t) {
+		if c.Remark != "" {
+			out = append(out, screen.Label.Span(between+c.Heading+" "+number.Count(c.Count(&t))))
+		}
+	}
 	out.when(t.Cancelled > 0, screen.Label, " · ", number.Count(t.Cancelled), " cancelled")
 	users := t.OfUsers(v.plan())
 	out.when(users != "", screen.Label, " · ", users)

@@ -38,12 +38,11 @@ func (v *View) placeRows() (out []groupRow) {
 		if a.By != metrics.AxisHeader {
 			continue
 		}
-		rows := v.groupRows(all, func(r *metrics.Report) []metrics.Group {
-			if i < len(r.Compared) {
-				return r.Compared[i].Places
-			}
-			return nil
-		})
+		var over []metrics.Group
+		if r := v.report(); i < len(r.Compared) {
+			over = r.Compared[i].Places
+		}
+		rows := v.groupRows(all, over)
 		for k := range rows {
 			rows[k].slow = v.slow(a, rows[k].Place)
 			if len(headers) > 1 {
@@ -57,11 +56,9 @@ func (v *View) placeRows() (out []groupRow) {
 
 // slow is the ratio by which a place of an axis is slow, once the run is over; 0 for none.
 func (v *View) slow(a metrics.Axis, name string) float64 {
-	if v.Report != nil {
-		for i := range v.Report.Compared {
-			if c := &v.Report.Compared[i]; c.Axis == a {
-				return c.Slow(name)
-			}
+	for i := range v.report().Compared {
+		if c := &v.Report.Compared[i]; c.Axis == a {
+			return c.Slow(name)
 		}
 	}
 	return 0
@@ -82,22 +79,17 @@ type groupRow struct {
 	slow     float64       // by which ratio it is slow beside the others, 0 where that is not said
 }
 
-func (v *View) turnRows() []groupRow {
-	return v.groupRows(v.Turns, func(r *metrics.Report) []metrics.Group { return r.Turns })
-}
+func (v *View) turnRows() []groupRow { return v.groupRows(v.Turns, v.report().Turns) }
 
-func (v *View) classRows() []groupRow {
-	return v.groupRows(v.Classes, func(r *metrics.Report) []metrics.Group { return r.Classes })
-}
+func (v *View) classRows() []groupRow { return v.groupRows(v.Classes, v.report().Classes) }
 
 // endpointRows are those of the endpoints. A report has servers, which are the same where each has one model.
 func (v *View) endpointRows() []groupRow {
-	out := v.groupRows(v.Endpoints, func(r *metrics.Report) []metrics.Group {
-		if len(r.Servers) == len(v.Endpoints) {
-			return r.Servers
-		}
-		return nil
-	})
+	over := v.report().Servers
+	if len(over) != len(v.Endpoints) {
+		over = nil
+	}
+	out := v.groupRows(v.Endpoints, over)
 	for i := range out {
 		e := &v.Endpoints[i]
 		out[i].title = v.endpointName(e.Server, e.Model)
@@ -138,9 +130,9 @@ func foreignName(s string) string {
 }
 
 // groupRows are those of groups so far, or of a report that has some.
-func (v *View) groupRows(all []metrics.Group, over func(*metrics.Report) []metrics.Group) (out []groupRow) {
-	if v.Report != nil && len(over(v.Report)) > 0 {
-		all = over(v.Report)
+func (v *View) groupRows(all, over []metrics.Group) (out []groupRow) {
+	if len(over) > 0 {
+		all = over
 	}
 	for i := range all {
 		r := groupRow{Group: &all[i], title: foreignName(all[i].Name())}
@@ -165,12 +157,8 @@ func (r *groupRow) percentiles(l metrics.Latency) (p50, p99 time.Duration) {
 
 // Columns of all tables of groups.
 var (
-	doneColumn   = column[*groupRow]{"done", 7, func(r *groupRow) screen.Span { return countCell(r.Completed) }, 3}
-	p50Column    = column[*groupRow]{"p50", 7, func(r *groupRow) screen.Span { return waitCell(r.p50) }, 0}
-	p99Column    = column[*groupRow]{"p99", 7, func(r *groupRow) screen.Span { return waitCell(r.p99) }, 0}
-	cachedColumn = column[*groupRow]{"cached", 7, func(r *groupRow) screen.Span { return shareCell(r.Cached.Rate()) },
-		0}
-	idealColumn = column[*groupRow]{"ideal", 6, func(r *groupRow) screen.Span { return shareCell(r.Ideal.Rate()) }, 0}
+	p50Column = column[*groupRow]{"p50", 7, func(r *groupRow) screen.Span { return waitCell(r.p50) }, 0}
+	p99Column = column[*groupRow]{"p99", 7, func(r *groupRow) screen.Span { return waitCell(r.p99) }, 0}
 )
 
 func countCell(n int) screen.Span { return screen.Text.Span(number.Count(n)) }
@@ -183,17 +171,26 @@ func shareCell(share float64) screen.Span {
 	return cell(orDash(metrics.Said(share), saidShare, share))
 }
 
-// cacheColumnsOf are the columns of the prefix cache that have a figure in any row.
-func cacheColumnsOf(rows []groupRow) (out columns[*groupRow]) {
-	cached, ideal := false, false
+// moreFigures are the columns of a table of groups that not all runs have.
+func (v *View) moreFigures(rows []groupRow) (out columns[*groupRow]) {
+	var all metrics.Counts
 	for i := range rows {
-		cached, ideal = cached || rows[i].Cached.Of > 0, ideal || rows[i].Ideal.Of > 0
+		all.Merge(&rows[i].Counts)
 	}
-	if cached {
-		out = append(out, cachedColumn)
-	}
-	if ideal {
-		out = append(out, idealColumn)
+	for _, c := range metrics.ColumnsOf(v.plan(), &all) {
+		col := column[*groupRow]{c.Heading, len(c.Heading) + 1, func(r *groupRow) screen.Span {
+			return shareCell(c.Share(&r.Counts))
+		}, c.Spare}
+		switch {
+		case c.Count != nil:
+			col.w, col.of = max(8, col.w), func(r *groupRow) screen.Span { return countCell(c.Count(&r.Counts)) }
+		case c.Strict:
+			col.of = func(r *groupRow) screen.Span {
+				share := c.Share(&r.Counts)
+				return cell(orDash(metrics.Said(share), percent, share))
+			}
+		}
+		out = append(out, col)
 	}
 	return out
 }
@@ -215,10 +212,10 @@ func turnsTitle(v *View, w, _ int) []screen.Span {
 		}
 		return noted(out, w, screen.Text, done+active, active, thinking)
 	}
-	if v.Report == nil || v.Report.Sessions == nil {
+	s := v.report().Sessions
+	if s == nil {
 		return out
 	}
-	s := v.Report.Sessions
 	return noted(out, w, screen.Text,
 		between+number.Count(s.Completed)+" completed"+between+number.Count(s.Failed)+" failed",
 		between+number.Count(s.Failed)+" failed")
@@ -254,7 +251,14 @@ func drawTurns(c screen.Canvas, v *View) {
 			chart.Gauge(c.Sub(2, 0, c.W-3, 1), 0, p50, p99, screen.P50)
 		}
 	}
-	figures := append(columns[*groupRow]{doneColumn, p50Column, p99Column}, cacheColumnsOf(rows)...)
+	more := v.moreFigures(rows)
+	for i := range more {
+		if more[i].spare > 1 {
+			more[i].spare = 0 // rather than the hits of the cache the bars go
+		}
+	}
+	done := func(r *groupRow) screen.Span { return countCell(r.Completed) }
+	figures := append(columns[*groupRow]{{"done", 7, done, 3}, p50Column, p99Column}, more...)
 	t := table[*groupRow]{
 		before:  []field[*groupRow]{{fmt.Sprintf("%*s", names, "turn"), names, name}},
 		figures: figures.fit(c.W - names - turnBar),
@@ -344,19 +348,7 @@ func (v *View) groupFigures(rows []groupRow) columns[*groupRow] {
 	if failed > 0 {
 		out = append(out, column[*groupRow]{"failed", 7, failedOf, 0})
 	}
-	users := func(rule, name string, n func(*groupRow) int) {
-		if rule != "" {
-			out = append(out,
-				column[*groupRow]{name, 8, func(r *groupRow) screen.Span { return countCell(n(r)) }, 1})
-		}
-	}
-	users(v.plan().Abandon, "left", func(r *groupRow) int { return r.Abandoned })
-	users(v.plan().Retry, "retried", func(r *groupRow) int { return r.Retried })
-	for i, col := range cacheColumnsOf(rows) {
-		col.spare = 6 + i
-		out = append(out, col)
-	}
-	return out
+	return append(out, v.moreFigures(rows)...)
 }
 
 // slowOf is how many times as long those of the others the latencies of a slow place are.

@@ -236,7 +236,7 @@ const (
 func quantileColumn(name string, p float64) latencyColumn {
 	return latencyColumn{name, func(r latencyRow) (float64, known) {
 		if r.exact == nil {
-			return milliseconds(r.hist.Quantile(p / 100)), told
+			return metrics.Milliseconds(r.hist.Quantile(p / 100)), told
 		}
 		if p == 50 {
 			return r.exact.Median, told
@@ -247,7 +247,7 @@ func quantileColumn(name string, p float64) latencyColumn {
 		if r.hist.Count() == 0 {
 			return 0, absent
 		}
-		return milliseconds(r.hist.Quantile(p / 100)), guessed
+		return metrics.Milliseconds(r.hist.Quantile(p / 100)), guessed
 	}}
 }
 
@@ -258,7 +258,7 @@ func boundColumn(name string, of func(*metrics.Statistic) float64,
 		if r.exact != nil {
 			return of(r.exact), told
 		}
-		return milliseconds(estimate(r.hist)), told
+		return metrics.Milliseconds(estimate(r.hist)), told
 	}}
 }
 
@@ -269,8 +269,6 @@ var (
 	maxColumn = boundColumn("max", func(s *metrics.Statistic) float64 { return s.Max },
 		func(h *metrics.Histogram) time.Duration { return h.Quantile(1) })
 )
-
-func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
 
 // latencyColumns are the columns that fit; the wider the panel, the more of the tails.
 func latencyColumns(w int) []latencyColumn {

@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -19,6 +20,11 @@ func (v *View) plan() *metrics.Plan {
 	}
 	return v.Plan
 }
+
+// report is that of a run that is over, one without figures for another; never nil. Nobody changes it.
+func (v *View) report() *metrics.Report { return cmp.Or(v.Report, &noReport) }
+
+var noReport metrics.Report
 
 // ofStreams are the panels, columns and facts that only a run has whose answers come in chunks.
 var (

@@ -397,7 +397,7 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 	}
 	t := sum(ws)
 	r.Sent, r.Done = float64(t.Sent)/float64(len(ws)), float64(t.Completed)/float64(len(ws))
-	r.TTFTp99 = milliseconds(wait.Quantile(0.99))
+	r.TTFTp99 = metrics.Milliseconds(wait.Quantile(0.99))
 	if share, known := goodput(&t, 0); known && v.judges() {
 		r.within = share // so far, without a verdict
 	}

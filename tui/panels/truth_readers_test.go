@@ -249,7 +249,7 @@ func (f *truth) slo() {
 			if o.Metric == metrics.TTFT {
 				took = q.FirstChunk - q.Sent
 			}
-			if milliseconds(took) <= o.LimitMS {
+			if metrics.Milliseconds(took) <= o.LimitMS {
 				met[o.Metric]++
 			} else {
 				all = false
@@ -303,7 +303,7 @@ func (f *truth) late() (all int, by map[metrics.Latency]int) {
 			first = min(first, q.FirstChunk)
 		}
 		for _, o := range f.s.Plan.Goodput {
-			if o.Metric != metrics.TPOT && milliseconds(first-q.Sent) > o.LimitMS {
+			if o.Metric != metrics.TPOT && metrics.Milliseconds(first-q.Sent) > o.LimitMS {
 				by[o.Metric]++
 				missed = 1
 			}

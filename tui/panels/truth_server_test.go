@@ -324,7 +324,7 @@ func (f *truth) missed(q *metrics.Request) (state, names string) {
 	took := map[metrics.Latency]time.Duration{metrics.TTFT: q.FirstChunk - q.Sent, metrics.E2EL: q.LastChunk - q.Sent}
 	for _, l := range []metrics.Latency{metrics.TTFT, metrics.E2EL} {
 		for _, o := range f.s.Plan.Goodput {
-			if o.Metric == l && milliseconds(took[l]) > o.LimitMS {
+			if o.Metric == l && metrics.Milliseconds(took[l]) > o.LimitMS {
 				missed = append(missed, map[metrics.Latency]string{metrics.TTFT: "TTFT", metrics.E2EL: "E2EL"}[l])
 			}
 		}

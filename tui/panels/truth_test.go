@@ -367,9 +367,9 @@ func (f *truth) quantile(l metrics.Latency, name string) (ms float64, ok bool) {
 	p := map[string]float64{"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "min": 0,
 		"max": 1}
 	if name == "mean" {
-		return milliseconds(h.Mean()), h.Count() > 0
+		return metrics.Milliseconds(h.Mean()), h.Count() > 0
 	}
-	return milliseconds(h.Quantile(p[name])), h.Count() > 0
+	return metrics.Milliseconds(h.Quantile(p[name])), h.Count() > 0
 }
 
 // latencyText is how a title writes a quantile.

@@ -227,7 +227,7 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 	mean := func(name string, col screen.Color, of func(*metrics.Window) (time.Duration, int)) series {
 		return series{name: name, color: col, value: func(w *metrics.Window) float64 {
 			if sum, n := of(w); n > 0 {
-				return milliseconds(max(0, sum)) / float64(n)
+				return metrics.Milliseconds(max(0, sum)) / float64(n)
 			}
 			return math.NaN()
 		}}

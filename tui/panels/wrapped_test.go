@@ -66,6 +66,25 @@ func TestRefusalsBesideErrors(t *testing.T) {
 	assert.Has(t, drawn("errors", &s, 110, 4), " · refusals 3")
 }
 
+// Groups show what not all runs have, where a run has it and there is room. The hits of the cache stay beside turns.
+func TestColumnsOfGroups(t *testing.T) {
+	s := tuitest.Mid()
+	s.Plan.Abandon, s.Plan.Retry = "30%", "backoff"
+	of := metrics.Counts{Completed: 9, Abandoned: 4, Retried: 3, Refusals: 2, Judged: 3, Correct: 2,
+		Cached: metrics.TokenShare{Tokens: 1, Requests: 1, Of: 2}}
+	s.Classes = []metrics.Group{{Class: "chat", Slice: metrics.Slice{Counts: of}}}
+	s.Turns = []metrics.Group{{First: 1, Last: 1, Slice: metrics.Slice{Counts: of}}}
+	for _, panel := range []string{"classes", "turns"} {
+		assert.Has(t, drawn(panel, &s, 140, 4), "left retried cached correct refusals", "4 3 50% 66.6% 2")
+		s.Classes[0].Refusals, s.Turns[0].Refusals = 0, 0
+		assert.Lacks(t, drawn(panel, &s, 140, 4), "refusals")
+		s.Classes[0].Refusals, s.Turns[0].Refusals = 2, 2
+	}
+	narrow := drawn("turns", &s, 42, 4)
+	assert.Has(t, narrow, "turn p50 p99 cached", " 50%")
+	assert.Lacks(t, narrow, "left", "retried", "refusals")
+}
+
 // The address at the start of a system's error must not push out what went wrong.
 func TestShortErrorSaysHowTheConnectionFailed(t *testing.T) {
 	s := tuitest.Mid()

@@ -79,7 +79,8 @@ func TestLongestLineIsRead(t *testing.T) {
 			q.Chunks[i] = metrics.Chunk{At: time.Duration(i) * 20 * time.Millisecond, Tokens: int32(i % 3)}
 		}
 		line := appendRequest(nil, &q)
-		if perChunk := (len(line) - 6*metrics.MostText) / max(1, len(q.Chunks)); perChunk > 10 || len(line) > maxLineBytes {
+		perChunk := (len(line) - 6*metrics.MostText) / max(1, len(q.Chunks))
+		if perChunk > 10 || len(line) > maxLineBytes {
 			t.Errorf("%q: a line of %d bytes, %d for each chunk", letter, len(line), perChunk)
 		}
 		if e, err := decodeLine(line[:len(line)-1]); err != nil || e.Request.Text != q.Text ||

@@ -112,7 +112,7 @@ func TestBenchtopObjectOfMissingData(t *testing.T) {
 func TestClientObject(t *testing.T) {
 	r := metrics.Report{
 		Statistics: metrics.Statistics{metrics.Lateness: {N: 1, Mean: 140}, metrics.OwnLateness: {N: 1, Mean: 24}},
-		Counts:     metrics.Counts{Redials: 3},
+		Counts:     metrics.Counts{Tallies: metrics.Tallies{metrics.Redials: 3}},
 		Client: metrics.Client{
 			Verdict: metrics.Verdict{Why: []string{"p99 send delay 24ms", "CPU full for 8 of 10 s"}},
 			Source:  metrics.KernelStamps,

@@ -272,9 +272,9 @@ func (t *remarks) failures() {
 		t.add("The server does not support %s. To omit what it does not support, add", text.Join(fields, " and "))
 		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to copy
 	}
-	if t.r.Redials != 0 {
+	if t.r.Tallies[metrics.Redials] != 0 {
 		t.add("Redials: %s sent again on a new connection after an idle one failed right after the write; the extra "+
-			"time is part of the latencies.", text.Count(t.r.Redials, "request"))
+			"time is part of the latencies.", text.Count(t.r.Tallies[metrics.Redials], "request"))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func TestRemarks(t *testing.T) {
 	run, qs := sampleRun()
 	run.Reason, run.Unsent, run.Plan.Cache = "SIGTERM", 3, "cold cache (cache_salt)"
-	qs[0].Redials, qs[1].Redials = 1, 1
+	qs[0].Tallies[metrics.Redials], qs[1].Tallies[metrics.Redials] = 1, 1
 	qs[1].OutputSource = metrics.TokensFromChunks
 	qs[2].OutputSource, qs[2].InputSource = metrics.TokensFromEstimate, metrics.TokensUnknown
 	cancelled := sampleRequest(4, 5, 2, 1200*ms, 1740*ms)
@@ -377,7 +377,7 @@ func TestSingleRemarks(t *testing.T) {
 			Events: []metrics.LogEntry{{Text: "the load of the plan is over; confirmation: waiting"}}}},
 		{"\nRedials: 1 request sent again on a new connection after an idle one failed right\n" +
 			"  after the write; the extra time is part of the latencies.\n",
-			metrics.Report{Counts: metrics.Counts{Redials: 1}}},
+			metrics.Report{Counts: metrics.Counts{Tallies: metrics.Tallies{metrics.Redials: 1}}}},
 		{"\nPrefix cache: the server's prefix cache knew 98% of the tokens.\n", warm},
 		{"\nPrefix cache: cold cache (cache_salt), so that earlier runs have no effect.\n" +
 			"Prefix cache: the server's prefix cache knew 98% of the tokens.\n", cold},

@@ -124,7 +124,7 @@ func client(r *metrics.Report) object {
 		{"cpu_cores", bySeconds(object{{"mean", c.CPU}, {"max", c.CPUMost}, {"available", orNull(c.Cores)}})},
 		{"gc", bySeconds(object{{"count", c.GCs}, {"pause_ms", milliseconds(c.GCPause)}})},
 		{"stood_still_s", bySeconds(c.StoodStill.Seconds())}, {"memory_bytes", bySeconds(orNull(int(c.Memory)))},
-		{"sockets", bySeconds(c.Sockets)}, {"dialled", bySeconds(c.Dialled)}, {"redials", r.Redials},
+		{"sockets", bySeconds(c.Sockets)}, {"dialled", bySeconds(c.Dialled)}, {"redials", r.Tallies[metrics.Redials]},
 		{"clock_steps", bySeconds(c.ClockSteps)},
 		{"seconds", each(c.Seconds, func(s *metrics.ClientSecond) object { return clientSecond(c.Source, s) })},
 	}

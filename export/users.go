@@ -18,10 +18,8 @@ func users(r *metrics.Report) (o object) {
 		}})
 	}
 	if p.Retry != "" {
-		by := object{}
-		for i, reason := range metrics.RetryReasons {
-			by = append(by, Arg{reason, r.Retries[i]})
-		}
+		by := object{{"429", r.Tallies[metrics.TooManyRequests]}, {"503", r.Tallies[metrics.Unavailable]},
+			{"connect", r.Tallies[metrics.Refused]}}
 		perSecond := func(n int) any { return when(r.Judges(), metrics.PerSecond(float64(n), r.Duration)) }
 		o = append(o, Arg{"retry", object{
 			{"rule", p.Retry}, {"tries", tries(r)}, {"retries", by}, {"retried", r.Retried}, {"gave_up", r.GaveUp},
@@ -38,7 +36,7 @@ func users(r *metrics.Report) (o object) {
 
 // tries are those of all requests, each of which had one beside its retries.
 func tries(r *metrics.Report) int {
-	n := r.Completed + r.Failed + r.Abandoned + r.Retries.Sum()
+	n := r.Completed + r.Failed + r.Abandoned + r.Retries()
 	if r.Interrupted != nil {
 		n += r.Interrupted.Cancelled
 	}
@@ -53,7 +51,7 @@ func columns(r *metrics.Report, of *metrics.Counts) (o object) {
 		}
 	}
 	if r.Plan.Retry != "" {
-		o = append(o, Arg{"retries", of.Retries.Sum()})
+		o = append(o, Arg{"retries", of.Retries()})
 	}
 	return o
 }
@@ -112,8 +110,8 @@ func turnedAway(c *metrics.Counts) string {
 		return "none."
 	}
 	out := fmt.Sprintf("%d, after %s with status 429, %d with 503", c.Retried,
-		text.Count(c.Retries[metrics.TooManyRequests], "answer"), c.Retries[metrics.Unavailable])
-	if n := c.Retries[metrics.Refused]; n > 0 {
+		text.Count(c.Tallies[metrics.TooManyRequests], "answer"), c.Tallies[metrics.Unavailable])
+	if n := c.Tallies[metrics.Refused]; n > 0 {
 		out += " and " + text.Count(n, "refused connection")
 	}
 	return fmt.Sprintf("%s; %d of them gave up.", out, c.GaveUp)

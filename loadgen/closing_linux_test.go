@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"benchtop/metrics"
 )
 
 // llama.cpp announces keep-alive, and closes each connection after a streamed answer. The close crosses the next
@@ -23,7 +25,7 @@ func TestServerThatClosesAfterEachAnswer(t *testing.T) {
 	loadTCP(t, base, n, sinkOf{&book}, func(o *Options) { o.Limit = limit })
 	lost := 0
 	for _, q := range book.all {
-		if q.Failure != "" || q.Redials != 0 {
+		if q.Failure != "" || q.Tallies[metrics.Redials] != 0 {
 			lost++
 		}
 	}

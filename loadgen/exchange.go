@@ -155,7 +155,7 @@ func (x *exchange) send() {
 			x.broken(metrics.FailedReset, err)
 			return
 		}
-		q.Redials++
+		q.Tallies[metrics.Redials]++
 		c = nil
 	}
 }

@@ -436,7 +436,7 @@ func TestOutcomes(t *testing.T) {
 			if got != w {
 				t.Errorf("got  %+v\nwant %+v", got, w)
 			}
-			assert.Equal(t, q.Redials, 0, "redials on a fresh connection")
+			assert.Equal(t, q.Tallies[metrics.Redials], 0, "redials on a fresh connection")
 			if got := s.dials == 1; got != c.reusable {
 				t.Errorf("%d connections for two requests, want reuse %v", s.dials, c.reusable)
 			}

@@ -50,10 +50,10 @@ func TestOpenAhead(t *testing.T) {
 			})
 			assert.Equal(t, len(book.all), requests, "requests")
 			for _, q := range book.all {
-				if q.Failure != "" || q.Connect != 0 || q.Redials != 0 || q.Sent < q.Admitted ||
+				if q.Failure != "" || q.Connect != 0 || q.Tallies[metrics.Redials] != 0 || q.Sent < q.Admitted ||
 					q.FirstChunk < q.Sent || q.Done < q.FirstChunk {
 					t.Errorf("request %d: %q %q, connect %s, %d redials, admitted %s, sent %s, first chunk %s, done %s",
-						q.Index, q.Failure, q.Error, q.Connect, q.Redials, q.Admitted, q.Sent, q.FirstChunk, q.Done)
+						q.Index, q.Failure, q.Error, q.Connect, q.Tallies[metrics.Redials], q.Admitted, q.Sent, q.FirstChunk, q.Done)
 				}
 			}
 			assert.Equal(t, accepted.Load(), users, "the server accepted connections")
@@ -89,10 +89,10 @@ func TestIdleLimits(t *testing.T) {
 				o.Target, o.Connections, o.Schedule, o.Limit = g, conn.Pools{pool}, shape.At(c.at), 0
 			})
 			for i, q := range all {
-				if q.Failure != "" || q.Redials != 0 || q.Sent != c.at[i] || q.FirstChunk != c.at[i] ||
+				if q.Failure != "" || q.Tallies[metrics.Redials] != 0 || q.Sent != c.at[i] || q.FirstChunk != c.at[i] ||
 					q.LastChunk != c.at[i]+100*time.Millisecond {
 					t.Errorf("request %d: %q %q, %d redials, sent %s, chunks %s to %s, want %s and 100ms more",
-						i, q.Failure, q.Error, q.Redials, q.Sent, q.FirstChunk, q.LastChunk, c.at[i])
+						i, q.Failure, q.Error, q.Tallies[metrics.Redials], q.Sent, q.FirstChunk, q.LastChunk, c.at[i])
 				}
 			}
 			assert.Equal(t, s.dials, c.dials, "dials")
@@ -117,9 +117,9 @@ func TestOpenedAheadAndClosed(t *testing.T) {
 			assert.Fine(t, pool.Open(t.Context(), 1))
 			time.Sleep(c.idle)
 			q := load(t, s, 1, func(o *Options) { o.Target, o.Connections = g, conn.Pools{pool} })[0]
-			if q.Failure != c.failure || q.Redials != c.redials || s.dials != 1+c.redials {
+			if q.Failure != c.failure || q.Tallies[metrics.Redials] != c.redials || s.dials != 1+c.redials {
 				t.Errorf("idle for %s: %q %q, %d redials, %d dials; want %q and %d redials", c.idle, q.Failure, q.Error,
-					q.Redials, s.dials, c.failure, c.redials)
+					q.Tallies[metrics.Redials], s.dials, c.failure, c.redials)
 			}
 		})
 	}

@@ -137,7 +137,7 @@ func (x *exchange) until() time.Time {
 // userSent notes that a try was sent on a connection.
 func (x *exchange) userSent(c *conn.Conn, sent time.Duration) {
 	u, q := &x.engine.options.Users, x.q
-	if q.LastTry == metrics.Never && q.Retries.Sum() > 0 {
+	if q.LastTry == metrics.Never && q.Retries() > 0 {
 		q.LastTry = sent
 	}
 	if u.Patience > 0 && q.Sent != metrics.Never {
@@ -245,7 +245,7 @@ func (x *exchange) again() bool {
 	default:
 		ok = false
 	}
-	if tries := 1 + q.Retries.Sum(); !ok || !h.active || u.Tries < 2 {
+	if tries := 1 + q.Retries(); !ok || !h.active || u.Tries < 2 {
 		return false
 	} else if tries >= u.Tries {
 		x.givesUp(" after %d tries", tries)
@@ -254,7 +254,7 @@ func (x *exchange) again() bool {
 	if h.tries == nil {
 		h.tries = u.draws(retryDraws, q.Index)
 	}
-	wait := retryPause(1+q.Retries.Sum(), h.asked, h.tries.Float64())
+	wait := retryPause(1+q.Retries(), h.asked, h.tries.Float64())
 	if time.Since(h.first)+wait > u.Trying {
 		x.givesUp(": a try in %s would be later than %s after the first", wait.Round(time.Millisecond), u.Trying)
 		return false
@@ -274,7 +274,7 @@ func (x *exchange) again() bool {
 		x.leaveUnanswered()
 		return false
 	}
-	q.Retries[reason]++
+	q.Tallies[reason]++
 	x.sentAt(x.engine.clock.At(h.first)) // where no byte went out
 	q.Failure, q.Error, q.Status, q.LastTry, q.Served = "", "", 0, metrics.Never, nil
 	h.asked, x.problem = 0, nil

@@ -144,21 +144,21 @@ func TestRetries(t *testing.T) {
 		refuse       error
 		failure      metrics.Failure
 		words        string
-		retries      metrics.Retries
+		retries      metrics.Tallies
 		served       int
 		least, most  time.Duration // of the pauses together
 		failedStatus int
 	}{
 		"no need": {scripts: []script{whole}, served: 1},
 		"asked": {scripts: []script{busy("429 Busy", "Retry-After: 3\r\nX-Pod: a\r\n"), whole}, served: 2,
-			retries: metrics.Retries{1}, least: 3 * sec, most: 3 * sec},
+			retries: metrics.Tallies{metrics.TooManyRequests: 1}, least: 3 * sec, most: 3 * sec},
 		"a date": {scripts: []script{busy("503 Busy", "Retry-After: Sat, 01 Jan 2000 00:00:07 GMT\r\n"), whole},
-			served: 2, retries: metrics.Retries{0, 1}, least: 7 * sec, most: 7 * sec},
+			served: 2, retries: metrics.Tallies{metrics.Unavailable: 1}, least: 7 * sec, most: 7 * sec},
 		"own": {scripts: []script{busy("429 Busy", ""), busy("503 Busy", ""), busy("429 Busy", ""), whole}, served: 4,
-			retries: metrics.Retries{2, 1}, least: own * 3 / 4, most: own},
-		"refused": {refuse: refused, scripts: []script{whole}, served: 1, retries: metrics.Retries{0, 0, 1},
+			retries: metrics.Tallies{metrics.TooManyRequests: 2, metrics.Unavailable: 1}, least: own * 3 / 4, most: own},
+		"refused": {refuse: refused, scripts: []script{whole}, served: 1, retries: metrics.Tallies{metrics.Refused: 1},
 			least: 375 * time.Millisecond, most: 500 * time.Millisecond},
-		"for ever": {scripts: []script{busy("429 Busy", "")}, served: 4, retries: metrics.Retries{3}, failure: failed,
+		"for ever": {scripts: []script{busy("429 Busy", "")}, served: 4, retries: metrics.Tallies{metrics.TooManyRequests: 3}, failure: failed,
 			words: "busy (gave up after 4 tries)", least: own * 3 / 4, most: own, failedStatus: 429},
 		"too late": {scripts: []script{busy("503 Busy", "Retry-After: 3600\r\n")}, served: 1, failure: failed,
 			words: "busy (gave up: a try in 1h0m0s would be later than 20s after the first)", failedStatus: 503},
@@ -177,15 +177,15 @@ func TestRetries(t *testing.T) {
 			if q.Served != nil {
 				t.Errorf("served by %q, which only refused it", q.Served)
 			}
-			if q.Retries != c.retries || s.served != c.served || book.sent != 1 || q.Sent != 0 {
-				t.Errorf("retries %v, %d served, sent %d times at %s", q.Retries, s.served, book.sent, q.Sent)
+			if q.Tallies != c.retries || s.served != c.served || book.sent != 1 || q.Sent != 0 {
+				t.Errorf("retries %v, %d served, sent %d times at %s", q.Tallies, s.served, book.sent, q.Sent)
 			}
 			paused := q.LastTry
-			if c.failure == "" && q.Retries.Sum() > 0 {
+			if c.failure == "" && q.Retries() > 0 {
 				if q.TTFT() != q.LastTry+time.Second || q.OfLastTry().TTFT() != time.Second || q.Status != 200 {
 					t.Errorf("TTFT %s, of the last try %s", q.TTFT(), q.OfLastTry().TTFT())
 				}
-			} else if q.Retries.Sum() == 0 {
+			} else if q.Retries() == 0 {
 				paused = 0
 			}
 			if paused < c.least || paused > c.most || c.failedStatus > 0 && q.Status != c.failedStatus {

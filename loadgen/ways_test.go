@@ -180,8 +180,8 @@ func TestWays(t *testing.T) {
 			var book logbook
 			loadTCP(t, "http://unused", 2, sinkOf{&book}, func(o *Options) { o.Target = g })
 			for _, q := range book.all {
-				if q.Failure != "" || q.Redials != 0 || c.network == "unix" && q.ReadDelay != metrics.Never {
-					t.Errorf("request %d: %q %q, %d redials, read delay %s", q.Index, q.Failure, q.Error, q.Redials,
+				if q.Failure != "" || q.Tallies[metrics.Redials] != 0 || c.network == "unix" && q.ReadDelay != metrics.Never {
+					t.Errorf("request %d: %q %q, %d redials, read delay %s", q.Index, q.Failure, q.Error, q.Tallies[metrics.Redials],
 						q.ReadDelay)
 				}
 			}

@@ -126,7 +126,7 @@ func (r *Request) OwnLateness() time.Duration {
 	if late == Never {
 		return Never
 	}
-	if r.Redials == 0 {
+	if r.Tallies[Redials] == 0 {
 		late -= max(0, r.Connect)
 	}
 	return max(0, late-max(0, r.SlotWait()))

@@ -94,7 +94,7 @@ func (c *ClientHealth) chunk(r *Request, i int, warming bool) {
 
 // done counts the connections of a request that ended.
 func (c *ClientHealth) done(r *Request) {
-	c.redials += r.Redials
+	c.redials += r.Tallies[Redials]
 	if r.Failure == FailedNoSocket {
 		c.refused++
 	}

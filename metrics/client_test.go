@@ -28,7 +28,7 @@ func TestClientSeconds(t *testing.T) {
 			q.Add(Chunk{At: at, Tokens: 1})
 			eventtest.Step(rec, event.Chunk, &q)
 		}
-		q.OutputTokens, q.Done, q.Redials = len(gaps), at, index
+		q.OutputTokens, q.Done, q.Tallies[Redials] = len(gaps), at, index
 		eventtest.Step(rec, event.Done, &q)
 		return q
 	}

@@ -6,6 +6,25 @@ import (
 	"strings"
 )
 
+// Tallies count what may happen to a request several times, whatever becomes of it. TallyKeys name them in the journal.
+type Tallies [NumTallies]int
+
+// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write. The
+// others are tries that the server turned away and that were followed by another, by the reason: two statuses, and a
+// connection that was refused.
+const (
+	Redials = iota
+	TooManyRequests
+	Unavailable
+	Refused
+	NumTallies
+)
+
+var TallyKeys = [NumTallies]string{"redials", "retries_429", "retries_503", "retries_connect"}
+
+// Retries is the number of tries before the last.
+func (t *Tallies) Retries() int { return t[TooManyRequests] + t[Unavailable] + t[Refused] }
+
 // Column is a figure of requests that not all runs have. By its row in Columns it is in results, in tables of groups
 // and on the screen, where the figures that all runs have stand before it.
 type Column struct {

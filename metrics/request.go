@@ -70,22 +70,6 @@ const (
 	Abandoned Failure = "abandoned"
 )
 
-// Retries count the tries of a request that the server turned away and that were followed by another, by the reason.
-type Retries [3]int
-
-// Reasons for another try: two statuses, and a connection that was refused.
-const (
-	TooManyRequests = iota
-	Unavailable
-	Refused
-)
-
-// RetryReasons name them.
-var RetryReasons = [len(Retries{})]string{TooManyRequests: "429", Unavailable: "503", Refused: "connect"}
-
-// Sum is the number of all of them.
-func (r Retries) Sum() int { return r[TooManyRequests] + r[Unavailable] + r[Refused] }
-
 // Failures are all kinds of failures.
 var Failures = []Failure{FailedConnect, FailedNoSocket, FailedStatus, FailedReset, FailedTruncated, FailedInStream,
 	FailedMalformed, FailedEmpty, FailedStall, FailedTimeout, FailedInternal}
@@ -209,12 +193,10 @@ type Request struct {
 	Garbage   Garbage
 	// Tokens are those of the answer where they are asked for. They are live only.
 	Tokens []OutputToken
-	// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write.
-	Redials int
-	// Retries are the tries before the last. Where there are some, LastTry is when the first byte of the last was sent.
-	// Sent is that of the first try, or when it began where its connection was refused, so that latencies are those of
-	// the user.
-	Retries Retries
+	// Tallies of what happened. Where there were retries, LastTry is when the first byte of the last try was sent. Sent
+	// is that of the first try, or when it began where its connection was refused, so that latencies are those of the
+	// user.
+	Tallies
 	LastTry time.Duration
 
 	// Live is the entry of the live view for a request in flight, guarded by the lock of the view.
@@ -310,7 +292,7 @@ func (r *Request) OfLastTry() *Request {
 
 // lastSent is when the first byte of the last try was sent.
 func (r *Request) lastSent() time.Duration {
-	if r.Retries.Sum() > 0 {
+	if r.Retries() > 0 {
 		return r.LastTry
 	}
 	return r.Sent

@@ -23,18 +23,16 @@ type Counts struct {
 	// that came to them, WastedInput those of the prompts that the server had when they left without one: not of those
 	// whom it had turned away.
 	Abandoned, Unanswered, WastedInput, WastedOutput int
-	// Retries are tries of requests with any outcome, Retried the requests that had some, GaveUp those of them that
+	// Tallies are of requests with any outcome. Retried are the requests with retries, GaveUp those of them that
 	// failed in the end. GoodUsers and GoodTries are the successes that met the objectives of the plan from their due
 	// time, and in their last try alone; see Request.OfUser. They are counted where the plan has users try again.
-	Retries                               Retries
+	Tallies
 	Retried, GaveUp, GoodUsers, GoodTries int
 	// Audio is the length of the recordings of the successes.
 	Audio time.Duration
 	// Refusals are the successes whose answer is a refusal. Judged answers had to have a form: Correct ones had it,
 	// Lenient ones by the rule of vLLM's benchmark.
 	Refusals, Judged, Correct, Lenient int
-	// Redials of requests with any outcome: see Request.Redials.
-	Redials int
 	// MetCount is of the successes, by the objectives in force; PlannedGood met those of the plan, by which gates go.
 	MetCount
 	PlannedGood int
@@ -42,7 +40,7 @@ type Counts struct {
 
 // CountsOf are the counts of a request that ended, without the objectives that it met.
 func CountsOf(q *Request) Counts {
-	c := Counts{Redials: q.Redials, Retries: q.Retries, Retried: one(q.Retries.Sum() > 0)}
+	c := Counts{Tallies: q.Tallies, Retried: one(q.Retries() > 0)}
 	switch {
 	case q.OK():
 	case q.Failure == Cancelled:
@@ -81,12 +79,12 @@ func (c *Counts) Merge(o *Counts) {
 	c.InputTokens, c.OutputTokens = c.InputTokens+o.InputTokens, c.OutputTokens+o.OutputTokens
 	c.Abandoned, c.Unanswered = c.Abandoned+o.Abandoned, c.Unanswered+o.Unanswered
 	c.WastedInput, c.WastedOutput = c.WastedInput+o.WastedInput, c.WastedOutput+o.WastedOutput
-	for i, n := range o.Retries {
-		c.Retries[i] += n
+	for i, n := range o.Tallies {
+		c.Tallies[i] += n
 	}
 	c.Retried, c.GaveUp = c.Retried+o.Retried, c.GaveUp+o.GaveUp
 	c.GoodUsers, c.GoodTries = c.GoodUsers+o.GoodUsers, c.GoodTries+o.GoodTries
-	c.Inputs, c.Audio, c.Redials = c.Inputs+o.Inputs, c.Audio+o.Audio, c.Redials+o.Redials
+	c.Inputs, c.Audio = c.Inputs+o.Inputs, c.Audio+o.Audio
 	c.Cached.Join(o.Cached)
 	c.Ideal.Join(o.Ideal)
 	c.Reasoning.Join(o.Reasoning)

@@ -94,11 +94,10 @@ func (l *line) request(q *metrics.Request) {
 	l.flag("vllm_correct", &q.Judgement.Lenient)
 	text(l, "garbage", &q.Garbage.Reason)
 	text(l, "garbage_detail", &q.Garbage.Detail)
-	l.count("redials", &q.Redials)
-	l.count("retries_429", &q.Retries[metrics.TooManyRequests])
-	l.count("retries_503", &q.Retries[metrics.Unavailable])
-	l.count("retries_connect", &q.Retries[metrics.Refused])
-	if l.reads() || q.Retries.Sum() > 0 {
+	for i, key := range metrics.TallyKeys {
+		l.count(key, &q.Tallies[i])
+	}
+	if l.reads() || q.Retries() > 0 {
 		l.moment("last_try_us", &q.LastTry)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // protocol is the version of what is said on the socket. It rises with every change of it or of metrics.Snapshot.
-const protocol = 15
+const protocol = 16
 
 // hello is the viewer's first line, reply the host's answer to it.
 type hello struct {

@@ -155,7 +155,7 @@ func (f *Figures) left(q *metrics.Request) {
 // done counts a request that ended.
 func (f *Figures) done(q *metrics.Request) {
 	if f.retries != nil {
-		f.retries.Add(q.Retries.Sum())
+		f.retries.Add(q.Retries())
 	}
 	switch {
 	case q.Failure == metrics.Abandoned:

@@ -55,7 +55,7 @@ func TestLikeTheScreen(t *testing.T) {
 		want := map[string]int{"requests_due_total": s.Totals.Due, "requests_sent_total": s.Totals.Sent,
 			"requests_completed_total": s.Totals.Completed, "requests_failed_total": s.Totals.Failed,
 			"requests_cancelled_total": s.Totals.Cancelled, "requests_good_total": s.Totals.Good,
-			"requests_abandoned_total": s.Totals.Abandoned, "retries_total": s.Totals.Retries.Sum(),
+			"requests_abandoned_total": s.Totals.Abandoned, "retries_total": s.Totals.Retries(),
 			"requests_queued": s.Held, "requests_in_flight": s.Waiting + s.Running,
 			"prompt_tokens_total": s.Totals.InputTokens}
 		if until == time.Hour {

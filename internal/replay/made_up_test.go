@@ -49,7 +49,7 @@ func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.R
 		}
 		q.Encode, q.Connect = us(time.Millisecond), us(time.Millisecond)
 		q.Sent = q.Admitted + q.Encode + q.Connect
-		q.Redials = r.IntN(20) / 19
+		q.Tallies[metrics.Redials] = r.IntN(20) / 19
 		at, tokens := q.Sent+us(time.Second), 0
 		for range 1 + r.IntN(30) {
 			c := metrics.Chunk{At: at, Tokens: int32(r.IntN(3)), Answer: r.IntN(4) > 0}

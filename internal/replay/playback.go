@@ -149,8 +149,7 @@ func (f *playback) due(x *inFlight) {
 func (f *playback) sent(x *inFlight) {
 	q, past := x.now, x.past
 	q.Admitted, q.Encode, q.Connect, q.Sent = past.Admitted, past.Encode, past.Connect, past.Sent
-	q.Retries, q.LastTry = past.Retries, past.LastTry
-	q.Redials = past.Redials // late requests are told from those whose connection was dead
+	q.Tallies, q.LastTry = past.Tallies, past.LastTry // late requests are told from those whose connection was dead
 	f.view.Take(&event.Event{At: q.Sent, Kind: event.Sent, Request: q})
 }
 

@@ -305,7 +305,7 @@ func (k *track) detail(p *metrics.Plan, slo metrics.SLO) metrics.RequestDetail {
 		d.TextCut = k.cut || !k.slot
 		return d
 	}
-	d.Encode, d.Connect, d.Redials, d.Audio, d.Whole = q.Encode, q.Connect, q.Redials, q.Audio, q.Error
+	d.Encode, d.Connect, d.Redials, d.Audio, d.Whole = q.Encode, q.Connect, q.Tallies[metrics.Redials], q.Audio, q.Error
 	d.Text = cmp.Or(d.Text, q.Text)
 	return d
 }

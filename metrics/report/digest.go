@@ -47,10 +47,12 @@ func (d *digest) times() [10]*time.Duration {
 		&d.FirstAnswer, &d.LastChunk, &d.Done}
 }
 
-func (d *digest) numbers() [9]*int {
-	tries := &d.Retries
-	return [...]*int{&d.InputTokens, &d.OutputTokens, &d.Turn, &d.Inputs, &d.Redials, &d.tangled,
-		&tries[0], &tries[1], &tries[2]}
+func (d *digest) numbers() (all [5 + metrics.NumTallies]*int) {
+	for i := range d.Tallies {
+		all[i] = &d.Tallies[i]
+	}
+	copy(all[metrics.NumTallies:], []*int{&d.InputTokens, &d.OutputTokens, &d.Turn, &d.Inputs, &d.tangled})
+	return all
 }
 
 func (d *digests) add(q *metrics.Request) {

@@ -111,7 +111,7 @@ func drawHabits(q *metrics.Request, tokens int, r *rand.Rand) {
 		}
 	}
 	if again := r.IntN(4) == 0; again {
-		q.Retries[r.IntN(len(q.Retries))] = 1 + r.IntN(3)
+		q.Tallies[metrics.TooManyRequests+r.IntN(3)] = 1 + r.IntN(3)
 		q.LastTry = q.Sent
 		if len(q.Chunks) > 0 {
 			q.LastTry += ((q.FirstChunk - q.Sent) / 2).Truncate(time.Microsecond)
@@ -159,7 +159,7 @@ func story(sink event.Sink, all []metrics.Request, fewer int) []moment {
 		if as.Sent != metrics.Never {
 			story = append(story, moment{as.Sent, func() {
 				q.Admitted, q.Sent, q.Connect = as.Admitted, as.Sent, as.Connect
-				q.Retries, q.LastTry = as.Retries, as.LastTry
+				q.Tallies, q.LastTry = as.Tallies, as.LastTry
 				Step(sink, event.Sent, &q)
 			}})
 		}

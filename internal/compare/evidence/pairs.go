@@ -369,7 +369,7 @@ func (f *figure) changes(a, b []slice, cells bool) (all []float64, need float64)
 		if math.IsInf(memory, 1) {
 			return nil, memory
 		}
-		length = int(math.Ceil(apart * memory))
+		length = max(int(math.Ceil(apart*memory)), len(a)/mostPieces)
 	}
 	for ; ; length++ {
 		all, fewest := f.changesOf(a, b, length)
@@ -383,6 +383,9 @@ func (f *figure) changes(a, b []slice, cells bool) (all []float64, need float64)
 		}
 	}
 }
+
+// mostPieces bounds the pieces of a run: shorter ones depend on each other by what varies too little to be seen in them.
+const mostPieces = 16
 
 // coarser is the number of cells that are joined to find what is lost in the noise of single ones: the variance of
 // means of so many, times their number, is as many times that of single ones as these depend on each other.

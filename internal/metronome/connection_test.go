@@ -3,6 +3,7 @@ package metronome
 import (
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -115,5 +116,26 @@ func TestPipelined(t *testing.T) {
 	checkEvents(t, true, 5, c.events())
 	if r := c.answer(); r.StatusCode != http.StatusBadRequest || !r.Close {
 		t.Errorf("garbage is answered with status %d", r.StatusCode)
+	}
+}
+
+// A connection that is open keeps nothing of a long prompt.
+func TestLongPromptsAreForgotten(t *testing.T) {
+	_, base := start(t)
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC() // what pools keep, a second one takes
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	prompt, before := `{"max_tokens":1,"prompt":[`+strings.Repeat("12345,", 50_000)+`0]}`, heap()
+	for range 10 {
+		c := dial(t, base)
+		c.send(post("/v1/completions", "", prompt))
+		c.events()
+	}
+	if grown := int64(heap()) - int64(before); grown > 5<<20 {
+		t.Errorf("10 connections keep %d bytes", grown)
 	}
 }

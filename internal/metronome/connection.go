@@ -88,9 +88,7 @@ func (k *connection) readBody(q *request) (chunks int, arrived int64, err error)
 	case err != nil:
 		err = malformed("%s", err)
 	case q.template != nil:
-		p := k.server.parsers.Get() // a parser keeps some 400 bytes for each token id of a prompt
-		chunks, err = chunksAsked(p, body.Bytes())
-		k.server.parsers.Put(p)
+		chunks, err = chunksAsked(body.Bytes())
 	}
 	return chunks, arrived, err
 }

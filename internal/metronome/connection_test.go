@@ -44,6 +44,7 @@ func TestRefusals(t *testing.T) {
 		{"cut-off JSON", body(`{"max_tokens":1`), 400, "JSON"},
 		{"cut-off text", body(`{"prompt":"\"`), 400, "JSON"},
 		{"cut-off array", body(`{"prompt":[1,[2]`), 400, "JSON"},
+		{"deep", body(`{"prompt":` + strings.Repeat("[", 1<<20)), 400, "inside each other"},
 		{"no value", body(`{"max_tokens":}`), 400, "value"},
 		{"no colon in JSON", body(`{"max_tokens"}`), 400, "missing ':'"},
 		{"no name", body(`{,}`), 400, "object key"},

@@ -35,8 +35,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/valyala/fastjson"
 )
 
 // Server is a metronome. It is safe for concurrent use.
@@ -45,8 +43,7 @@ type Server struct {
 	completion, chat *template
 	streamHead       []byte
 	log              serverLog
-	bodies           sync.Pool // of *bytes.Buffer, for the bodies of requests
-	parsers          fastjson.ParserPool
+	bodies           sync.Pool     // of *bytes.Buffer, for the bodies of requests
 	closing          chan struct{} // closed by Close
 
 	mu        sync.Mutex // guards the fields below, and closing closing

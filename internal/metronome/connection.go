@@ -13,8 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/valyala/fastjson"
 )
 
 // connection answers the requests of one connection, one after the other.
@@ -23,7 +21,6 @@ type connection struct {
 	conn   net.Conn
 	limit  *io.LimitedReader // of conn
 	in     *bufio.Reader     // of limit
-	json   fastjson.Parser
 	stream stream
 }
 
@@ -91,7 +88,7 @@ func (k *connection) readBody(q *request) (chunks int, arrived int64, err error)
 	case err != nil:
 		err = malformed("%s", err)
 	case q.template != nil:
-		chunks, err = chunksAsked(&k.json, body.Bytes())
+		chunks, err = chunksAsked(body.Bytes())
 	}
 	return chunks, arrived, err
 }

@@ -3,6 +3,7 @@ package metronome
 import (
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,7 @@ func TestRefusals(t *testing.T) {
 		{"cut-off JSON", body(`{"max_tokens":1`), 400, "JSON"},
 		{"cut-off text", body(`{"prompt":"\"`), 400, "JSON"},
 		{"cut-off array", body(`{"prompt":[1,[2]`), 400, "JSON"},
+		{"deep", body(`{"prompt":` + strings.Repeat("[", 1<<20)), 400, "inside each other"},
 		{"no value", body(`{"max_tokens":}`), 400, "value"},
 		{"no colon in JSON", body(`{"max_tokens"}`), 400, "missing ':'"},
 		{"no name", body(`{,}`), 400, "object key"},
@@ -115,5 +117,26 @@ func TestPipelined(t *testing.T) {
 	checkEvents(t, true, 5, c.events())
 	if r := c.answer(); r.StatusCode != http.StatusBadRequest || !r.Close {
 		t.Errorf("garbage is answered with status %d", r.StatusCode)
+	}
+}
+
+// A connection that is open keeps nothing of a long prompt.
+func TestLongPromptsAreForgotten(t *testing.T) {
+	_, base := start(t)
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC() // what pools keep, a second one takes
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	prompt, before := `{"max_tokens":1,"prompt":[`+strings.Repeat("12345,", 50_000)+`0]}`, heap()
+	for range 10 {
+		c := dial(t, base)
+		c.send(post("/v1/completions", "", prompt))
+		c.events()
+	}
+	if grown := int64(heap()) - int64(before); grown > 5<<20 {
+		t.Errorf("10 connections keep %d bytes", grown)
 	}
 }

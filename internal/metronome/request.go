@@ -1,15 +1,19 @@
 package metronome
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/valyala/fastjson"
+
+	"benchtop/internal/jsonscan"
 )
 
 // endpoint answers the requests of a method and path. The zero value is an unknown endpoint.
@@ -153,23 +157,26 @@ const (
 	mostChunks    = 1_000_000
 )
 
-// chunksAsked is the number of tokens, here chunks, that the JSON of a request asks for. Other members are ignored.
-func chunksAsked(p *fastjson.Parser, body []byte) (int, error) {
-	asked, err := p.ParseBytes(body)
-	if err != nil {
+// chunksAsked is the number of tokens, here chunks, that the JSON of a request asks for. Other members are ignored: a
+// parser would take some 400 bytes for each token id of a prompt.
+func chunksAsked(body []byte) (int, error) {
+	if jsonscan.Depth(body) > fastjson.MaxDepth {
+		return 0, malformed("the body: more than %d objects and arrays inside each other", fastjson.MaxDepth)
+	}
+	if err := fastjson.ValidateBytes(body); err != nil {
 		return 0, malformed("the body: expected a JSON object: %s", err)
 	}
-	if asked.Type() != fastjson.TypeObject {
+	if body = bytes.TrimSpace(body); body[0] != '{' {
 		return 0, malformed("the body: expected a JSON object")
 	}
-	chunks := 0
-	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // the last one wins
-		value := asked.Get(name)
-		if value == nil || value.Type() == fastjson.TypeNull {
+	chunks, names := 0, []string{"max_tokens", "max_completion_tokens"} // the last one wins
+	for i, value := range jsonscan.Fields(body, names...) {
+		if value == nil || string(value) == "null" {
 			continue
 		}
-		if chunks, err = value.Int(); err != nil || chunks < 1 {
-			return 0, malformed("%s is %.40q: expected a whole number from 1", name, value.String())
+		var err error
+		if chunks, err = strconv.Atoi(string(value)); err != nil || chunks < 1 {
+			return 0, malformed("%s is %.40q: expected a whole number from 1", names[i], value)
 		}
 	}
 	return min(cmp.Or(chunks, defaultChunks), mostChunks), nil

@@ -21,6 +21,7 @@ import (
 // printed, by command line or file.
 func TestNoFlagTellsAKey(t *testing.T) {
 	ci.SkipUnderRace(t)
+	t.Parallel()
 	const key = "sk-canary-0123456789"
 	file := filepath.Join(t.TempDir(), "run.yaml")
 	spec.New().Flags.VisitAll(func(f *pflag.Flag) {

@@ -71,7 +71,8 @@ func TestColumns(t *testing.T) {
 		q.Judgement.Judged = true
 		qs = append(qs, q)
 	}
-	qs[0].Refusal, qs[1].Failure, qs[2].Tallies[metrics.TooManyRequests], qs[2].Judgement.Wrong = true, metrics.Abandoned, 3, "not JSON"
+	qs[0].Refusal, qs[1].Failure, qs[2].Judgement.Wrong = true, metrics.Abandoned, "not JSON"
+	qs[2].Tallies[metrics.TooManyRequests] = 3
 	r := summarize(t, run, qs)
 	for _, table := range []string{classTable(&r).CSV(), turnTable(&r).CSV(), serverTable(&r).CSV()} {
 		assert.Has(t, table, "left,retried,cached,correct,refusals\n")

@@ -108,7 +108,8 @@ func TestStaleConnection(t *testing.T) {
 			s := newScripted(t, c.scripts...)
 			s.slow = c.dial
 			q := load(t, s, 2, func(o *Options) { o.Schedule = shape.At([]time.Duration{0, c.dial + c.idle}) })[1]
-			if q.Failure != c.failure || q.Tallies[metrics.Redials] != c.redials || q.TTFT() != c.ttft || s.dials != c.dials {
+			if q.Failure != c.failure || q.Tallies[metrics.Redials] != c.redials || q.TTFT() != c.ttft ||
+				s.dials != c.dials {
 				t.Errorf("failure %q %q, %d redials, TTFT %s, %d dials; want %q, %d, %s, %d", q.Failure, q.Error,
 					q.Tallies[metrics.Redials], q.TTFT(), s.dials,
 					c.failure, c.redials, c.ttft, c.dials)

@@ -53,7 +53,8 @@ func TestOpenAhead(t *testing.T) {
 				if q.Failure != "" || q.Connect != 0 || q.Tallies[metrics.Redials] != 0 || q.Sent < q.Admitted ||
 					q.FirstChunk < q.Sent || q.Done < q.FirstChunk {
 					t.Errorf("request %d: %q %q, connect %s, %d redials, admitted %s, sent %s, first chunk %s, done %s",
-						q.Index, q.Failure, q.Error, q.Connect, q.Tallies[metrics.Redials], q.Admitted, q.Sent, q.FirstChunk, q.Done)
+						q.Index, q.Failure, q.Error, q.Connect, q.Tallies[metrics.Redials], q.Admitted, q.Sent,
+						q.FirstChunk, q.Done)
 				}
 			}
 			assert.Equal(t, accepted.Load(), users, "the server accepted connections")

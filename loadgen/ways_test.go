@@ -180,9 +180,10 @@ func TestWays(t *testing.T) {
 			var book logbook
 			loadTCP(t, "http://unused", 2, sinkOf{&book}, func(o *Options) { o.Target = g })
 			for _, q := range book.all {
-				if q.Failure != "" || q.Tallies[metrics.Redials] != 0 || c.network == "unix" && q.ReadDelay != metrics.Never {
-					t.Errorf("request %d: %q %q, %d redials, read delay %s", q.Index, q.Failure, q.Error, q.Tallies[metrics.Redials],
-						q.ReadDelay)
+				if q.Failure != "" || q.Tallies[metrics.Redials] != 0 ||
+					c.network == "unix" && q.ReadDelay != metrics.Never {
+					t.Errorf("request %d: %q %q, %d redials, read delay %s", q.Index, q.Failure, q.Error,
+						q.Tallies[metrics.Redials], q.ReadDelay)
 				}
 			}
 			_, want, _ := strings.Cut(o.BaseURL, "://")

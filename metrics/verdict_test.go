@@ -118,8 +118,8 @@ func TestOwnLateness(t *testing.T) {
 		{"redialled after it was sent", 0, 0, 20 * ms, 15 * ms, 1, 15 * ms},
 	} {
 		q := NewRequest(0)
-		q.Scheduled, q.Due, q.Admitted, q.Connect, q.Sent, q.Tallies[Redials] = 0, c.due, c.admitted, c.connect, c.sentAt,
-			c.redials
+		q.Scheduled, q.Due, q.Admitted, q.Connect, q.Sent = 0, c.due, c.admitted, c.connect, c.sentAt
+		q.Tallies[Redials] = c.redials
 		assert.Equal(t, q.OwnLateness(), c.want, "%s", c.name)
 	}
 }

@@ -384,7 +384,8 @@ func (f *figure) changes(a, b []slice, cells bool) (all []float64, need float64)
 	}
 }
 
-// mostPieces bounds the pieces of a run: shorter ones depend on each other by what varies too little to be seen in them.
+// mostPieces bounds the pieces of a run, up to twice as many where its cells are few: shorter ones depend on each other
+// by what varies too little to be seen in them.
 const mostPieces = 16
 
 // coarser is the number of cells that are joined to find what is lost in the noise of single ones: the variance of

@@ -219,7 +219,7 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	e := &Engine{
 		options: o, clock: conn.Clock{Start: o.Start}, sink: sink,
 		encoder: newEncoder(&o),
-		limiter: limiter{idle: make(chan *job), limit: share(o.Part, o.Limit), most: share(o.Part, o.Active)},
+		limiter: limiter{limit: share(o.Part, o.Limit), most: share(o.Part, o.Active)},
 	}
 	until := o.Until
 	if o.ClosedLoop {

@@ -10,9 +10,8 @@ import (
 // conversation before those that begin one. A job that waits is an entry in a queue, not a goroutine; a goroutine that
 // ends a job goes on with the next. The limit may be changed while it works.
 type limiter struct {
-	// work counts goroutines that are not idle, and the conversations that were entered and have not left.
+	// work counts goroutines, and the conversations that were entered and have not left.
 	work sync.WaitGroup
-	idle chan *job // to goroutines that have nothing to do; without a buffer
 
 	mu       sync.Mutex    // guards everything below
 	limit    int           // of jobs; 0: none, negative: nothing is started
@@ -93,25 +92,13 @@ func (l *limiter) free() bool { return !l.paused && (l.limit == 0 || l.running <
 // admits reports whether another conversation may begin.
 func (l *limiter) admits() bool { return l.most == 0 || l.active < l.most }
 
-// start has an idle goroutine run a job, whose stack has grown already, or a new one.
 func (l *limiter) start(j *job) {
 	l.running++
-	l.work.Add(1)
-	select {
-	case l.idle <- j:
-	default:
-		go l.perform(j)
-	}
-}
-
-// perform runs a job and those that go on, and again for each that comes while it is idle.
-func (l *limiter) perform(j *job) {
-	for ok := true; ok; j, ok = <-l.idle {
+	l.work.Go(func() {
 		for ; j != nil; j = l.next() {
 			j.run()
 		}
-		l.work.Done()
-	}
+	})
 }
 
 // next ends a job and returns the one to go on with, nil for none.
@@ -156,11 +143,8 @@ func (l *limiter) signal() {
 	}
 }
 
-// wait returns when all conversations have left, and lets idle goroutines go. It follows the last submit.
-func (l *limiter) wait() {
-	l.work.Wait()
-	close(l.idle)
-}
+// wait returns when all conversations have left. It follows the last submit.
+func (l *limiter) wait() { l.work.Wait() }
 
 // setLimit changes the limit, 0 for none. A lower one takes effect as running jobs end.
 func (l *limiter) setLimit(n int) {

@@ -142,13 +142,14 @@ func TestRuns(t *testing.T) {
 // wait includes the last job that a pause held back. The test is mostly for the race detector: the moment at which the
 // job could be missed is short.
 func TestWaitKnowsWhatAPauseHeldBack(t *testing.T) {
+	e := &Engine{servers: &servers{all: []*server{{}}}, sink: event.Discard, cutting: context.Background()}
+	e.stopping, e.stop = context.WithCancel(context.Background())
 	cut, stop := context.WithCancel(context.Background())
 	stop()
+	e.cutting = cut // so that nothing is sent
 	for range 2000 {
-		e := &Engine{servers: &servers{all: []*server{{}}}, sink: event.Discard, stopping: context.Background(),
-			cutting: cut, // so that nothing is sent
-			limiter: limiter{idle: make(chan *job), paused: true}}
 		l := &e.limiter
+		l.paused = true
 		j := &job{conversation: e.newConversation(datasets.Conversation{}, 0, 0), request: &metrics.Request{}}
 		l.enter()
 		l.submit(j)

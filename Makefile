@@ -61,9 +61,9 @@ fuzz:
 	  done; \
 	done
 
-# Measures the measuring, about half an hour, and rewrites the tables of docs/accuracy.md and docs/accuracy.json. Let nothing
-# else run meanwhile. BENCH="-quick" tries it in two minutes and writes nothing; BENCH="-only stamps" measures one table,
-# BENCH="-only dashboard" all those of the dashboard.
+# Measures the measuring, about half an hour, and rewrites the tables of docs/accuracy.md and docs/accuracy.json. Let
+# nothing else run meanwhile. BENCH="-quick" tries it in two minutes and writes nothing; BENCH="-only stamps" measures
+# one table, BENCH="-only dashboard" all those of the dashboard.
 bench:
 	go run ./internal/calibration/bench $(BENCH)
 
